@@ -31,7 +31,7 @@ fn main() {
             vec!["plan".to_owned(), quickstart.display().to_string()],
         ),
     ];
-    for name in catalog::names() {
+    for name in catalog::recipe_names() {
         let mut words = vec!["plan".to_owned(), name.clone()];
         for unset in unset(&name) {
             words.extend(["--set".to_owned(), format!("{unset}=/{unset}")]);
@@ -42,7 +42,7 @@ fn main() {
         .into_iter()
         .map(|(label, words)| (label, words, LIMIT_S))
         .collect();
-    let names = catalog::names();
+    let names = catalog::recipe_names();
     let label = format!("retrial check of all {} recipes", names.len());
     let words = std::iter::once("check".to_owned()).chain(names);
     cases.push((label, words.collect(), CHECK_LIMIT_S));
@@ -69,7 +69,7 @@ fn main() {
 
 /// The params that a recipe must be given.
 fn unset(name: &str) -> Vec<String> {
-    let opened = catalog::open(name).unwrap();
+    let opened = catalog::open_recipe(name).unwrap();
     let Err(problems) = resolve_recipe(name, &opened.source, &opened, &[]) else {
         return Vec::new();
     };

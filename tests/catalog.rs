@@ -41,7 +41,7 @@ fn project() -> tempfile::TempDir {
 }
 
 fn open(path: &Path) -> retrial::app::catalog::FoundRecipe {
-    catalog::open(path.to_str().unwrap()).unwrap()
+    catalog::open_recipe(path.to_str().unwrap()).unwrap()
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_template_of_ones_own_that_cannot_be_read_is_not_replaced_by_the_built_in_on
     let own = project.path().join(format!("templates/{built_in}.yaml"));
     std::fs::write(&own, b"image: \xff\xfe\n").unwrap();
     let opened = open(project.path());
-    let error = opened.template(built_in).unwrap_err().to_string();
+    let error = opened.read_template(built_in).unwrap_err().to_string();
     assert!(error.contains("UTF-8"), "{error}");
     let recipe = format!("schema: 1\ntitle: Mine\nextends: {built_in}\n");
     std::fs::write(project.path().join("recipe.yaml"), recipe).unwrap();
@@ -102,7 +102,7 @@ fn a_template_of_ones_own_that_cannot_be_read_is_not_replaced_by_the_built_in_on
 fn template_names_cannot_escape_their_directory() {
     let project = project();
     let opened = open(project.path());
-    assert!(opened.template("mine").unwrap().is_some());
+    assert!(opened.read_template("mine").unwrap().is_some());
     for name in [
         "../recipe",
         "/etc/passwd",
@@ -111,7 +111,7 @@ fn template_names_cannot_escape_their_directory() {
         "./mine",
         "a/../../recipe",
     ] {
-        assert!(opened.template(name).unwrap().is_none(), "{name}");
+        assert!(opened.read_template(name).unwrap().is_none(), "{name}");
     }
 }
 
@@ -120,7 +120,7 @@ fn missing_recipes_are_reported() {
     let project = project();
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(
-        catalog::open("./no/such.yaml"),
+        catalog::open_recipe("./no/such.yaml"),
         Err(CatalogError::Missing { .. })
     ));
     assert!(matches!(
@@ -132,7 +132,7 @@ fn missing_recipes_are_reported() {
         Err(CatalogError::Missing { .. })
     ));
     assert!(matches!(
-        catalog::open("no-such-recipe"),
+        catalog::open_recipe("no-such-recipe"),
         Err(CatalogError::Unknown { .. })
     ));
 }
@@ -140,7 +140,7 @@ fn missing_recipes_are_reported() {
 /// Tests run in the crate's directory, where Cargo.toml lies.
 #[test]
 fn a_bare_name_is_never_a_local_file() {
-    let error = catalog::open("Cargo.toml").unwrap_err();
+    let error = catalog::open_recipe("Cargo.toml").unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is no built-in recipe `Cargo.toml`"
@@ -162,8 +162,11 @@ fn a_summary_needs_no_options() {
 
 #[test]
 fn every_built_in_recipe_and_template_checks() {
-    for opened in catalog::list() {
-        assert_eq!(catalog::open(&opened.name).unwrap().source, opened.source);
+    for opened in catalog::builtin_recipes() {
+        assert_eq!(
+            catalog::open_recipe(&opened.name).unwrap().source,
+            opened.source
+        );
         let problems = check_source(&opened.source, RecipeFileKind::Recipe, &opened);
         assert!(!problems.has_errors(), "{}", problems.render(false));
         summarize(&opened.source, &opened).unwrap();
@@ -172,7 +175,7 @@ fn every_built_in_recipe_and_template_checks() {
         opened.extract_to(directory.path()).unwrap();
         assert!(fs::read_dir(directory.path()).unwrap().next().is_some());
         for name in opened.template_names() {
-            let template = opened.template(&name).unwrap().unwrap();
+            let template = opened.read_template(&name).unwrap().unwrap();
             let problems = check_source(&template, RecipeFileKind::Template, &opened);
             assert!(!problems.has_errors(), "{}", problems.render(false));
         }
@@ -182,7 +185,7 @@ fn every_built_in_recipe_and_template_checks() {
 /// No recipe is its guide word for word: each states its deviations.
 #[test]
 fn every_built_in_recipe_lists_its_deviations() {
-    for opened in catalog::list() {
+    for opened in catalog::builtin_recipes() {
         let recipe = shown(&opened.name, None);
         let deviations = recipe["deviations"].as_array().unwrap();
         assert!(!deviations.is_empty(), "{}", opened.name);
@@ -192,7 +195,7 @@ fn every_built_in_recipe_lists_its_deviations() {
 /// Rows of others are data of a template; the recipe appends its own, which come first and decide.
 #[test]
 fn third_party_rows_come_after_the_official_ones() {
-    for opened in catalog::list() {
+    for opened in catalog::builtin_recipes() {
         let text = &opened.source.text;
         let is_document = text.contains("suite: training-benchmarks");
         assert!(
@@ -216,7 +219,7 @@ fn third_party_rows_come_after_the_official_ones() {
 /// Each states its downloads, in every variant: models, data sets, and steps whose commands are downloaders.
 #[test]
 fn every_built_in_recipe_declares_its_downloads() {
-    for opened in catalog::list() {
+    for opened in catalog::builtin_recipes() {
         let axes = retrial_recipe::read_variants(&opened.source, &opened)
             .unwrap()
             .axes;

@@ -17,14 +17,14 @@ pub fn bundle(data: &[u8]) {
     assert!(head.write(&mut written).is_ok());
     assert_eq!(&data[..data.len() - rest.len()], &written[..]);
     if let Some(signatures) = &head.signatures {
-        let _ = signature::verify(&head.statement, signatures);
+        let _ = signature::verify_statement(&head.statement, signatures);
     }
     let Ok(manifest) = BundleManifest::parse(&head.manifest) else {
         return;
     };
     let _ = Statement::parse(&head.statement, &head.manifest);
-    if body::check_seal(rest, &manifest).is_ok() {
-        let _ = body::unpack(rest, &manifest, |_| Ok(std::io::sink()));
+    if body::check_body_digest(rest, &manifest).is_ok() {
+        let _ = body::unpack_body(rest, &manifest, |_| Ok(std::io::sink()));
     }
 }
 

@@ -107,7 +107,7 @@ pub fn patterns(data: &[u8]) {
         let entries = reader.into_entries().map(BTreeMap::into_values);
         entries.map(|entries| entries.map(Accumulator::into_values).collect::<Vec<_>>())
     };
-    assert_eq!(values(scanner.end()), values(reader));
+    assert_eq!(values(scanner.finish()), values(reader));
 }
 
 /// Two units, a line each: there and back again is one.

@@ -25,7 +25,7 @@ fn source(data: &[u8]) -> Option<Source> {
 /// The built-in templates, as a built-in recipe finds them.
 fn templates() -> &'static FoundRecipe {
     static OPENED: OnceLock<FoundRecipe> = OnceLock::new();
-    OPENED.get_or_init(|| catalog::list().swap_remove(0))
+    OPENED.get_or_init(|| catalog::builtin_recipes().swap_remove(0))
 }
 
 fn shown(problems: &Diagnostics) {

@@ -17,22 +17,22 @@ use retrial_plan::privilege::Privilege;
 use retrial_store::Home;
 
 /// The largest size of companion files for which an approval is remembered.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_COMPANION_BYTES: u64 = 64 << 20;
 
 /// The key of a remembered approval: a digest of the resolved recipe, of what needs approval, and of the companion
 /// files that a container of any kind, the builder or a command on the host can read. None if it cannot be determined.
-fn key(plan: &Plan) -> Option<String> {
+fn approval_key(plan: &Plan) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
-    let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
-    let privileges: Vec<&Privilege> = privileges.collect();
+    let non_secrets = plan.privileges.iter().filter(|one| !one.is_secret());
+    let privileges: Vec<&Privilege> = non_secrets.collect();
     digest.update(serde_json::to_vec(&privileges).ok()?);
-    let mut left = MOST_BYTES;
-    for path in companions(plan) {
+    let mut left = MAX_COMPANION_BYTES;
+    for path in companion_paths(plan) {
         digest.update(path.as_os_str().as_encoded_bytes());
         // One that appears later is new to the user.
         if path.exists() {
-            add(&mut digest, &path, &mut left)?;
+            hash_path(&mut digest, &path, &mut left)?;
         }
     }
     Some(hex::encode(digest.finalize()))
@@ -40,7 +40,7 @@ fn key(plan: &Plan) -> Option<String> {
 
 /// Companion files and directories of a recipe that a container, the builder or a command on the host can read.
 /// Paths that lead elsewhere are a privilege of their own, `mounts`.
-fn companions(plan: &Plan) -> Vec<PathBuf> {
+fn companion_paths(plan: &Plan) -> Vec<PathBuf> {
     let Some(own) = plan
         .directory
         .as_deref()
@@ -60,7 +60,7 @@ fn companions(plan: &Plan) -> Vec<PathBuf> {
 }
 
 /// Adds a file, or the content of a directory in a stable order.
-fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
+fn hash_path(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
     for entry in WalkDir::new(path).sort_by_file_name() {
         let entry = entry.ok()?;
         let (path, kind) = (entry.path(), entry.file_type());
@@ -89,7 +89,7 @@ struct UnapprovedPrivileges<'a> {
 /// same recipe and companion files, or by an answer now, for all of them. Built-in recipes need no
 /// approval. If no person can be asked, the failure names the flag to add. A recipe that other users can
 /// change is refused.
-pub fn ask(
+pub fn ensure_approved(
     home: &Home,
     plans: &[(&OpenedRecipe, &Plan)],
     allowed: &[String],
@@ -104,35 +104,37 @@ pub fn ask(
         if !plan.privileges.is_empty() {
             check_owners(opened, directory, plan)?;
         }
-        missing.extend(unapproved(home, plan, allowed));
+        missing.extend(find_unapproved(home, plan, allowed));
     }
     if missing.is_empty() {
         return Ok(());
     }
-    let text = text(&missing);
+    let text = describe_missing(&missing);
     let flag = format!(
         "--allow {}",
-        names(missing.iter().flat_map(|one| &one.privileges)).join(",")
+        privilege_names(missing.iter().flat_map(|one| &one.privileges)).join(",")
     );
-    let recipes = missing.iter().map(|one| one.plan.recipe.as_str());
-    let recipes = recipes.sorted().dedup().join("    retrial plan ");
-    let look = format!("retrial plan {recipes}");
+    let recipe_names = missing.iter().map(|one| one.plan.recipe.as_str());
+    let recipes = recipe_names.sorted().dedup().join("    retrial plan ");
+    let plan_command = format!("retrial plan {recipes}");
     let question = format!("{text}Approve this until the recipe changes?");
-    let answer = interactive.then(|| terminal::ask(&question)).flatten();
+    let answer = interactive.then(|| terminal::confirm(&question)).flatten();
     match answer {
         Some(true) => {}
         Some(false) => {
             return Err(Failure::usage("not approved; nothing was started")
-                .with_help(format!("see its steps: {look}")));
+                .with_help(format!("see its steps: {plan_command}")));
         }
         None => {
-            return Err(Failure::usage(format!("{text}  see its steps: {look}"))
-                .with_help(format!("approve them: {flag}")));
+            return Err(
+                Failure::usage(format!("{text}  see its steps: {plan_command}"))
+                    .with_help(format!("approve them: {flag}")),
+            );
         }
     }
     for request in &missing {
         if let Some(key) = &request.key {
-            home.remember_approval(key, &names(&request.privileges))?;
+            home.remember_approval(key, &privilege_names(&request.privileges))?;
         }
     }
     Ok(())
@@ -145,16 +147,16 @@ fn check_owners(opened: &OpenedRecipe, directory: &Path, plan: &Plan) -> Result<
         directory.join("templates"),
     ];
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
-    files.extend(companions(plan));
+    files.extend(companion_paths(plan));
     let reason = if plan.privileges.iter().all(Privilege::is_secret) {
         "the recipe asks for a secret of yours"
     } else {
         "the recipe needs root-equivalent privileges"
     };
-    file_owners::check(directory, &files, reason)
+    file_owners::require_trusted_owners(directory, &files, reason)
 }
 
-fn unapproved<'a>(
+fn find_unapproved<'a>(
     home: &Home,
     plan: &'a Plan,
     allowed: &[String],
@@ -164,9 +166,9 @@ fn unapproved<'a>(
     if privileges.is_empty() {
         return None;
     }
-    let key = key(plan);
-    let approved = key.as_deref().map(|key| home.approved_privileges(key));
-    let approved = approved.unwrap_or_default();
+    let key = approval_key(plan);
+    let earlier_approval = key.as_deref().map(|key| home.approved_privileges(key));
+    let approved = earlier_approval.unwrap_or_default();
     privileges.retain(|privilege| !approved.contains(&privilege.name));
     (!privileges.is_empty()).then_some(UnapprovedPrivileges {
         plan,
@@ -176,7 +178,7 @@ fn unapproved<'a>(
 }
 
 /// The privileges to approve, each once, by recipe.
-fn text(missing: &[UnapprovedPrivileges<'_>]) -> String {
+fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
     let mut by_recipe: IndexMap<&str, IndexSet<&Privilege>> = IndexMap::new();
     for request in missing {
         let privileges = by_recipe.entry(&request.plan.recipe).or_default();
@@ -195,7 +197,7 @@ fn text(missing: &[UnapprovedPrivileges<'_>]) -> String {
     texts.collect()
 }
 
-fn names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
+fn privilege_names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
     let names = privileges.into_iter().map(|privilege| &privilege.name);
     names.sorted().dedup().cloned().collect()
 }

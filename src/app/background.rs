@@ -14,10 +14,10 @@ use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// How long the background process may take to start.
-const START_LIMIT: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Starts a background process that executes a run or a batch, and waits until it follows it.
-pub fn detach(
+pub fn start_in_background(
     global: &GlobalOptions,
     kind: RecordKind,
     record: &RecordDirectory,
@@ -28,15 +28,15 @@ pub fn detach(
         .append(true)
         .open(&journal);
     journal.map_err(StoreError::io("create", &record.journal_path()))?;
-    let before = length(record);
-    let program = runtime::program()?;
+    let before = journal_length(record);
+    let program = runtime::program_path()?;
     let path = record.join("detached.log");
     let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
     let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
     let directory = record.path().display().to_string();
     let words = ["resume", "--in-background", &directory];
     let mut child = Command::new(&program)
-        .args(runtime::arguments(global, &words))
+        .args(runtime::forwarded_arguments(global, &words))
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(errors)
@@ -45,9 +45,9 @@ pub fn detach(
     let id = record.id();
     // Until it follows, `logs -f` and `stop` would find no process.
     let since = Instant::now();
-    let has_begun = || length(record) > before;
+    let has_begun = || journal_length(record) > before;
     let is_followed = || has_begun() && FileLock::find_holder(&record.lock_path()).is_some();
-    while !is_followed() && since.elapsed() < START_LIMIT {
+    while !is_followed() && since.elapsed() < START_TIMEOUT {
         if let Ok(Some(_)) = child.try_wait() {
             if has_begun() {
                 break;
@@ -68,7 +68,7 @@ pub fn detach(
         }
         _ => format!("{id}\n"),
     };
-    terminal::print(&text);
+    terminal::print_text(&text);
     if !global.quiet {
         let program = global.home.command_prefix();
         let follow = match kind {
@@ -83,6 +83,6 @@ pub fn detach(
     Ok(ExitCode::Success)
 }
 
-fn length(record: &RecordDirectory) -> u64 {
+fn journal_length(record: &RecordDirectory) -> u64 {
     std::fs::metadata(record.journal_path()).map_or(0, |journal| journal.len())
 }

@@ -31,10 +31,13 @@ pub struct WrittenTree {
 }
 
 /// Exports runs into a directory, by the layout and the rules of a round.
-pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<WrittenTree, Failure> {
+pub fn export_runs(
+    global: &GlobalOptions,
+    tree_request: &TreeRequest,
+) -> Result<WrittenTree, Failure> {
     let mut request = tree_request.tree.clone();
     if let Some(path) = &tree_request.system_info {
-        request.info = info(path)?;
+        request.info = read_system_info(path)?;
     }
     let rounds = catalog::built_in_rounds();
     let Some(round) = rounds.get("mlperf-inference", &tree_request.layout) else {
@@ -45,33 +48,33 @@ pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Writ
             layouts.join(", ")
         )));
     };
-    let runs = tree_request
+    let named_runs = tree_request
         .runs
         .iter()
         .map(|run| global.home.find_run(run));
-    let runs = runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
-    let mut export = attempt(&runs, &request, round)?;
+    let runs = named_runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
+    let mut export = build_export(&runs, &request, round)?;
     let first_note = export.notes.first().cloned();
     if let Some(note) = first_note.filter(|_| export.fell_open) {
         // By the open division's own rules, which are fewer.
         request.division = Some(Division::Open);
-        export = attempt(&runs, &request, round)?;
+        export = build_export(&runs, &request, round)?;
         export.notes.insert(0, note);
     }
     let replaced = write::write_tree(&export.files, &runs, &tree_request.to, tree_request.replace)?;
     if export.is_complete() {
-        export.violations = judged(&export, &tree_request.to)?;
+        export.violations = find_violations(&export, &tree_request.to)?;
     }
     Ok(WrittenTree { export, replaced })
 }
 
 /// The rules that the written tree violates, as `retrial judge` finds them.
-fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
+fn find_violations(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
     let request = JudgeRequest {
         round: Some(export.round.clone()),
         ..JudgeRequest::default()
     };
-    let Some(trees) = judge::trees(to, &request)? else {
+    let Some(trees) = judge::find_trees(to, &request)? else {
         return Ok(Vec::new());
     };
     let mut violations = Vec::new();
@@ -98,21 +101,21 @@ fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
     Ok(violations)
 }
 
-fn attempt(
+fn build_export(
     directories: &[RunDirectory],
     request: &ExportRequest,
     round: &Round,
 ) -> Result<Export, Failure> {
     let runs = directories
         .iter()
-        .map(|directory| read(directory, request, round))
+        .map(|directory| read_source_run(directory, request, round))
         .collect::<Result<Vec<SourceRun>, Failure>>()?;
     export::build_export(&runs, request, round)
         .map_err(|refusal| Failure::usage(ErrorText::of(&refusal)))
 }
 
 /// Reads a run, judged by the rules of the layout's round, which may differ from the run's own.
-fn read(
+fn read_source_run(
     directory: &RunDirectory,
     request: &ExportRequest,
     round: &Round,
@@ -139,19 +142,20 @@ fn read(
 }
 
 /// Reads the submitter's own file, and the calibration document that it names, in the same directory.
-fn info(path: &Path) -> Result<SystemInfo, Failure> {
+fn read_system_info(path: &Path) -> Result<SystemInfo, Failure> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         Failure::usage(format!("--system-info: {}: {error}", path.display()))
     };
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let source =
-        Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::problems)?;
-    let mut info = SystemInfo::parse(&source).map_err(Failure::problems)?;
+        Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::report_problems)?;
+    let mut info = SystemInfo::parse(&source).map_err(Failure::report_problems)?;
     if let Some(calibration) = &info.calibration {
-        let path = path.parent().unwrap_or(Path::new("")).join(calibration);
-        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        let calibration_path = path.parent().unwrap_or(Path::new("")).join(calibration);
+        let text = std::fs::read_to_string(&calibration_path)
+            .map_err(|error| unreadable(&calibration_path, &error))?;
         if text.len() > MAX_DOCUMENT_BYTES {
-            return Err(unreadable(&path, &"it is larger than 1 MiB"));
+            return Err(unreadable(&calibration_path, &"it is larger than 1 MiB"));
         }
         info.calibration_text = Some(text);
     }

@@ -47,8 +47,8 @@ impl Failure {
 
     /// Prints the problems of a recipe or a batch; the failure itself has no message.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-    pub fn problems(problems: Diagnostics) -> Self {
-        terminal::note_problems(&problems);
+    pub fn report_problems(problems: Diagnostics) -> Self {
+        terminal::print_problems(&problems);
         Self::reported(ExitCode::Usage)
     }
 

@@ -10,30 +10,34 @@ use walkdir::WalkDir;
 use crate::app::failure::Failure;
 
 /// Write permission of the group and of others.
-const OTHERS_WRITE: u32 = 0o022;
+const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
 
 /// In a directory with this bit, users rename and remove only files of their own.
-const STICKY: u32 = 0o1000;
+const STICKY_BIT: u32 = 0o1000;
 
 /// Checks a directory, and files and directories with all that is in them. Paths that do not exist are
 /// skipped. The error ends with the reason why others must not write them.
 ///
 /// # Errors
 /// The first file or directory that another user owns or can write.
-pub fn check(directory: &Path, files: &[PathBuf], reason: &str) -> Result<(), Failure> {
-    let trusted = TrustedOwners::now(reason);
+pub fn require_trusted_owners(
+    directory: &Path,
+    files: &[PathBuf],
+    reason: &str,
+) -> Result<(), Failure> {
+    let trusted = TrustedOwners::for_current_user(reason);
     // Without links, so that these are the directories which lead to the files.
     let Ok(directory) = directory.canonicalize() else {
         return Ok(());
     };
     // Whoever can add files here can add templates.
-    trusted.check(&directory, OTHERS_WRITE)?;
-    let files = files.iter().filter_map(|file| file.canonicalize().ok());
-    for file in files {
+    trusted.check_path(&directory, GROUP_OR_OTHERS_WRITE)?;
+    let canonical_files = files.iter().filter_map(|file| file.canonicalize().ok());
+    for file in canonical_files {
         trusted.check_tree(&file)?;
-        trusted.check_above(&file)?;
+        trusted.check_ancestors(&file)?;
     }
-    trusted.check_above(&directory)
+    trusted.check_ancestors(&directory)
 }
 
 /// The users who may own such files: root, this one, and the one who called sudo.
@@ -43,9 +47,9 @@ struct TrustedOwners<'a> {
 }
 
 impl<'a> TrustedOwners<'a> {
-    fn now(reason: &'a str) -> Self {
-        let sudo = std::env::var("SUDO_UID").ok();
-        let sudo = sudo.and_then(|uid| uid.parse().ok());
+    fn for_current_user(reason: &'a str) -> Self {
+        let sudo_uid = std::env::var("SUDO_UID").ok();
+        let sudo = sudo_uid.and_then(|uid| uid.parse().ok());
         let own = rustix::process::getuid().as_raw();
         Self {
             users: [0, own].into_iter().chain(sudo).collect(),
@@ -53,10 +57,11 @@ impl<'a> TrustedOwners<'a> {
         }
     }
 
-    fn check_above(&self, path: &Path) -> Result<(), Failure> {
+    fn check_ancestors(&self, path: &Path) -> Result<(), Failure> {
         path.ancestors().skip(1).try_for_each(|directory| {
-            let is_sticky = fs::metadata(directory).is_ok_and(|status| status.mode() & STICKY != 0);
-            self.check(directory, if is_sticky { 0 } else { OTHERS_WRITE })
+            let is_sticky =
+                fs::metadata(directory).is_ok_and(|status| status.mode() & STICKY_BIT != 0);
+            self.check_path(directory, if is_sticky { 0 } else { GROUP_OR_OTHERS_WRITE })
         })
     }
 
@@ -64,11 +69,11 @@ impl<'a> TrustedOwners<'a> {
         let entries = WalkDir::new(path).into_iter().filter_map(Result::ok);
         entries
             .filter(|entry| !entry.path_is_symlink())
-            .try_for_each(|entry| self.check(entry.path(), OTHERS_WRITE))
+            .try_for_each(|entry| self.check_path(entry.path(), GROUP_OR_OTHERS_WRITE))
     }
 
     /// Refuses a path with another owner, or with any of the permissions `refused`.
-    fn check(&self, path: &Path, refused: u32) -> Result<(), Failure> {
+    fn check_path(&self, path: &Path, refused: u32) -> Result<(), Failure> {
         let Ok(metadata) = fs::metadata(path) else {
             return Ok(());
         };

@@ -23,7 +23,7 @@ use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
 
 /// Returns a note that a run has not ended, and how to continue; none if it has ended.
-pub fn note_if_not_ended(
+pub fn describe_unfinished_run(
     global: &GlobalOptions,
     run: &RunDirectory,
     state: &JournalState,
@@ -45,12 +45,12 @@ pub fn note_if_not_ended(
 }
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
-pub fn options(global: &GlobalOptions, require_accuracy: bool) -> SessionOptions {
+pub fn execution_options(global: &GlobalOptions, require_accuracy: bool) -> SessionOptions {
     let mut options = SessionOptions {
         all_output: global.verbose,
         require_accuracy,
         root: global.root.clone(),
-        scratch: scratch(global),
+        scratch: scratch_directory(global),
         ..SessionOptions::default()
     };
     let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")
@@ -64,25 +64,27 @@ pub fn options(global: &GlobalOptions, require_accuracy: bool) -> SessionOptions
 
 /// Returns the directory of containers' control directories if the home is on a network file system, which
 /// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
-fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
-    let named = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
-    let named = named.map(PathBuf::from).filter(|named| named.is_absolute());
+fn scratch_directory(global: &GlobalOptions) -> Option<PathBuf> {
+    let variable = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
+    let named = variable
+        .map(PathBuf::from)
+        .filter(|named| named.is_absolute());
     let shared = || host::network_file_system(global.home.root());
     named.or_else(|| shared().map(|_| scratch::default_location()))
 }
 
 /// Opens a session of a run, with its other machines if it has any.
-pub async fn session(
+pub async fn open_session(
     global: &GlobalOptions,
     engine: DockerEngine,
     directory: RunDirectory,
     events: UnboundedSender<Event>,
     require_accuracy: bool,
 ) -> Result<RunSession, Failure> {
-    let mut options = options(global, require_accuracy);
+    let mut options = execution_options(global, require_accuracy);
     let mut others = None;
     if let Some(allocation) = NodeAllocation::read(&directory)? {
-        let begun = nodes::begin(global, &directory, &allocation, options.patience);
+        let begun = nodes::start_machines(global, &directory, &allocation, options.patience);
         let (this, other_machines) = begun.await?;
         options.machine = Some(this);
         others = Some(other_machines);
@@ -96,34 +98,35 @@ pub async fn session(
 }
 
 /// Executes the remaining steps of a run and prints its verdict.
-pub async fn follow(
+pub async fn follow_run(
     global: &GlobalOptions,
     engine: DockerEngine,
     directory: RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let (events, mut incoming) = unbounded_channel::<Event>();
-    let session = Arc::new(session(global, engine, directory, events, require_accuracy).await?);
+    let session =
+        Arc::new(open_session(global, engine, directory, events, require_accuracy).await?);
     let plan = session.plan.clone();
     let json = global.output == OutputFormat::Json;
     let (thread_global, run) = (global.clone(), session.run.clone());
     let watcher = std::thread::spawn(move || {
         // Earlier runs are read while this one begins.
-        let remaining = estimate::of_run(&thread_global, &run);
-        let mut reporter = watch::reporter(
+        let remaining = estimate::estimate_run(&thread_global, &run);
+        let mut reporter = watch::create_reporter(
             &thread_global,
             None,
             remaining,
             std::io::stderr().is_terminal(),
         );
         while let Some(event) = incoming.blocking_recv() {
-            reporter.event(&event);
+            reporter.report_event(&event);
         }
         reporter.finish();
     });
-    let signals = signals::handle_signals(signals::of_session(Arc::clone(&session)))?;
-    let ended = execute_plan(&session).await;
-    signals.finish();
+    let handler = signals::handle_signals(signals::session_target(Arc::clone(&session)))?;
+    let run_result = execute_plan(&session).await;
+    handler.finish();
     let path = session.run.path().to_owned();
     let id = session.run.id().to_owned();
     drop(session);
@@ -132,16 +135,16 @@ pub async fn follow(
     let resume = format!("resume it: {} resume {id}", global.home.command_prefix());
     let next_steps = [format!("evidence: {evidence}"), resume.clone()];
     let is_lost = !path.exists();
-    let ended = ended.map_err(|error| {
+    let ended = run_result.map_err(|error| {
         let failure = Failure::host(ErrorText::of(&error));
         let next_steps = next_steps.iter().filter(|_| !is_lost);
         next_steps.fold(failure, Failure::with_help)
     })?;
     if let Some(verdict) = &ended.verdict {
         let entry = ReportedVerdict::new(evidence.as_str(), verdict).with_run(&global.home, &plan);
-        print(global, &entry);
+        print_verdict(global, &entry);
         if ended.exit == ExitCode::Host && !json {
-            terminal::note(&format!("  {resume}"));
+            terminal::print_note(&format!("  {resume}"));
         }
     } else if !json {
         let reason = ended.reason.map_or_else(
@@ -155,7 +158,7 @@ pub async fn follow(
 }
 
 /// Judges a run by its files, and prints the verdict.
-pub fn judge(
+pub fn judge_and_print(
     global: &GlobalOptions,
     run: &RunDirectory,
     require_accuracy: bool,
@@ -164,19 +167,19 @@ pub fn judge(
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
     let entry = ReportedVerdict::new(evidence, &verdict).with_run(&global.home, &plan);
-    print(global, &entry);
+    print_verdict(global, &entry);
     Ok(verdict)
 }
 
 /// Prints a verdict in the format of the command line.
-pub fn print(global: &GlobalOptions, entry: &ReportedVerdict<'_>) {
+pub fn print_verdict(global: &GlobalOptions, entry: &ReportedVerdict<'_>) {
     if print_for_ci(global, std::slice::from_ref(entry)) {
         return;
     }
     if global.output == OutputFormat::Json {
         terminal::print_json(entry.verdict);
     } else {
-        terminal::show(&content::verdict::verdict_document(entry));
+        terminal::print_document(&content::verdict::verdict_document(entry));
     }
 }
 
@@ -191,6 +194,6 @@ pub fn print_for_ci(global: &GlobalOptions, verdicts: &[ReportedVerdict<'_>]) ->
             return false;
         }
     };
-    terminal::print(&text);
+    terminal::print_text(&text);
     true
 }

@@ -19,10 +19,14 @@ use retrial_plan::step::Action;
 const FREE_IMAGES: &str = "free disk space: docker image prune";
 
 /// Checks the space for all images that will be pulled, if this machine can determine it.
-pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Result<(), Failure> {
+pub async fn check_images_fit(
+    engine: &dyn Engine,
+    plans: &[&Plan],
+    force: bool,
+) -> Result<(), Failure> {
     let mut required: BTreeMap<&str, (u64, &Plan)> = BTreeMap::new();
     for plan in plans {
-        let (Some(disk), Some(reference)) = (plan.requires.disk, pulled(plan)) else {
+        let (Some(disk), Some(reference)) = (plan.requires.disk, pulled_image(plan)) else {
             continue;
         };
         if required.contains_key(reference) || engine.find_image(reference).await?.is_none() {
@@ -45,9 +49,9 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         return Ok(());
     };
     let size = |bytes: u64| format::format_bytes(bytes);
-    let subject = required.values().map(|(_, plan)| plan.recipe.as_str());
+    let recipes = required.values().map(|(_, plan)| plan.recipe.as_str());
     let subject = match required.len() {
-        1 => format!("{} requires", subject.collect::<String>()),
+        1 => format!("{} requires", recipes.collect::<String>()),
         images => format!("{images} images require"),
     };
     let text = format!(
@@ -62,7 +66,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
     let models_elsewhere = fetches
         && (required.len() > 1
             || HubSettings::from_environment()
-                .is_ok_and(|settings| !same_disk(&root, &settings.cache)));
+                .is_ok_and(|settings| !is_same_disk(&root, &settings.cache)));
     if force || models_elsewhere {
         terminal::advise(format!("warning: {text}"), FREE_IMAGES);
         return Ok(());
@@ -71,7 +75,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
 }
 
 /// The image that a plan may pull.
-fn pulled(plan: &Plan) -> Option<&str> {
+fn pulled_image(plan: &Plan) -> Option<&str> {
     plan.steps.iter().find_map(|step| match &step.action {
         Action::Pull { reference, policy }
             if !step.is_skipped() && *policy != PullPolicy::Never =>
@@ -82,7 +86,7 @@ fn pulled(plan: &Plan) -> Option<&str> {
     })
 }
 
-fn same_disk(path: &Path, other: &Path) -> bool {
+fn is_same_disk(path: &Path, other: &Path) -> bool {
     let disk = |path: &Path| {
         let existing = path.ancestors().find(|path| path.exists())?;
         std::fs::metadata(existing).ok().map(|status| status.dev())

@@ -12,28 +12,28 @@ use retrial_host::model::HostView;
 use retrial_recipe::model::Recipe;
 
 /// Adds the engine's answer if the plan of a recipe depends on it.
-pub fn ask_for(global: &GlobalOptions, recipe: &Recipe, host: &mut HostView) {
+pub fn query_if_needed(global: &GlobalOptions, recipe: &Recipe, host: &mut HostView) {
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
-        ask_the_engine(global, &mut host.gpu_support);
+        query_engine(global, &mut host.gpu_support);
     }
 }
 
 /// Adds the engine's answer. A simulated host (`--root`) is not this engine's, unless it is named.
-pub fn ask_the_engine(global: &GlobalOptions, support: &mut GpuSupport) {
+pub fn query_engine(global: &GlobalOptions, support: &mut GpuSupport) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
     }
-    let answer = runtime::ask_engine(global, async |engine| {
+    let answer = runtime::query_engine(global, async |engine| {
         let abilities = engine.query_capabilities().await.ok()?;
         Some((engine.info().api.clone(), abilities))
     });
     if let Some((api, abilities)) = answer {
-        add(support, api, &abilities);
+        add_abilities(support, api, &abilities);
     }
 }
 
 /// Adds the engine's own report, which overrides its configuration files.
-pub fn add(support: &mut GpuSupport, api: String, abilities: &EngineCapabilities) {
+pub fn add_abilities(support: &mut GpuSupport, api: String, abilities: &EngineCapabilities) {
     support.api = Some(api);
     support.runtimes.clone_from(&abilities.runtimes);
     support.cdi = abilities.cdi.or(support.cdi);

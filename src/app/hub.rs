@@ -5,7 +5,7 @@ use retrial_plan::download::LocalHubSettings;
 
 /// Returns which hub is used, its cache, and the source of its token; empty if the settings of the hub are invalid,
 /// which `doctor` reports.
-pub fn here() -> LocalHubSettings {
+pub fn hub_from_environment() -> LocalHubSettings {
     let Ok(hub) = Hub::from_environment() else {
         return LocalHubSettings::default();
     };

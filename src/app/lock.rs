@@ -30,14 +30,14 @@ struct RecipeReferences {
 }
 
 /// Lists the images and models that a recipe names under all of its variants.
-fn references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
+fn list_references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
     let variants =
-        retrial_recipe::read_variants(&entry.source, entry).map_err(Failure::problems)?;
+        retrial_recipe::read_variants(&entry.source, entry).map_err(Failure::report_problems)?;
     let mut references = RecipeReferences::default();
     for choice in variants.supported_choices() {
-        let settings = choice.into_iter();
-        let settings = settings.map(|(axis, value)| ParamSetting::new(axis, value));
-        let (opened, _) = open::look(entry.clone(), settings.collect())?;
+        let choice_settings = choice.into_iter();
+        let settings = choice_settings.map(|(axis, value)| ParamSetting::new(axis, value));
+        let (opened, _) = open::resolve_with_stand_ins(entry.clone(), settings.collect())?;
         let recipe = opened.resolved.recipe;
         if let Image::Pull {
             reference,
@@ -62,24 +62,27 @@ fn references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
 }
 
 /// Resolves the names in a recipe through the registry and the hub.
-pub async fn resolved(global: &GlobalOptions, entry: &FoundRecipe) -> Result<RecipeLock, Failure> {
-    let references = references(entry)?;
+pub async fn resolve_lock(
+    global: &GlobalOptions,
+    entry: &FoundRecipe,
+) -> Result<RecipeLock, Failure> {
+    let references = list_references(entry)?;
     let mut lock = RecipeLock {
         recipe: entry.name.clone(),
         fingerprint: compute_fingerprint(&entry.source, entry).unwrap_or_default(),
         ..RecipeLock::default()
     };
     if !references.images.is_empty() {
-        let engine = open::engine(global).await?;
+        let engine = open::connect_engine(global).await?;
         for reference in &references.images {
-            let digest = digest(&engine, reference).await?;
+            let digest = resolve_digest(&engine, reference).await?;
             lock.images.insert(reference.clone(), digest);
         }
     }
     if !references.models.is_empty() {
         let hub = Hub::from_environment().map_err(|error| fetch_failure(&error))?;
         for (repository, revision) in &references.models {
-            let model = commit(&hub, repository, revision).await?;
+            let model = lock_model(&hub, repository, revision).await?;
             lock.models
                 .insert(RecipeLock::model_key(repository, revision), model);
         }
@@ -88,7 +91,7 @@ pub async fn resolved(global: &GlobalOptions, entry: &FoundRecipe) -> Result<Rec
 }
 
 /// Returns the digest in the registry; if the registry does not answer, the engine's own.
-async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure> {
+async fn resolve_digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure> {
     let auth = credentials::find_image_credentials(reference).await?;
     let error = match engine.fetch_registry_digest(reference, auth).await {
         Ok(digest) => return Ok(digest),
@@ -113,14 +116,14 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
     Ok(digest)
 }
 
-async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedModel, Failure> {
+async fn lock_model(hub: &Hub, repository: &str, revision: &str) -> Result<LockedModel, Failure> {
     let model = ModelSpec {
         repository: repository.to_owned(),
         revision: revision.to_owned(),
         ..ModelSpec::default()
     };
-    let snapshot = hub.resolve_unreported(&model).await;
-    let snapshot = snapshot.map_err(|error| fetch_failure(&error))?;
+    let lookup_result = hub.resolve_unreported(&model).await;
+    let snapshot = lookup_result.map_err(|error| fetch_failure(&error))?;
     let files = snapshot.files.into_iter();
     Ok(LockedModel {
         commit: snapshot.commit,
@@ -139,7 +142,7 @@ fn fetch_failure(error: &FetchError) -> Failure {
 }
 
 /// Writes a lock file.
-pub fn write(path: &Path, lock: &RecipeLock) -> Result<(), Failure> {
+pub fn write_lock(path: &Path, lock: &RecipeLock) -> Result<(), Failure> {
     let directory = parent_directory(path);
     std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
     let path: PathBuf = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

@@ -14,7 +14,7 @@ use retrial_recipe::{Diagnostics, MAX_DOCUMENT_BYTES, Source, compute_fingerprin
 use retrial_store::StoreError;
 
 /// `mine.lock.yaml` next to `mine.yaml`; for a built-in recipe, a file below the home.
-pub fn place(global: &GlobalOptions, recipe: &catalog::FoundRecipe) -> PathBuf {
+pub fn lock_path(global: &GlobalOptions, recipe: &catalog::FoundRecipe) -> PathBuf {
     let path = if recipe.is_builtin() {
         global.home.root().join("locks").join(&recipe.name)
     } else {
@@ -29,7 +29,7 @@ pub fn place(global: &GlobalOptions, recipe: &catalog::FoundRecipe) -> PathBuf {
 }
 
 /// Reads a lock file, and prints its problems. None if it does not exist.
-pub fn read(path: &Path) -> Result<Option<RecipeLock>, Failure> {
+pub fn read_lock(path: &Path) -> Result<Option<RecipeLock>, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path)(error).into()),
@@ -46,15 +46,15 @@ pub fn read(path: &Path) -> Result<Option<RecipeLock>, Failure> {
     match source.and_then(|source| RecipeLock::parse(&source)) {
         Ok(lock) => Ok(Some(lock)),
         Err(problems) => {
-            let failure = Failure::problems(problems);
-            terminal::note("  lock the recipe again, or ignore the lock: --lock none");
+            let failure = Failure::report_problems(problems);
+            terminal::print_note("  lock the recipe again, or ignore the lock: --lock none");
             Err(failure)
         }
     }
 }
 
 /// Pins a recipe to its lock, if it has one.
-pub fn follow(
+pub fn apply_lock(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     entry: &catalog::FoundRecipe,
@@ -63,9 +63,9 @@ pub fn follow(
     let (path, named) = match arguments.files.lock.as_deref() {
         Some("none") => return Ok(None),
         Some(path) => (PathBuf::from(path), true),
-        None => (place(global, entry), false),
+        None => (lock_path(global, entry), false),
     };
-    let Some(lock) = read(&path)? else {
+    let Some(lock) = read_lock(&path)? else {
         if named {
             let path = path.display();
             return Err(Failure::usage(format!("--lock {path}: no such file")));
@@ -84,7 +84,7 @@ pub fn follow(
 }
 
 /// Removes the warnings of names that a lock pins.
-pub fn without_pinned(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
+pub fn drop_pinned_warnings(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
     let mut rest = Diagnostics::default();
     for warning in warnings {
         let floats = ["floating-tag", "floating-revision"].contains(&warning.code);

@@ -9,17 +9,17 @@ use tokio::time::timeout;
 use retrial_host::checks::{HostStatus, HostStatuses};
 
 /// The port of HTTPS.
-const PORT: u16 = 443;
+const HTTPS_PORT: u16 = 443;
 /// How long a host may take to accept a connection.
-const LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects to all hosts concurrently. With a proxy none is tested: the proxy decides which can be reached.
-pub async fn ask(hosts: &[String]) -> HostStatuses {
+pub async fn probe_hosts(hosts: &[String]) -> HostStatuses {
     let proxy = ["https_proxy", "HTTPS_PROXY"].into_iter().find_map(|name| {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
         value.map(|_| format!("not tested: connections go through the proxy of {name}"))
     });
-    let hosts = hosts.iter().map(|name| async {
+    let probes = hosts.iter().map(|name| async {
         HostStatus {
             name: name.clone(),
             unknown: proxy.clone(),
@@ -30,16 +30,19 @@ pub async fn ask(hosts: &[String]) -> HostStatuses {
         }
     });
     HostStatuses {
-        hosts: join_all(hosts).await,
+        hosts: join_all(probes).await,
         from_container: false,
     }
 }
 
 /// Why a host does not accept connections; none if it does.
 async fn connection_problem(name: &str) -> Option<String> {
-    match timeout(LIMIT, TcpStream::connect((name, PORT))).await {
+    match timeout(CONNECT_TIMEOUT, TcpStream::connect((name, HTTPS_PORT))).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(format!("no connection within {} s", LIMIT.as_secs())),
+        Err(_) => Some(format!(
+            "no connection within {} s",
+            CONNECT_TIMEOUT.as_secs()
+        )),
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use crate::app::missing::{self, stand_in};
+use crate::app::missing_requirements::{self, stand_in_path};
 use crate::app::options::{GlobalOptions, PlanFiles, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
 use retrial_engine::docker::DockerEngine;
@@ -28,7 +28,7 @@ pub enum RunOrBatch {
 }
 
 /// Finds a run or a batch by its id, a part of it, a path, or `last` (a run).
-pub fn run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
+pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
     let path = Path::new(name);
     let is_batch = name.contains('/') && path.join("batch.json").exists();
     if is_batch
@@ -54,17 +54,17 @@ pub fn run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
 }
 
 /// Returns the run or batch that a path or a name refers to; none if it is a folder that is neither.
-pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
+pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
     let path = Path::new(name);
     let is_run = path.join("plan.json").exists();
     if is_run || path.join("batch.json").exists() {
-        let path = path
+        let canonical_path = path
             .canonicalize()
             .map_err(|error| Failure::host(format!("failed to open {name}: {error}")))?;
         return Ok(Some(if is_run {
-            RunOrBatch::Run(RunDirectory::from_path(path))
+            RunOrBatch::Run(RunDirectory::from_path(canonical_path))
         } else {
-            RunOrBatch::Batch(RecordDirectory::from_path(path))
+            RunOrBatch::Batch(RecordDirectory::from_path(canonical_path))
         }));
     }
     if path.is_file() {
@@ -75,16 +75,16 @@ pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
     if path.is_dir() {
         return Ok(None);
     }
-    run_or_batch(home, name).map(Some)
+    find_run_or_batch(home, name).map(Some)
 }
 
 /// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`.
-pub fn host_view(global: &GlobalOptions) -> HostView {
+pub fn probe_host(global: &GlobalOptions) -> HostView {
     host::probe_host(&global.root, global.home.root())
 }
 
 /// Refuses imported runs: their plans were not approved on this machine.
-pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
+pub fn refuse_imported(run: &RunDirectory) -> Result<(), Failure> {
     ImportOrigin::read(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
             "{} was imported from {}: imported runs cannot be resumed",
@@ -95,7 +95,7 @@ pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
 }
 
 /// Connects to the engine that `--engine`, the environment or Docker's context selects.
-pub async fn engine(global: &GlobalOptions) -> Result<DockerEngine, Failure> {
+pub async fn connect_engine(global: &GlobalOptions) -> Result<DockerEngine, Failure> {
     Ok(DockerEngine::connect(global.engine.as_deref()).await?)
 }
 
@@ -108,13 +108,13 @@ pub struct OpenedRecipe {
 }
 
 /// Finds and resolves a recipe, and prints its problems.
-pub fn recipe(request: &RecipeRequest) -> Result<OpenedRecipe, Failure> {
-    let entry = catalog::open(&request.recipe)?;
-    resolved(entry, request).map_err(Failure::problems)
+pub fn open_recipe(request: &RecipeRequest) -> Result<OpenedRecipe, Failure> {
+    let entry = catalog::open_recipe(&request.recipe)?;
+    resolve_entry(entry, request).map_err(Failure::report_problems)
 }
 
 /// Resolves a recipe with the settings of the command line.
-pub fn resolved(
+pub fn resolve_entry(
     entry: catalog::FoundRecipe,
     request: &RecipeRequest,
 ) -> Result<OpenedRecipe, Diagnostics> {
@@ -122,17 +122,17 @@ pub fn resolved(
     Ok(OpenedRecipe { entry, resolved })
 }
 
-/// As [`recipe`], without running it: params that must be set and are not get a stand-in. Returns
+/// As [`open_recipe`], without running it: params that must be set and are not get a stand-in. Returns
 /// their names, too.
-pub fn recipe_with_stand_ins(
+pub fn open_with_stand_ins(
     request: &RecipeRequest,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
-    let entry = catalog::open(&request.recipe)?;
-    look(entry, request.settings.clone())
+    let entry = catalog::open_recipe(&request.recipe)?;
+    resolve_with_stand_ins(entry, request.settings.clone())
 }
 
 /// Resolves a recipe with a stand-in for each param that must be set and is not, and names these.
-pub fn look(
+pub fn resolve_with_stand_ins(
     entry: catalog::FoundRecipe,
     mut settings: Vec<ParamSetting>,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
@@ -140,27 +140,27 @@ pub fn look(
         Ok(resolved) => return Ok((OpenedRecipe { entry, resolved }, Vec::new())),
         Err(problems) => problems,
     };
-    let unset = problems.iter().filter(|problem| problem.code == "unset");
-    let unset: Vec<String> = unset
+    let unset_problems = problems.iter().filter(|problem| problem.code == "unset");
+    let unset: Vec<String> = unset_problems
         .map(|problem| problem.span.slice().to_owned())
         .collect();
-    let stand_ins = unset.iter().map(|name| (name.clone(), stand_in(name)));
+    let stand_ins = unset.iter().map(|name| (name.clone(), stand_in_path(name)));
     settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
-    let resolved = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
-    let resolved = resolved.map_err(Failure::problems)?;
+    let resolve_result = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
+    let resolved = resolve_result.map_err(Failure::report_problems)?;
     Ok((OpenedRecipe { entry, resolved }, unset))
 }
 
 /// Replaces stand-ins in a text by the names of their params.
 pub fn name_stand_ins(text: String, unset: &[String]) -> String {
     unset.iter().fold(text, |text, name| {
-        text.replace(&stand_in(name), &format!("${{{{ params.{name} }}}}"))
+        text.replace(&stand_in_path(name), &format!("${{{{ params.{name} }}}}"))
     })
 }
 
 /// The recipe's directory on this machine. A built-in recipe with companion files is extracted below
 /// the home, once for each resolved recipe.
-pub fn directory(
+pub fn recipe_directory(
     global: &GlobalOptions,
     opened: &OpenedRecipe,
     extract: bool,
@@ -190,15 +190,15 @@ pub fn directory(
 }
 
 /// Probes the host, and asks its engine if the recipe's plan depends on that.
-pub fn host_and_engine(global: &GlobalOptions, opened: &OpenedRecipe) -> HostView {
+pub fn probe_host_and_engine(global: &GlobalOptions, opened: &OpenedRecipe) -> HostView {
     let recipe = &opened.resolved.recipe;
-    let mut host = host_view(global);
-    gpu_support::ask_for(global, recipe, &mut host);
+    let mut host = probe_host(global);
+    gpu_support::query_if_needed(global, recipe, &mut host);
     host
 }
 
 /// The plan of a recipe on a host.
-pub fn plan(
+pub fn plan_recipe(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     opened: &OpenedRecipe,
@@ -206,28 +206,28 @@ pub fn plan(
     host: &HostView,
 ) -> Result<Plan, Failure> {
     let origin = RecipeOrigin {
-        directory: directory(global, opened, extract)?,
+        directory: recipe_directory(global, opened, extract)?,
         hash: opened.resolved.hash.clone(),
         built_in: opened.entry.is_builtin(),
     };
     let mut recipe = opened.resolved.recipe.clone();
-    let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
+    let lock = lock_file::apply_lock(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = retrial_plan::build_plan(&recipe, &origin, &arguments.options, host)?;
     record_links(&mut plan);
     // `FollowedLock::differs` says whether a lock is of another recipe.
     let PlanFiles { lock: _, rules } = &arguments.files;
-    plan.add_round_rules(&catalog::rounds_with(rules)?);
+    plan.add_round_rules(&catalog::load_rounds(rules)?);
     if !rules.is_empty() {
-        note_other_rules(&mut plan);
+        record_rule_changes(&mut plan);
     }
     plan.lock = lock;
     plan.cache = global.cache.display().to_string();
-    missing::note(&mut plan, &opened.resolved.recipe);
+    missing_requirements::add_missing_files(&mut plan, &opened.resolved.recipe);
     Ok(plan)
 }
 
 /// Adds to a plan's changes that `--rules` replaced the built-in rules of its round.
-fn note_other_rules(plan: &mut Plan) {
+fn record_rule_changes(plan: &mut Plan) {
     let mut builtin = plan.clone();
     builtin.add_round_rules(catalog::built_in_rounds());
     let given = plan.measurements.iter().zip(&builtin.measurements);
@@ -239,13 +239,13 @@ fn note_other_rules(plan: &mut Plan) {
 }
 
 /// Prints the warnings of a recipe and of its lock.
-pub fn report_warnings(global: &GlobalOptions, opened: &OpenedRecipe, plan: &Plan) {
+pub fn print_recipe_warnings(global: &GlobalOptions, opened: &OpenedRecipe, plan: &Plan) {
     if global.quiet {
         return;
     }
     let warnings = opened.resolved.warnings.clone();
-    let warnings = lock_file::without_pinned(warnings, plan.lock.as_ref());
-    terminal::note_problems(&warnings);
+    let warnings = lock_file::drop_pinned_warnings(warnings, plan.lock.as_ref());
+    terminal::print_problems(&warnings);
     if let Some(lock) = &plan.lock {
         for difference in &lock.differs {
             let recipe = &opened.entry.name;

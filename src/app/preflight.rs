@@ -28,7 +28,7 @@ use retrial_run::model::to_model_spec;
 use retrial_run::{GPU_LABEL, describe_run, label_value};
 
 /// How long the hub may take to list a model's files.
-const PATIENCE: Duration = Duration::from_secs(10);
+const HUB_LISTING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The state of a host, and the results of its checks.
 pub struct HostExamination {
@@ -45,7 +45,7 @@ pub struct HostExamination {
 }
 
 /// Examines everything that the plan requires, or a host in general.
-pub async fn look(
+pub async fn examine_host(
     global: &GlobalOptions,
     host: HostView,
     engine: Result<&dyn Engine, &EngineError>,
@@ -56,22 +56,22 @@ pub async fn look(
     let (engine_state, abilities) = match engine {
         Ok(engine) => {
             let abilities = engine.query_capabilities().await.ok();
-            (answers(engine, abilities.as_ref()), abilities)
+            (engine_status(engine, abilities.as_ref()), abilities)
         }
         Err(error) => (EngineStatus::Fails(ErrorText::of(error)), None),
     };
     let engine = engine.ok();
     let (image, hosts) = match plan {
-        Some(plan) => content(engine, plan).await,
+        Some(plan) => examine_image_and_hosts(engine, plan).await,
         None => <_>::default(),
     };
-    let (claims, models) = (claims(engine).await, models(plan).await);
+    let (claims, models) = (find_gpu_claims(engine).await, check_models(plan).await);
     let checks = check_host(&HostFacts {
         host: &host,
         conditions: &conditions,
         settings: Some(&settings),
         engine: engine_state,
-        disks: disks(global, plan, abilities.as_ref(), &models),
+        disks: list_disks(global, plan, abilities.as_ref(), &models),
         requires: plan.map(|plan| &plan.requires),
         image,
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
@@ -93,7 +93,7 @@ pub async fn look(
 impl HostExamination {
     /// Refuses a run that cannot work before anything is fetched, unless it is forced. Returns the
     /// warnings of its verdict.
-    pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
+    pub fn refuse_or_warn(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
         // Other hardware was refused or forced before, and a qualifier states that.
         let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
         let errors: Vec<&HostCheck> = checks
@@ -101,7 +101,7 @@ impl HostExamination {
             .filter(|check| check.state == HostCheckState::Error)
             .collect();
         if !errors.is_empty() && !force {
-            let lines: Vec<String> = errors.into_iter().map(with_fix).collect();
+            let lines: Vec<String> = errors.into_iter().map(describe_with_fix).collect();
             return Err(Failure::host(format!(
                 "{recipe} cannot run on this host; nothing was downloaded:\n{}",
                 lines.join("\n")
@@ -114,7 +114,7 @@ impl HostExamination {
             check.kind == HostCheckKind::Network && check.state == HostCheckState::Warning
         });
         for check in network {
-            terminal::note(&format!("warning: {check}"));
+            terminal::print_note(&format!("warning: {check}"));
         }
         let forced = errors.iter().map(ToString::to_string);
         // A run waits for GPUs that are claimed.
@@ -125,7 +125,7 @@ impl HostExamination {
     }
 
     /// The content of host.json, by which two runs can be compared.
-    pub fn record(&self, engine: &dyn Engine, plan: &Plan) -> Value {
+    pub fn host_record(&self, engine: &dyn Engine, plan: &Plan) -> Value {
         json!({
             "tool": env!("CARGO_PKG_VERSION"),
             "host": self.host,
@@ -140,13 +140,13 @@ impl HostExamination {
 }
 
 /// A check and how to fix it, as a failure lists it.
-pub fn with_fix(check: &HostCheck) -> String {
+pub fn describe_with_fix(check: &HostCheck) -> String {
     let lines = [format!("  {check}"), format!("    {}", check.fix)];
     let shown = if check.fix.is_empty() { 1 } else { 2 };
     lines[..shown].join("\n")
 }
 
-fn answers(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) -> EngineStatus {
+fn engine_status(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) -> EngineStatus {
     let info = engine.info();
     EngineStatus::Answers {
         product: format!("{} {}", info.product, info.version),
@@ -158,13 +158,16 @@ fn answers(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) -> Engin
 
 /// Examines the image's content and the hosts that its commands connect to: from a container of the image if
 /// the engine has it; otherwise hosts from this machine.
-async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, HostStatuses) {
+async fn examine_image_and_hosts(
+    engine: Option<&dyn Engine>,
+    plan: &Plan,
+) -> (ImageContent, HostStatuses) {
     let hosts = plan.needed_hosts();
     let (mut env, mut probed) = (Vec::new(), ProbedImage::default());
     if let Some(engine) = engine
         && let Ok(Some(image)) = engine.find_image(&plan.image).await
     {
-        probed = probe::look(engine, plan, &image.id, &hosts).await;
+        probed = probe::probe_image(engine, plan, &image.id, &hosts).await;
         env = image.env;
     }
     let hosts = match probed.hosts {
@@ -172,7 +175,7 @@ async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, Hos
             hosts,
             from_container: true,
         },
-        None => network::ask(&hosts).await,
+        None => network::probe_hosts(&hosts).await,
     };
     let variant = plan.variant.get("rocm").map(String::as_str);
     let from_name = || rocm_of_image(&plan.image, &env, variant);
@@ -184,7 +187,7 @@ async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, Hos
 }
 
 /// Running Retrial containers that have GPUs, of any user.
-async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
+async fn find_gpu_claims(engine: Option<&dyn Engine>) -> Vec<String> {
     let Some(engine) = engine else {
         return Vec::new();
     };
@@ -202,12 +205,12 @@ async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
 }
 
 /// Checks the access to the models that a run would fetch.
-async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
+async fn check_models(plan: Option<&Plan>) -> Vec<ModelStatus> {
     let mut checked = Vec::new();
     for model in plan.into_iter().flat_map(Plan::fetched_models) {
         let spec = to_model_spec(model);
         let access = match Hub::from_environment() {
-            Ok(hub) => access(&hub, &spec).await,
+            Ok(hub) => check_model_access(&hub, &spec).await,
             Err(error) => ModelAccess::Refused(ErrorText::of(&error)),
         };
         checked.push(ModelStatus {
@@ -218,7 +221,7 @@ async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
     checked
 }
 
-async fn access(hub: &Hub, model: &ModelSpec) -> ModelAccess {
+async fn check_model_access(hub: &Hub, model: &ModelSpec) -> ModelAccess {
     if hub.settings().offline {
         return ModelAccess::NotQueried(
             "requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned(),
@@ -226,7 +229,7 @@ async fn access(hub: &Hub, model: &ModelSpec) -> ModelAccess {
     }
     match hub.check_access(model).await {
         Ok(()) => {
-            let size = timeout(PATIENCE, model_size(hub, model)).await;
+            let size = timeout(HUB_LISTING_TIMEOUT, model_size(hub, model)).await;
             ModelAccess::Granted(size.ok().flatten())
         }
         Err(
@@ -248,46 +251,46 @@ async fn model_size(hub: &Hub, model: &ModelSpec) -> Option<ModelSize> {
 }
 
 /// The disks that a run writes to.
-fn disks(
+fn list_disks(
     global: &GlobalOptions,
     plan: Option<&Plan>,
     abilities: Option<&EngineCapabilities>,
     models: &[ModelStatus],
 ) -> Vec<DiskSpace> {
-    let mut disks = vec![disk("runs", global.home.root(), true)];
-    let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
+    let mut disks = vec![describe_disk("runs", global.home.root(), true)];
+    let images_root = abilities.and_then(|abilities| abilities.root_directory.as_deref());
     // An engine elsewhere has its disk elsewhere.
-    let images = images.filter(|path| path.exists());
-    disks.extend(images.map(|path| disk("images", path, false)));
+    let images = images_root.filter(|path| path.exists());
+    disks.extend(images.map(|path| describe_disk("images", path, false)));
     let Some(plan) = plan else {
         return disks;
     };
     if plan.fetched_models().next().is_some()
         && let Ok(hub) = Hub::from_environment()
     {
-        let missing = models.iter().map(|model| match model.access {
+        let missing_bytes = models.iter().map(|model| match model.access {
             ModelAccess::Granted(Some(size)) => Some(size.missing_bytes),
             _ => None,
         });
-        let missing: Option<u64> = missing.sum();
+        let missing: Option<u64> = missing_bytes.sum();
         let stated =
             || plan.total_download_size(|step| matches!(step.action, Action::FetchModel(_)));
         disks.push(DiskSpace {
             needed: missing.or_else(stated),
-            ..disk("models", &hub.settings().cache, true)
+            ..describe_disk("models", &hub.settings().cache, true)
         });
     }
     if plan.cached_directories().next().is_some() {
         let needed = plan.total_download_size(|step| matches!(step.action, Action::Populate(_)));
         disks.push(DiskSpace {
             needed,
-            ..disk("data", &global.cache, true)
+            ..describe_disk("data", &global.cache, true)
         });
     }
     disks
 }
 
-fn disk(label: &str, path: &Path, must_be_writable: bool) -> DiskSpace {
+fn describe_disk(label: &str, path: &Path, must_be_writable: bool) -> DiskSpace {
     let existing = path.ancestors().find(|path| path.exists());
     let rights = |path: &Path| rustix::fs::access(path, Rights::WRITE_OK | Rights::EXEC_OK);
     DiskSpace {

@@ -13,15 +13,15 @@ use retrial_plan::Plan;
 use retrial_run::{PreparedRun, read_secrets};
 
 /// Plans a run as the command line requests.
-pub fn planned(
+pub fn plan_run(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     run: &RunRequest,
     opened: &OpenedRecipe,
     host: &HostView,
 ) -> Result<Plan, Failure> {
-    is_complete(opened)?;
-    let mut plan = open::plan(global, arguments, opened, true, host)?;
+    require_complete(opened)?;
+    let mut plan = open::plan_recipe(global, arguments, opened, true, host)?;
     if !opened.entry.is_builtin() {
         withdraw_unset_secrets(global, &mut plan);
     }
@@ -54,14 +54,14 @@ fn withdraw_unset_secrets(global: &GlobalOptions, plan: &mut Plan) {
 
 fn warn_of_unset_secret(global: &GlobalOptions, name: &str) {
     if !global.quiet {
-        terminal::note(&format!(
+        terminal::print_note(&format!(
             "warning: {name} is not set; steps that need it will fail"
         ));
     }
 }
 
 /// Refuses a recipe that is not complete.
-fn is_complete(opened: &OpenedRecipe) -> Result<(), Failure> {
+fn require_complete(opened: &OpenedRecipe) -> Result<(), Failure> {
     let open = &opened.resolved.recipe.incomplete;
     if open.is_empty() {
         return Ok(());
@@ -75,18 +75,18 @@ fn is_complete(opened: &OpenedRecipe) -> Result<(), Failure> {
 }
 
 /// Checks what can be checked without an engine.
-pub fn check(
+pub fn check_before_engine(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     run: &RunRequest,
     plan: &Plan,
 ) -> Result<(), Failure> {
-    secrets_are_set(global, arguments, plan)?;
+    require_secrets(global, arguments, plan)?;
     check_requirements(plan, run.force)
 }
 
 /// Examines the host and its engine, and completes the plan.
-pub async fn prepared(
+pub async fn prepare_run(
     global: &GlobalOptions,
     host: HostView,
     engine: &dyn Engine,
@@ -94,16 +94,16 @@ pub async fn prepared(
     mut plan: Plan,
     force: bool,
 ) -> Result<PreparedRun, Failure> {
-    let examination = preflight::look(global, host, Ok(engine), Some(&plan)).await;
-    plan.warnings = examination.allow(&plan.recipe, force)?;
-    plan.warnings.extend(described_elsewhere(global));
-    free_space::for_images(engine, &[&plan], force).await?;
-    let host = examination.record(engine, &plan);
+    let examination = preflight::examine_host(global, host, Ok(engine), Some(&plan)).await;
+    plan.warnings = examination.refuse_or_warn(&plan.recipe, force)?;
+    plan.warnings.extend(simulated_host_warning(global));
+    free_space::check_images_fit(engine, &[&plan], force).await?;
+    let host = examination.host_record(engine, &plan);
     Ok(PreparedRun { recipe, plan, host })
 }
 
 /// The host's GPUs and settings are not those of this machine.
-fn described_elsewhere(global: &GlobalOptions) -> Option<String> {
+fn simulated_host_warning(global: &GlobalOptions) -> Option<String> {
     let root = &global.root;
     let is_elsewhere = root.as_path() != Path::new("/");
     is_elsewhere.then(|| {
@@ -113,7 +113,7 @@ fn described_elsewhere(global: &GlobalOptions) -> Option<String> {
 }
 
 /// A secret of `--secret` must be set; one of the recipe should be.
-pub fn secrets_are_set(
+pub fn require_secrets(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     plan: &Plan,
@@ -133,7 +133,7 @@ pub fn secrets_are_set(
 /// Refuses a host that does not meet the requirements of a plan, unless it is forced.
 pub fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
     let stops = plan.unmet.iter().filter(|check| check.prevents_start());
-    let lines: Vec<String> = stops.map(preflight::with_fix).collect();
+    let lines: Vec<String> = stops.map(preflight::describe_with_fix).collect();
     if lines.is_empty() || force {
         return Ok(());
     }

@@ -19,9 +19,9 @@ use retrial_results::packages::{self, PackageManager};
 use retrial_run::{PACKAGES_SCRIPT, container_labels};
 
 /// The time limit of the probe. Hosts are tried concurrently, each for 5 s.
-const PATIENCE: Duration = Duration::from_secs(20);
+const IMAGE_PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest number of lines of its output that are read.
-const MOST_LINES: usize = 50_000;
+const MAX_OUTPUT_LINES: usize = 50_000;
 /// The line between the packages and the hosts.
 const PACKAGES_END: &str = "@end\n";
 
@@ -37,7 +37,12 @@ pub struct ProbedImage {
 }
 
 /// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
-pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String]) -> ProbedImage {
+pub async fn probe_image(
+    engine: &dyn Engine,
+    plan: &Plan,
+    image: &str,
+    hosts: &[String],
+) -> ProbedImage {
     let gpus = plan.requires.gpus.as_ref();
     if hosts.is_empty() && gpus.is_none_or(|gpus| gpus.vendor != GpuVendor::Amd) {
         return ProbedImage::default();
@@ -67,25 +72,25 @@ pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String
     let Ok(id) = engine.create_container(&spec).await else {
         return ProbedImage::default();
     };
-    let printed = timeout(PATIENCE, printed(engine, &id)).await;
+    let printed = timeout(IMAGE_PROBE_TIMEOUT, run_and_read_log(engine, &id)).await;
     let _ = engine.remove_container(&id).await;
     match printed {
-        Ok(Ok(text)) => read(&text, hosts),
+        Ok(Ok(text)) => parse_probe_output(&text, hosts),
         _ => ProbedImage::default(),
     }
 }
 
-async fn printed(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {
+async fn run_and_read_log(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {
     engine.start_container(id).await?;
     engine.wait_for_exit(id).await?;
-    engine.read_container_log(id, MOST_LINES).await
+    engine.read_container_log(id, MAX_OUTPUT_LINES).await
 }
 
-fn read(text: &str, hosts: &[String]) -> ProbedImage {
+fn parse_probe_output(text: &str, hosts: &[String]) -> ProbedImage {
     let (listed, answers) = text.split_once(PACKAGES_END).unwrap_or((text, ""));
     let installed = packages::parse_listing(listed);
-    let python = installed.databases.into_iter();
-    let python = python.filter(|database| database.manager == PackageManager::Python);
+    let databases = installed.databases.into_iter();
+    let python = databases.filter(|database| database.manager == PackageManager::Python);
     let result_of = |name: &String| {
         let prefix = format!("host {name} ");
         let answer = answers
@@ -102,11 +107,11 @@ fn read(text: &str, hosts: &[String]) -> ProbedImage {
             error,
         })
     };
-    let hosts: Option<Vec<HostStatus>> = hosts.iter().map(result_of).collect();
+    let host_statuses: Option<Vec<HostStatus>> = hosts.iter().map(result_of).collect();
     ProbedImage {
         rocm: installed.rocm,
         packages: python.flat_map(|database| database.packages).collect(),
-        hosts: hosts.filter(|hosts| !hosts.is_empty()),
+        hosts: host_statuses.filter(|hosts| !hosts.is_empty()),
     }
 }
 
@@ -118,7 +123,7 @@ mod tests {
     fn host_results_follow_the_package_list() {
         let text = "@rocm /opt/rocm/.info/version\n7.1.1-38\n@python /usr/lib/python3/dist-packages\ntorch-2.9.0.dist-info\n@end\nhost a.org ok\nhost b.org no Connection refused\n";
         let hosts = ["a.org".to_owned(), "b.org".to_owned()];
-        let probed = read(text, &hosts);
+        let probed = parse_probe_output(text, &hosts);
         assert_eq!(probed.rocm.as_deref(), Some("7.1.1-38"));
         assert_eq!(probed.packages, [("torch".to_owned(), "2.9.0".to_owned())]);
         let errors = probed.hosts.unwrap().into_iter().map(|host| host.error);
@@ -130,6 +135,6 @@ mod tests {
     fn an_image_without_a_client_program_has_no_result() {
         let text = "@end\nhost a.org ok\nhost b.org unknown\n";
         let hosts = ["a.org".to_owned(), "b.org".to_owned()];
-        assert_eq!(read(text, &hosts).hosts, None);
+        assert_eq!(parse_probe_output(text, &hosts).hosts, None);
     }
 }

@@ -11,7 +11,7 @@ use retrial_import::{ImportError, ImportableResult, ResultsIndex};
 use retrial_results::evidence::tree::DIVISIONS;
 
 /// The largest number of results that are named if several match.
-const NAMED: usize = 12;
+const MAX_NAMED_RESULTS: usize = 12;
 
 /// The published result of which a recipe is made.
 #[derive(Debug, Clone, Default, Args)]
@@ -49,7 +49,7 @@ impl From<ImportError> for Failure {
 }
 
 /// Selects the requested result.
-pub fn choose<'e>(
+pub fn select_result<'e>(
     index: &ResultsIndex<'_>,
     entries: &'e [ImportableResult<'e>],
     request: &ImportRequest,
@@ -87,14 +87,14 @@ pub fn choose<'e>(
             "no published result matches; `retrial list --results TREE` shows all",
         )),
         (several, _) => {
-            let shown: Vec<String> = several.iter().map(|one| name(one)).collect();
-            Err(Failure::usage(format!("{} match: {}", format::format_count(several.len(), "published result"), format::join_first(&shown, NAMED))).with_help("choose one: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
+            let shown: Vec<String> = several.iter().map(|one| entry_label(one)).collect();
+            Err(Failure::usage(format!("{} match: {}", format::format_count(several.len(), "published result"), format::join_first(&shown, MAX_NAMED_RESULTS))).with_help("choose one: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
         }
     }
 }
 
 /// Other submitters' results of the benchmark, in the same division on as many of the same GPUs.
-pub fn others<'e>(
+pub fn comparable_results<'e>(
     index: &ResultsIndex<'_>,
     entries: &'e [ImportableResult<'e>],
     subject: &ImportableResult<'_>,
@@ -105,7 +105,7 @@ pub fn others<'e>(
     let benchmark = subject.benchmark;
     let others = entries.iter().filter(|entry| {
         let other = entry.benchmark;
-        other.relative() != benchmark.relative()
+        other.relative_path() != benchmark.relative_path()
             && other.submitter.division == benchmark.submitter.division
             && index.official_name(other) == index.official_name(benchmark)
             && entry
@@ -117,36 +117,39 @@ pub fn others<'e>(
     others.collect()
 }
 
-fn name(entry: &ImportableResult<'_>) -> String {
-    let path = entry.benchmark.relative();
+fn entry_label(entry: &ImportableResult<'_>) -> String {
+    let path = entry.benchmark.relative_path();
     let id = entry.ids.iter().map(|id| format!("{id} "));
     format!("{}{}", id.collect::<String>(), path.display())
 }
 
 /// The results that match.
-pub fn filter<'e>(
+pub fn filter_results<'e>(
     index: &ResultsIndex<'_>,
     entries: &'e [ImportableResult<'e>],
     filter: &RecipeFilter,
 ) -> Result<Vec<&'e ImportableResult<'e>>, Failure> {
-    let all: Vec<FacetValues> = entries.iter().map(|entry| values(index, entry)).collect();
+    let all: Vec<FacetValues> = entries
+        .iter()
+        .map(|entry| facet_values(index, entry))
+        .collect();
     filter.refuse_unknown("published result", &all)?;
     let part = filter.part.as_ref().map(|part| part.to_lowercase());
     let has_part = |entry: &ImportableResult<'_>| {
         let part = part.as_ref();
-        part.is_none_or(|part| name(entry).to_lowercase().contains(part))
+        part.is_none_or(|part| entry_label(entry).to_lowercase().contains(part))
     };
-    let matching = entries.iter().zip(&all);
-    let matching = matching.filter(|(entry, values)| has_part(entry) && filter.matches(values));
+    let pairs = entries.iter().zip(&all);
+    let matching = pairs.filter(|(entry, values)| has_part(entry) && filter.matches(values));
     Ok(matching.map(|(entry, _)| entry).collect())
 }
 
-fn values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> FacetValues {
+fn facet_values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> FacetValues {
     let benchmark = entry.benchmark;
     [
         vec!["mlperf-inference".to_owned()],
         index.round_name.clone().into_iter().collect(),
-        gpus(entry),
+        gpu_names(entry),
         vec![benchmark.submitter.name.clone()],
         vec![
             benchmark.name.clone(),
@@ -155,7 +158,7 @@ fn values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> FacetValues
     ]
 }
 
-fn gpus(entry: &ImportableResult<'_>) -> Vec<String> {
+fn gpu_names(entry: &ImportableResult<'_>) -> Vec<String> {
     let accelerators = entry.system.accelerators.as_ref();
     accelerators.map_or(Vec::new(), |one| one.model_names().to_vec())
 }

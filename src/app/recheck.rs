@@ -9,10 +9,10 @@ use retrial_store::journal::{Event, EventKind, Journal};
 use retrial_store::lock::FileLock;
 
 /// Resets a check, by its step's name or number.
-pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
+pub fn reset_check(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let _lock = FileLock::acquire(&run.lock_path(), run.id())?;
     let plan: Plan = run.read_json("plan.json")?;
-    let check = find(&plan, name)?;
+    let check = find_check(&plan, name)?;
     let state = run.read_state()?;
     let collecting = plan.find_collecting_step(check);
     let is_collected = collecting.is_some_and(|step| state.is_done(step.number));
@@ -30,7 +30,7 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     Ok(Journal::open(&run.journal_path())?.write(&event)?)
 }
 
-fn find<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
+fn find_check<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
     let number: Option<u32> = name.parse().ok();
     let is_match = |step: &&Step| step.name == name || number == Some(step.number);
     let mut checks = plan.steps.iter().filter(|step| step.checks_results());

@@ -95,7 +95,7 @@ impl RecipeFilter {
 /// The values of a recipe or a result for each filter: suite, round, GPUs, submitter, benchmark.
 pub(super) type FacetValues = [Vec<String>; 5];
 
-fn values(summary: &RecipeSummary) -> FacetValues {
+fn facet_values(summary: &RecipeSummary) -> FacetValues {
     let word = |word: &Option<String>| word.clone().into_iter().collect();
     [
         word(&summary.suite),
@@ -107,9 +107,9 @@ fn values(summary: &RecipeSummary) -> FacetValues {
 }
 
 /// The built-in recipes that match.
-pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
+pub fn find_recipes(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
     let mut recipes = Vec::new();
-    for opened in catalog::list() {
+    for opened in catalog::builtin_recipes() {
         let (summary, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         recipes.push(ListedRecipe {
@@ -123,13 +123,13 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
         let has = |text: &str| text.to_lowercase().contains(&part);
         recipes.retain(|recipe| has(&recipe.name) || has(&recipe.summary.title));
     }
-    let every = recipes.iter().flat_map(|recipe| {
+    let summaries = recipes.iter().flat_map(|recipe| {
         let variants = recipe.variants.iter().map(|variant| &variant.summary);
         std::iter::once(&recipe.summary).chain(variants)
     });
-    let every: Vec<FacetValues> = every.map(values).collect();
+    let every: Vec<FacetValues> = summaries.map(facet_values).collect();
     filter.refuse_unknown("recipe", &every)?;
-    let matches = |summary: &RecipeSummary| filter.matches(&values(summary));
+    let matches = |summary: &RecipeSummary| filter.matches(&facet_values(summary));
     for recipe in &mut recipes {
         recipe.matches = matches(&recipe.summary);
         recipe.variants.retain(|variant| matches(&variant.summary));
@@ -141,12 +141,12 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
 /// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.
 fn value_matches(requested: &str, value: &str) -> bool {
     let plain = |text: &str| {
-        let text = text.trim().to_lowercase().replace([' ', '_'], "-");
-        match text.strip_prefix('v') {
+        let normalized = text.trim().to_lowercase().replace([' ', '_'], "-");
+        match normalized.strip_prefix('v') {
             Some(version) if version.starts_with(|first: char| first.is_ascii_digit()) => {
                 version.to_owned()
             }
-            _ => text,
+            _ => normalized,
         }
     };
     let (requested, value) = (plain(requested), plain(value));

@@ -8,7 +8,7 @@ use super::options::GlobalOptions;
 use retrial_engine::docker::DockerEngine;
 
 /// How long a plan waits for the engine's answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const ENGINE_ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the end of a runtime waits for work on its threads: a file system or a program that hangs must not
 /// keep the process alive.
@@ -46,16 +46,16 @@ impl Drop for Runtime {
 ///
 /// # Errors
 /// If the operating system refuses its resources.
-pub fn runtime() -> Result<Runtime, Failure> {
-    let built = tokio::runtime::Builder::new_current_thread()
+pub fn start_runtime() -> Result<Runtime, Failure> {
+    let build_result = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let built = built.map_err(|error| Failure::host(format!("cannot start: {error}")))?;
+    let built = build_result.map_err(|error| Failure::host(format!("cannot start: {error}")))?;
     Ok(Runtime(Some(built)))
 }
 
 /// The engine's answer to a question, if it comes soon.
-pub fn ask_engine<T>(
+pub fn query_engine<T>(
     global: &GlobalOptions,
     question: impl AsyncFnOnce(&DockerEngine) -> Option<T>,
 ) -> Option<T> {
@@ -63,40 +63,44 @@ pub fn ask_engine<T>(
         let engine = DockerEngine::connect(global.engine.as_deref()).await.ok()?;
         question(&engine).await
     };
-    let answered = async { tokio::time::timeout(PATIENCE, answer).await.ok() };
-    runtime().ok()?.block_on(answered).flatten()
+    let answered = async {
+        tokio::time::timeout(ENGINE_ANSWER_TIMEOUT, answer)
+            .await
+            .ok()
+    };
+    start_runtime().ok()?.block_on(answered).flatten()
 }
 
 /// Returns the path of this program's executable, to start it elsewhere.
 ///
 /// # Errors
 /// If the operating system does not know it.
-pub fn program() -> Result<PathBuf, Failure> {
+pub fn program_path() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .map_err(|error| Failure::host(format!("cannot find this program's executable: {error}")))
 }
 
 /// A command line of this program, at the same path on this machine or another one, with the same options.
-pub fn command(program: &Path, global: &GlobalOptions, words: &[&str]) -> Vec<String> {
-    let program = program.display().to_string();
-    std::iter::once(program)
-        .chain(arguments(global, words))
+pub fn command_line(program: &Path, global: &GlobalOptions, words: &[&str]) -> Vec<String> {
+    let program_text = program.display().to_string();
+    std::iter::once(program_text)
+        .chain(forwarded_arguments(global, words))
         .collect()
 }
 
 /// Arguments of this program, with the options of this process.
-pub fn arguments(global: &GlobalOptions, words: &[&str]) -> Vec<String> {
+pub fn forwarded_arguments(global: &GlobalOptions, words: &[&str]) -> Vec<String> {
     let path = |path: &Path| path.display().to_string();
     let engine = global.engine.as_ref();
-    let options = [
+    let option_values = [
         ("--home", Some(path(global.home.root()))),
         ("--cache", Some(path(&global.cache))),
         ("--root", Some(path(&global.root))),
         ("--engine", engine.cloned()),
     ];
-    let options = options
+    let options = option_values
         .into_iter()
         .filter_map(|(name, value)| Some([name.to_owned(), value?]));
-    let words = words.iter().map(|word| (*word).to_owned());
-    words.chain(options.flatten()).collect()
+    let owned_words = words.iter().map(|word| (*word).to_owned());
+    owned_words.chain(options.flatten()).collect()
 }

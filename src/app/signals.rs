@@ -16,7 +16,7 @@ use retrial_run::RunSession;
 use retrial_store::journal::EventKind;
 
 /// The warning of a run or a batch that is stopped.
-pub const STOPPING: &str =
+pub const STOPPING_WARNING: &str =
     "stopping the benchmark and keeping its evidence; a second signal exits immediately";
 
 /// The request of a signal.
@@ -63,7 +63,7 @@ impl Drop for Signals {
         LISTENERS.fetch_sub(1, Ordering::SeqCst);
         EXIT_AT_SIGNALS.call_once(|| {
             if let Err(error) = exit_at_signals() {
-                terminal::note(&format!("signals no longer end this process: {error}"));
+                terminal::print_note(&format!("signals no longer end this process: {error}"));
             }
         });
     }
@@ -76,7 +76,7 @@ static EXIT_AT_SIGNALS: Once = Once::new();
 
 /// From now on, INT and TERM end the process while nobody listens; runs on its own thread.
 fn exit_at_signals() -> std::io::Result<()> {
-    let runtime = runtime_of_signals()?;
+    let runtime = build_signal_runtime()?;
     let (mut interrupt, mut terminate) = {
         let _context = runtime.enter();
         (
@@ -99,7 +99,7 @@ fn exit_at_signals() -> std::io::Result<()> {
     thread.spawn(move || runtime.block_on(wait)).map(drop)
 }
 
-fn runtime_of_signals() -> std::io::Result<tokio::runtime::Runtime> {
+fn build_signal_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -118,7 +118,7 @@ pub struct SignalTarget<F> {
 }
 
 /// A run that this process executes.
-pub fn of_session(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalRequest)> {
+pub fn session_target(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalRequest)> {
     SignalTarget {
         stop: session.stop.clone(),
         cleanup: format!("retrial clean --all {}", session.run.id()),
@@ -127,7 +127,7 @@ pub fn of_session(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalReques
             let id = session.run.id();
             let _ = session.record(match request {
                 SignalRequest::Stop => EventKind::Warning {
-                    text: STOPPING.to_owned(),
+                    text: STOPPING_WARNING.to_owned(),
                 },
                 SignalRequest::Detach => EventKind::Detached {
                     resume: format!("retrial logs -f {id}, or after a reboot: retrial resume {id}"),
@@ -142,15 +142,15 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Handles the signals of a run or a batch, on a thread of its own: one that is stuck can still be ended.
 pub struct SignalHandler {
-    over: CancellationToken,
-    released: Receiver<()>,
+    cancellation: CancellationToken,
+    release_receiver: Receiver<()>,
 }
 
 impl SignalHandler {
     /// Releases the run. From now on a signal ends the process immediately.
     pub fn finish(self) {
-        self.over.cancel();
-        let _ = self.released.recv_timeout(RELEASE_TIMEOUT);
+        self.cancellation.cancel();
+        let _ = self.release_receiver.recv_timeout(RELEASE_TIMEOUT);
     }
 }
 
@@ -163,7 +163,7 @@ pub fn handle_signals(
     target: SignalTarget<impl Fn(SignalRequest) + Send + 'static>,
 ) -> Result<SignalHandler, Failure> {
     let failed = |error: std::io::Error| Failure::host(format!("cannot handle signals: {error}"));
-    let runtime = runtime_of_signals().map_err(failed)?;
+    let runtime = build_signal_runtime().map_err(failed)?;
     let mut signals = {
         let _context = runtime.enter();
         Signals::new().map_err(failed)?
@@ -173,17 +173,20 @@ pub fn handle_signals(
     let until = over.clone();
     let thread = std::thread::Builder::new().name("signals".to_owned());
     let spawned = thread.spawn(move || {
-        runtime.block_on(until.run_until_cancelled(react(&mut signals, &target)));
+        runtime.block_on(until.run_until_cancelled(react_to_signals(&mut signals, &target)));
         drop(target);
         drop(signals);
         let _ = release.send(());
     });
     spawned.map_err(failed)?;
-    Ok(SignalHandler { over, released })
+    Ok(SignalHandler {
+        cancellation: over,
+        release_receiver: released,
+    })
 }
 
 /// Reacts to signals: the first one stops, a second one exits.
-async fn react(signals: &mut Signals, target: &SignalTarget<impl Fn(SignalRequest)>) {
+async fn react_to_signals(signals: &mut Signals, target: &SignalTarget<impl Fn(SignalRequest)>) {
     let mut is_stopping = false;
     loop {
         let request = signals.next().await;
@@ -195,7 +198,7 @@ async fn react(signals: &mut Signals, target: &SignalTarget<impl Fn(SignalReques
             continue;
         }
         if is_stopping {
-            terminal::note(&format!(
+            terminal::print_note(&format!(
                 "exiting at once: the container ends at its deadline; remove it now with `{}`",
                 target.cleanup
             ));

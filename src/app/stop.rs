@@ -20,13 +20,13 @@ use retrial_store::process::{ProcessIdentity, SignalError, SignalRefusal};
 use retrial_store::{RecordDirectory, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
-const PATIENCE: Duration = Duration::from_mins(1);
+const FOLLOWER_STOP_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a lock may name a process that has ended: the next holder writes itself into it.
-const MOMENT: Duration = Duration::from_secs(2);
+const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Stops a run or a batch, through the process that follows it if there is one.
-pub fn stop(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
-    match open::run_or_batch(&global.home, name)? {
+pub fn stop_run_or_batch(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
+    match open::find_run_or_batch(&global.home, name)? {
         RunOrBatch::Run(directory) => stop_run(global, directory),
         RunOrBatch::Batch(directory) => stop_batch(global, &directory),
     }
@@ -35,8 +35,8 @@ pub fn stop(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
 /// Stops the process that follows a batch, or the runs that continue without one.
 fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
     let id = directory.id();
-    if BatchRecord::site_of(&global.home, id).is_some() {
-        return runtime::runtime()?.block_on(array::stop(global, directory));
+    if BatchRecord::site_name(&global.home, id).is_some() {
+        return runtime::start_runtime()?.block_on(array::stop_arrays(global, directory));
     }
     if stop_follower(directory)? {
         return Ok(ExitCode::Success);
@@ -47,7 +47,7 @@ fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<Exi
         stop_run(global, global.home.find_run(run)?)?;
     }
     if going.is_empty() {
-        terminal::note(&format!("{id}: none of its runs is running"));
+        terminal::print_note(&format!("{id}: none of its runs is running"));
     }
     Ok(ExitCode::Success)
 }
@@ -59,34 +59,34 @@ fn stop_follower(record: &RecordDirectory) -> Result<bool, Failure> {
     let mut terminated: Option<LockHolder> = None;
     while let Some(holder) = FileLock::find_holder(&record.lock_path()) {
         if terminated.as_ref() != Some(&holder) {
-            match terminate(id, &holder) {
+            match terminate_holder(id, &holder) {
                 // The next process has not written itself into the file yet.
-                Err(StopRefusal::Ended(_)) if since.elapsed() < MOMENT => {}
+                Err(StopRefusal::Ended(_)) if since.elapsed() < STALE_HOLDER_TIMEOUT => {}
                 signalled => {
                     signalled.map_err(StopRefusal::into_failure)?;
                     terminated = Some(holder.clone());
                 }
             }
         }
-        if since.elapsed() > PATIENCE {
+        if since.elapsed() > FOLLOWER_STOP_TIMEOUT {
             return Err(Failure::host(format!(
                 "{id}: {holder} still follows it after {} s",
-                PATIENCE.as_secs()
+                FOLLOWER_STOP_TIMEOUT.as_secs()
             )));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
     if terminated.is_some() {
-        terminal::note(&format!("{id}: stopped"));
+        terminal::print_note(&format!("{id}: stopped"));
     }
     Ok(terminated.is_some())
 }
 
 /// Refuses a run whose container is on another machine that shares the home: its engine is not this one's.
-fn check_host(id: &str, state: &JournalState) -> Result<(), Failure> {
+fn refuse_other_host(id: &str, state: &JournalState) -> Result<(), Failure> {
     let process = state.process.as_ref();
-    let host = process.and_then(ProcessIdentity::other_host_name);
-    let host = host.filter(|_| state.container.is_some());
+    let other_host = process.and_then(ProcessIdentity::other_host_name);
+    let host = other_host.filter(|_| state.container.is_some());
     host.map_or(Ok(()), |host| {
         Err(Failure::host(format!(
             "{id}: no process follows it, and its container is on {host}"
@@ -112,7 +112,7 @@ impl StopRefusal {
 }
 
 /// Signals the holder of a lock to end, if it is a process of this machine that cannot be mistaken for another.
-fn terminate(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
+fn terminate_holder(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
     let Some(process) = &holder.process else {
         let reason = format!("{id}: a process follows it, and its lock file does not name it");
         return Err(StopRefusal::Ended(Failure::host(reason)));
@@ -140,13 +140,13 @@ fn terminate(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
 
 fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode, Failure> {
     if site::is_submitted(&directory) {
-        return site::stop(global, &directory);
+        return site::stop_run(global, &directory);
     }
     let id = directory.id().to_owned();
     // Its process is on a node: the pid in its lock is a pid of that node.
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let batch = plan.and_then(|plan| plan.batch).map(|batch| batch.id);
-    let of_site = |batch: &String| BatchRecord::site_of(&global.home, batch).is_some();
+    let of_site = |batch: &String| BatchRecord::site_name(&global.home, batch).is_some();
     if let Some(batch) = batch.filter(of_site) {
         return Err(
             Failure::usage(format!("{id} is a run of a batch on a site"))
@@ -163,19 +163,19 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         } else {
             String::new()
         };
-        terminal::note(&format!("{id}: already ended{container}"));
+        terminal::print_note(&format!("{id}: already ended{container}"));
         return Ok(ExitCode::Success);
     }
-    open::check_not_imported(&directory)?;
-    check_host(&id, &state)?;
-    runtime::runtime()?.block_on(async {
-        let engine = open::engine(global).await?;
+    open::refuse_imported(&directory)?;
+    refuse_other_host(&id, &state)?;
+    runtime::start_runtime()?.block_on(async {
+        let engine = open::connect_engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);
-        let session = follow::session(global, engine, directory, events, false).await?;
+        let session = follow::open_session(global, engine, directory, events, false).await?;
         session.stop.cancel();
         execute_plan(&session).await?;
-        terminal::note(&format!("{id}: stopped"));
+        terminal::print_note(&format!("{id}: stopped"));
         Ok(ExitCode::Success)
     })
 }

@@ -10,12 +10,12 @@ use retrial_report::document::{Block, Document};
 use retrial_report::terminal::{self, Terminal};
 
 /// Returns whether colours go to standard output.
-pub fn color() -> bool {
+pub fn uses_color() -> bool {
     std::io::stdout().is_terminal() && colors_enabled()
 }
 
 /// Returns whether colours go to standard error.
-pub fn error_color() -> bool {
+pub fn uses_error_color() -> bool {
     std::io::stderr().is_terminal() && colors_enabled()
 }
 
@@ -31,39 +31,39 @@ pub fn can_draw() -> bool {
 }
 
 /// Returns whether the locale allows more than ASCII.
-pub fn unicode() -> bool {
+pub fn allows_unicode() -> bool {
     // In the order of the C library.
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     locale.is_none_or(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
+        let lower_case = locale.to_ascii_lowercase();
+        lower_case.contains("utf-8") || lower_case.contains("utf8")
     })
 }
 
 /// The width of standard output; 100 where it is no terminal.
-pub fn width() -> u16 {
+pub fn stdout_width() -> u16 {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.max(60))
 }
 
 /// The capabilities of standard output.
-pub fn shape() -> Terminal {
+pub fn stdout_capabilities() -> Terminal {
     Terminal {
-        width: width(),
-        color: color(),
-        unicode: unicode(),
+        width: stdout_width(),
+        color: uses_color(),
+        unicode: allows_unicode(),
     }
 }
 
 /// Prints a document, as wide and as coloured as standard output allows.
-pub fn show(document: &Document) {
-    print(&terminal::render_terminal(document, shape()));
+pub fn print_document(document: &Document) {
+    print_text(&terminal::render_terminal(document, stdout_capabilities()));
 }
 
 /// Prints blocks without a title, as wide and as coloured as standard output allows.
-pub fn show_blocks(blocks: &[Block]) {
-    print(&terminal::render_blocks(blocks, shape()));
+pub fn print_blocks(blocks: &[Block]) {
+    print_text(&terminal::render_blocks(blocks, stdout_capabilities()));
 }
 
 /// The first failure to write standard output. A command reports it when it ends, as the tools of
@@ -72,7 +72,7 @@ static WRITE_FAILURE: OnceLock<std::io::Error> = OnceLock::new();
 
 /// Records a failure to write standard output, for the end of the command. A reader that has gone
 /// (`| head`) is no failure.
-pub fn check_write(result: std::io::Result<()>) {
+pub fn record_write_failure(result: std::io::Result<()>) {
     if let Err(error) = result
         && error.kind() != ErrorKind::BrokenPipe
     {
@@ -81,7 +81,7 @@ pub fn check_write(result: std::io::Result<()>) {
 }
 
 /// The first failure to write standard output, if there was one.
-pub fn write_failure() -> Option<&'static std::io::Error> {
+pub fn first_write_failure() -> Option<&'static std::io::Error> {
     WRITE_FAILURE.get()
 }
 
@@ -90,20 +90,20 @@ pub struct Stdout;
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        check_write(std::io::stdout().write_all(bytes));
+        record_write_failure(std::io::stdout().write_all(bytes));
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        check_write(std::io::stdout().flush());
+        record_write_failure(std::io::stdout().flush());
         Ok(())
     }
 }
 
 /// Prints text to standard output as it is.
-pub fn print(text: &str) {
+pub fn print_text(text: &str) {
     let mut out = std::io::stdout().lock();
-    check_write(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    record_write_failure(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
 /// Prints a value to standard output as JSON in one line.
@@ -112,7 +112,7 @@ pub fn print_json(result: &impl serde::Serialize) {
 }
 
 /// Prints a value to standard output as JSON in several lines.
-pub fn print_pretty(result: &impl serde::Serialize) {
+pub fn print_pretty_json(result: &impl serde::Serialize) {
     write_json(|out| serde_json::to_writer_pretty(out, result));
 }
 
@@ -120,7 +120,7 @@ pub fn print_pretty(result: &impl serde::Serialize) {
 fn write_json(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> serde_json::Result<()>) {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = write(&mut out).map_err(std::io::Error::from);
-    check_write(
+    record_write_failure(
         written
             .and_then(|()| writeln!(out))
             .and_then(|()| out.flush()),
@@ -128,7 +128,7 @@ fn write_json(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> serde_json::
 }
 
 /// Asks a person to confirm. None if there is no terminal.
-pub fn ask(question: &str) -> Option<bool> {
+pub fn confirm(question: &str) -> Option<bool> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return None;
     }
@@ -140,13 +140,13 @@ pub fn ask(question: &str) -> Option<bool> {
 }
 
 /// JSON on one line.
-pub fn json(value: &impl serde::Serialize) -> String {
+pub fn to_json_line(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
     format!("{text}\n")
 }
 
 /// Writes a message to standard error. It may quote anything: nothing in it controls the terminal.
-pub fn note(text: &str) {
+pub fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", sanitize_message(text));
 }
 
@@ -159,14 +159,14 @@ pub fn advise(text: impl Into<String>, help: impl Into<String>) {
 pub fn note_error(error: &ErrorText) {
     let lines = error.to_lines();
     if !lines.is_empty() {
-        note(&lines.join("\n"));
+        print_note(&lines.join("\n"));
     }
 }
 
 /// Writes the problems of a document, which quote its source, to standard error.
-pub fn note_problems(problems: &Diagnostics) {
+pub fn print_problems(problems: &Diagnostics) {
     // Colours are ours, and its lines were sanitized before they got them.
-    let text = problems.render(error_color());
+    let text = problems.render(uses_error_color());
     if !text.is_empty() {
         let _ = writeln!(std::io::stderr(), "{text}");
     }
@@ -174,8 +174,8 @@ pub fn note_problems(problems: &Diagnostics) {
 
 /// Writes a result of several lines, without control characters in them.
 pub fn print_lines(lines: impl IntoIterator<Item = String>) {
-    let lines = lines
+    let safe_lines = lines
         .into_iter()
         .map(|line| sanitize(&line).into_owned() + "\n");
-    print(&lines.collect::<String>());
+    print_text(&safe_lines.collect::<String>());
 }

@@ -1,11 +1,11 @@
 //! The arguments of the command line. Help texts and completions derive from the doc comments here.
 
 mod doctor;
+mod file_output;
 mod one_run;
 mod plan;
 mod run;
 mod runs;
-mod written;
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use doctor::DoctorArguments;
+pub use file_output::{LockArguments, NewArguments, SchemaSubject};
 pub use one_run::{CleanArguments, LogsArguments, ResumeArguments, ShellArguments};
 pub use plan::{PlanArguments, PlanFormat};
 pub use run::{BatchArguments, BisectArguments, ExecutionArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
-pub use written::{LockArguments, NewArguments, SchemaSubject};
 
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, RecipeRequest, ReportRequest, TreeRequest,
@@ -66,7 +66,7 @@ impl Arguments {
     ///
     /// # Errors
     /// If clap refuses it.
-    pub fn read() -> Result<Self, clap::Error> {
+    pub fn from_command_line() -> Result<Self, clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let mut arguments = Self::from_arg_matches(&matches)?;
         arguments.global.is_output_given =

@@ -5,15 +5,15 @@ use super::arguments::{BatchArguments, BisectArguments, ExecutionArguments, Plan
 use super::plan_batch;
 use crate::app::batch::array;
 use crate::app::batch::file::OpenedBatch;
-use crate::app::batch::follow::follow;
+use crate::app::batch::follow::execute_and_judge;
 use crate::app::batch::record::{BatchRecord, RunOptions};
 use crate::app::batch::start::BatchPlacement;
 use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
-use crate::app::site::find::{self, SiteFile};
-use crate::app::site::found_or_saved;
-use crate::app::site::request::in_home;
+use crate::app::site::open_or_saved_site;
+use crate::app::site::request::with_site_home;
+use crate::app::site::site_files::{self, SiteFile};
 use crate::app::{background, runtime, terminal};
 use retrial_batch::run::read_journal;
 use retrial_batch::verdict::BatchVerdict;
@@ -23,34 +23,41 @@ use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
-pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
+pub fn run_batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
     let BatchArguments { plan, run, .. } = arguments;
-    let overrides = plan_batch::overrides(&arguments.matrix, plan);
+    let overrides = plan_batch::batch_overrides(&arguments.matrix, plan);
     if run.dry_run {
         let site = arguments.site.as_deref();
-        return plan_batch::plan(global, site, plan, &overrides, PlanFormat::Text);
+        return plan_batch::print_batch_plan(global, site, plan, &overrides, PlanFormat::Text);
     }
     check_output_format(global)?;
-    let site = arguments.site.as_deref().map(find::open).transpose()?;
-    let in_home = site.as_ref().map(|site| in_home(global, site));
+    let site = arguments
+        .site
+        .as_deref()
+        .map(site_files::open_site)
+        .transpose()?;
+    let in_home = site.as_ref().map(|site| with_site_home(global, site));
     let global = in_home.as_ref().unwrap_or(global);
-    let opened = file::open(global, &plan.recipe.recipe, &overrides)?;
-    begin(global, opened, plan, run, site, arguments.new)
+    let opened = file::open_batch(global, &plan.recipe.recipe, &overrides)?;
+    start_or_resume(global, opened, plan, run, site, arguments.new)
 }
 
 /// Starts a search, or resumes the same one if it is unfinished.
-pub fn bisect(global: &GlobalOptions, arguments: &BisectArguments) -> Result<ExitCode, Failure> {
+pub fn bisect_axis(
+    global: &GlobalOptions,
+    arguments: &BisectArguments,
+) -> Result<ExitCode, Failure> {
     let (plan, run) = (&arguments.plan, &arguments.run);
-    let opened = bisect::open(global, plan, &arguments.search)?;
+    let opened = bisect::open_search(global, plan, &arguments.search)?;
     if run.dry_run {
-        return plan_batch::opened_batch(global, plan, &opened, PlanFormat::Text);
+        return plan_batch::print_opened_plan(global, plan, &opened, PlanFormat::Text);
     }
     check_output_format(global)?;
-    begin(global, opened, plan, run, None, arguments.new)
+    start_or_resume(global, opened, plan, run, None, arguments.new)
 }
 
 /// Executes a batch on this host or a site: a new one, or the same one if it is unfinished.
-fn begin(
+fn start_or_resume(
     global: &GlobalOptions,
     opened: OpenedBatch,
     plan: &PlanRequest,
@@ -59,36 +66,36 @@ fn begin(
     new: bool,
 ) -> Result<ExitCode, Failure> {
     let options = RunOptions::new(plan, &run.request);
-    match start::start(global, opened, options, site, new)? {
-        (Some(planned), directory) => execute(global, planned, &directory, run.detach),
-        (None, directory) => measured(global, &directory),
+    match start::start_batch(global, opened, options, site, new)? {
+        (Some(planned), directory) => execute_planned(global, planned, &directory, run.detach),
+        (None, directory) => judge_complete(global, &directory),
     }
 }
 
 /// Executes the rest of a batch, and prints its verdict unless it is detached.
-fn execute(
+fn execute_planned(
     global: &GlobalOptions,
     planned: BatchPlacement,
     directory: &RecordDirectory,
     detach: bool,
 ) -> Result<ExitCode, Failure> {
-    let runtime = runtime::runtime()?;
+    let async_runtime = runtime::start_runtime()?;
     let ended = match planned {
         BatchPlacement::Local(_) if detach => {
-            return background::detach(global, RecordKind::Batch, directory);
+            return background::start_in_background(global, RecordKind::Batch, directory);
         }
         BatchPlacement::Local(planned) => {
-            Some(runtime.block_on(follow(global, &planned, directory))?)
+            Some(async_runtime.block_on(execute_and_judge(global, &planned, directory))?)
         }
         BatchPlacement::OnSite(batch) => {
-            runtime.block_on(array::start(global, directory, &batch, detach))?
+            async_runtime.block_on(array::submit_and_follow(global, directory, &batch, detach))?
         }
     };
     let Some(ended) = ended else {
         return Ok(ExitCode::Success);
     };
     if let Some(verdict) = &ended.verdict {
-        print(global, verdict, directory);
+        print_verdict(global, verdict, directory);
     }
     if global.output != OutputFormat::Json {
         terminal::note_error(&ended.note);
@@ -97,29 +104,38 @@ fn execute(
 }
 
 /// Judges a batch whose runs are all complete.
-fn measured(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
-    let verdict = batch::judge::write(global, directory)?;
-    print(global, &verdict, directory);
+fn judge_complete(
+    global: &GlobalOptions,
+    directory: &RecordDirectory,
+) -> Result<ExitCode, Failure> {
+    let verdict = batch::judge::judge_and_write(global, directory)?;
+    print_verdict(global, &verdict, directory);
     Ok(verdict.exit_code)
 }
 
 /// Resumes a batch; the verdict of one that is complete is printed again.
-pub fn resume(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
+pub fn resume_batch(
+    global: &GlobalOptions,
+    directory: &RecordDirectory,
+) -> Result<ExitCode, Failure> {
     check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     let arrays = directory.subrecord("arrays/1");
-    let site = record.site.map(|site| found_or_saved(&arrays, &site));
-    match start::resume(global, directory, site.transpose()?)? {
-        Some(planned) => execute(global, planned, directory, false),
-        None => judge(global, directory),
+    let site = record.site.map(|site| open_or_saved_site(&arrays, &site));
+    match start::resume_batch(global, directory, site.transpose()?)? {
+        Some(planned) => execute_planned(global, planned, directory, false),
+        None => judge_evidence_so_far(global, directory),
     }
 }
 
 /// Judges the current evidence of a batch.
-pub fn judge(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
+pub fn judge_evidence_so_far(
+    global: &GlobalOptions,
+    directory: &RecordDirectory,
+) -> Result<ExitCode, Failure> {
     check_output_format(global)?;
-    let verdict = batch::judge::judge(global, directory)?;
-    print(global, &verdict, directory);
+    let verdict = batch::judge::judge_directory(global, directory)?;
+    print_verdict(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
         let (program, id) = (global.home.command_prefix(), directory.id());
         terminal::advise(
@@ -142,10 +158,10 @@ fn check_output_format(global: &GlobalOptions) -> Result<(), Failure> {
     }
 }
 
-fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &RecordDirectory) {
+fn print_verdict(global: &GlobalOptions, verdict: &BatchVerdict, directory: &RecordDirectory) {
     if global.output == OutputFormat::Json {
         return terminal::print_json(verdict);
     }
     let evidence = directory.path().display().to_string();
-    terminal::show(&content::batch::batch_document(verdict, &evidence, &[]));
+    terminal::print_document(&content::batch::batch_document(verdict, &evidence, &[]));
 }

@@ -10,22 +10,25 @@ use retrial_report::catalogue::{CatalogueEntry, render_catalogue};
 use retrial_results::verdict::ExitCode;
 
 /// Prints docs/recipes.md: every built-in recipe, also with its variants that are submissions of their own.
-pub fn catalogue() -> Result<ExitCode, Failure> {
+pub fn print_catalogue() -> Result<ExitCode, Failure> {
     let mut entries = Vec::new();
-    for opened in catalog::list() {
+    for opened in catalog::builtin_recipes() {
         let (_, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
-        let variants = variants.into_iter();
-        let variants = variants.map(|one| Some(ParamSetting::new(one.axis, one.value)));
+        let other_variants = variants.into_iter();
+        let variants = other_variants.map(|one| Some(ParamSetting::new(one.axis, one.value)));
         for choice in iter::once(None).chain(variants) {
             let settings: Vec<ParamSetting> = choice.iter().cloned().collect();
             entries.push(CatalogueEntry {
                 file: opened.source.path.to_string(),
                 choice: choice.map(|set| format!("--set {}={}", set.name, set.value)),
-                recipe: open::look(opened.clone(), settings)?.0.resolved.recipe,
+                recipe: open::resolve_with_stand_ins(opened.clone(), settings)?
+                    .0
+                    .resolved
+                    .recipe,
             });
         }
     }
-    terminal::print(&render_catalogue(&entries, catalog::omitted()));
+    terminal::print_text(&render_catalogue(&entries, catalog::omitted_results()));
     Ok(ExitCode::Success)
 }

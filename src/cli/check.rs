@@ -13,7 +13,7 @@ use retrial_results::verdict::ExitCode;
 use retrial_site as site;
 
 /// Checks files; warnings are not failures.
-pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
+pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
     let mut failed = false;
     let mut reports = Vec::new();
     for file in files {
@@ -22,16 +22,18 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
         let opened = if path.exists() {
             catalog::open_path(path)
         } else {
-            catalog::open(file)
+            catalog::open_recipe(file)
         };
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules_file(&opened.source) => {
                 rounds::check_rules_file(&opened.source)
             }
             Ok(opened) if site::is_site(&opened.source) => {
-                site::read(&opened.source).err().unwrap_or_default()
+                site::read_site(&opened.source).err().unwrap_or_default()
             }
-            Ok(opened) if batch::is_batch(&opened.source) => file::check(global, &opened.source),
+            Ok(opened) if batch::is_batch(&opened.source) => {
+                file::check_batch_file(global, &opened.source)
+            }
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {
@@ -45,12 +47,12 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             reports.push(serde_json::json!({ "file": file, "ok": !diagnostics.has_errors(), "problems": diagnostics }));
             continue;
         }
-        let rendered = diagnostics.render(terminal::color());
+        let rendered = diagnostics.render(terminal::uses_color());
         if !rendered.is_empty() {
-            terminal::print(&rendered);
+            terminal::print_text(&rendered);
         }
         if !global.quiet && !diagnostics.has_errors() {
-            let warnings = warnings(diagnostics.warning_count());
+            let warnings = describe_warnings(diagnostics.warning_count());
             terminal::print_lines([format!("{file}: ok{warnings}")]);
         }
     }
@@ -60,7 +62,7 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
     ExitCode::Usage.success_if(!failed)
 }
 
-fn warnings(count: usize) -> String {
+fn describe_warnings(count: usize) -> String {
     match count {
         0 => String::new(),
         count => format!(", {}", format::format_count(count, "warning")),

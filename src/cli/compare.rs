@@ -13,34 +13,37 @@ use retrial_results::verdict::ExitCode;
 use retrial_results::verdict::comparison::Comparison;
 
 /// Compares subjects with the first of them, or the runs of the history along an axis.
-pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitCode, Failure> {
+pub fn compare_results(
+    global: &GlobalOptions,
+    request: &CompareRequest,
+) -> Result<ExitCode, Failure> {
     let Some(axis) = &request.by else {
-        let comparison = compare::compare(global, request)?;
-        print(global, from_ref(&comparison), &comparison);
+        let comparison = compare::compare_named_subjects(global, request)?;
+        print_comparisons(global, from_ref(&comparison), &comparison);
         return Ok(comparison.exit_code);
     };
-    let all = compare::by(global, axis, request)?;
-    print(global, &all.comparisons, &all);
+    let all = compare::compare_by_axis(global, axis, request)?;
+    print_comparisons(global, &all.comparisons, &all);
     if global.output != OutputFormat::Json {
         for note in &all.notes {
-            terminal::note(&format!("note: {note}"));
+            terminal::print_note(&format!("note: {note}"));
         }
     }
     Ok(all.exit_code)
 }
 
-fn print(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Serialize) {
+fn print_comparisons(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Serialize) {
     match global.output {
         OutputFormat::Json => terminal::print_json(json),
-        OutputFormat::Junit => terminal::print(&junit::render_comparisons(comparisons)),
+        OutputFormat::Junit => terminal::print_text(&junit::render_comparisons(comparisons)),
         OutputFormat::Markdown => {
             let document = content::comparisons_document(comparisons, DetailLevel::Brief);
-            terminal::print(&markdown::render_markdown(&document));
+            terminal::print_text(&markdown::render_markdown(&document));
         }
         // A page and CSV are refused before.
         OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
             for comparison in comparisons {
-                terminal::show(&content::comparison_document(
+                terminal::print_document(&content::comparison_document(
                     comparison,
                     DetailLevel::from_verbose(global.verbose),
                 ));

@@ -14,8 +14,8 @@ use retrial_results::verdict::comparison::{Comparison, Comparisons};
 use retrial_results::verdict::{ExitCode, Verdict};
 
 /// Prints a JSON schema.
-pub fn schema(subject: SchemaSubject) -> ExitCode {
-    terminal::print(&match subject {
+pub fn print_schema(subject: SchemaSubject) -> ExitCode {
+    terminal::print_text(&match subject {
         SchemaSubject::Recipe => retrial_recipe::schema::recipe_schema_json(),
         SchemaSubject::Verdict => render_schema::<Verdict>("Retrial verdict"),
         SchemaSubject::Comparison => render_schema::<Comparison>("Retrial comparison"),
@@ -33,14 +33,14 @@ pub fn schema(subject: SchemaSubject) -> ExitCode {
 }
 
 /// Prints a shell's completions.
-pub fn completions(shell: clap_complete::Shell) -> ExitCode {
+pub fn print_completions(shell: clap_complete::Shell) -> ExitCode {
     let mut command = Arguments::command();
     clap_complete::generate(shell, &mut command, "retrial", &mut terminal::Stdout);
     ExitCode::Success
 }
 
 /// Prints the manual page.
-pub fn man() -> Result<ExitCode, Failure> {
+pub fn print_man_page() -> Result<ExitCode, Failure> {
     clap_mangen::Man::new(Arguments::command())
         .render(&mut terminal::Stdout)
         .map_err(|error| Failure::host(format!("cannot render the manual: {error}")))?;

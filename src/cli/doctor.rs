@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::arguments::DoctorArguments;
-use crate::app::doctor::look;
+use crate::app::doctor::check_host;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::{self, gpu_support, open, terminal};
@@ -12,7 +12,10 @@ use retrial_report::content;
 use retrial_results::verdict::ExitCode;
 
 /// Checks this host, or the machines of a recipe.
-pub fn doctor(global: &GlobalOptions, arguments: DoctorArguments) -> Result<ExitCode, Failure> {
+pub fn check_machines(
+    global: &GlobalOptions,
+    arguments: DoctorArguments,
+) -> Result<ExitCode, Failure> {
     let DoctorArguments {
         recipe,
         settings,
@@ -20,36 +23,36 @@ pub fn doctor(global: &GlobalOptions, arguments: DoctorArguments) -> Result<Exit
         nodes,
         site,
     } = arguments;
-    let recipe = recipe.map(|recipe| RecipeRequest { recipe, settings });
-    match (recipe, site, nodes) {
-        (Some(recipe), Some(site), _) => app::doctor::site(global, recipe, &site),
-        (Some(recipe), None, Some(nodes)) => app::doctor::nodes(global, recipe, &nodes),
-        (recipe, ..) => this_host(global, recipe, &gpus),
+    let recipe_request = recipe.map(|recipe| RecipeRequest { recipe, settings });
+    match (recipe_request, site, nodes) {
+        (Some(recipe), Some(site), _) => app::doctor::examine_site(global, recipe, &site),
+        (Some(recipe), None, Some(nodes)) => app::doctor::examine_nodes(global, recipe, &nodes),
+        (recipe, ..) => check_this_host(global, recipe, &gpus),
     }
 }
 
 /// Checks the host, for a recipe if one is named.
-fn this_host(
+fn check_this_host(
     global: &GlobalOptions,
     recipe: Option<RecipeRequest>,
     gpus: &[String],
 ) -> Result<ExitCode, Failure> {
-    let mut host = open::host_view(global);
-    gpu_support::ask_the_engine(global, &mut host.gpu_support);
+    let mut host = open::probe_host(global);
+    gpu_support::query_engine(global, &mut host.gpu_support);
     let plan = match recipe {
         Some(recipe) => {
-            let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
-            let mut request = PlanRequest::everything(recipe);
+            let (opened, _) = open::open_with_stand_ins(&recipe)?;
+            let mut request = PlanRequest::whole_recipe(recipe);
             request.options.gpus = gpus.to_vec();
-            Some(open::plan(global, &request, &opened, false, &host)?)
+            Some(open::plan_recipe(global, &request, &opened, false, &host)?)
         }
         None => None,
     };
-    let checks = look(global, host, plan.as_ref())?;
+    let checks = check_host(global, host, plan.as_ref())?;
     if global.output == OutputFormat::Json {
-        terminal::print_pretty(&json!({ "checks": checks }));
+        terminal::print_pretty_json(&json!({ "checks": checks }));
     } else {
-        terminal::show(&content::checks::checks_document(&checks));
+        terminal::print_document(&content::checks::checks_document(&checks));
     }
     let ready = checks
         .iter()

@@ -17,23 +17,23 @@ use retrial_store::RunDirectory;
 
 /// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
 /// results.
-pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode, Failure> {
-    match open::results(&global.home, &request.directory)? {
+pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode, Failure> {
+    match open::find_results(&global.home, &request.directory)? {
         Some(RunOrBatch::Run(run)) => {
             refuse_unused_options("run", run.id(), request)?;
-            return one_run(global, &run, request.require_accuracy);
+            return judge_one_run(global, &run, request.require_accuracy);
         }
         Some(RunOrBatch::Batch(directory)) => {
             refuse_unused_options("batch", directory.id(), request)?;
-            return batch::judge(global, &directory);
+            return batch::judge_evidence_so_far(global, &directory);
         }
         None => {}
     }
     let path = Path::new(&request.directory);
-    if let Some(trees) = judge::trees(path, request)? {
-        return tree::judge(global, &trees, request);
+    if let Some(trees) = judge::find_trees(path, request)? {
+        return tree::judge_and_print(global, &trees, request);
     }
-    let judged = judge::judged(global, path, request)?;
+    let judged = judge::judge_results_below(global, path, request)?;
     print_folders(global, &judged);
     let exits = judged.iter().map(|one| one.verdict.exit_code);
     Ok(ExitCode::first_applicable(exits))
@@ -57,14 +57,14 @@ fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Resu
 }
 
 /// Judges a run by its files.
-pub fn one_run(
+pub fn judge_one_run(
     global: &GlobalOptions,
     run: &RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let verdict = follow::judge(global, run, require_accuracy)?;
+    let verdict = follow::judge_and_print(global, run, require_accuracy)?;
     let state = run.read_state().unwrap_or_default();
-    if let Some(note) = follow::note_if_not_ended(global, run, &state) {
+    if let Some(note) = follow::describe_unfinished_run(global, run, &state) {
         terminal::note_error(&note);
     }
     // Only the run's journal records that a failure was the host's, such as a failed pull.
@@ -78,8 +78,8 @@ pub fn one_run(
 fn print_folders(global: &GlobalOptions, judged: &[JudgedResults]) {
     let results = || judged.iter().flat_map(|one| &one.verdict.results);
     if global.output == OutputFormat::Json && judged.len() > 1 {
-        let results: Vec<_> = results().collect();
-        return terminal::print_json(&serde_json::json!({ "results": results }));
+        let all_results: Vec<_> = results().collect();
+        return terminal::print_json(&serde_json::json!({ "results": all_results }));
     }
     let shown: Vec<ReportedVerdict<'_>> = judged
         .iter()
@@ -89,11 +89,11 @@ fn print_folders(global: &GlobalOptions, judged: &[JudgedResults]) {
         return;
     }
     for entry in &shown {
-        follow::print(global, entry);
+        follow::print_verdict(global, entry);
     }
     if judged.len() > 1 && global.output != OutputFormat::Json {
         let counts = content::count_outcomes(results().map(ResultVerdict::qualified_outcome));
-        terminal::print(&format!(
+        terminal::print_text(&format!(
             "\n{} with results, each judged separately: {}\n",
             format::format_count(judged.len(), "group"),
             counts

@@ -9,16 +9,16 @@ use crate::app::terminal;
 use retrial_results::verdict::ExitCode;
 
 /// Lists the built-in recipes that match.
-pub fn list(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, Failure> {
-    let recipes = recipes::find(filter)?;
+pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, Failure> {
+    let matching_recipes = recipes::find_recipes(filter)?;
     if global.output == OutputFormat::Json {
-        terminal::print_pretty(&recipes);
+        terminal::print_pretty_json(&matching_recipes);
         return Ok(ExitCode::Success);
     }
-    if recipes.is_empty() {
-        terminal::note("no recipe matches; `retrial list` shows all");
+    if matching_recipes.is_empty() {
+        terminal::print_note("no recipe matches; `retrial list` shows all");
     }
-    terminal::print_lines(as_text(&recipes));
+    terminal::print_lines(as_text(&matching_recipes));
     Ok(ExitCode::Success)
 }
 
@@ -26,8 +26,8 @@ fn as_text(recipes: &[ListedRecipe]) -> Vec<String> {
     let widths = recipes.iter().map(|recipe| recipe.name.len());
     let width = widths.max().unwrap_or(0);
     let mut lines = Vec::new();
-    let recipes = recipes.iter().map(|recipe| (recipe, &recipe.summary));
-    let groups = recipes.chunk_by(|(_, summary)| (&summary.suite, &summary.round));
+    let with_summaries = recipes.iter().map(|recipe| (recipe, &recipe.summary));
+    let groups = with_summaries.chunk_by(|(_, summary)| (&summary.suite, &summary.round));
     for ((suite, round), group) in &groups {
         if !lines.is_empty() {
             lines.push(String::new());

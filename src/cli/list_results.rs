@@ -18,21 +18,21 @@ use retrial_results::verdict::ExitCode;
 const NO_ID: &str = "-";
 
 /// Lists the results of a tree that match.
-pub fn list(
+pub fn list_published_results(
     global: &GlobalOptions,
     tree: &Path,
     filter: &RecipeFilter,
 ) -> Result<ExitCode, Failure> {
     let index = ResultsIndex::open(tree, catalog::built_in_rounds())?;
     let entries = index.entries();
-    let matches = published::filter(&index, &entries, filter)?;
+    let matches = published::filter_results(&index, &entries, filter)?;
     if global.output == OutputFormat::Json {
         let objects: Vec<Value> = matches.iter().map(|entry| as_json(&index, entry)).collect();
-        terminal::print_pretty(&objects);
+        terminal::print_pretty_json(&objects);
         return Ok(ExitCode::Success);
     }
     if matches.is_empty() {
-        terminal::note("no published result matches");
+        terminal::print_note("no published result matches");
         return Ok(ExitCode::Success);
     }
     let round = index.round_name.as_deref().unwrap_or("(unknown round)");
@@ -61,13 +61,13 @@ fn as_text(entries: &[&ImportableResult<'_>]) -> Vec<String> {
     let [first, second, third] = [0, 1, 2].map(|at| widths(at).max().unwrap_or(0));
     let lines = rows.iter().zip(entries).flat_map(|(row, entry)| {
         let [id, submitter, system, benchmark] = row;
-        let figures: Vec<String> = entry.figures.iter().map(figure).collect();
-        let on = entry
+        let figures: Vec<String> = entry.figures.iter().map(render_figure).collect();
+        let accelerators = entry
             .system
             .accelerators
             .as_ref()
             .map(Accelerators::format_count_and_models);
-        let on = on.map(|on| format!("{}: ", sanitize(&on)));
+        let on = accelerators.map(|on| format!("{}: ", sanitize(&on)));
         [
             format!("  {id:<first$}  {submitter:<second$}  {system:<third$}  {benchmark}"),
             format!("    {}{}", on.unwrap_or_default(), figures.join(", ")),
@@ -76,7 +76,7 @@ fn as_text(entries: &[&ImportableResult<'_>]) -> Vec<String> {
     lines.collect()
 }
 
-fn figure(figure: &ImportableFigure) -> String {
+fn render_figure(figure: &ImportableFigure) -> String {
     let scenario = sanitize(&figure.scenario);
     match &figure.value {
         Some((value, unit)) => format!("{scenario} {value} {}", sanitize(unit)),
@@ -100,7 +100,7 @@ fn as_json(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> Value {
         "system": benchmark.system,
         "benchmark": benchmark.name,
         "gpus": entry.system.accelerators.as_ref().map(Accelerators::format_count_and_models),
-        "source": benchmark.relative().display().to_string(),
+        "source": benchmark.relative_path().display().to_string(),
         "scenarios": scenarios.collect::<Vec<_>>(),
     })
 }

@@ -15,11 +15,11 @@ use retrial_recipe::lock::RecipeLock;
 use retrial_results::verdict::ExitCode;
 
 /// Locks a recipe, or compares its lock with the registry and the hub.
-pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCode, Failure> {
-    let entry = catalog::open(&arguments.recipe)?;
-    let standard = lock_file::place(global, &entry);
+pub fn lock_recipe(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCode, Failure> {
+    let entry = catalog::open_recipe(&arguments.recipe)?;
+    let standard = lock_file::lock_path(global, &entry);
     let path = arguments.file.clone().unwrap_or(standard);
-    let before = lock_file::read(&path)?;
+    let before = lock_file::read_lock(&path)?;
     if arguments.check && before.is_none() {
         return Err(Failure::usage(format!(
             "{} is not locked: {} does not exist",
@@ -28,22 +28,22 @@ pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCod
         ))
         .with_help(format!("lock it: retrial lock {}", arguments.recipe)));
     }
-    let resolved = lock::resolved(global, &entry);
-    let now = runtime::runtime()?.block_on(resolved)?;
+    let resolved = lock::resolve_lock(global, &entry);
+    let now = runtime::start_runtime()?.block_on(resolved)?;
     match before {
         Some(before) if arguments.check => Ok(report_differences(global, &path, &before, &now)),
         before => {
             if entry.is_builtin() {
                 global.home.create()?;
             }
-            lock::write(&path, &now)?;
-            report(global, arguments, &path, before.as_ref(), &now);
+            lock::write_lock(&path, &now)?;
+            print_lock(global, arguments, &path, before.as_ref(), &now);
             Ok(ExitCode::Success)
         }
     }
 }
 
-fn report(
+fn print_lock(
     global: &GlobalOptions,
     arguments: &LockArguments,
     path: &Path,
@@ -52,29 +52,29 @@ fn report(
 ) {
     let differences = before.map_or_else(Vec::new, |before| before.differences_from(now));
     if global.output == OutputFormat::Json {
-        let (images, models) = (&now.images, commits(now));
-        return terminal::print_pretty(
+        let (images, models) = (&now.images, model_commits(now));
+        return terminal::print_pretty_json(
             &json!({ "path": path, "images": images, "models": models, "changed": differences }),
         );
     }
     let mut out = format!("{}\n", path.display());
-    for (name, digest) in now.images.iter().chain(&commits(now)) {
+    for (name, digest) in now.images.iter().chain(&model_commits(now)) {
         let _ = writeln!(out, "  {name}\n    {digest}");
     }
-    terminal::print(&out);
+    terminal::print_text(&out);
     if global.quiet {
         return;
     }
     for difference in differences {
-        terminal::note(&format!("changed: {difference}"));
+        terminal::print_note(&format!("changed: {difference}"));
     }
     if let Some(file) = &arguments.file {
         let (recipe, file) = (&arguments.recipe, file.display());
-        terminal::note(&format!("use it: retrial run {recipe} --lock {file}"));
+        terminal::print_note(&format!("use it: retrial run {recipe} --lock {file}"));
     }
 }
 
-fn commits(lock: &RecipeLock) -> BTreeMap<String, String> {
+fn model_commits(lock: &RecipeLock) -> BTreeMap<String, String> {
     let models = lock.models.iter();
     models
         .map(|(name, model)| (name.clone(), model.commit.clone()))
@@ -89,9 +89,9 @@ fn report_differences(
 ) -> ExitCode {
     let differences = before.differences_from(now);
     if global.output == OutputFormat::Json {
-        terminal::print_pretty(&json!({ "path": path, "differences": differences }));
+        terminal::print_pretty_json(&json!({ "path": path, "differences": differences }));
     } else if differences.is_empty() {
-        terminal::print(&format!("{} is up to date\n", path.display()));
+        terminal::print_text(&format!("{} is up to date\n", path.display()));
     } else {
         terminal::print_lines(differences.iter().cloned());
     }

@@ -21,13 +21,13 @@ use retrial_store::StoreError;
 use retrial_store::open::open_beneath;
 
 /// The file of a step's output, in the step's directory.
-const OUTPUT: &str = "output.log";
+const OUTPUT_FILE: &str = "output.log";
 
 /// Prints the output of one step, or of all.
-pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCode, Failure> {
+pub fn print_logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCode, Failure> {
     let step = arguments.step.as_deref();
     let whole = global.home.find_run(&arguments.run)?;
-    let directory = NodeAllocation::directory(&whole, arguments.node.as_deref())?;
+    let directory = NodeAllocation::machine_directory(&whole, arguments.node.as_deref())?;
     let plan: Plan = directory.read_json("plan.json")?;
     let is_selected = |planned: &&Step| {
         step.is_none_or(|step| {
@@ -58,11 +58,11 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
         // Determined before reading: output written until then is read in this iteration.
         let continues = arguments.follow && liveness.is_live();
         for tail in &mut tails {
-            match tail.print_on() {
+            match tail.print_new() {
                 Ok(bytes) => printed += bytes,
                 Err(PrintError::Read(error)) => return Err(error.into()),
                 Err(PrintError::Write(error)) => {
-                    terminal::check_write(Err(error));
+                    terminal::record_write_failure(Err(error));
                     return Ok(ExitCode::Success);
                 }
             }
@@ -73,10 +73,10 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
         std::thread::sleep(Duration::from_millis(100));
     }
     for tail in &mut tails {
-        terminal::check_write(tail.finish());
+        terminal::record_write_failure(tail.finish());
     }
     if printed == 0 && !global.quiet {
-        terminal::note(&format!(
+        terminal::print_note(&format!(
             "{}: no output{}",
             directory.id(),
             step.map(|step| format!(" of {step}")).unwrap_or_default()
@@ -104,7 +104,7 @@ struct StepLogTail {
     file: Option<File>,
     splitter: LineSplitter,
     headers: bool,
-    headed: bool,
+    has_header: bool,
     raw: bool,
 }
 
@@ -116,19 +116,19 @@ impl StepLogTail {
             file: None,
             splitter: LineSplitter::new(),
             headers,
-            headed: false,
+            has_header: false,
             raw,
         }
     }
 
     /// Prints the output since the last call; returns the number of bytes.
-    fn print_on(&mut self) -> Result<usize, PrintError> {
+    fn print_new(&mut self) -> Result<usize, PrintError> {
         let mut printed = self.print_file()?;
         if self.is_replaced() {
             // The step was started again: its earlier output is in another file.
             self.finish()?;
-            self.file = open_beneath(&self.directory, Path::new(OUTPUT)).ok();
-            self.headed = false;
+            self.file = open_beneath(&self.directory, Path::new(OUTPUT_FILE)).ok();
+            self.has_header = false;
             printed += self.print_file()?;
         }
         Ok(printed)
@@ -144,12 +144,12 @@ impl StepLogTail {
         loop {
             let count = file
                 .read(&mut block)
-                .map_err(StoreError::io("read", &self.directory.join(OUTPUT)))?;
+                .map_err(StoreError::io("read", &self.directory.join(OUTPUT_FILE)))?;
             if count == 0 {
                 out.flush()?;
                 return Ok(printed);
             }
-            if self.headers && !std::mem::replace(&mut self.headed, true) {
+            if self.headers && !std::mem::replace(&mut self.has_header, true) {
                 writeln!(out, "==> {} <==", self.name)?;
             }
             printed += count;
@@ -159,14 +159,14 @@ impl StepLogTail {
             }
             let mut text = String::new();
             self.splitter
-                .push(&block[..count], |line| text += &printable(&line));
+                .push(&block[..count], |line| text += &to_printable(&line));
             out.write_all(text.as_bytes())?;
         }
     }
 
     /// Returns whether the file was replaced since it was opened, or not opened yet.
     fn is_replaced(&self) -> bool {
-        let Ok(current) = std::fs::symlink_metadata(self.directory.join(OUTPUT)) else {
+        let Ok(current) = std::fs::symlink_metadata(self.directory.join(OUTPUT_FILE)) else {
             return false;
         };
         let opened = self.file.as_ref().and_then(|file| file.metadata().ok());
@@ -176,13 +176,13 @@ impl StepLogTail {
     /// Prints a last line that has no line break.
     fn finish(&mut self) -> std::io::Result<()> {
         let mut text = String::new();
-        self.splitter.finish(|line| text += &printable(&line));
+        self.splitter.finish(|line| text += &to_printable(&line));
         std::io::stdout().lock().write_all(text.as_bytes())
     }
 }
 
 /// A line without control characters; a piece of a long one without a line break.
-fn printable(line: &StreamLine<'_>) -> String {
+fn to_printable(line: &StreamLine<'_>) -> String {
     let end = if line.continues { "" } else { "\n" };
     format!("{}{end}", sanitize(&line.text))
 }
@@ -200,7 +200,7 @@ mod tests {
         let Err(PrintError::Read(error)) = tail.print_file() else {
             panic!("it was read");
         };
-        let path = directory.path().join(OUTPUT).display().to_string();
+        let path = directory.path().join(OUTPUT_FILE).display().to_string();
         assert!(error.to_string().contains(&path), "{error}");
     }
 }

@@ -41,7 +41,7 @@ use retrial_results::verdict::ExitCode as Exit;
 
 /// Parses the command line, executes the command, and reports its failure.
 pub fn main() -> ExitCode {
-    let exit = match Arguments::read() {
+    let exit = match Arguments::from_command_line() {
         Ok(arguments) => dispatch(arguments).unwrap_or_else(|failure| {
             failure.report();
             failure.exit
@@ -57,11 +57,11 @@ pub fn main() -> ExitCode {
         }
         // `--help` and `--version`.
         Err(error) => {
-            terminal::check_write(error.print().and_then(|()| std::io::stdout().flush()));
+            terminal::record_write_failure(error.print().and_then(|()| std::io::stdout().flush()));
             Exit::Success
         }
     };
-    terminal::write_failure()
+    terminal::first_write_failure()
         .map_or(exit, |error| {
             Failure::host(format!("failed to write standard output: {error}")).report();
             Exit::Host
@@ -74,46 +74,52 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     check_format(&global, &arguments.command)?;
     match arguments.command {
         Command::List { filter, results } => match results {
-            Some(tree) => list_results::list(&global, &tree, &filter),
-            None => list::list(&global, &filter),
+            Some(tree) => list_results::list_published_results(&global, &tree, &filter),
+            None => list::list_recipes(&global, &filter),
         },
-        Command::Catalogue => catalogue::catalogue(),
-        Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
-        Command::Check { files } => Ok(check::check(&global, &files)),
-        Command::Plan(arguments) => plan::plan(
+        Command::Catalogue => catalogue::print_catalogue(),
+        Command::Show { recipe, resolved } => show::show_recipe(&global, &recipe, resolved),
+        Command::Check { files } => Ok(check::check_files(&global, &files)),
+        Command::Plan(arguments) => plan::plan_run_or_batch(
             &global,
             arguments.site.as_deref(),
             &arguments.plan,
             &arguments.matrix,
             arguments.format,
         ),
-        Command::Run(arguments) => run::run(&global, &arguments),
-        Command::Batch(arguments) => batch::batch(&global, &arguments),
-        Command::Bisect(arguments) => batch::bisect(&global, &arguments),
-        Command::Resume(arguments) => resume::resume(&global, &arguments),
-        Command::Logs(arguments) => logs::logs(&global, &arguments),
-        Command::Node { run, name } => nodes::serve(&global, &run, &name),
-        Command::Stop { run } => stop::stop(&global, &run),
-        Command::Shell(arguments) => shell::shell(&global, &arguments),
-        Command::Judge(judge) => judge::judge(&global, &judge),
-        Command::Verify(verify) => verify::verify(&global, &verify),
-        Command::Compare(compare) => compare::compare(&global, &compare),
-        Command::Report(report) => report::report(&global, &report),
-        Command::Export(arguments) => export::export(&global, &arguments),
-        Command::Doctor(arguments) => doctor::doctor(&global, arguments),
-        Command::Examine { directory, name } => app::doctor::examine(&global, &directory, name),
-        Command::Lock(lock) => lock::lock(&global, &lock),
-        Command::Runs(runs) => runs::runs(&global, *runs),
-        Command::Sites => Ok(sites::sites(&global)),
-        Command::New(arguments) => new::new(&arguments),
+        Command::Run(arguments) => run::run_recipe(&global, &arguments),
+        Command::Batch(arguments) => batch::run_batch(&global, &arguments),
+        Command::Bisect(arguments) => batch::bisect_axis(&global, &arguments),
+        Command::Resume(arguments) => resume::resume_run_or_batch(&global, &arguments),
+        Command::Logs(arguments) => logs::print_logs(&global, &arguments),
+        Command::Node { run, name } => nodes::serve_agent(&global, &run, &name),
+        Command::Stop { run } => stop::stop_run_or_batch(&global, &run),
+        Command::Shell(arguments) => shell::open_shell(&global, &arguments),
+        Command::Judge(judge) => judge::judge_results(&global, &judge),
+        Command::Verify(verify) => verify::verify_archive(&global, &verify),
+        Command::Compare(compare) => compare::compare_results(&global, &compare),
+        Command::Report(report) => report::write_report(&global, &report),
+        Command::Export(arguments) => export::export_tree(&global, &arguments),
+        Command::Doctor(arguments) => doctor::check_machines(&global, arguments),
+        Command::Examine { directory, name } => {
+            app::doctor::answer_examination(&global, &directory, name)
+        }
+        Command::Lock(lock) => lock::lock_recipe(&global, &lock),
+        Command::Runs(runs) => runs::manage_runs(&global, *runs),
+        Command::Sites => Ok(sites::list_sites(&global)),
+        Command::New(arguments) => new::create_recipe(&arguments),
         Command::Clean(arguments) => match arguments.cached.as_deref() {
-            Some("") => Ok(clean::cached::list(&global)),
-            Some(key) => clean::cached::remove(&global, key, arguments.extent),
-            None => clean::containers::clean(&global, arguments.run.as_deref(), arguments.extent),
+            Some("") => Ok(clean::cached::list_cached(&global)),
+            Some(key) => clean::cached::remove_cached(&global, key, arguments.extent),
+            None => clean::containers::remove_containers(
+                &global,
+                arguments.run.as_deref(),
+                arguments.extent,
+            ),
         },
-        Command::Schema { of } => Ok(docs::schema(of)),
-        Command::Completions { shell } => Ok(docs::completions(shell)),
-        Command::Man => docs::man(),
+        Command::Schema { of } => Ok(docs::print_schema(of)),
+        Command::Completions { shell } => Ok(docs::print_completions(shell)),
+        Command::Man => docs::print_man_page(),
     }
 }
 

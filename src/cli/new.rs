@@ -16,7 +16,7 @@ use retrial_store::files::parent_directory;
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.
-pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
+pub fn create_recipe(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
     let NewArguments {
         name,
@@ -40,8 +40,8 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     };
     let stem = name.file_stem().unwrap_or_default().to_string_lossy();
     let (text, notes) = match (from, &results.from_results) {
-        (_, Some(tree)) => from_results(tree, results)?,
-        (Some(from), None) => new_from::read(&stem, from)?,
+        (_, Some(tree)) => recipe_from_results(tree, results)?,
+        (Some(from), None) => new_from::convert_command_line(&stem, from)?,
         (None, None) => (scaffold::starter_recipe(&stem), Vec::new()),
     };
     std::fs::create_dir_all(parent_directory(&path)).map_err(fault)?;
@@ -53,7 +53,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
         format!("./{}", path.display())
     };
     for note in notes {
-        terminal::note(&format!("note: {note}"));
+        terminal::print_note(&format!("note: {note}"));
     }
     terminal::advise(
         format!("wrote {shown}"),
@@ -63,12 +63,15 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the recipe's text, and notes on completing it.
-fn from_results(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<String>), Failure> {
+fn recipe_from_results(
+    tree: &Path,
+    request: &ImportRequest,
+) -> Result<(String, Vec<String>), Failure> {
     let index = ResultsIndex::open(tree, catalog::built_in_rounds())?;
     let entries = index.entries();
-    let entry = published::choose(&index, &entries, request)?;
+    let entry = published::select_result(&index, &entries, request)?;
     let others = if request.with_others {
-        published::others(&index, &entries, entry)
+        published::comparable_results(&index, &entries, entry)
     } else {
         Vec::new()
     };

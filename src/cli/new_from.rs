@@ -9,11 +9,11 @@ use retrial_recipe::docker_run::{self, ShellEnvironment};
 use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check_source};
 
 /// The longest command line that is read, bytes: a guide's block is a page.
-const MOST: u64 = 1 << 20;
+const MAX_COMMAND_LINE_BYTES: u64 = 1 << 20;
 
 /// Returns the recipe's text, and its differences from the command line.
-pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
-    let block = block(from)?;
+pub fn convert_command_line(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
+    let block = read_command_line(from)?;
     let reading =
         docker_run::recipe_from_block(title, &block, &CurrentShell).map_err(|problems| {
             let lines = problems
@@ -33,14 +33,17 @@ pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
 }
 
 /// Returns the text itself, or the content of a file or of standard input.
-fn block(from: &str) -> Result<String, Failure> {
+fn read_command_line(from: &str) -> Result<String, Failure> {
     let mut text = String::new();
     let read = if from == "-" {
-        std::io::stdin().take(MOST).read_to_string(&mut text)
+        std::io::stdin()
+            .take(MAX_COMMAND_LINE_BYTES)
+            .read_to_string(&mut text)
     } else if from.contains(char::is_whitespace) {
         return Ok(from.to_owned());
     } else {
-        std::fs::File::open(from).and_then(|file| file.take(MOST).read_to_string(&mut text))
+        std::fs::File::open(from)
+            .and_then(|file| file.take(MAX_COMMAND_LINE_BYTES).read_to_string(&mut text))
     };
     match read {
         Ok(_) => Ok(text),

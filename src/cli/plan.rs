@@ -17,34 +17,34 @@ use retrial_results::verdict::ExitCode;
 use retrial_site::script::JobWork;
 
 /// Prints the plan of a run or a batch, here or on a site's nodes.
-pub fn plan(
+pub fn plan_run_or_batch(
     global: &GlobalOptions,
     site: Option<&str>,
     request: &PlanRequest,
     matrix: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    if *matrix != CliOverrides::default() || batch::file::is_batch(&request.recipe.recipe) {
-        let overrides = plan_batch::overrides(matrix, request);
-        return plan_batch::plan(global, site, request, &overrides, format);
+    if *matrix != CliOverrides::default() || batch::file::is_batch_file(&request.recipe.recipe) {
+        let overrides = plan_batch::batch_overrides(matrix, request);
+        return plan_batch::print_batch_plan(global, site, request, &overrides, format);
     }
     if let Some(site) = site {
-        return for_site(global, site, request, format);
+        return print_site_plan(global, site, request, format);
     }
     if format == PlanFormat::Sbatch {
         return Err(Failure::usage(
             "--format sbatch needs --site NAME: `retrial sites` lists the sites",
         ));
     }
-    let opened = open::recipe(&request.recipe)?;
-    let host = open::host_and_engine(global, &opened);
-    let plan = open::plan(global, request, &opened, false, &host)?;
-    open::report_warnings(global, &opened, &plan);
-    print(global, &plan, &opened.entry.files(), format)
+    let opened = open::open_recipe(&request.recipe)?;
+    let host = open::probe_host_and_engine(global, &opened);
+    let plan = open::plan_recipe(global, request, &opened, false, &host)?;
+    open::print_recipe_warnings(global, &opened, &plan);
+    print_plan(global, &plan, &opened.entry.builtin_files(), format)
 }
 
 /// Prints the plan of a run on a site's node, or the script of its job.
-fn for_site(
+fn print_site_plan(
     global: &GlobalOptions,
     site: &str,
     request: &PlanRequest,
@@ -54,14 +54,14 @@ fn for_site(
     if format == PlanFormat::Sbatch {
         let work = JobWork::Run { id: "RUN" };
         let directory = run.global.home.runs_directory().join("RUN");
-        terminal::print(&run.target.script(work, &directory)?);
+        terminal::print_text(&run.target.job_script(work, &directory)?);
         return Ok(ExitCode::Success);
     }
-    print(global, &run.plan, &run.opened.entry.files(), format)
+    print_plan(global, &run.plan, &run.opened.entry.builtin_files(), format)
 }
 
 /// Prints a plan; `files` are those of a built-in recipe.
-fn print(
+fn print_plan(
     global: &GlobalOptions,
     plan: &Plan,
     files: &[RecipeFile],
@@ -70,7 +70,7 @@ fn print(
     let json = format == PlanFormat::Json
         || (format == PlanFormat::Text && global.output == OutputFormat::Json);
     if json {
-        terminal::print_pretty(plan);
+        terminal::print_pretty_json(plan);
     } else if format == PlanFormat::Shell {
         if let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) {
             return Err(Failure::usage(format!(
@@ -79,15 +79,19 @@ fn print(
             ))
             .with_help("for the script of a Slurm job: --site NAME --format sbatch"));
         }
-        terminal::print(&shell::render_script(plan, files));
+        terminal::print_text(&shell::render_script(plan, files));
     } else {
-        let remaining = estimate::of_plan(
-            &mut entry::open(&global.home),
+        let remaining = estimate::estimate_plan(
+            &mut entry::open_index(&global.home),
             plan.clone(),
             StepTimes::default(),
         );
         let expected = remaining.describe_by_earlier_run(Timestamp::now());
-        terminal::print(&text::render_plan(plan, expected.as_deref(), &hub::here()));
+        terminal::print_text(&text::render_plan(
+            plan,
+            expected.as_deref(),
+            &hub::hub_from_environment(),
+        ));
     }
     Ok(ExitCode::Success)
 }

@@ -8,8 +8,8 @@ use crate::app::batch::file::OpenedBatch;
 use crate::app::batch::{array, estimate, file};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
-use crate::app::site::find;
-use crate::app::site::request::in_home;
+use crate::app::site::request::with_site_home;
+use crate::app::site::site_files;
 use crate::app::{runtime, terminal};
 use retrial_batch::{BatchEstimate, CliOverrides, ResolvedCell};
 use retrial_host::checks::HostCheck;
@@ -18,7 +18,7 @@ use retrial_report::content::batch_plan;
 use retrial_results::verdict::ExitCode;
 
 /// Returns the options of a batch on the command line, with those that it shares with `plan` and `run`.
-pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
+pub fn batch_overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
     CliOverrides {
         options: request.options.clone(),
         set: request.recipe.settings.clone(),
@@ -27,34 +27,40 @@ pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
 }
 
 /// Prints the plan of a batch on a site's nodes, or the script of its first array.
-fn for_site(
+fn print_site_plan(
     global: &GlobalOptions,
     site: &str,
     request: &PlanRequest,
     overrides: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    let site_file = find::open(site)?;
-    let global = &in_home(global, &site_file);
-    let opened = file::open(global, &request.recipe.recipe, overrides)?;
+    let site_file = site_files::open_site(site)?;
+    let global = &with_site_home(global, &site_file);
+    let opened = file::open_batch(global, &request.recipe.recipe, overrides)?;
     if format != PlanFormat::Sbatch {
         // Times of this host do not apply to a node.
-        let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
+        let resolved = opened
+            .resolve_cells()
+            .map_err(Failure::report_problems)?
+            .into_iter();
         let cells = resolved.map(|ResolvedRecipe { recipe, .. }| ResolvedCell {
             recipe,
             earlier_duration: None,
         });
         let estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
-        print(global, &opened, &estimate, &[], format);
+        print_estimate(global, &opened, &estimate, &[], format);
         return Ok(ExitCode::Success);
     }
     let cells = CellRecipes::open(&opened.plan)?;
-    let target = array::target(global, site_file, &opened.plan, &cells)?;
-    let (script, arrays) =
-        runtime::runtime()?.block_on(array::script(global, &target, &opened.plan))?;
-    terminal::print(&script);
+    let target = array::batch_target(global, site_file, &opened.plan, &cells)?;
+    let (script, arrays) = runtime::start_runtime()?.block_on(array::first_array_script(
+        global,
+        &target,
+        &opened.plan,
+    ))?;
+    terminal::print_text(&script);
     if arrays > 1 {
-        terminal::note(&format!(
+        terminal::print_note(&format!(
             "this is the first of {arrays} arrays: it has as many tasks as the site's MaxArraySize allows"
         ));
     }
@@ -62,7 +68,7 @@ fn for_site(
 }
 
 /// Prints the plan of a batch, here or on a site's nodes.
-pub fn plan(
+pub fn print_batch_plan(
     global: &GlobalOptions,
     site: Option<&str>,
     request: &PlanRequest,
@@ -70,38 +76,38 @@ pub fn plan(
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     if let Some(site) = site {
-        return for_site(global, site, request, overrides, format);
+        return print_site_plan(global, site, request, overrides, format);
     }
     if matches!(format, PlanFormat::Shell | PlanFormat::Sbatch) {
         return Err(Failure::usage("a batch has no script of its own")
             .with_help("plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell")
             .with_help("for the script of its arrays on a site: --site NAME --format sbatch"));
     }
-    let opened = file::open(global, &request.recipe.recipe, overrides)?;
-    opened_batch(global, request, &opened, format)
+    let opened = file::open_batch(global, &request.recipe.recipe, overrides)?;
+    print_opened_plan(global, request, &opened, format)
 }
 
 /// Prints the plan of a batch that was opened.
-pub(super) fn opened_batch(
+pub(super) fn print_opened_plan(
     global: &GlobalOptions,
     request: &PlanRequest,
     opened: &OpenedBatch,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    let resolved = opened.resolve().map_err(Failure::problems)?;
-    let here = estimate::here(global, &request.options, &resolved);
+    let resolved = opened.resolve_cells().map_err(Failure::report_problems)?;
+    let here = estimate::estimate_durations(global, &request.options, &resolved);
     let cells = resolved.iter().zip(here).map(|(one, here)| ResolvedCell {
         recipe: one.recipe.clone(),
-        here,
+        earlier_duration: here,
     });
     let mut estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
-    estimate::ask_the_engine(global, &mut estimate);
-    let unmet = estimate::unmet(global, &request.options, &resolved);
-    print(global, opened, &estimate, &unmet, format);
+    estimate::query_local_images(global, &mut estimate);
+    let unmet = estimate::unmet_requirements(global, &request.options, &resolved);
+    print_estimate(global, opened, &estimate, &unmet, format);
     Ok(ExitCode::Success)
 }
 
-fn print(
+fn print_estimate(
     global: &GlobalOptions,
     opened: &OpenedBatch,
     estimate: &BatchEstimate,
@@ -111,13 +117,13 @@ fn print(
     let json = format == PlanFormat::Json || global.output == OutputFormat::Json;
     if json {
         let plan = &opened.plan;
-        return terminal::print_pretty(
+        return terminal::print_pretty_json(
             &json!({ "plan": plan, "estimate": estimate, "unmet": unmet }),
         );
     }
-    terminal::show(&batch_plan::batch_plan_document(&opened.plan, estimate));
+    terminal::print_document(&batch_plan::batch_plan_document(&opened.plan, estimate));
     if !unmet.is_empty() {
-        terminal::print("\nUnmet requirements of this host\n");
+        terminal::print_text("\nUnmet requirements of this host\n");
         terminal::print_lines(unmet.iter().map(|one| format!("  {one}")));
     }
 }

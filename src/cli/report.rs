@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
-use crate::app::report::{self, PAGE, Report, website};
+use crate::app::report::{self, PAGE_FILE, Report, website};
 use crate::app::terminal;
 use retrial_document::measures::format;
 use retrial_report::charts::Chart;
@@ -26,30 +26,30 @@ enum ReportDestination {
 }
 
 /// Writes a report. The exit code is 0 whatever its verdicts.
-pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
+pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
     let output = if global.is_output_given {
         global.output
     } else {
         OutputFormat::Html
     };
-    if let Some(directory) = website_of(request, output) {
-        website::write(global, request, directory)?;
+    if let Some(directory) = website_directory(request, output) {
+        website::write_website(global, request, directory)?;
         return Ok(ExitCode::Success);
     }
-    let report = report::open(global, request, output)?;
-    let target = target(global, request, output, &*report);
+    let opened_report = report::open_report(global, request, output)?;
+    let target = report_target(global, request, output, &*opened_report);
     if let Some(directory) = &request.charts {
-        let count = write_charts(directory, &report.charts())?;
+        let count = write_charts(directory, &opened_report.charts())?;
         let count = format::format_count(count, "chart");
-        terminal::note(&format!("{}: {count}", directory.display()));
+        terminal::print_note(&format!("{}: {count}", directory.display()));
     }
-    let text = report.render(output, target.directory().as_deref())?;
-    write(&target, &text)?;
+    let text = opened_report.render(output, target.page_directory().as_deref())?;
+    write_to_target(&target, &text)?;
     Ok(ExitCode::Success)
 }
 
 /// The directory of a website of all runs: an existing one, or a name that is not a file's.
-fn website_of(request: &ReportRequest, output: OutputFormat) -> Option<&Path> {
+fn website_directory(request: &ReportRequest, output: OutputFormat) -> Option<&Path> {
     let to = request.to.as_deref()?;
     let is_directory_name =
         to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/");
@@ -62,7 +62,7 @@ fn website_of(request: &ReportRequest, output: OutputFormat) -> Option<&Path> {
 
 impl ReportDestination {
     /// The directory of the page.
-    fn directory(&self) -> Option<PathBuf> {
+    fn page_directory(&self) -> Option<PathBuf> {
         let (Self::Path(file) | Self::DefaultPath(file)) = self else {
             return None;
         };
@@ -72,7 +72,7 @@ impl ReportDestination {
 
 /// Returns the destination on the command line; else the directory of the evidence for a page, and standard
 /// output for other formats and for `--output html >FILE`.
-fn target(
+fn report_target(
     global: &GlobalOptions,
     request: &ReportRequest,
     output: OutputFormat,
@@ -82,17 +82,17 @@ fn target(
     match &request.to {
         Some(file) if file.as_os_str() == "-" => ReportDestination::StandardOutput,
         Some(file) => ReportDestination::Path(file.clone()),
-        None if output == OutputFormat::Html && !is_redirected => {
-            ReportDestination::DefaultPath(report.directory().unwrap_or(Path::new("")).join(PAGE))
-        }
+        None if output == OutputFormat::Html && !is_redirected => ReportDestination::DefaultPath(
+            report.directory().unwrap_or(Path::new("")).join(PAGE_FILE),
+        ),
         None => ReportDestination::StandardOutput,
     }
 }
 
-fn write(target: &ReportDestination, text: &str) -> Result<(), Failure> {
+fn write_to_target(target: &ReportDestination, text: &str) -> Result<(), Failure> {
     let file = match target {
         ReportDestination::StandardOutput => {
-            terminal::print(text);
+            terminal::print_text(text);
             return Ok(());
         }
         ReportDestination::DefaultPath(file) if !is_replaceable(file) => {
@@ -112,7 +112,7 @@ fn write(target: &ReportDestination, text: &str) -> Result<(), Failure> {
         );
     }
     write_atomically(file, text.as_bytes())?;
-    terminal::print(&format!("{}\n", file.display()));
+    terminal::print_text(&format!("{}\n", file.display()));
     Ok(())
 }
 

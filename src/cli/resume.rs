@@ -12,53 +12,56 @@ use retrial_results::verdict::ExitCode;
 use retrial_store::{Home, RecordDirectory};
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
-pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+pub fn resume_run_or_batch(
+    global: &GlobalOptions,
+    arguments: &ResumeArguments,
+) -> Result<ExitCode, Failure> {
     let (in_job, require_accuracy) = (arguments.in_job, arguments.require_accuracy);
     if arguments.in_background {
         // Detach from the terminal, whose hangup must not end this process. Fails only for a group leader.
         let _ = rustix::process::setsid();
     }
     let home = &global.home;
-    let directory = match open::run_or_batch(home, &arguments.run)? {
+    let directory = match open::find_run_or_batch(home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
-            check_home(&directory, &home.batches_directory(), "batch", home)?;
+            require_own_home(&directory, &home.batches_directory(), "batch", home)?;
             if arguments.from.is_some() {
                 return Err(Failure::usage(
                     "--from names a check of a run, and this is a batch",
                 ));
             }
             if let Some(array) = arguments.array {
-                return app_batch::array::execute(global, &directory, array);
+                return app_batch::array::execute_task(global, &directory, array);
             }
-            return batch::resume(global, &directory);
+            return batch::resume_batch(global, &directory);
         }
     };
-    check_home(&directory, &home.runs_directory(), "run", home)?;
+    require_own_home(&directory, &home.runs_directory(), "run", home)?;
     if !in_job {
-        open::check_not_imported(&directory)?;
+        open::refuse_imported(&directory)?;
     }
     if let Some(check) = &arguments.from {
-        recheck::reset(&directory, check)?;
+        recheck::reset_check(&directory, check)?;
     }
     let state = directory.read_state()?;
     if state.is_judged() {
-        return judge::one_run(global, &directory, require_accuracy);
+        return judge::judge_one_run(global, &directory, require_accuracy);
     }
     if !in_job && site::is_submitted(&directory) {
-        return site::resume(global, &directory, require_accuracy);
+        return site::resume_run(global, &directory, require_accuracy);
     }
     let run = directory.clone();
     let follow = || {
-        runtime::runtime()?.block_on(async {
-            let engine = open::engine(global).await?;
-            follow::follow(global, engine, directory, require_accuracy).await
+        runtime::start_runtime()?.block_on(async {
+            let engine = open::connect_engine(global).await?;
+            follow::follow_run(global, engine, directory, require_accuracy).await
         })
     };
     if !in_job {
         return follow();
     }
-    let ended = site::node::prepare(global, &run).and_then(|()| follow());
+    let ended = site::node::prepare_on_node(global, &run).and_then(|()| follow());
     if let Err(failure) = &ended {
         site::node::record_failure(&run, failure)?;
     }
@@ -67,15 +70,15 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
 
 /// Refuses records of other homes: privileges were approved when a run of this home started, and a
 /// plan from elsewhere may need any.
-fn check_home(
+fn require_own_home(
     record: &RecordDirectory,
     parent: &Path,
     kind: &str,
     home: &Home,
 ) -> Result<(), Failure> {
-    let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
     let path = record.path().canonicalize();
-    if path.is_ok_and(|path| path.starts_with(&parent)) {
+    if path.is_ok_and(|path| path.starts_with(&canonical_parent)) {
         return Ok(());
     }
     Err(Failure::usage(format!(

@@ -15,22 +15,22 @@ use retrial_run::nodes::Launcher;
 use retrial_store::RunDirectory;
 
 /// Runs the best shell of the container.
-const SHELL: [&str; 3] = [
+const SHELL_COMMAND: [&str; 3] = [
     "/bin/sh",
     "-c",
     "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh",
 ];
 
 /// Opens a shell, or runs a command, in the run's container.
-pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
+pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
     let ShellArguments { run, node, command } = arguments;
     let (node, command) = (node.as_deref(), command.as_slice());
     let directory = global.home.find_run(run)?;
-    open::check_not_imported(&directory)?;
+    open::refuse_imported(&directory)?;
     // Within the job, the engine of this machine has the container.
     let is_elsewhere = site::is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
     if is_elsewhere || node.is_some() {
-        return on_node(global, &directory, node, command);
+        return open_on_node(global, &directory, node, command);
     }
     let state = directory.read_state()?;
     let Some(container) = state.container else {
@@ -39,9 +39,9 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
                 .with_help("keep it next time: retrial run … --keep always (or on-failure)"),
         );
     };
-    let runtime = runtime::runtime()?;
-    let ended = runtime.block_on(async {
-        let engine = open::engine(global).await?;
+    let async_runtime = runtime::start_runtime()?;
+    let ended = async_runtime.block_on(async {
+        let engine = open::connect_engine(global).await?;
         match engine.inspect_container(&container).await? {
             Some(state) if state.running => {}
             _ => {
@@ -52,7 +52,7 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
             }
         }
         let command = match command {
-            [] => SHELL.map(str::to_owned).to_vec(),
+            [] => SHELL_COMMAND.map(str::to_owned).to_vec(),
             command => command.to_vec(),
         };
         // The variable marks it as no process of the step, so that the step's end does not kill it.
@@ -69,23 +69,23 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
         }
     });
     // A read of the keyboard is still pending until a key is pressed.
-    runtime.shutdown_background();
+    async_runtime.shutdown_background();
     ended
 }
 
 /// Opens the shell on another machine of the run.
-fn on_node(
+fn open_on_node(
     global: &GlobalOptions,
     run: &RunDirectory,
     node: Option<&str>,
     command: &[String],
 ) -> Result<ExitCode, Failure> {
-    let directory = NodeAllocation::directory(run, node)?;
-    let job = site::job_of(run)?;
+    let directory = NodeAllocation::machine_directory(run, node)?;
+    let job = site::latest_job_id(run)?;
     if site::is_submitted(run) && job.is_none() {
         return Err(Failure::usage(format!("{} has no job", run.id())));
     }
-    let program = runtime::program()?;
+    let program = runtime::program_path()?;
     let text = |path: &Path| path.display().to_string();
     let mut words = vec![
         text(&program),

@@ -13,34 +13,34 @@ use retrial_recipe::model::Recipe;
 use retrial_results::verdict::ExitCode;
 
 /// Prints figures, requirements, privileges and options of a recipe, or its resolved text with sources.
-pub fn show(
+pub fn show_recipe(
     global: &GlobalOptions,
     request: &RecipeRequest,
     resolved: bool,
 ) -> Result<ExitCode, Failure> {
-    let (opened, unset) = open::recipe_with_stand_ins(request)?;
+    let (opened, unset) = open::open_with_stand_ins(request)?;
     if resolved {
         if global.output == OutputFormat::Json {
-            terminal::print_pretty(&opened.resolved.origins);
+            terminal::print_pretty_json(&opened.resolved.origins);
         } else {
-            terminal::print(&origins_text(&opened.resolved));
+            terminal::print_text(&render_origins(&opened.resolved));
         }
         return Ok(ExitCode::Success);
     }
     let recipe = &opened.resolved.recipe;
     if global.output == OutputFormat::Json {
-        terminal::print_pretty(recipe);
+        terminal::print_pretty_json(recipe);
         return Ok(ExitCode::Success);
     }
-    let every = PlanRequest::everything(request.clone());
-    let plan = open::plan(global, &every, &opened, false, &open::host_view(global))?;
+    let every = PlanRequest::whole_recipe(request.clone());
+    let plan = open::plan_recipe(global, &every, &opened, false, &open::probe_host(global))?;
     let axes = retrial_recipe::read_variants(&opened.entry.source, &opened.entry).ok();
-    let shown = text(recipe, &plan, axes.as_ref(), &unset);
-    terminal::print(&open::name_stand_ins(shown, &unset));
+    let shown = render_recipe(recipe, &plan, axes.as_ref(), &unset);
+    terminal::print_text(&open::name_stand_ins(shown, &unset));
     Ok(ExitCode::Success)
 }
 
-fn origins_text(resolved: &retrial_recipe::ResolvedRecipe) -> String {
+fn render_origins(resolved: &retrial_recipe::ResolvedRecipe) -> String {
     let widths = resolved.origins.iter().map(|origin| origin.key.len());
     let width = widths.max().unwrap_or(0).min(60);
     let mut out = format!("{}\n# the source of each value\n", resolved.yaml.trim_end());
@@ -52,7 +52,7 @@ fn origins_text(resolved: &retrial_recipe::ResolvedRecipe) -> String {
     out
 }
 
-fn text(
+fn render_recipe(
     recipe: &Recipe,
     plan: &Plan,
     axes: Option<&retrial_recipe::Variants>,
@@ -64,18 +64,26 @@ fn text(
         .flatten()
         .fold(String::new(), |out, line| out + line + "\n");
     let listed = |lines: &[String]| -> Vec<String> {
-        let lines = lines.iter();
-        lines.map(|line| format!("- {}", line.trim_end())).collect()
+        let each_line = lines.iter();
+        each_line
+            .map(|line| format!("- {}", line.trim_end()))
+            .collect()
     };
     let sections = [
-        ("submission", submission(recipe, plan)),
-        ("published", published(plan)),
-        ("requirements", requirements(recipe, plan)),
-        ("downloads", downloads::download_lines(plan, &hub::here())),
+        ("submission", submission_lines(recipe, plan)),
+        ("published", published_lines(plan)),
+        ("requirements", requirement_lines(recipe, plan)),
+        (
+            "downloads",
+            downloads::download_lines(plan, &hub::hub_from_environment()),
+        ),
         ("host notes", listed(&recipe.host_notes)),
         ("deviates from the guide", listed(&plan.deviations)),
-        (PRIVILEGES_TITLE, privileges(plan)),
-        ("options (--set NAME=VALUE)", options(recipe, axes, unset)),
+        (PRIVILEGES_TITLE, privilege_lines(plan)),
+        (
+            "options (--set NAME=VALUE)",
+            option_lines(recipe, axes, unset),
+        ),
     ];
     for (title, lines) in sections {
         if !lines.is_empty() {
@@ -87,16 +95,17 @@ fn text(
 }
 
 /// Lines of known values, each with its label.
-fn labeled<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
-    let rows = rows.into_iter();
-    rows.filter_map(|(name, value)| Some(format!("{name:<10} {}", value?)))
+fn label_lines<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
+    let all_rows = rows.into_iter();
+    all_rows
+        .filter_map(|(name, value)| Some(format!("{name:<10} {}", value?)))
         .collect()
 }
 
-fn submission(recipe: &Recipe, plan: &Plan) -> Vec<String> {
+fn submission_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let submission = &recipe.submission;
     let reimplemented = format!("reimplemented: {REIMPLEMENTED_REASON}");
-    let sources = submission.sources.iter();
+    let all_sources = submission.sources.iter();
     let first = [
         ("suite", Some(submission.suite.clone())),
         ("round", submission.round.clone()),
@@ -112,22 +121,22 @@ fn submission(recipe: &Recipe, plan: &Plan) -> Vec<String> {
             plan.judge.reimplemented.then_some(reimplemented),
         ),
     ];
-    let sources = sources.map(|source| ("source", Some(source.clone())));
-    labeled(first.into_iter().chain(sources).chain(last))
+    let sources = all_sources.map(|source| ("source", Some(source.clone())));
+    label_lines(first.into_iter().chain(sources).chain(last))
 }
 
-fn published(plan: &Plan) -> Vec<String> {
+fn published_lines(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for measured in &plan.measurements {
         let label = format!("{} {}", measured.scenario, measured.mode);
         for (name, list) in &measured.expect {
             lines.extend(list.iter().map(|expectation| {
                 let kind = expectation.kind.label();
-                let source = expectation
+                let source_parts = expectation
                     .source
                     .iter()
                     .map(|source| format!(", {source}"));
-                let source: String = source.collect();
+                let source: String = source_parts.collect();
                 format!("{label:<24} {name} {} ({kind}{source})", expectation.value)
             }));
         }
@@ -138,22 +147,22 @@ fn published(plan: &Plan) -> Vec<String> {
     lines
 }
 
-fn privileges(plan: &Plan) -> Vec<String> {
+fn privilege_lines(plan: &Plan) -> Vec<String> {
     // Secrets are among the requirements.
     let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
-    let lines = privileges.map(|privilege| format!("{:<14} {privilege}", privilege.name));
-    let lines: Vec<String> = lines.collect();
+    let each_line = privileges.map(|privilege| format!("{:<14} {privilege}", privilege.name));
+    let lines: Vec<String> = each_line.collect();
     if lines.is_empty() {
         return vec!["none that is root-equivalent".to_owned()];
     }
     lines
 }
 
-fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
+fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let requires = &recipe.requires;
     let gpus = requires.gpus.as_ref().map(|gpus| {
-        let partition = gpus.partition.as_ref();
-        let partition = partition.map(|mode| format!(", partition {mode}"));
+        let partition_mode = gpus.partition.as_ref();
+        let partition = partition_mode.map(|mode| format!(", partition {mode}"));
         let (count, models) = (gpus.count, gpus.models.join(" or "));
         format!("{count} × {models}{}", partition.unwrap_or_default())
     });
@@ -173,24 +182,24 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("memory", requires.memory.map(format::format_bytes)),
         ("time", time),
     ];
-    let secrets = recipe.secrets.iter();
-    let secrets = secrets.map(|name| ("secret", Some(name.clone())));
-    let unmet = plan.unmet.iter();
-    let unmet = unmet.map(|unmet| format!("on this host: {unmet}"));
-    let mut lines = labeled(rows.into_iter().chain(secrets));
+    let secret_names = recipe.secrets.iter();
+    let secrets = secret_names.map(|name| ("secret", Some(name.clone())));
+    let unmet_checks = plan.unmet.iter();
+    let unmet = unmet_checks.map(|unmet| format!("on this host: {unmet}"));
+    let mut lines = label_lines(rows.into_iter().chain(secrets));
     lines.extend(unmet);
     lines
 }
 
-fn options(
+fn option_lines(
     recipe: &Recipe,
     axes: Option<&retrial_recipe::Variants>,
     unset: &[String],
 ) -> Vec<String> {
-    let axes = axes.into_iter().flat_map(|variants| &variants.axes);
-    let axes = axes.map(|axis| {
-        let chosen = recipe.variant.get(&axis.name);
-        let chosen = chosen.map_or("none", String::as_str);
+    let all_axes = axes.into_iter().flat_map(|variants| &variants.axes);
+    let axes = all_axes.map(|axis| {
+        let chosen_value = recipe.variant.get(&axis.name);
+        let chosen = chosen_value.map_or("none", String::as_str);
         let values = axis.values.join(", ");
         format!("{:<14} {chosen} (one of {values})", axis.name)
     });

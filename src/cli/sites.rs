@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::site::find;
+use crate::app::site::site_files;
 use crate::app::terminal;
 use retrial_results::verdict::ExitCode;
 use retrial_site::{self as site, Site};
 
 /// Lists the site files.
-pub fn sites(global: &GlobalOptions) -> ExitCode {
-    let sites = find::list();
-    let read = |path: &std::path::Path| site::read(&find::source(path).ok()?).ok();
-    let sites: Vec<_> = sites
+pub fn list_sites(global: &GlobalOptions) -> ExitCode {
+    let site_files = site_files::list_sites();
+    let read = |path: &std::path::Path| site::read_site(&site_files::read_source(path).ok()?).ok();
+    let sites: Vec<_> = site_files
         .into_iter()
         .map(|(name, path)| (name, read(&path), path))
         .collect();
@@ -20,20 +20,20 @@ pub fn sites(global: &GlobalOptions) -> ExitCode {
         let objects = sites.iter().map(
             |(name, site, path)| json!({ "name": name, "path": path, "ok": site.is_some(), "site": site }),
         );
-        terminal::print_pretty(&objects.collect::<Vec<Value>>());
+        terminal::print_pretty_json(&objects.collect::<Vec<Value>>());
         return ExitCode::Success;
     }
     if sites.is_empty() {
-        terminal::note(&format!(
+        terminal::print_note(&format!(
             "there are no sites yet; a site is a file {}/NAME.yaml",
-            find::directory().display()
+            site_files::sites_directory().display()
         ));
     }
-    let width = sites.iter().map(|(name, ..)| name.chars().count()).max();
-    let width = width.unwrap_or(0);
+    let max_width = sites.iter().map(|(name, ..)| name.chars().count()).max();
+    let width = max_width.unwrap_or(0);
     terminal::print_lines(sites.iter().map(|(name, site, path)| {
         let text = match site {
-            Some(site) => summary(site),
+            Some(site) => summarize_site(site),
             None => format!("has errors: retrial check {}", path.display()),
         };
         format!("{name:<width$}  {text}")
@@ -42,15 +42,15 @@ pub fn sites(global: &GlobalOptions) -> ExitCode {
 }
 
 /// `slurm, partition gpu, account bench, runs in /shared/ann: MI355X nodes`.
-fn summary(site: &Site) -> String {
-    let parts = [
+fn summarize_site(site: &Site) -> String {
+    let properties = [
         ("partition", &site.partition),
         ("account", &site.account),
         ("qos", &site.qos),
         ("reservation", &site.reservation),
         ("runs in", &site.home),
     ];
-    let parts = parts
+    let parts = properties
         .into_iter()
         .filter_map(|(name, value)| Some(format!(", {name} {}", value.as_ref()?)));
     let title = site

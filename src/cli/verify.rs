@@ -3,19 +3,22 @@
 use crate::app::evidence::{self, VerifiedBundle};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, VerifyRequest};
-use crate::app::runtime::runtime;
+use crate::app::runtime::start_runtime;
 use crate::app::signals::Signals;
 use crate::app::terminal;
 use retrial_report::content;
 use retrial_results::verdict::ExitCode;
 
 /// Checks a bundle, and judges its logs again. Unpacked files are removed, also after a signal.
-pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCode, Failure> {
-    let directory = evidence::directory()?;
+pub fn verify_archive(
+    global: &GlobalOptions,
+    request: &VerifyRequest,
+) -> Result<ExitCode, Failure> {
+    let directory = evidence::create_temporary_directory()?;
     let (request, to) = (request.clone(), directory.path().to_owned());
-    let runtime = runtime()?;
+    let runtime = start_runtime()?;
     let verified = runtime.block_on(async {
-        let work = tokio::task::spawn_blocking(move || evidence::verify(&request, &to));
+        let work = tokio::task::spawn_blocking(move || evidence::verify_bundle(&request, &to));
         let Ok(mut signals) = Signals::new() else {
             return work.await.ok();
         };
@@ -33,7 +36,7 @@ pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCod
     if global.output == OutputFormat::Json {
         terminal::print_json(&verification);
     } else {
-        terminal::show(&content::verification::verification_document(&verification));
+        terminal::print_document(&content::verification::verification_document(&verification));
     }
     Ok(verification.exit_code)
 }

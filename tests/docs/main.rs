@@ -93,7 +93,7 @@ fn stand_ins_of_slurm(directory: &Path) {
     std::os::unix::fs::symlink(program, bin.join("retrial")).unwrap();
 }
 
-fn check(file: &str) {
+fn assert_page_is_reproduced(file: &str) {
     if !engine_answers() {
         eprintln!("skipped: no container engine answers");
         return;
@@ -177,121 +177,121 @@ fn check(file: &str) {
 }
 
 #[test]
-fn readme() {
-    check("README.md");
+fn readme_output_is_reproduced() {
+    assert_page_is_reproduced("README.md");
 }
 
 #[test]
-fn recipe_format() {
-    check("docs/recipe-format.md");
+fn recipe_format_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/recipe-format.md");
 }
 
 #[test]
-fn runs() {
-    check("docs/runs.md");
+fn runs_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/runs.md");
 }
 
 #[test]
-fn approval() {
-    check("docs/approval.md");
+fn approval_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/approval.md");
 }
 
 #[test]
-fn services() {
-    check("docs/services.md");
+fn services_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/services.md");
 }
 
 #[test]
-fn clusters() {
-    check("docs/clusters.md");
+fn clusters_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/clusters.md");
 }
 
 #[test]
-fn nodes() {
-    check("docs/nodes.md");
+fn nodes_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/nodes.md");
 }
 
 #[test]
-fn data() {
-    check("docs/data.md");
+fn data_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/data.md");
 }
 
 #[test]
-fn hosts() {
-    check("docs/hosts.md");
+fn hosts_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/hosts.md");
 }
 
 #[test]
-fn rules() {
-    check("docs/rules.md");
+fn rules_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/rules.md");
 }
 
 #[test]
 fn a_published_result() {
-    check("docs/published.md");
+    assert_page_is_reproduced("docs/published.md");
 }
 
 #[test]
-fn verdicts() {
-    check("docs/verdicts.md");
+fn verdicts_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/verdicts.md");
 }
 
 #[test]
-fn export() {
-    check("docs/export.md");
+fn export_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/export.md");
 }
 
 #[test]
-fn compare() {
-    check("docs/compare.md");
+fn compare_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/compare.md");
 }
 
 #[test]
-fn batches() {
-    check("docs/batches.md");
+fn batches_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/batches.md");
 }
 
 #[test]
-fn bisect() {
-    check("docs/bisect.md");
+fn bisect_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/bisect.md");
 }
 
 #[test]
-fn models() {
-    check("docs/models.md");
+fn models_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/models.md");
 }
 
 #[test]
-fn trouble() {
-    check("docs/trouble.md");
+fn trouble_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/trouble.md");
 }
 
 #[test]
-fn reports() {
-    check("docs/reports.md");
+fn reports_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/reports.md");
 }
 
 #[test]
-fn evidence() {
+fn evidence_page_output_is_reproduced() {
     if Command::new("ssh-keygen").arg("-?").output().is_err() {
         return eprintln!("skipped: no ssh-keygen (the package openssh-client has it)");
     }
-    check("docs/evidence.md");
+    assert_page_is_reproduced("docs/evidence.md");
 }
 
 #[test]
-fn judging() {
-    check("docs/judging.md");
+fn judging_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/judging.md");
 }
 
 #[test]
-fn training_benchmarks() {
-    check("docs/training-benchmarks.md");
+fn training_benchmarks_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/training-benchmarks.md");
 }
 
 /// A run on a simulated host claims its GPUs, so only one test of the lab may run at a time.
 #[test]
-fn telemetry() {
+fn telemetry_page_output_is_reproduced() {
     let Ok(lab) = std::env::var("RETRIAL_LAB") else {
         eprintln!("skipped: no lab (`make test` brings it up)");
         return;
@@ -305,7 +305,7 @@ fn telemetry() {
         eprintln!("skipped: no stand-ins of the GPUs' device nodes");
         return;
     }
-    check("docs/telemetry.md");
+    assert_page_is_reproduced("docs/telemetry.md");
 }
 
 /// The page of all recipes is up to date.

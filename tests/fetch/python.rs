@@ -57,7 +57,7 @@ async fn python_uses_files_we_fetched() {
     let path = stdout(start(&scene, &python, true, &download));
     assert_eq!(path, format!("{directory}/{FILE}"));
     let scan = "cache = scan_cache_dir()\nprint([str(warning) for warning in cache.warnings], [(repo.repo_id, repo.nb_files, repo.size_on_disk) for repo in cache.repos])";
-    let expected = format!("[] [('owner/model', 5, {})]", fetched.bytes());
+    let expected = format!("[] [('owner/model', 5, {})]", fetched.total_bytes());
     assert_eq!(stdout(start(&scene, &python, true, scan)), expected);
     // Online too: nothing comes again.
     assert_eq!(stdout(start(&scene, &python, false, SNAPSHOT)), directory);

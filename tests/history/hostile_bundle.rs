@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use retrial_bundle::body::BodyWriter;
-use retrial_bundle::hashing::sha256;
+use retrial_bundle::hashing::sha256_hex;
 use retrial_bundle::manifest::{FileEntry, SizedDigest};
 use retrial_bundle::{BundleHead, BundleManifest, blocks};
 use serde_json::{Value, json};
@@ -26,13 +26,13 @@ impl Maker {
         let statement = String::from_utf8(head.statement).unwrap();
         Self {
             packing,
-            statement: statement.replace(&sha256(&head.manifest), "SUM"),
+            statement: statement.replace(&sha256_hex(&head.manifest), "SUM"),
             manifest: BundleManifest::parse(&head.manifest).unwrap(),
         }
     }
 
     fn bundle(&self, manifest: &[u8], body: &[u8]) -> Vec<u8> {
-        let statement = self.statement.replace("SUM", &sha256(manifest));
+        let statement = self.statement.replace("SUM", &sha256_hex(manifest));
         let head = BundleHead {
             manifest: manifest.to_vec(),
             statement: statement.into_bytes(),
@@ -65,17 +65,17 @@ impl Maker {
         let entry = |(path, bytes, content): &(&str, u64, &[u8])| FileEntry {
             path: (*path).to_owned(),
             bytes: *bytes,
-            sha256: sha256(content),
+            sha256: sha256_hex(content),
         };
         let manifest = BundleManifest {
             body: SizedDigest {
                 bytes: body.len() as u64,
-                sha256: sha256(body),
+                sha256: sha256_hex(body),
             },
             files: files.iter().map(entry).collect(),
             ..self.manifest.clone()
         };
-        self.bundle(manifest.text().unwrap().as_bytes(), body)
+        self.bundle(manifest.to_canonical_json().unwrap().as_bytes(), body)
     }
 }
 
@@ -117,7 +117,7 @@ fn escaping_paths_and_impossible_sizes() {
     let mut manifest = maker.manifest.clone();
     for run in ["..", "../x", "a/b", "", "-x"] {
         run.clone_into(&mut manifest.run);
-        let text = manifest.text().unwrap();
+        let text = manifest.to_canonical_json().unwrap();
         maker.refused(
             &maker.bundle(text.as_bytes(), &body),
             "is not the name of a run",
@@ -173,15 +173,15 @@ fn missing_extra_and_trailing_content() {
     let maker = Maker::new();
     let run = &maker.manifest.run;
     let body = |add: &dyn Fn(&mut Vec<u8>)| {
-        let mut bytes = blocks::header(&format!("{run}/a"), 1).unwrap();
+        let mut bytes = blocks::encode_header(&format!("{run}/a"), 1).unwrap();
         bytes.extend(b"x");
-        bytes.extend(blocks::padding(1));
+        bytes.extend(blocks::block_padding(1));
         add(&mut bytes);
         zstd::encode_all(&bytes[..], 3).unwrap()
     };
     let files: &[(&str, u64, &[u8])] = &[("a", 1, b"x")];
     let refused = |body: &[u8], reason| maker.refused(&maker.over(files, body), reason);
-    let end = |bytes: &mut Vec<u8>| bytes.extend(blocks::END);
+    let end = |bytes: &mut Vec<u8>| bytes.extend(blocks::ARCHIVE_END);
     // Whole as far as the form goes, but no run.
     refused(&body(&end), "verdict.json: it is missing");
     refused(&body(&|_| ()), "the end of the archive cannot be read");
@@ -229,7 +229,7 @@ fn missing_extra_and_trailing_content() {
 
 /// 64 GiB of zeros in two megabytes, and a frame that requires as much memory.
 #[test]
-fn bombs() {
+fn decompression_bombs_are_refused() {
     let maker = Maker::new();
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
     let zeros = vec![0; 1 << 20];
@@ -244,7 +244,7 @@ fn bombs() {
     );
     // No more of a file is read than the manifest states.
     let mut writer = BodyWriter::new(Vec::new(), &maker.manifest.run).unwrap();
-    writer.add("a", 256 << 20, std::io::repeat(0)).unwrap();
+    writer.add_file("a", 256 << 20, std::io::repeat(0)).unwrap();
     let (body, _) = writer.finish().unwrap();
     let bytes = maker.over(&[("a", 1, b"\0")], &body);
     maker.refused(
@@ -254,7 +254,9 @@ fn bombs() {
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(30).unwrap();
     encoder.long_distance_matching(true).unwrap();
-    encoder.write_all(&blocks::header("a", 1).unwrap()).unwrap();
+    encoder
+        .write_all(&blocks::encode_header("a", 1).unwrap())
+        .unwrap();
     let body = encoder.finish().unwrap();
     maker.refused(
         &maker.over(&[("a", 1, b"x")], &body),
@@ -274,9 +276,9 @@ fn an_archive_that_unpacks_to_many_times_its_size_is_refused() {
     let maker = Maker::new();
     let mut writer = BodyWriter::new(Vec::new(), &maker.manifest.run).unwrap();
     let bytes = 300 << 20;
-    writer.add("a", bytes, std::io::repeat(0)).unwrap();
+    writer.add_file("a", bytes, std::io::repeat(0)).unwrap();
     let (body, manifest) = writer.finish().unwrap();
-    let archive = maker.bundle(manifest.text().unwrap().as_bytes(), &body);
+    let archive = maker.bundle(manifest.to_canonical_json().unwrap().as_bytes(), &body);
     assert!(archive.len() < 100 << 10, "{}", archive.len());
     maker.refused(
         &archive,

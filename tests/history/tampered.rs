@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use retrial::app::evidence::{VerifyRequest, directory, verify};
+use retrial::app::evidence::{VerifyRequest, create_temporary_directory, verify_bundle};
 use retrial_bundle::body::BodyWriter;
-use retrial_bundle::hashing::sha256;
+use retrial_bundle::hashing::sha256_hex;
 use retrial_bundle::verification::{SignatureState, Verification};
 use retrial_bundle::{BundleHead, BundleManifest};
 
@@ -75,7 +75,7 @@ impl Bundle {
             identity: None,
         };
         // A file that does not even begin like a bundle is an error.
-        let result = verify(&request, directory().unwrap().path());
+        let result = verify_bundle(&request, create_temporary_directory().unwrap().path());
         Some(result.ok()?.verification)
     }
 
@@ -124,11 +124,12 @@ impl Bundle {
         sorted.sort_by(|a, b| Path::new(&a.0).cmp(Path::new(&b.0)));
         let mut body = BodyWriter::new(Vec::new(), &self.packing.run).unwrap();
         for (path, content) in &sorted {
-            body.add(path, content.len() as u64, &content[..]).unwrap();
+            body.add_file(path, content.len() as u64, &content[..])
+                .unwrap();
         }
         let (body, manifest) = body.finish().unwrap();
         let mut bytes = Vec::new();
-        head(manifest.text().unwrap().into_bytes())
+        head(manifest.to_canonical_json().unwrap().into_bytes())
             .write(&mut bytes)
             .unwrap();
         bytes.extend(body);
@@ -138,7 +139,7 @@ impl Bundle {
     /// The statement, made to be about another manifest.
     fn statement_about(&self, manifest: &[u8]) -> Vec<u8> {
         let text = String::from_utf8(self.head.statement.clone()).unwrap();
-        text.replace(&sha256(&self.head.manifest), &sha256(manifest))
+        text.replace(&sha256_hex(&self.head.manifest), &sha256_hex(manifest))
             .into_bytes()
     }
 

@@ -166,7 +166,10 @@ fn parse_axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
                 problems.error("empty", "a value is missing", &span, help);
             } else {
                 let trimmed = value.trim().to_owned();
-                parts.push(Spanned { value, span });
+                parts.push(Spanned {
+                    value: trimmed,
+                    span,
+                });
             }
         }
         match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {

@@ -43,7 +43,7 @@ impl AllowedSigners {
     }
 
     /// Checks whether a key may sign in a namespace at a time, for any name or for `name`.
-    pub fn check(
+    pub fn authorize_key(
         &self,
         key: &KeyData,
         namespace: &str,
@@ -52,7 +52,7 @@ impl AllowedSigners {
     ) -> KeyAuthorization {
         let mut refused = None;
         for (number, line) in self.lines.iter().filter(|(_, line)| line.key == *key) {
-            match refusal(line, namespace, name, now) {
+            match refusal_reason(line, namespace, name, now) {
                 None => return KeyAuthorization::Allowed(line.principals()),
                 Some(reason) => refused = Some(format!("line {number}: {reason}")),
             }
@@ -66,7 +66,7 @@ impl AllowedSigners {
     }
 }
 
-fn refusal(
+fn refusal_reason(
     line: &SignerLine,
     namespace: &str,
     name: Option<&str>,

@@ -5,15 +5,15 @@ use std::io::{BufRead, Read, Write};
 
 use zstd::stream::{read::Decoder, write::Encoder};
 
-use super::blocks::{END, copy, expect, header, padding};
+use super::blocks::{ARCHIVE_END, block_padding, copy_exactly, encode_header, expect_bytes};
 use super::error::BundleError;
 use super::hashing::HashingStream;
 use super::manifest::{BundleManifest, FileEntry, SizedDigest};
 
 /// The level of zstd; fixed, so that the same files give the same bytes.
-const LEVEL: i32 = 3;
+const COMPRESSION_LEVEL: i32 = 3;
 /// The largest window, 8 MiB, as in every zstd: a frame cannot require more memory.
-const WINDOW: u32 = 23;
+const MAX_WINDOW_LOG: u32 = 23;
 
 /// Writes the body, and records its files.
 pub struct BodyWriter<W: Write> {
@@ -28,7 +28,7 @@ impl<W: Write> BodyWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn new(out: W, run: &str) -> std::io::Result<Self> {
-        let mut encoder = Encoder::new(HashingStream::new(out), LEVEL)?;
+        let mut encoder = Encoder::new(HashingStream::new(out), COMPRESSION_LEVEL)?;
         encoder.include_checksum(true)?;
         Ok(Self {
             run: run.to_owned(),
@@ -41,22 +41,29 @@ impl<W: Write> BodyWriter<W> {
     ///
     /// # Errors
     /// If its content has fewer bytes than `bytes`, or reading or writing fails.
-    pub fn add(&mut self, path: &str, bytes: u64, content: impl Read) -> Result<(), BundleError> {
+    pub fn add_file(
+        &mut self,
+        path: &str,
+        bytes: u64,
+        content: impl Read,
+    ) -> Result<(), BundleError> {
         let failed = |source| BundleError::Write {
             path: path.to_owned(),
             source,
         };
-        let header = header(&format!("{}/{path}", self.run), bytes).map_err(failed)?;
+        let header = encode_header(&format!("{}/{path}", self.run), bytes).map_err(failed)?;
         self.encoder.write_all(&header).map_err(failed)?;
         let mut content = HashingStream::new(content);
-        copy(&mut content, &mut self.encoder, bytes).map_err(failed)?;
+        copy_exactly(&mut content, &mut self.encoder, bytes).map_err(failed)?;
         let (_, read, sha256) = content.finish();
         if read != bytes {
             return Err(BundleError::Changed {
                 path: path.to_owned(),
             });
         }
-        self.encoder.write_all(padding(bytes)).map_err(failed)?;
+        self.encoder
+            .write_all(block_padding(bytes))
+            .map_err(failed)?;
         self.files.push(FileEntry {
             path: path.to_owned(),
             bytes,
@@ -74,7 +81,7 @@ impl<W: Write> BodyWriter<W> {
             path: "the archive".to_owned(),
             source,
         };
-        self.encoder.write_all(&END).map_err(failed)?;
+        self.encoder.write_all(&ARCHIVE_END).map_err(failed)?;
         let (out, bytes, sha256) = self.encoder.finish().map_err(failed)?.finish();
         let manifest = BundleManifest {
             schema: BundleManifest::SCHEMA,
@@ -82,7 +89,7 @@ impl<W: Write> BodyWriter<W> {
             body: SizedDigest { bytes, sha256 },
             files: self.files,
         };
-        manifest.check()?;
+        manifest.validate()?;
         Ok((out, manifest))
     }
 }
@@ -91,7 +98,7 @@ impl<W: Write> BodyWriter<W> {
 ///
 /// # Errors
 /// If it is not.
-pub fn check_seal(body: impl Read, manifest: &BundleManifest) -> Result<(), BundleError> {
+pub fn check_body_digest(body: impl Read, manifest: &BundleManifest) -> Result<(), BundleError> {
     let mut hashing = HashingStream::new(body.take(manifest.body.bytes.saturating_add(1)));
     std::io::copy(&mut hashing, &mut std::io::sink()).map_err(BundleError::Read)?;
     let (_, bytes, sha256) = hashing.finish();
@@ -114,7 +121,7 @@ pub fn check_seal(body: impl Read, manifest: &BundleManifest) -> Result<(), Bund
 ///
 /// # Errors
 /// At the first file whose position, path, size or digest differs from the manifest.
-pub fn unpack<W: Write>(
+pub fn unpack_body<W: Write>(
     body: impl BufRead,
     manifest: &BundleManifest,
     create: impl Fn(&str) -> std::io::Result<W>,
@@ -125,16 +132,16 @@ pub fn unpack<W: Write>(
     let mut decoder = Decoder::with_buffer(body)
         .map_err(unreadable)?
         .single_frame();
-    decoder.window_log_max(WINDOW).map_err(unreadable)?;
+    decoder.window_log_max(MAX_WINDOW_LOG).map_err(unreadable)?;
     for file in &manifest.files {
         let differs = |reason| BundleError::File {
             path: file.path.clone(),
             reason,
         };
-        let header = header(&format!("{}/{}", manifest.run, file.path), file.bytes);
-        let header = header.map_err(|_| differs("this path cannot be stored in an archive"))?;
+        let encoded = encode_header(&format!("{}/{}", manifest.run, file.path), file.bytes);
+        let header = encoded.map_err(|_| differs("this path cannot be stored in an archive"))?;
         let name = format!("the entry of {}", file.path);
-        expect(&mut decoder, &header, &name)?;
+        expect_bytes(&mut decoder, &header, &name)?;
         let failed = |source| BundleError::Write {
             path: file.path.clone(),
             source,
@@ -143,10 +150,10 @@ pub fn unpack<W: Write>(
         let mut out = HashingStream::new(out);
         let mut content = ReadTracker {
             inner: &mut decoder,
-            failed: None,
+            read_error: None,
         };
-        let copied = copy(&mut content, &mut out, file.bytes);
-        if let Some(error) = content.failed {
+        let copied = copy_exactly(&mut content, &mut out, file.bytes);
+        if let Some(error) = content.read_error {
             return Err(unreadable(error));
         }
         if copied.map_err(failed)? != file.bytes {
@@ -158,9 +165,9 @@ pub fn unpack<W: Write>(
             return Err(differs("its checksum differs from the manifest's"));
         }
         let name = format!("the padding of {}", file.path);
-        expect(&mut decoder, padding(file.bytes), &name)?;
+        expect_bytes(&mut decoder, block_padding(file.bytes), &name)?;
     }
-    expect(&mut decoder, &END, "the end of the archive")?;
+    expect_bytes(&mut decoder, &ARCHIVE_END, "the end of the archive")?;
     if decoder.read(&mut [0]).map_err(unreadable)? != 0 {
         return Err(BundleError::malformed(
             "it has more files than its manifest",
@@ -176,13 +183,13 @@ pub fn unpack<W: Write>(
 /// Distinguishes a failure to read from one to write.
 struct ReadTracker<'a, R> {
     inner: &'a mut R,
-    failed: Option<std::io::Error>,
+    read_error: Option<std::io::Error>,
 }
 
 impl<R: Read> Read for ReadTracker<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.inner.read(buffer).or_else(|error| {
-            self.failed = Some(error);
+            self.read_error = Some(error);
             Ok(0)
         })
     }

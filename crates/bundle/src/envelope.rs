@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::error::BundleError;
-use super::head::ENVELOPE;
+use super::head::ENVELOPE_FILE;
 
 /// The type of in-toto statements.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
@@ -49,7 +49,11 @@ pub fn signed_bytes(statement: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// If it cannot be written as JSON.
-pub fn text(statement: &[u8], keyid: &str, signature: &[u8]) -> Result<String, BundleError> {
+pub fn encode_envelope(
+    statement: &[u8],
+    keyid: &str,
+    signature: &[u8],
+) -> Result<String, BundleError> {
     let envelope = Envelope {
         payload: STANDARD.encode(statement),
         payload_type: PAYLOAD_TYPE.to_owned(),
@@ -65,21 +69,21 @@ pub fn text(statement: &[u8], keyid: &str, signature: &[u8]) -> Result<String, B
 ///
 /// # Errors
 /// If it is another envelope, or its text is not canonical.
-pub fn signature_of(
+pub fn extract_signature(
     envelope: &[u8],
     statement: &[u8],
     keyid: &str,
 ) -> Result<Vec<u8>, BundleError> {
-    let wrong = |reason: &str| BundleError::Malformed(format!("{ENVELOPE}: {reason}"));
-    let read: Envelope =
+    let wrong = |reason: &str| BundleError::Malformed(format!("{ENVELOPE_FILE}: {reason}"));
+    let parsed: Envelope =
         serde_json::from_slice(envelope).map_err(|error| wrong(&error.to_string()))?;
-    let [signature] = &read.signatures[..] else {
+    let [signature] = &parsed.signatures[..] else {
         return Err(wrong("it does not have exactly one signature"));
     };
     let signature = STANDARD
         .decode(&signature.sig)
         .map_err(|error| wrong(&error.to_string()))?;
-    if text(statement, keyid, &signature)?.as_bytes() != envelope {
+    if encode_envelope(statement, keyid, &signature)?.as_bytes() != envelope {
         return Err(wrong("it does not match this statement and key"));
     }
     Ok(signature)

@@ -57,7 +57,7 @@ impl BundleError {
     }
 
     /// Returns whether the machine failed, and not the bundle.
-    pub fn is_of_host(&self) -> bool {
+    pub fn is_host_fault(&self) -> bool {
         matches!(self, Self::Read(_) | Self::Write { .. })
     }
 }

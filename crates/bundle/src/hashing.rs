@@ -27,7 +27,7 @@ impl<T> HashingStream<T> {
         (self.inner, self.bytes, hex::encode(self.hash.finalize()))
     }
 
-    fn pass(&mut self, bytes: &[u8]) {
+    fn hash_bytes(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
     }
@@ -36,7 +36,7 @@ impl<T> HashingStream<T> {
 impl<T: Write> Write for HashingStream<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
-        self.pass(&bytes[..written]);
+        self.hash_bytes(&bytes[..written]);
         Ok(written)
     }
 
@@ -48,7 +48,7 @@ impl<T: Write> Write for HashingStream<T> {
 impl<T: Read> Read for HashingStream<T> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.pass(&buffer[..read]);
+        self.hash_bytes(&buffer[..read]);
         Ok(read)
     }
 }
@@ -57,18 +57,18 @@ impl<T: Read> Read for HashingStream<T> {
 ///
 /// # Errors
 /// If reading fails.
-pub fn sha256_of(source: impl Read) -> io::Result<String> {
+pub fn hash_reader(source: impl Read) -> io::Result<String> {
     let mut hashing = HashingStream::new(source);
     io::copy(&mut hashing, &mut io::sink())?;
     Ok(hashing.finish().2)
 }
 
 /// Returns the SHA-256 of bytes in lower-case hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// Returns whether a text is a SHA-256 as [`sha256`] writes it.
+/// Returns whether a text is a SHA-256 as [`sha256_hex`] writes it.
 pub fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }

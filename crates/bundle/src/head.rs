@@ -4,20 +4,25 @@ use std::io::{Read, Write};
 
 use tar::Header;
 
-use super::blocks::{BLOCK, header, padding};
+use super::blocks::{TAR_BLOCK_BYTES, block_padding, encode_header};
 use super::error::BundleError;
 use super::{manifest, stored};
 
 /// The statement's name in the archive.
-pub const STATEMENT: &str = "statement.json";
+pub const STATEMENT_FILE: &str = "statement.json";
 /// The name of the statement's SSH signature.
-pub const SIGNATURE: &str = "statement.json.sig";
+pub const SIGNATURE_FILE: &str = "statement.json.sig";
 /// The name of the statement's DSSE envelope.
-pub const ENVELOPE: &str = "statement.dsse.json";
+pub const ENVELOPE_FILE: &str = "statement.dsse.json";
 /// The names in their order; an unsigned bundle has no signatures.
-const NAMES: [&str; 4] = [manifest::NAME, STATEMENT, SIGNATURE, ENVELOPE];
+const PART_FILES: [&str; 4] = [
+    manifest::MANIFEST_FILE,
+    STATEMENT_FILE,
+    SIGNATURE_FILE,
+    ENVELOPE_FILE,
+];
 /// The largest statement or signature, bytes.
-const LARGEST: u64 = 8 << 20;
+const MAX_PART_BYTES: u64 = 8 << 20;
 
 /// The parts of a head, as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,39 +51,40 @@ impl BundleHead {
     /// If writing fails.
     pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         let mut content = Vec::new();
-        let signatures = self.signatures.iter();
-        let signatures = signatures.flat_map(|both| [&both.ssh, &both.envelope]);
+        let signature_pair = self.signatures.iter();
+        let signatures = signature_pair.flat_map(|both| [&both.ssh, &both.envelope]);
         let parts = [&self.manifest, &self.statement].into_iter();
-        for (name, part) in NAMES.iter().zip(parts.chain(signatures)) {
-            content.extend(header(name, part.len() as u64)?);
+        for (name, part) in PART_FILES.iter().zip(parts.chain(signatures)) {
+            content.extend(encode_header(name, part.len() as u64)?);
             content.extend(part);
-            content.extend(padding(part.len() as u64));
+            content.extend(block_padding(part.len() as u64));
         }
-        stored::write(out, &content)
+        stored::write_frame(out, &content)
     }
 
     /// Reads the frame at the beginning of an archive.
     ///
     /// # Errors
-    /// If it is not as [`BundleHead::write`] writes it.
+    /// If it is not as [`BundleHead::write_frame`] writes it.
     pub fn read(from: &mut impl Read) -> Result<Self, BundleError> {
-        let content = stored::read(from, manifest::LARGEST + 3 * LARGEST)?;
+        let content = stored::read_frame(from, manifest::MAX_MANIFEST_BYTES + 3 * MAX_PART_BYTES)?;
         let mut rest = &content[..];
         let mut parts = Vec::new();
-        for name in NAMES {
+        for name in PART_FILES {
             if rest.is_empty() {
                 break;
             }
-            parts.push(take(&mut rest, name)?);
+            parts.push(split_off_part(&mut rest, name)?);
         }
         if !rest.is_empty() {
             return Err(BundleError::malformed("its head has trailing data"));
         }
-        let mut parts = parts.into_iter();
-        let (Some(manifest), Some(statement)) = (parts.next(), parts.next()) else {
+        let mut remaining_parts = parts.into_iter();
+        let (Some(manifest), Some(statement)) = (remaining_parts.next(), remaining_parts.next())
+        else {
             return Err(BundleError::malformed("it has no statement"));
         };
-        let signatures = match (parts.next(), parts.next()) {
+        let signatures = match (remaining_parts.next(), remaining_parts.next()) {
             (Some(ssh), Some(envelope)) => Some(Signatures { ssh, envelope }),
             (None, _) => None,
             (Some(_), None) => return Err(BundleError::malformed("it has no DSSE envelope")),
@@ -92,13 +98,15 @@ impl BundleHead {
 }
 
 /// Splits off the next file, which must have this name.
-fn take(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
+fn split_off_part(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
     let wrong = || BundleError::malformed(format!("{name} differs from what `runs pack` writes"));
-    let (block, after) = rest.split_first_chunk::<BLOCK>().ok_or_else(wrong)?;
+    let (block, after) = rest
+        .split_first_chunk::<TAR_BLOCK_BYTES>()
+        .ok_or_else(wrong)?;
     let bytes = Header::from_byte_slice(block)
         .entry_size()
         .map_err(|_| wrong())?;
-    let expected = header(name, bytes).map_err(|_| wrong())?;
+    let expected = encode_header(name, bytes).map_err(|_| wrong())?;
     if block[..] != expected[..] {
         return Err(BundleError::malformed(format!(
             "expected {name}, found something else"
@@ -106,7 +114,7 @@ fn take(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
     }
     let size = usize::try_from(bytes).map_err(|_| wrong())?;
     let (content, after) = after.split_at_checked(size).ok_or_else(wrong)?;
-    let fill = padding(bytes);
+    let fill = block_padding(bytes);
     *rest = after.strip_prefix(fill).ok_or_else(wrong)?;
     Ok(content.to_vec())
 }

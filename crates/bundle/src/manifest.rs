@@ -9,13 +9,13 @@ use super::hashing::is_sha256;
 use retrial_store::RecordDirectory;
 
 /// The manifest's name in the archive.
-pub const NAME: &str = "manifest.json";
+pub const MANIFEST_FILE: &str = "manifest.json";
 /// The largest manifest: some 200,000 files.
-pub const LARGEST: u64 = 32 << 20;
+pub const MAX_MANIFEST_BYTES: u64 = 32 << 20;
 /// The largest total size of a bundle's files, bytes.
-const MOST_BYTES: u64 = 256 << 30;
+const MAX_BUNDLE_BYTES: u64 = 256 << 30;
 /// The longest path, bytes.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// The content of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl BundleManifest {
     ///
     /// # Errors
     /// If it cannot be written as JSON.
-    pub fn text(&self) -> Result<String, BundleError> {
+    pub fn to_canonical_json(&self) -> Result<String, BundleError> {
         let mut text = format!(
             "{{\"schema\":{},\"run\":{},\"body\":{},\"files\":[",
             self.schema,
@@ -81,7 +81,7 @@ impl BundleManifest {
     /// # Errors
     /// If it is not a manifest, or its content is invalid.
     pub fn parse(text: &[u8]) -> Result<Self, BundleError> {
-        let wrong = |reason: String| BundleError::Malformed(format!("{NAME}: {reason}"));
+        let wrong = |reason: String| BundleError::Malformed(format!("{MANIFEST_FILE}: {reason}"));
         let manifest: Self =
             serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
         if manifest.schema != Self::SCHEMA {
@@ -91,8 +91,8 @@ impl BundleManifest {
                 manifest.schema
             )));
         }
-        manifest.check()?;
-        if manifest.text()?.as_bytes() != text {
+        manifest.validate()?;
+        if manifest.to_canonical_json()?.as_bytes() != text {
             return Err(wrong("it differs from what `runs pack` writes".to_owned()));
         }
         Ok(manifest)
@@ -102,8 +102,9 @@ impl BundleManifest {
     ///
     /// # Errors
     /// Describes the first violation.
-    pub fn check(&self) -> Result<(), BundleError> {
-        let wrong = |reason: String| Err(BundleError::Malformed(format!("{NAME}: {reason}")));
+    pub fn validate(&self) -> Result<(), BundleError> {
+        let wrong =
+            |reason: String| Err(BundleError::Malformed(format!("{MANIFEST_FILE}: {reason}")));
         if !RecordDirectory::is_valid_id(&self.run) {
             return wrong(format!("{:?} is not the name of a run", self.run));
         }
@@ -114,7 +115,7 @@ impl BundleManifest {
         if !sums.chain([&self.body.sha256]).all(|sum| is_sha256(sum)) {
             return wrong("a checksum is not a SHA-256".to_owned());
         }
-        if let Some(file) = self.files.iter().find(|file| !is_safe(&file.path)) {
+        if let Some(file) = self.files.iter().find(|file| !is_safe_path(&file.path)) {
             return wrong(format!(
                 "{:?} is not the path of a file of a run",
                 file.path
@@ -126,23 +127,23 @@ impl BundleManifest {
                 return wrong(format!("{:?} is out of order or duplicate", pair[1].path));
             }
         }
-        match self.bytes() {
-            Some(bytes) if bytes <= MOST_BYTES => Ok(()),
-            _ => wrong(format!("its files exceed {MOST_BYTES} bytes")),
+        match self.total_bytes() {
+            Some(bytes) if bytes <= MAX_BUNDLE_BYTES => Ok(()),
+            _ => wrong(format!("its files exceed {MAX_BUNDLE_BYTES} bytes")),
         }
     }
 
     /// The total size of all files, bytes; none if it overflows.
-    pub fn bytes(&self) -> Option<u64> {
+    pub fn total_bytes(&self) -> Option<u64> {
         let mut files = self.files.iter();
         files.try_fold(0_u64, |sum, file| sum.checked_add(file.bytes))
     }
 }
 
 /// Returns whether a path is relative, stays below its directory and is normalized.
-fn is_safe(path: &str) -> bool {
+fn is_safe_path(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
-    path.len() <= LONGEST_PATH && !path.contains('\0') && path.split('/').all(is_name)
+    path.len() <= MAX_PATH_BYTES && !path.contains('\0') && path.split('/').all(is_name)
 }
 
 #[cfg(test)]
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn only_the_canonical_form_is_parsed() {
         let original = manifest(&["a/b", "a-b", "c"]);
-        let text = original.text().unwrap();
+        let text = original.to_canonical_json().unwrap();
         assert_eq!(BundleManifest::parse(text.as_bytes()).unwrap(), original);
         for other in [
             text.replace(",\n", ", \n"),
@@ -201,17 +202,17 @@ mod tests {
     #[case(&["a", "a/b"])]
     #[case(&[])]
     fn invalid_paths_are_refused(#[case] paths: &[&str]) {
-        assert!(manifest(paths).check().is_err());
+        assert!(manifest(paths).validate().is_err());
     }
 
     #[test]
     fn sizes_are_bounded() {
         let mut bounded = manifest(&["a", "b"]);
         bounded.files[0].bytes = u64::MAX;
-        assert!(bounded.check().is_err());
-        bounded.files[0].bytes = MOST_BYTES;
-        assert!(bounded.check().is_err());
-        bounded.files[0].bytes = MOST_BYTES - 1;
-        bounded.check().unwrap();
+        assert!(bounded.validate().is_err());
+        bounded.files[0].bytes = MAX_BUNDLE_BYTES;
+        assert!(bounded.validate().is_err());
+        bounded.files[0].bytes = MAX_BUNDLE_BYTES - 1;
+        bounded.validate().unwrap();
     }
 }

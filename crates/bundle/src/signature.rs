@@ -9,12 +9,12 @@ use thiserror::Error;
 
 use super::envelope;
 use super::error::BundleError;
-use super::head::{SIGNATURE, Signatures};
+use super::head::{SIGNATURE_FILE, Signatures};
 
 /// The namespace of the SSH signature: `ssh-keygen -Y verify -n retrial-evidence`.
-pub const NAMESPACE: &str = "retrial-evidence";
+pub const SSH_NAMESPACE: &str = "retrial-evidence";
 /// Shorter RSA keys are refused, as OpenSSH refuses them for users.
-const LEAST_RSA_BITS: usize = 2048;
+const MIN_RSA_BITS: usize = 2048;
 
 /// A key that signs: in a file, or in an agent.
 pub trait Signer {
@@ -33,7 +33,7 @@ pub trait Signer {
 pub enum SigningError {
     /// The kind of the key is not supported.
     #[error(
-        "{0}: a bundle is signed by an ed25519 or an RSA key (of at least {LEAST_RSA_BITS} bits)"
+        "{0}: a bundle is signed by an ed25519 or an RSA key (of at least {MIN_RSA_BITS} bits)"
     )]
     Kind(String),
     /// The key's numbers do not belong together.
@@ -59,25 +59,30 @@ impl SigningError {
 ///
 /// # Errors
 /// If the kind of the key is not supported, or its agent refuses.
-pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, SigningError> {
+pub fn sign_statement(
+    statement: &[u8],
+    signer: &mut dyn Signer,
+) -> Result<Signatures, SigningError> {
     let key = signer.public_key().clone();
-    check_kind(&key)?;
+    check_key_kind(&key)?;
     // As ssh-keygen signs.
     let hash = HashAlg::Sha512;
-    let bytes = SshSig::signed_data(NAMESPACE, hash, statement).map_err(SigningError::refused)?;
+    let bytes =
+        SshSig::signed_data(SSH_NAMESPACE, hash, statement).map_err(SigningError::refused)?;
     let by_key = signer.sign(&bytes, hash)?;
-    let ssh = SshSig::new(key.clone(), NAMESPACE, hash, by_key).map_err(SigningError::refused)?;
+    let ssh =
+        SshSig::new(key.clone(), SSH_NAMESPACE, hash, by_key).map_err(SigningError::refused)?;
     let ssh = ssh.to_pem(LineEnding::LF).map_err(SigningError::refused)?;
     // The default hash of in-toto's tools for RSA keys.
     let bytes = envelope::signed_bytes(statement);
     let by_key = signer.sign(&bytes, HashAlg::Sha256)?;
-    let envelope = envelope::text(statement, &keyid(&key), by_key.as_bytes());
+    let envelope_text = envelope::encode_envelope(statement, &fingerprint(&key), by_key.as_bytes());
     let signatures = Signatures {
         ssh: ssh.into_bytes(),
-        envelope: envelope.map_err(SigningError::refused)?.into_bytes(),
+        envelope: envelope_text.map_err(SigningError::refused)?.into_bytes(),
     };
     // An agent may return anything.
-    verify(statement, &signatures).map_err(SigningError::refused)?;
+    verify_statement(statement, &signatures).map_err(SigningError::refused)?;
     Ok(signatures)
 }
 
@@ -85,15 +90,15 @@ pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, Sig
 ///
 /// # Errors
 /// If one of them does not match the statement, or their keys differ.
-pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, BundleError> {
-    let wrong = |reason: &str| BundleError::Malformed(format!("{SIGNATURE}: {reason}"));
+pub fn verify_statement(statement: &[u8], signatures: &Signatures) -> Result<KeyData, BundleError> {
+    let wrong = |reason: &str| BundleError::Malformed(format!("{SIGNATURE_FILE}: {reason}"));
     let ssh = SshSig::from_pem(&signatures.ssh)
         .map_err(|error| wrong(&format!("it is not an SSH signature: {error}")))?;
     let text = ssh.to_pem(LineEnding::LF);
     if text.ok().as_deref().map(str::as_bytes) != Some(&signatures.ssh) {
         return Err(wrong("it differs from what `runs pack` writes"));
     }
-    if ssh.namespace() != NAMESPACE {
+    if ssh.namespace() != SSH_NAMESPACE {
         let reason = format!("its namespace is {}", ssh.namespace());
         return Err(wrong(&reason));
     }
@@ -101,13 +106,13 @@ pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, Bund
         return Err(wrong("it has a later version"));
     }
     let key = ssh.public_key().clone();
-    check_kind(&key).map_err(|kind| wrong(&format!("{kind} keys do not sign bundles")))?;
-    let bytes = SshSig::signed_data(NAMESPACE, ssh.hash_alg(), statement)
+    check_key_kind(&key).map_err(|kind| wrong(&format!("{kind} keys do not sign bundles")))?;
+    let bytes = SshSig::signed_data(SSH_NAMESPACE, ssh.hash_alg(), statement)
         .map_err(|error| wrong(&error.to_string()))?;
     key.verify(&bytes, ssh.signature())
         .map_err(|_| wrong("it does not match this statement"))?;
-    let keyid = keyid(&key);
-    let signed = envelope::signature_of(&signatures.envelope, statement, &keyid)?;
+    let keyid = fingerprint(&key);
+    let signed = envelope::extract_signature(&signatures.envelope, statement, &keyid)?;
     let algorithm = match key.algorithm() {
         Algorithm::Rsa { .. } => Algorithm::Rsa {
             hash: Some(HashAlg::Sha256),
@@ -121,24 +126,24 @@ pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, Bund
         .ok_or_else(|| {
             BundleError::malformed(format!(
                 "{}: its signature does not match this statement",
-                super::head::ENVELOPE
+                super::head::ENVELOPE_FILE
             ))
         })?;
     Ok(key)
 }
 
 /// `SHA256:…`: the key's name in the envelope, and in messages.
-pub fn keyid(key: &KeyData) -> String {
+pub fn fingerprint(key: &KeyData) -> String {
     Fingerprint::new(HashAlg::Sha256, key).to_string()
 }
 
 /// Returns the kind of a key that cannot sign bundles as an error.
-fn check_kind(key: &KeyData) -> Result<(), SigningError> {
+fn check_key_kind(key: &KeyData) -> Result<(), SigningError> {
     match key {
         KeyData::Ed25519(_) => Ok(()),
         KeyData::Rsa(rsa) => {
             let bits = rsa.n.as_positive_bytes().map_or(0, <[u8]>::len) * 8;
-            if bits < LEAST_RSA_BITS {
+            if bits < MIN_RSA_BITS {
                 return Err(SigningError::Kind(format!("{bits}-bit RSA")));
             }
             Ok(())

@@ -9,28 +9,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::BundleError;
-use super::hashing::sha256;
-use super::head::STATEMENT;
+use super::hashing::sha256_hex;
+use super::head::STATEMENT_FILE;
 use super::manifest;
 use retrial_plan::Plan;
 use retrial_results::verdict::{Outcome, Qualifier, Reference, Verdict};
 use retrial_store::journal::{Event, EventKind};
 
 /// The type of a statement.
-pub const TYPE: &str = "https://in-toto.io/Statement/v1";
+pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 /// The type of its predicate.
-pub const PREDICATE: &str = "https://in-toto.io/attestation/test-result/v0.1";
+pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
 /// A statement about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Statement {
-    /// [`TYPE`]
+    /// [`STATEMENT_TYPE`]
     #[serde(rename = "_type")]
     pub of_type: String,
     /// The manifest, and nothing else.
     pub subject: Vec<ResourceDescriptor>,
-    /// [`PREDICATE`]
+    /// [`PREDICATE_TYPE`]
     pub predicate_type: String,
     /// The result of the run.
     pub predicate: TestResult,
@@ -66,8 +66,8 @@ impl ResourceDescriptor {
 }
 
 /// The subject of a statement: the manifest.
-fn subject(manifest: &[u8]) -> ResourceDescriptor {
-    ResourceDescriptor::new(manifest::NAME, "sha256", &sha256(manifest))
+fn manifest_resource(manifest: &[u8]) -> ResourceDescriptor {
+    ResourceDescriptor::new(manifest::MANIFEST_FILE, "sha256", &sha256_hex(manifest))
 }
 
 /// The predicate test-result of in-toto: the outcome, and what was run.
@@ -171,8 +171,8 @@ pub struct StatementSources<'a> {
 impl Statement {
     /// Makes the statement about a run whose manifest has this text.
     pub fn new(facts: StatementSources<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
-        let figures = figures(facts.verdict);
-        let named = |word: TestStatus| -> Vec<String> {
+        let figures = judged_figures(facts.verdict);
+        let tests_with = |word: TestStatus| -> Vec<String> {
             let of_word = figures
                 .iter()
                 .filter(|figure| TestStatus::from(figure.outcome) == word);
@@ -183,15 +183,15 @@ impl Statement {
             _ => None,
         });
         Self {
-            of_type: TYPE.to_owned(),
-            subject: vec![subject(manifest)],
-            predicate_type: PREDICATE.to_owned(),
+            of_type: STATEMENT_TYPE.to_owned(),
+            subject: vec![manifest_resource(manifest)],
+            predicate_type: PREDICATE_TYPE.to_owned(),
             predicate: TestResult {
                 result: facts.verdict.outcome.into(),
-                configuration: configuration(facts),
-                passed_tests: named(TestStatus::Passed),
-                warned_tests: named(TestStatus::Warned),
-                failed_tests: named(TestStatus::Failed),
+                configuration: configuration_resources(facts),
+                passed_tests: tests_with(TestStatus::Passed),
+                warned_tests: tests_with(TestStatus::Warned),
+                failed_tests: tests_with(TestStatus::Failed),
                 run: RunResult {
                     id: run.to_owned(),
                     started,
@@ -209,28 +209,28 @@ impl Statement {
     ///
     /// # Errors
     /// If it cannot be written as JSON.
-    pub fn text(&self) -> Result<String, BundleError> {
+    pub fn to_canonical_json(&self) -> Result<String, BundleError> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Reads a statement, which must be about this manifest, and in the form that [`Statement::text`] has.
+    /// Reads a statement, which must be about this manifest, and in the form that [`Statement::to_canonical_json`] has.
     ///
     /// # Errors
     /// If its type or its manifest differs, or its text is not canonical.
     pub fn parse(text: &[u8], manifest: &[u8]) -> Result<Self, BundleError> {
-        let wrong = |reason: &str| BundleError::Malformed(format!("{STATEMENT}: {reason}"));
+        let wrong = |reason: &str| BundleError::Malformed(format!("{STATEMENT_FILE}: {reason}"));
         let statement: Self =
             serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
         // Unknown and duplicate keys, at any depth, would be signed without being read.
-        if statement.text()?.as_bytes() != text {
+        if statement.to_canonical_json()?.as_bytes() != text {
             return Err(wrong(
                 "it has keys or a form that `runs pack` does not write",
             ));
         }
-        if statement.of_type != TYPE || statement.predicate_type != PREDICATE {
+        if statement.of_type != STATEMENT_TYPE || statement.predicate_type != PREDICATE_TYPE {
             return Err(wrong("it has a different type"));
         }
-        if statement.subject != [subject(manifest)] {
+        if statement.subject != [manifest_resource(manifest)] {
             return Err(wrong("it refers to a different manifest"));
         }
         Ok(statement)
@@ -238,7 +238,7 @@ impl Statement {
 }
 
 /// Every judged figure, and the deciding figure of each result without one.
-fn figures(verdict: &Verdict) -> Vec<StatementFigure> {
+fn judged_figures(verdict: &Verdict) -> Vec<StatementFigure> {
     let mut figures = Vec::new();
     for result in &verdict.results {
         let name = |figure: &str| format!("{} {} {figure}", result.scenario, result.mode);
@@ -271,7 +271,7 @@ fn figures(verdict: &Verdict) -> Vec<StatementFigure> {
 }
 
 /// Recipe, rules, images and models, each with its hash.
-fn configuration(facts: StatementSources<'_>) -> Vec<ResourceDescriptor> {
+fn configuration_resources(facts: StatementSources<'_>) -> Vec<ResourceDescriptor> {
     let plan = facts.plan;
     let recipe = format!("recipe {}", plan.recipe);
     let mut all = vec![ResourceDescriptor::new(recipe, "sha256", &plan.recipe_hash)];
@@ -286,7 +286,7 @@ fn configuration(facts: StatementSources<'_>) -> Vec<ResourceDescriptor> {
             "rules {} {} {}",
             rules.round, rules.benchmark, rules.scenario
         );
-        add(ResourceDescriptor::new(name, "sha256", &sha256(&text)));
+        add(ResourceDescriptor::new(name, "sha256", &sha256_hex(&text)));
     }
     for event in facts.events {
         match &event.what {

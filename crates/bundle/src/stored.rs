@@ -6,20 +6,20 @@ use std::io::{self, Read, Write};
 use super::error::BundleError;
 
 /// The magic number of a zstd frame.
-pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Flags of the frame header: the content's size in eight bytes; no checksum, no dictionary. The window is a block.
-const DESCRIPTOR: [u8; 2] = [0xc0, 0x38];
-const BLOCK: usize = 128 << 10;
+const FRAME_DESCRIPTOR: [u8; 2] = [0xc0, 0x38];
+const BLOCK_BYTES: usize = 128 << 10;
 
 /// Writes a frame of this content.
 ///
 /// # Errors
 /// If writing fails.
-pub fn write(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
-    out.write_all(&MAGIC)?;
-    out.write_all(&DESCRIPTOR)?;
+pub fn write_frame(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
+    out.write_all(&ZSTD_MAGIC)?;
+    out.write_all(&FRAME_DESCRIPTOR)?;
     out.write_all(&(content.len() as u64).to_le_bytes())?;
-    let mut blocks = content.chunks(BLOCK).peekable();
+    let mut blocks = content.chunks(BLOCK_BYTES).peekable();
     while let Some(block) = blocks.next() {
         out.write_all(&block_header(block.len(), blocks.peek().is_none()))?;
         out.write_all(block)?;
@@ -34,30 +34,30 @@ fn block_header(size: usize, is_last: bool) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// Reads a frame that [`write()`] has written.
+/// Reads a frame that [`write_frame()`] has written.
 ///
 /// # Errors
 /// If it differs, or is larger than `most` bytes.
-pub fn read(from: &mut impl Read, most: u64) -> Result<Vec<u8>, BundleError> {
+pub fn read_frame(from: &mut impl Read, max_bytes: u64) -> Result<Vec<u8>, BundleError> {
     let begin = read_array::<4>(from)?;
-    if begin != MAGIC {
+    if begin != ZSTD_MAGIC {
         return Err(BundleError::NotABundle("it is not compressed with zstd"));
     }
-    if read_array::<2>(from)? != DESCRIPTOR {
+    if read_array::<2>(from)? != FRAME_DESCRIPTOR {
         return Err(BundleError::malformed(
             "its first frame was not written by `runs pack`",
         ));
     }
     let size = u64::from_le_bytes(read_array(from)?);
-    if size == 0 || size > most {
+    if size == 0 || size > max_bytes {
         return Err(BundleError::malformed(format!(
-            "its head has {size} bytes; the limit is {most}"
+            "its head has {size} bytes; the limit is {max_bytes}"
         )));
     }
     let mut content = Vec::new();
     let mut left = usize::try_from(size).unwrap_or(0);
     while left > 0 {
-        let block = left.min(BLOCK);
+        let block = left.min(BLOCK_BYTES);
         left -= block;
         if read_array::<3>(from)? != block_header(block, left == 0) {
             return Err(BundleError::malformed(
@@ -66,18 +66,19 @@ pub fn read(from: &mut impl Read, most: u64) -> Result<Vec<u8>, BundleError> {
         }
         let at = content.len();
         content.resize(at + block, 0);
-        from.read_exact(&mut content[at..]).map_err(cut_off)?;
+        from.read_exact(&mut content[at..])
+            .map_err(classify_read_error)?;
     }
     Ok(content)
 }
 
 fn read_array<const SIZE: usize>(from: &mut impl Read) -> Result<[u8; SIZE], BundleError> {
     let mut bytes = [0; SIZE];
-    from.read_exact(&mut bytes).map_err(cut_off)?;
+    from.read_exact(&mut bytes).map_err(classify_read_error)?;
     Ok(bytes)
 }
 
-fn cut_off(error: io::Error) -> BundleError {
+fn classify_read_error(error: io::Error) -> BundleError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         BundleError::malformed("it is truncated")
     } else {
@@ -91,23 +92,30 @@ mod tests {
 
     #[test]
     fn frames_are_read_by_zstd() {
-        for size in [1, 511, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK] {
+        for size in [
+            1,
+            511,
+            BLOCK_BYTES - 1,
+            BLOCK_BYTES,
+            BLOCK_BYTES + 1,
+            3 * BLOCK_BYTES,
+        ] {
             let content: Vec<u8> = (0..251).cycle().take(size).collect();
             let mut frame = Vec::new();
-            write(&mut frame, &content).unwrap();
+            write_frame(&mut frame, &content).unwrap();
             assert_eq!(zstd::decode_all(&frame[..]).unwrap(), content);
-            assert_eq!(read(&mut &frame[..], 1 << 20).unwrap(), content);
+            assert_eq!(read_frame(&mut &frame[..], 1 << 20).unwrap(), content);
         }
     }
 
     #[test]
     fn any_flipped_bit_of_the_framing_is_refused() {
         let mut frame = Vec::new();
-        write(&mut frame, b"hello").unwrap();
+        write_frame(&mut frame, b"hello").unwrap();
         for bit in 0..(frame.len() - 5) * 8 {
             let mut other = frame.clone();
             other[bit / 8] ^= 1 << (bit % 8);
-            assert!(read(&mut &other[..], 1 << 20).is_err(), "bit {bit}");
+            assert!(read_frame(&mut &other[..], 1 << 20).is_err(), "bit {bit}");
         }
     }
 }

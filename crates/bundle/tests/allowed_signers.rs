@@ -66,7 +66,7 @@ impl Signed {
     fn accepted_here(&self, file: &[u8], name: &str, zone: &str) -> bool {
         let key: PublicKey = self.public.parse().unwrap();
         let signers = AllowedSigners::parse(file, &TimeZone::get(zone).unwrap());
-        let answer = signers.check(key.key_data(), NAMESPACE, Some(name), Timestamp::now());
+        let answer = signers.authorize_key(key.key_data(), NAMESPACE, Some(name), Timestamp::now());
         matches!(answer, KeyAuthorization::Allowed(_))
     }
 

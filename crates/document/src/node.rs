@@ -58,7 +58,10 @@ impl Node {
     /// Returns a scalar; `plain` is neither quoted nor a block.
     pub fn scalar(text: impl Into<String>, plain: bool, span: Span) -> Self {
         let scalar_text = text.into();
-        let value = Value::Scalar(Scalar { text, plain });
+        let value = Value::Scalar(Scalar {
+            text: scalar_text,
+            plain,
+        });
         Self { value, span }
     }
 

@@ -40,7 +40,7 @@ fn write_value(out: &mut String, node: &Node, depth: usize) {
         Value::List(items) if items.is_empty() => out.push_str(" []\n"),
         Value::List(items) => {
             out.push('\n');
-            list(out, items, depth + 1);
+            write_list(out, items, depth + 1);
         }
         Value::Map(_) if node.present_entries().next().is_none() => out.push_str(" {}\n"),
         Value::Map(_) => {
@@ -50,7 +50,7 @@ fn write_value(out: &mut String, node: &Node, depth: usize) {
     }
 }
 
-fn list(out: &mut String, items: &[Node], depth: usize) {
+fn write_list(out: &mut String, items: &[Node], depth: usize) {
     for item in items {
         write_indent(out, depth);
         out.push('-');

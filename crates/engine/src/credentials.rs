@@ -99,8 +99,11 @@ async fn read_file_credentials(
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => {
-            let path = path.to_owned();
-            return Err(CredentialError::Read { path, source });
+            let owned_path = path.to_owned();
+            return Err(CredentialError::Read {
+                path: owned_path,
+                source,
+            });
         }
     };
     let configuration = CredentialConfiguration::parse(&text, path)?;
@@ -138,8 +141,11 @@ impl<'a> CredentialConfiguration<'a> {
     fn parse(text: &[u8], path: &'a Path) -> Result<Self, CredentialError> {
         let value: Value = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("it is not JSON: {error}");
-            let path = path.to_owned();
-            CredentialError::Configuration { path, reason }
+            let owned_path = path.to_owned();
+            CredentialError::Configuration {
+                path: owned_path,
+                reason,
+            }
         })?;
         let mut stored = value;
         let mut remove = |key| stored.as_object_mut().and_then(|all| all.remove(key));

@@ -80,7 +80,7 @@ pub(super) fn choose_trial(
     Some(RepresentativeTrial {
         index,
         run,
-        measured,
+        measurement: measured,
         verdict,
         files: chosen,
         trials: trials.len(),

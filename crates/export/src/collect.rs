@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::choose::{RepresentativeTrial, choose_trial};
 use super::model::{ExportError, ExportRequest, SourceRun};
 use super::names;
-use super::system::difference;
+use super::system::describe_difference;
 use retrial_document::did_you_mean;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
@@ -132,7 +132,7 @@ fn insert_result<'a>(
 fn check_same_system(runs: &[SourceRun]) -> Result<(), ExportError> {
     for run in runs {
         let first = &runs[0];
-        if let Some(differs) = difference(first, run) {
+        if let Some(differs) = describe_difference(first, run) {
             return Err(ExportError::Systems {
                 first: first.id.clone(),
                 second: run.id.clone(),

@@ -65,7 +65,7 @@ pub(super) fn default_system_name(run: &SourceRun) -> String {
 }
 
 /// Returns a difference between the machines of two runs.
-pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
+pub(super) fn describe_difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
     let facts = |run: &SourceRun| {
         let models = used_gpus(run).iter().map(|gpu| &gpu.model).join(", ");
         [

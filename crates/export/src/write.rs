@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{SourceFile, TreeFile as ExportFile, TreeFileContent};
-use retrial_bundle::hashing::sha256_of;
+use retrial_bundle::hashing::hash_reader;
 use retrial_mlperf::accuracy::parse_accuracy;
 use retrial_store::error::StoreError;
 use retrial_store::open::open_beneath;
@@ -100,7 +100,7 @@ fn write_content(
             // The script writes the hash if it truncates a log itself.
             if parse_accuracy(text.as_bytes()).hash.is_none() {
                 let source = open_origin(log, runs)?;
-                let digest = sha256_of(source).map_err(StoreError::io("read", path))?;
+                let digest = hash_reader(source).map_err(StoreError::io("read", path))?;
                 hashed = format!("{}\n\nhash={digest}\n", text.trim_end());
             }
             out.write_all(hashed.as_bytes())
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(&short[..4096], &long[..4096]);
         assert_eq!(&short[4096 + 7..], &long[long.len() - 4096..]);
         let text = fs::read_to_string(to.path().join("a/accuracy.txt")).unwrap();
-        let hash = retrial_bundle::hashing::sha256(long.as_bytes());
+        let hash = retrial_bundle::hashing::sha256_hex(long.as_bytes());
         assert_eq!(text, format!("{{'rouge1': 44.4}}\n\nhash={hash}\n"));
     }
 

@@ -18,7 +18,7 @@ use retrial_store::open::read_beneath;
 use retrial_store::{Home, RunDirectory};
 
 /// The largest journal that is read, bytes.
-const LARGEST_JOURNAL: u64 = 64 << 20;
+const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// The fields of host.json that a summary has.
 #[derive(Debug, Default, Deserialize)]
@@ -29,12 +29,12 @@ struct HostFile {
 }
 
 /// Opens the index of a home, updated from its run directories.
-pub fn open(home: &Home) -> RunIndex {
-    RunIndex::open(home, read)
+pub fn open_index(home: &Home) -> RunIndex {
+    RunIndex::open(home, read_summary)
 }
 
 /// Reads a run's summary; fields that its files do not state are empty.
-pub fn read(directory: &RunDirectory) -> RunSummary {
+pub fn read_summary(directory: &RunDirectory) -> RunSummary {
     let mut row = RunSummary {
         id: directory.id().to_owned(),
         path: directory.path().to_owned(),
@@ -44,17 +44,17 @@ pub fn read(directory: &RunDirectory) -> RunSummary {
     row.read_journal(directory);
     let plan = directory.read_json::<Plan>("plan.json").ok();
     if let Ok(host) = directory.read_json::<HostFile>("host.json") {
-        row.take_host(host);
+        row.fill_from_host(host);
     }
     if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
         row.measured = plan.as_ref().and_then(|plan| {
-            let measured = measured::measurements_of_verdict(plan, &verdict);
-            serde_json::to_string(&measured).ok()
+            let measurements = measured::measurements_of_verdict(plan, &verdict);
+            serde_json::to_string(&measurements).ok()
         });
-        row.take_verdict(verdict);
+        row.fill_from_verdict(verdict);
     }
     if let Some(plan) = plan {
-        row.take_plan(plan);
+        row.fill_from_plan(plan);
     }
     row
 }
@@ -64,11 +64,14 @@ impl RunSummary {
     /// everything else together.
     fn read_journal(&mut self, directory: &RunDirectory) {
         let journal = Path::new("journal.jsonl");
-        let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
+        let bytes = read_beneath(directory.path(), journal, MAX_JOURNAL_BYTES).unwrap_or_default();
         let mut state = JournalState::default();
         let mut ended: Option<Moment> = None;
         let (mut submitted, mut is_submitted) = (None, false);
-        for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
+        for event in bytes
+            .split(|byte| *byte == b'\n')
+            .filter_map(parse_run_event)
+        {
             is_submitted = match event.what {
                 EventKind::Submitting { .. } => {
                     submitted.get_or_insert(event.time);
@@ -100,7 +103,7 @@ impl RunSummary {
         }
     }
 
-    fn take_plan(&mut self, plan: Plan) {
+    fn fill_from_plan(&mut self, plan: Plan) {
         self.recipe = plan.recipe;
         self.recipe_hash = plan.recipe_hash;
         self.title = plan.title;
@@ -115,7 +118,7 @@ impl RunSummary {
         self.image = plan.image;
     }
 
-    fn take_host(&mut self, written: HostFile) {
+    fn fill_from_host(&mut self, written: HostFile) {
         let host = written.host;
         self.tool = written.tool;
         self.gpus = gpus(&host.gpus);
@@ -125,8 +128,8 @@ impl RunSummary {
         self.kernel = host.kernel;
     }
 
-    fn take_verdict(&mut self, verdict: Verdict) {
-        self.deciding = deciding(&verdict);
+    fn fill_from_verdict(&mut self, verdict: Verdict) {
+        self.deciding = deciding_figure(&verdict);
         self.outcome = Some(verdict.outcome);
         let qualifiers = verdict.qualifiers.iter();
         self.qualifiers = qualifiers.map(|qualifier| qualifier.kind).collect();
@@ -136,9 +139,9 @@ impl RunSummary {
 }
 
 /// Parses an event of the whole run; none for an event of a step.
-fn of_whole_run(line: &[u8]) -> Option<Event> {
+fn parse_run_event(line: &[u8]) -> Option<Event> {
     // As `Event` writes it; in a text of another event the quotes would be escaped.
-    const KINDS: [&str; 5] = [
+    const RUN_EVENT_KINDS: [&str; 5] = [
         "submitting",
         "run_started",
         "run_ended",
@@ -148,14 +151,14 @@ fn of_whole_run(line: &[u8]) -> Option<Event> {
     let text = std::str::from_utf8(line).ok()?;
     let (_, event) = text.split_once("\"event\":\"")?;
     let (event, _) = event.split_once('"')?;
-    if !KINDS.contains(&event) {
+    if !RUN_EVENT_KINDS.contains(&event) {
         return None;
     }
     serde_json::from_str(text).ok()
 }
 
 /// Returns the deciding figure of a result with the verdict's outcome: of performance before the other modes.
-fn deciding(verdict: &Verdict) -> Option<DecidingFigure> {
+fn deciding_figure(verdict: &Verdict) -> Option<DecidingFigure> {
     let result = verdict
         .results
         .iter()

@@ -1,14 +1,14 @@
 //! Summaries of runs: read from the runs' files, stored in an index, filtered, sorted and grouped.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
-mod by;
-mod choose;
-pub mod earlier;
+mod axis_groups;
+pub mod earlier_run;
 pub mod entry;
 pub mod index;
 mod run_summary;
+mod selection;
 
-pub use by::{ComparableRuns, GroupedRuns, PROPERTIES, by};
-pub use choose::{RunFilter, STATES, SortKey, order};
+pub use axis_groups::{COMPARABLE_PROPERTIES, ComparableRuns, GroupedRuns, group_by_axis};
 pub use index::RunIndex;
 pub use run_summary::{DecidingFigure, RunState, RunSummary};
+pub use selection::{RunFilter, STATE_WORDS, SortKey, sort_runs};

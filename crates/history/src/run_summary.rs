@@ -116,7 +116,7 @@ impl RunSummary {
     }
 
     /// Returns its state in a word: `running`, `submitted`, an outcome, `stopped`, `failed` or `interrupted`.
-    pub fn state(&self) -> &'static str {
+    pub fn state_word(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());
         match (&self.run_state, self.outcome) {
             (RunState::Running { .. }, _) => "running",
@@ -134,29 +134,34 @@ impl RunSummary {
         Some(QualifiedOutcome::from_kinds(self.outcome?, kinds))
     }
 
-    /// Its state for people: [`Self::state`], an outcome with its qualifiers.
-    pub fn described_state(&self) -> String {
-        let outcome = self.qualified_outcome();
-        let outcome = outcome.filter(|outcome| self.state() == outcome.outcome.word());
-        outcome.map_or_else(|| self.state().to_owned(), |outcome| outcome.to_string())
+    /// Its state for people: [`Self::state_word`], an outcome with its qualifiers.
+    pub fn describe_state(&self) -> String {
+        let qualified = self.qualified_outcome();
+        let outcome = qualified.filter(|outcome| self.state_word() == outcome.outcome.word());
+        outcome.map_or_else(
+            || self.state_word().to_owned(),
+            |outcome| outcome.to_string(),
+        )
     }
 
     /// Returns its duration from the first start to the last end, seconds.
-    pub fn seconds(&self) -> Option<f64> {
+    pub fn duration_seconds(&self) -> Option<f64> {
         let lasted = self.ended?.duration_since(self.started?);
         Some(lasted.as_secs_f64().max(0.0))
     }
 
     /// The value of each variant axis, and of each parameter that `--set` changed.
-    pub fn chosen(&self) -> impl Iterator<Item = (&String, &String)> {
-        let changed = self.modified.iter();
-        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?)));
+    pub fn chosen_settings(&self) -> impl Iterator<Item = (&String, &String)> {
+        let modified_names = self.modified.iter();
+        let changed = modified_names.filter_map(|name| Some((name, self.params.get(name)?)));
         self.variant.iter().chain(changed)
     }
 
-    /// `backend=vllm,rocm=7.1.1`: the values of [`Self::chosen`].
-    pub fn choices(&self) -> String {
-        let all = self.chosen().map(|(name, value)| format!("{name}={value}"));
+    /// `backend=vllm,rocm=7.1.1`: the values of [`Self::chosen_settings`].
+    pub fn format_choices(&self) -> String {
+        let all = self
+            .chosen_settings()
+            .map(|(name, value)| format!("{name}={value}"));
         all.collect::<Vec<String>>().join(",")
     }
 }
@@ -168,18 +173,18 @@ mod tests {
     #[test]
     fn the_state_is_the_most_specific_word() {
         let mut row = RunSummary::default();
-        assert_eq!(row.state(), "interrupted");
+        assert_eq!(row.state_word(), "interrupted");
         row.run_state = RunState::Ended;
         row.exit_code = Some(3);
-        assert_eq!(row.state(), "failed");
+        assert_eq!(row.state_word(), "failed");
         row.exit_code = Some(130);
-        assert_eq!(row.state(), "stopped");
+        assert_eq!(row.state_word(), "stopped");
         row.outcome = Some(Outcome::NotReproduced);
-        assert_eq!(row.state(), "not reproduced");
+        assert_eq!(row.state_word(), "not reproduced");
         row.run_state = RunState::Running(ProcessIdentity::current().clone());
-        assert_eq!(row.state(), "running");
+        assert_eq!(row.state_word(), "running");
         row.run_state = RunState::Submitted;
-        assert_eq!(row.state(), "submitted");
+        assert_eq!(row.state_word(), "submitted");
     }
 
     #[test]
@@ -190,11 +195,11 @@ mod tests {
             ..RunSummary::default()
         };
         assert_eq!(
-            row.described_state(),
+            row.describe_state(),
             "reproduced (modified, unpinned image)"
         );
         row.run_state = RunState::Running(ProcessIdentity::current().clone());
-        assert_eq!(row.described_state(), "running");
+        assert_eq!(row.describe_state(), "running");
     }
 
     #[test]
@@ -211,6 +216,6 @@ mod tests {
             modified: vec!["batch".to_owned()],
             ..RunSummary::default()
         };
-        assert_eq!(row.choices(), "backend=vllm,rocm=7.1.1,batch=4");
+        assert_eq!(row.format_choices(), "backend=vllm,rocm=7.1.1,batch=4");
     }
 }

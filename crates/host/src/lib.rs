@@ -53,7 +53,7 @@ pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {
         gpus,
         rocm: amd::rocm_release(&root),
         amdgpu: amd::driver_version(&root),
-        nvidia,
+        nvidia: nvidia_driver,
         disk_free: machine::free_disk_bytes(disk_at),
     }
 }

@@ -195,10 +195,10 @@ pub enum FetchError {
 impl FetchError {
     /// Wraps an I/O error, for `map_err`.
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
+        let owned_path = path.to_owned();
         move |source| Self::Io {
             operation,
-            path,
+            path: owned_path,
             help: remedy(&source),
             source,
         }

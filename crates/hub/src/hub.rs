@@ -69,7 +69,7 @@ pub struct FetchedFile {
 
 impl FetchedModel {
     /// Returns the bytes of all files.
-    pub fn bytes(&self) -> u64 {
+    pub fn total_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }
 }
@@ -266,7 +266,7 @@ impl Hub {
             repository,
             revision,
             commit,
-            files,
+            files: selected_files,
         })
     }
 

@@ -11,7 +11,7 @@ use crate::classify::{HubRequest, RequestFailure};
 use crate::digest::is_hex;
 use crate::error::FetchError;
 use crate::transport::{Connection, Transport};
-use crate::tree::{CommitTree, RemoteFile, TreeEntry, is_safe};
+use crate::tree::{CommitTree, RemoteFile, TreeEntry, is_safe_path};
 
 /// More pages than any repository has.
 const MAX_PAGES: usize = 10_000;
@@ -72,7 +72,11 @@ struct LfsPointer {
 pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
     let check = |is_valid: bool, kind, name: &str, reason| {
         let owned_name = name.to_owned();
-        let invalid = FetchError::Name { kind, name, reason };
+        let invalid = FetchError::Name {
+            kind,
+            name: owned_name,
+            reason,
+        };
         if is_valid { Ok(()) } else { Err(invalid) }
     };
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -91,7 +95,7 @@ pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
         "a repository contains neither '..' nor '--'",
     )?;
     check(
-        is_safe(revision) && !revision.chars().any(char::is_control),
+        is_safe_path(revision) && !revision.chars().any(char::is_control),
         "revision",
         revision,
         "a revision is a branch, a tag or a commit",
@@ -231,8 +235,8 @@ mod tests {
     #[test]
     fn listed_paths_cannot_escape_the_repository() {
         for path in ["/etc/passwd", "a/../../b", "a//b", "a/.", "a\0b", ""] {
-            assert!(!is_safe(path), "{path}");
+            assert!(!is_safe_path(path), "{path}");
         }
-        assert!(is_safe("a/b..c/.d"));
+        assert!(is_safe_path("a/b..c/.d"));
     }
 }

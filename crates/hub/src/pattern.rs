@@ -4,12 +4,16 @@ use regex_lite::Regex;
 
 /// Returns whether a path is selected: it matches one of `allow`, if there are any, and none of `ignore`.
 pub fn is_selected(path: &str, allow: &[String], ignore: &[String]) -> bool {
-    let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, path));
+    let any = |patterns: &[String]| {
+        patterns
+            .iter()
+            .any(|pattern| matches_pattern(pattern, path))
+    };
     (allow.is_empty() || any(allow)) && !any(ignore)
 }
 
 /// Returns whether a path matches; a pattern that ends with `/` matches everything below.
-fn matches(pattern: &str, path: &str) -> bool {
+fn matches_pattern(pattern: &str, path: &str) -> bool {
     let normalized = pattern.replace('\\', "/");
     let rest = if normalized.ends_with('/') { ".*" } else { "" };
     // A range that is out of order, `[z-a]`, matches nothing.
@@ -91,7 +95,7 @@ mod tests {
         #[case] path: &str,
         #[case] expected: bool,
     ) {
-        assert_eq!(matches(pattern, path), expected);
+        assert_eq!(matches_pattern(pattern, path), expected);
     }
 
     #[test]

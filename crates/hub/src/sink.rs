@@ -67,7 +67,7 @@ impl Sink {
         });
         Ok(Self {
             path: path.to_owned(),
-            to,
+            chunks: to,
             writer,
             position,
         })

@@ -78,7 +78,7 @@ impl CommitTree {
     /// Names a file with an unsafe path or without a valid hash.
     pub fn remote_files(&self) -> Result<Vec<RemoteFile>, String> {
         let file = |(path, entry): (&String, &TreeEntry)| {
-            if !is_safe(path) {
+            if !is_safe_path(path) {
                 return Err(format!("a file is named {path:?}"));
             }
             let (listed_digest, size) = match &entry.lfs_sha256 {
@@ -101,6 +101,6 @@ impl CommitTree {
 }
 
 /// Returns whether a path stays within the snapshot's directory.
-pub fn is_safe(path: &str) -> bool {
+pub fn is_safe_path(path: &str) -> bool {
     !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }

@@ -107,10 +107,10 @@ impl<'a> ResultsIndex<'a> {
                 path: directory.to_owned(),
             },
         };
-        let trees = trees
+        let our_trees = trees
             .map(SubmissionTrees::reject_other_suites)
             .transpose()?;
-        let trees = trees
+        let trees = our_trees
             .filter(|trees| !trees.benchmarks.is_empty())
             .ok_or_else(no_tree)?;
         let tables = trees.roots.iter().map(|root| root.join(TABLE));
@@ -142,7 +142,7 @@ impl<'a> ResultsIndex<'a> {
 
     fn read_entry<'i>(&'i self, benchmark: &'i SubmittedBenchmark) -> ImportableResult<'i> {
         let submitter = &benchmark.submitter;
-        let folder = submitter.root.join(submitter.relative());
+        let folder = submitter.root.join(submitter.relative_path());
         let mut entry = ImportableResult {
             benchmark,
             ids: Vec::new(),

@@ -37,7 +37,7 @@ pub fn read_submission<'i>(
     others: &[&ImportableResult<'_>],
 ) -> Result<PublishedSubmission<'i>, ImportError> {
     let benchmark = entry.benchmark;
-    let path = benchmark.relative().display().to_string();
+    let path = benchmark.relative_path().display().to_string();
     let accelerators = entry.system.accelerators.as_ref();
     let models = accelerators.map(|one| &one.models[..]);
     let reader = SubmissionReader {
@@ -209,12 +209,12 @@ impl SubmissionReader<'_> {
     /// The paths of a result's possible READMEs, the nearest first.
     fn readme_candidates(&self) -> Vec<PathBuf> {
         let benchmark = self.entry.benchmark;
-        let submitter = benchmark.submitter.relative();
+        let submitter = benchmark.submitter.relative_path();
         let places = benchmark.scenarios.iter();
         let mut folders: Vec<PathBuf> = places
             .flat_map(|place| [place.measurements_path(), place.results_path()])
             .collect();
-        folders.push(benchmark.relative());
+        folders.push(benchmark.relative_path());
         folders.push(submitter.join("results").join(&benchmark.system));
         let names = [&*benchmark.name, self.index.official_name(benchmark)];
         for code in ["src", "code"] {

@@ -1,5 +1,5 @@
 //! The access to this machine that a plan can give to containers, builds and commands, and the accesses of one
-//! container. Reads no files, and knows nothing of steps: `given` makes the list of a plan.
+//! container. Reads no files, and knows nothing of steps: `plan_access` makes the list of a plan.
 
 use std::fmt;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::build::{PlanError, RecipeOrigin, build_plan, plan_for_host};
-use super::difference::{PlanDifference, differences};
+use super::difference::{PlanDifference, find_differences};
 use super::options::PlanOptions;
 use super::step::{Action, Plan};
 use retrial_host::model::HostView;
@@ -33,7 +33,7 @@ impl Derivation<'_> {
     ///
     /// # Errors
     /// Returns an error if the recipe has no plan with these settings.
-    pub fn differences(&self) -> Result<Vec<PlanDifference>, PlanError> {
+    pub fn find_differences(&self) -> Result<Vec<PlanDifference>, PlanError> {
         let planned = self.derive_plan()?;
         // A job's plan is made where it is submitted, and completed on its node.
         let completed = plan_for_host(&planned, &self.pinned_recipe(), self.host)?;
@@ -83,7 +83,7 @@ impl Derivation<'_> {
 fn compare_plans(recorded: &Plan, mut derived: Plan) -> Vec<PlanDifference> {
     adopt_settings(&mut derived, recorded.clone());
     let [recorded, derived] = [recorded, &derived].map(plan_to_json);
-    differences(&recorded, &derived)
+    find_differences(&recorded, &derived)
 }
 
 /// Takes over what does not follow from recipe, options and host. Lists that may only grow after a plan was made

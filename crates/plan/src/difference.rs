@@ -37,7 +37,7 @@ impl fmt::Display for PlanDifference {
 }
 
 /// The differences of two documents, in the order of the recorded one.
-pub fn differences(recorded: &Value, derived: &Value) -> Vec<PlanDifference> {
+pub fn find_differences(recorded: &Value, derived: &Value) -> Vec<PlanDifference> {
     let mut found = Vec::new();
     collect_differences("", Some(recorded), Some(derived), &mut found);
     found
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn difference_lines(recorded: &Value, derived: &Value) -> Vec<String> {
-        let found = differences(recorded, derived);
+        let found = find_differences(recorded, derived);
         found.iter().map(ToString::to_string).collect()
     }
 

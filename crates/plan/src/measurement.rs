@@ -42,7 +42,7 @@ impl MeasurementPlan {
         let name = scenario.into();
         Self {
             key: name.clone(),
-            scenario,
+            scenario: name,
             loadgen: false,
             mode,
             trials: Trials::default(),

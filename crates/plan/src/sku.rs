@@ -8,7 +8,7 @@ use retrial_host::model::HostView;
 ///
 /// A name with another part (a server's model, a code name) cannot be verified: `false`.
 pub fn is_same_sku(system: &str, host: &HostView) -> bool {
-    let Some(named) = SystemName::read(system) else {
+    let Some(named) = SystemName::parse(system) else {
         return false;
     };
     let mut gpus = host.gpus.iter();
@@ -29,7 +29,7 @@ struct SystemName<'a> {
 impl<'a> SystemName<'a> {
     /// `8xMI325X_2xEPYC_9575F_1`, `8xMI300X_2xEPYC-9374F`: the number at the end distinguishes two submissions
     /// of one system.
-    fn read(system: &'a str) -> Option<Self> {
+    fn parse(system: &'a str) -> Option<Self> {
         let mut parts = system.split(['_', '-']);
         let (gpus, gpu) = parse_counted_model(parts.next()?)?;
         let (sockets, family) = parse_counted_model(parts.next()?)?;

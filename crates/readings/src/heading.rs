@@ -131,7 +131,11 @@ impl HeadingSearch<'_> {
 
     /// Returns whether a line that is not the heading ends its block, whose own line has these marks.
     pub fn is_block_end(&mut self, line: &str, marks: Option<char>) -> bool {
-        let Heading { own, stated, ends } = self.heading;
+        let Heading {
+            own,
+            has_stated_ends: stated,
+            ends,
+        } = self.heading;
         let mut all = self.ends.iter_mut().zip(ends);
         let is_end = all.any(|(search, end)| {
             let found = search.find(line).map(|found| &line[found.end..]);

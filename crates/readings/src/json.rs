@@ -126,7 +126,7 @@ impl<'a> JsonReader<'a> {
             let line = lines.line_after(documents.byte_offset());
             match documents.next() {
                 Some(Ok(document)) => {
-                    self.read_document(&document, RecordLocation::at_line(self.file, line))
+                    self.read_document(&document, RecordLocation::at_line(self.file, line));
                 }
                 Some(Err(error)) => {
                     self.first_error.get_or_insert(JsonError::Syntax {

@@ -102,7 +102,10 @@ pub fn read_csv_entries(
 ) -> Result<FigureEntries<RowsError>, RowsError> {
     let bytes = to_utf8(bytes);
     let bytes = &strip_escapes(&bytes)[..];
-    let request = Request { cell, by };
+    let request = TableRequest {
+        cell,
+        entry_columns: by,
+    };
     let header = TableHeader::find(bytes, request)?;
     let separator = header.separator;
     let text = strip_spaces_before_quotes(&bytes[header.begin..], separator);

@@ -63,7 +63,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the figures, after the last byte.
-    pub fn end(mut self) -> PatternReader<'a> {
+    pub fn finish(mut self) -> PatternReader<'a> {
         let reader = &mut self.reader;
         self.splitter
             .finish(|line| reader.feed_line_at(&line.text, line.begin));
@@ -124,7 +124,7 @@ mod tests {
     ) -> Result<Vec<PrintedNumber>, PatternError> {
         let mut scanner = Scanner::new(pattern);
         bytes.chunks(size).for_each(|block| scanner.push(block));
-        values(scanner.end())
+        values(scanner.finish())
     }
 
     fn output() -> impl Strategy<Value = Vec<u8>> {
@@ -163,7 +163,7 @@ mod tests {
             for part in [&bytes[..cut], &bytes[cut..]] {
                 let mut scanner = Scanner::new(&pattern);
                 scanner.push(part);
-                joined.append(scanner.end());
+                joined.append(scanner.finish());
             }
             prop_assert_eq!(values(joined), expected);
         }

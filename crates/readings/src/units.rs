@@ -18,7 +18,7 @@ pub fn conversion_factor(from: &str, to: &str) -> Option<f64> {
     if from.is_empty() || from == to || is_same() {
         return Some(1.0);
     }
-    let target = Unit::read(to);
+    let target = Unit::parse(to);
     if from.starts_with('/') {
         // What `12.3/min` counts is what the figure counts.
         let (counted, _) = to
@@ -30,7 +30,7 @@ pub fn conversion_factor(from: &str, to: &str) -> Option<f64> {
     if let Some(scale) = prefix_factor(from).filter(|_| !is_minutes) {
         return Some(scale / target.scale);
     }
-    let source = Unit::read(from).into_bytes();
+    let source = Unit::parse(from).into_bytes();
     let target_in_bytes = target.into_bytes();
     (source.base == target_in_bytes.base)
         .then(|| source.scale / target_in_bytes.scale)
@@ -72,7 +72,7 @@ pub fn is_own_suffix(suffix: &str, unit: &str) -> bool {
     });
     begins
         && (trimmed_unit.len() == suffix.len()
-            || (Unit::read(trimmed_unit).scale - 1.0).abs() > 0.0)
+            || (Unit::parse(trimmed_unit).scale - 1.0).abs() > 0.0)
 }
 
 /// Returns the factor of a number's suffix where the figure is counted in `unit`; none where the unit
@@ -81,7 +81,7 @@ pub fn suffix_factor(suffix: &str, unit: &str) -> Option<f64> {
     if is_own_suffix(suffix, unit) {
         return Some(1.0);
     }
-    let base = Unit::read(unit.trim()).base;
+    let base = Unit::parse(unit.trim()).base;
     (base != "s" && base != "%")
         .then(|| conversion_factor(suffix, unit))
         .flatten()
@@ -94,13 +94,13 @@ pub fn is_time(unit: &str) -> bool {
 
 /// Returns whether a unit is of bytes.
 pub fn is_of_bytes(unit: &str) -> bool {
-    Unit::read(unit.trim()).base.starts_with("byte")
+    Unit::parse(unit.trim()).base.starts_with("byte")
 }
 
 /// Returns whether no figure in a unit is below zero: a time, a rate, an amount of data. A benchmark
 /// that prints −1 has not measured it.
 pub fn is_never_negative(unit: &str) -> bool {
-    let base = Unit::read(unit.trim()).into_bytes().base;
+    let base = Unit::parse(unit.trim()).into_bytes().base;
     base.starts_with("byte") || base.split('/').any(|part| part == "s")
 }
 
@@ -117,11 +117,11 @@ pub fn is_other_multiple(printed: &str, unit: &str) -> bool {
 pub fn is_inverse(one: &str, other: &str) -> bool {
     let inverse = |text: &str| {
         let (above, below) = text.trim().split_once('/')?;
-        Some(Unit::read(&format!("{below}/{above}")).base)
+        Some(Unit::parse(&format!("{below}/{above}")).base)
     };
     inverse(one).is_some_and(|base| {
-        let other = Unit::read(other.trim()).base;
-        base == other && Unit::read(one.trim()).base != other
+        let other = Unit::parse(other.trim()).base;
+        base == other && Unit::parse(one.trim()).base != other
     })
 }
 
@@ -145,7 +145,7 @@ impl Unit {
         Self { scale, base }
     }
 
-    fn read(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let spelled = replace_per_with_slash(text);
         let mut parts = spelled.split('/').map(str::trim);
         let above = parts.next().unwrap_or_default();

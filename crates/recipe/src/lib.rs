@@ -50,7 +50,7 @@ pub trait TemplateSource {
     ///
     /// # Errors
     /// Returns why an existing template cannot be read.
-    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>>;
+    fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>>;
     /// Returns the names of all templates, for "did you mean".
     fn template_names(&self) -> Vec<String>;
     /// Returns whether this file is next to the recipe; none if that is unknown.
@@ -62,7 +62,7 @@ pub trait TemplateSource {
 pub struct NoTemplates;
 
 impl TemplateSource for NoTemplates {
-    fn template(&self, _name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+    fn read_template(&self, _name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         Ok(None)
     }
 

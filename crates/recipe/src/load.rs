@@ -119,7 +119,7 @@ impl Loader<'_> {
             self.problems.error("circle", message, span, "combine them");
             return None;
         }
-        let source = match self.templates.template(name) {
+        let source = match self.templates.read_template(name) {
             Ok(source) => source,
             Err(error) => {
                 let message = format!("cannot read template `{name}`: {error}");

@@ -48,7 +48,7 @@ fn collect_values(out: &mut Vec<ValueOrigin>, node: &Node, key: String) {
         }
         Value::Map(_) => out.push(node_origin(key, "{}".into(), node)),
         Value::Scalar(scalar) => {
-            out.push(node_origin(key, scalar.text.trim_end().to_owned(), node))
+            out.push(node_origin(key, scalar.text.trim_end().to_owned(), node));
         }
     }
 }

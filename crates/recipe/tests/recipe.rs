@@ -17,7 +17,7 @@ fn fixtures() -> PathBuf {
 }
 
 impl TemplateSource for Fixtures {
-    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+    fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let path = fixtures().join("templates").join(format!("{name}.yaml"));
         let text = std::fs::read_to_string(path).ok();
         Ok(text.map(|text| Source::new(format!("templates/{name}.yaml"), text)))
@@ -143,7 +143,7 @@ fn the_fixtures_have_no_problems() {
         check_source(&source(), RecipeFileKind::Recipe, &Fixtures).to_string(),
         ""
     );
-    let template = Fixtures.template("amd-like").unwrap().unwrap();
+    let template = Fixtures.read_template("amd-like").unwrap().unwrap();
     assert_eq!(
         check_source(&template, RecipeFileKind::Template, &Fixtures).to_string(),
         ""

@@ -15,7 +15,7 @@ fn tests() -> PathBuf {
 }
 
 impl TemplateSource for Fixtures {
-    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+    fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let path = tests()
             .join("fixtures/templates")
             .join(format!("{name}.yaml"));

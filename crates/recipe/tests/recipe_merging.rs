@@ -17,7 +17,7 @@ use retrial_recipe::{
 struct InMemory<'a>(&'a [(&'a str, &'a str)]);
 
 impl TemplateSource for InMemory<'_> {
-    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+    fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let template = self.0.iter().find(|(other, _)| *other == name);
         Ok(template.map(|(name, text)| Source::new(*name, *text)))
     }

@@ -82,8 +82,8 @@ fn write_recipe(out: &mut String, entry: &CatalogueEntry) {
     );
     write_item(out, "sources", join(sources, ", "));
     write_figures(out, recipe);
-    list(out, "Host notes", &recipe.host_notes);
-    list(out, "Deviations", &recipe.deviations);
+    write_list(out, "Host notes", &recipe.host_notes);
+    write_list(out, "Deviations", &recipe.deviations);
 }
 
 fn write_variant(out: &mut String, entry: &CatalogueEntry, choice: &str) {
@@ -129,7 +129,7 @@ fn write_item(out: &mut String, key: &str, value: impl Into<Option<String>>) {
     }
 }
 
-fn list(out: &mut String, title: &str, lines: &[String]) {
+fn write_list(out: &mut String, title: &str, lines: &[String]) {
     if !lines.is_empty() {
         let _ = writeln!(out, "\n{title}:\n");
     }

@@ -30,7 +30,7 @@ pub fn read_secrets(plan: &Plan) -> BTreeMap<String, String> {
 
 impl PreparedRun {
     /// The recipe's part of the run's id: `offline-quickstart`.
-    pub fn stem(&self) -> String {
+    pub fn id_stem(&self) -> String {
         shell::container_name(&self.plan.recipe)
             .to_lowercase()
             .replace(['_', '.'], "-")

@@ -15,4 +15,4 @@ pub mod script;
 pub mod time_limit;
 
 pub use model::{Scheduler, Site};
-pub use read::{is_site, read};
+pub use read::{is_site, read_site};

@@ -15,7 +15,7 @@ pub fn is_site(source: &Source) -> bool {
 ///
 /// # Errors
 /// All its problems, each with its position.
-pub fn read(source: &Source) -> Result<Site, Diagnostics> {
+pub fn read_site(source: &Source) -> Result<Site, Diagnostics> {
     let mut problems = Diagnostics::default();
     let site = parse_site(source, &mut problems);
     problems.into_result(site, &source.path)
@@ -38,12 +38,12 @@ mod tests {
 
     fn problems(text: &str) -> String {
         let source = Source::new("sites/lab.yaml", text);
-        read(&source).map_or_else(|problems| problems.to_string(), |site| format!("{site:#?}"))
+        read_site(&source).map_or_else(|problems| problems.to_string(), |site| format!("{site:#?}"))
     }
 
     #[test]
     fn the_least_site() {
-        let site = read(&Source::new("s.yaml", "schema: 1\nscheduler: slurm\n")).unwrap();
+        let site = read_site(&Source::new("s.yaml", "schema: 1\nscheduler: slurm\n")).unwrap();
         assert!(site.exclusive);
         assert_eq!((site.gres, site.time_limit, site.home), (None, None, None));
     }

@@ -128,7 +128,7 @@ impl JobOptions {
     }
 
     /// The options of srun, and its command line on each node, which checks nodes like those of a job.
-    pub fn examination(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
+    pub fn examination_command(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
         let mut options = vec!["--job-name=retrial-doctor".to_owned()];
         options.extend(self.allocation_options(time_limit, str::to_owned));
         let script = format!(
@@ -155,7 +155,10 @@ impl JobOptions {
         let wrong = all.find(|(_, value)| value.contains(char::is_control));
         wrong.map_or(Ok(()), |(field, value)| {
             let owned_value = value.to_owned();
-            Err(ScriptError::Control { field, value })
+            Err(ScriptError::Control {
+                field,
+                value: owned_value,
+            })
         })
     }
 
@@ -239,12 +242,12 @@ fn quote_for_sbatch(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read;
+    use crate::read_site;
     use retrial_document::Source;
 
     fn site(text: &str) -> Site {
         let text = format!("schema: 1\nscheduler: slurm\n{text}");
-        read(&Source::new("lab.yaml", text)).unwrap()
+        read_site(&Source::new("lab.yaml", text)).unwrap()
     }
 
     fn tool(home: &str) -> Vec<String> {

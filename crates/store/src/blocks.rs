@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::io::Read;
 
 /// The length of a block.
-const BLOCK: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 thread_local! {
     static CACHED_BLOCK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
@@ -18,7 +18,7 @@ thread_local! {
 pub fn for_each_block(mut source: impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
     // Moved out, so that `take` may read other input in blocks.
     let mut block = CACHED_BLOCK.take();
-    block.resize(BLOCK, 0);
+    block.resize(BLOCK_BYTES, 0);
     let mut total = 0;
     let ended = loop {
         match source.read(&mut block) {
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn all_blocks_are_read_in_order_and_reads_can_nest() {
-        let long: Vec<u8> = (0..=u8::MAX).cycle().take(3 * BLOCK + 7).collect();
+        let long: Vec<u8> = (0..=u8::MAX).cycle().take(3 * BLOCK_BYTES + 7).collect();
         let mut read = Vec::new();
         let mut inner = 0;
         let count = for_each_block(&long[..], |block| {

@@ -191,8 +191,8 @@ impl CacheEntry {
     /// `runs`. Files that we may not remove are left: `clean --cached` lists their size.
     pub fn remove_stale(&self, runs: &[String], in_use: bool) {
         for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
+            let file_name = entry.file_name();
+            let name = file_name.to_string_lossy();
             let stage = name.strip_prefix("stage-");
             let abandoned = stage.is_some_and(|run| runs.iter().all(|active| active != run));
             if abandoned || name.starts_with("old") && !in_use {

@@ -86,7 +86,7 @@ impl DirHandle {
     ///
     /// # Errors
     /// If the disk is full.
-    pub fn write(&self, name: &str, bytes: &[u8], mode: u32) -> Result<(), StoreError> {
+    pub fn write_file(&self, name: &str, bytes: &[u8], mode: u32) -> Result<(), StoreError> {
         let part = format!("{name}.part");
         let path = self.path.join(&part);
         self.remove(&part)?;
@@ -249,7 +249,7 @@ mod tests {
         .unwrap();
         symlink(outside.path(), inside.path().join("steps")).unwrap();
 
-        directory.write("deadline", b"12\n", 0o644).unwrap();
+        directory.write_file("deadline", b"12\n", 0o644).unwrap();
         assert_eq!(
             std::fs::read(inside.path().join("deadline")).unwrap(),
             b"12\n"

@@ -101,12 +101,12 @@ pub enum StoreError {
 impl StoreError {
     /// Wraps an I/O error, for `map_err`.
     pub fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
-        let path = path.to_owned();
+        let owned_path = path.to_owned();
         move |error| {
             let source = error.into();
             Self::Io {
                 doing,
-                path,
+                path: owned_path,
                 help: remedy(&source),
                 source,
             }

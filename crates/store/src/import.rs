@@ -137,13 +137,13 @@ pub fn import_runs(
     let entries = fs::read_dir(stage.path()).map_err(StoreError::io("read", stage.path()))?;
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     names.sort();
-    for name in names {
-        let staged = RunDirectory::from_path(stage.path().join(&name));
+    for file_name in names {
+        let staged = RunDirectory::from_path(stage.path().join(&file_name));
         arrivals.omitted.extend(remove_excluded(&staged));
         match import_run(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
             Err(reason) => {
-                let name = name.to_string_lossy();
+                let name = file_name.to_string_lossy();
                 arrivals.refused.push(format!("{name}: {reason}"));
             }
         }

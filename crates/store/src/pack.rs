@@ -42,7 +42,7 @@ pub fn pack_runs(runs: &[RunDirectory], to: &Path) -> Result<PackSummary, StoreE
     let part = to.with_file_name(name);
     let ending = to.extension().and_then(|ending| ending.to_str());
     let is_compressed = matches!(ending, Some("gz" | "tgz"));
-    let packed = write(runs, &part, is_compressed).and_then(|packed| {
+    let packed = write_archive(runs, &part, is_compressed).and_then(|packed| {
         fs::rename(&part, to).map_err(StoreError::io("rename", to))?;
         Ok(packed)
     });
@@ -66,7 +66,11 @@ pub fn pack_directories(
     Ok(packed)
 }
 
-fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<PackSummary, StoreError> {
+fn write_archive(
+    runs: &[RunDirectory],
+    part: &Path,
+    compressed: bool,
+) -> Result<PackSummary, StoreError> {
     let failed = || StoreError::io::<std::io::Error>("write", part);
     let run_paths = runs
         .iter()

@@ -70,8 +70,8 @@ impl Drop for StagingDirectory {
 pub fn remove_leftover_stages(runs: &Path) {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     for entry in entries {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
+        let file_name = entry.file_name();
+        let name = file_name.to_string_lossy();
         if !name.starts_with(".arriving-") && !name.starts_with(".going-") {
             continue;
         }

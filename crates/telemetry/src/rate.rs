@@ -44,7 +44,7 @@ impl SamplingInterval {
     ///
     /// # Errors
     /// The reason why it is invalid.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text == "off" {
             return Ok(Self::OFF);
         }

@@ -95,12 +95,12 @@ impl TelemetrySummary {
     /// Summarizes the rows of a step between two times; none without rows. `started`: the start of the step.
     /// `required`: the number of GPUs that the recipe requires.
     pub fn from_rows(
-        rows: &[TelemetryRow],
+        all_rows: &[TelemetryRow],
         (from, to): (Timestamp, Timestamp),
         started: Timestamp,
         required: usize,
     ) -> Option<Self> {
-        let rows: Vec<&TelemetryRow> = rows
+        let rows: Vec<&TelemetryRow> = all_rows
             .iter()
             .filter(|row| from <= row.time && row.time <= to)
             .collect();

@@ -13,8 +13,8 @@ use retrial_recipe::Source;
 use retrial_recipe::model::Mode;
 
 /// Trials of each value that are allowed by default, and at least so many in all.
-const EACH: usize = 4;
-const AT_LEAST: usize = 64;
+const DEFAULT_TRIALS_PER_VALUE: usize = 4;
+const MIN_DEFAULT_TRIALS: usize = 64;
 
 /// The axis, its values, and the criterion of a search.
 #[derive(Debug, Clone, Args)]
@@ -33,7 +33,7 @@ pub struct SearchRequest {
     #[arg(long, value_name = "CRITERION", default_value = "slower")]
     pub criterion: Criterion,
     /// The confidence of the result
-    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = parse_confidence)]
     pub confidence: f64,
     /// Use at most COUNT trials (default: 4 of each value, and at least 64)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(8..=10_000))]
@@ -41,13 +41,13 @@ pub struct SearchRequest {
 }
 
 /// Plans a search: a batch of a cell for each value.
-pub fn open(
+pub fn open_search(
     global: &GlobalOptions,
     plan: &PlanRequest,
     search: &SearchRequest,
 ) -> Result<OpenedBatch, Failure> {
     let recipe = &plan.recipe.recipe;
-    if file::is_batch(recipe) {
+    if file::is_batch_file(recipe) {
         return Err(
             Failure::usage(format!("{recipe} is a batch, and a search needs a recipe"))
                 .with_help("name its recipe, and the axis with --along"),
@@ -59,9 +59,9 @@ pub fn open(
                 .with_help("limit the trials of all values: --max-trials COUNT"),
         );
     }
-    let domain = file::domain(recipe)?;
+    let domain = file::recipe_axes(recipe)?;
     check_figure(&domain, search)?;
-    let values = values(&domain, search)?;
+    let values = searched_values(&domain, search)?;
     let axis = &search.along;
     let overrides = CliOverrides {
         vary: vec![format!("{axis}={}", values.join(","))],
@@ -69,13 +69,13 @@ pub fn open(
         // Few of the images are needed, and which is not known before.
         pull_ahead: Some(PullAhead::Never),
         options: PlanOptions {
-            modes: modes(&plan.options, search.criterion),
+            modes: modes_for_criterion(&plan.options, search.criterion),
             ..plan.options.clone()
         },
         set: plan.recipe.settings.clone(),
         ..CliOverrides::default()
     };
-    let mut opened = file::open(global, recipe, &overrides)?;
+    let mut opened = file::open_batch(global, recipe, &overrides)?;
     let count = opened.plan.cells.len();
     if count < MIN_SEARCH_VALUES {
         return Err(Failure::usage(format!(
@@ -90,22 +90,24 @@ pub fn open(
     opened.plan.title = title;
     opened.batch.execution.confidence = search.confidence;
     opened.plan.execution.confidence = search.confidence;
-    let most = u32::try_from((EACH * count).max(AT_LEAST)).unwrap_or(u32::MAX);
+    let default_max_trials =
+        u32::try_from((DEFAULT_TRIALS_PER_VALUE * count).max(MIN_DEFAULT_TRIALS))
+            .unwrap_or(u32::MAX);
     opened.plan.search = Some(SearchPlan {
         axis: axis.clone(),
         figure: search.figure.clone(),
         criterion: search.criterion,
-        most: search.max_trials.unwrap_or(most),
+        most: search.max_trials.unwrap_or(default_max_trials),
     });
     Ok(opened)
 }
 
 /// The values in the order of the search.
-fn values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Failure> {
+fn searched_values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Failure> {
     let axis = &search.along;
     let span = Source::new("--along", axis.as_str()).span(0..axis.len());
-    let listed = domain.list_values(axis, &span);
-    let listed = listed.map_err(|problem| Failure::problems((*problem).into()))?;
+    let listing_result = domain.list_values(axis, &span);
+    let listed = listing_result.map_err(|problem| Failure::report_problems((*problem).into()))?;
     let values = if search.values.is_empty() {
         listed
     } else {
@@ -147,7 +149,7 @@ fn check_figure(domain: &AxisDomain, search: &SearchRequest) -> Result<(), Failu
 }
 
 /// Only what the criterion needs.
-fn modes(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
+fn modes_for_criterion(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
     match criterion {
         _ if !options.modes.is_empty() => options.modes.clone(),
         Criterion::Slower { .. } | Criterion::Faster { .. } => vec![Mode::Performance],
@@ -161,7 +163,7 @@ fn modes(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
 #[error("expected a percentage between 50 and 100: 95%")]
 struct InvalidConfidence;
 
-fn confidence(text: &str) -> Result<f64, InvalidConfidence> {
+fn parse_confidence(text: &str) -> Result<f64, InvalidConfidence> {
     let share = parse_fraction(text).filter(|share| *share > 0.5 && *share < 1.0);
     share
         .filter(|_| text.ends_with('%'))

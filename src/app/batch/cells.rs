@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::join;
 
-use super::record::{BatchRecord, recipe_of};
+use super::record::{BatchRecord, recipe_request};
 use crate::app::failure::Failure;
 use crate::app::open::{self, OpenedRecipe};
 use crate::app::options::GlobalOptions;
@@ -32,11 +32,14 @@ pub struct TrialRunPlans {
 impl CellRecipes {
     /// Reads and resolves the recipe of every cell, and reports all problems.
     pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
-        Self::open_these(plan, &(0..plan.cells.len()).collect())
+        Self::open_at_positions(plan, &(0..plan.cells.len()).collect())
     }
 
     /// As [`Self::open`], of the cells at these positions.
-    pub fn open_these(plan: &BatchPlan, positions: &BTreeSet<usize>) -> Result<Self, Failure> {
+    pub fn open_at_positions(
+        plan: &BatchPlan,
+        positions: &BTreeSet<usize>,
+    ) -> Result<Self, Failure> {
         let mut failures = CellFailures::default();
         // Problems that do not depend on a cell's choices are reported once.
         let mut problems = Diagnostics::default();
@@ -45,9 +48,9 @@ impl CellRecipes {
             if !positions.contains(&position) {
                 continue;
             }
-            let request = recipe_of(cell);
-            match catalog::open(&request.recipe) {
-                Ok(entry) => match open::resolved(entry, &request) {
+            let request = recipe_request(cell);
+            match catalog::open_recipe(&request.recipe) {
+                Ok(entry) => match open::resolve_entry(entry, &request) {
                     Ok(opened) => drop(cells.insert(position, opened)),
                     Err(errors) => problems.extend(errors),
                 },
@@ -55,19 +58,19 @@ impl CellRecipes {
             }
         }
         if problems.has_errors() {
-            failures.add("", Failure::problems(problems));
+            failures.add("", Failure::report_problems(problems));
         }
-        failures.result().map(|()| Self(cells))
+        failures.into_result().map(|()| Self(cells))
     }
 
     /// SHA-256 of each resolved recipe.
-    pub fn hashes(&self) -> Vec<String> {
+    pub fn recipe_hashes(&self) -> Vec<String> {
         let hashes = self.0.values().map(|cell| cell.resolved.hash.clone());
         hashes.collect()
     }
 
     /// The position of a cell whose recipe does not have its hash of these any more.
-    pub fn changed(&self, hashes: &[String]) -> Option<usize> {
+    pub fn find_changed(&self, hashes: &[String]) -> Option<usize> {
         let mut cells = self.0.iter();
         let changed =
             cells.find(|(cell, opened)| hashes.get(**cell) != Some(&opened.resolved.hash));
@@ -81,7 +84,7 @@ impl CellRecipes {
 
     /// Plans every run for a host, or for nodes of a site, which are not examined yet. Reports the
     /// problems of all at once.
-    pub fn plans(
+    pub fn plan_runs(
         &self,
         global: &GlobalOptions,
         record: &BatchRecord,
@@ -98,22 +101,22 @@ impl CellRecipes {
         for trial_run in &record.plan.schedule.trial_runs {
             let cell = record.plan.cells.get(trial_run.cell);
             let (None, Some(cell), Some(opened)) =
-                (plans.of(trial_run), cell, self.get(trial_run.cell))
+                (plans.get_plan(trial_run), cell, self.get(trial_run.cell))
             else {
                 continue;
             };
             // Warnings of a recipe are printed once, not for every cell.
             let mut quiet = global.clone();
             quiet.quiet |= !warned.insert(&cell.path);
-            let arguments = record.options.plan(cell, trial_run, gpus);
-            match prepare::planned(&quiet, &arguments, run, opened, &plans.host) {
+            let arguments = record.options.plan_request(cell, trial_run, gpus);
+            match prepare::plan_run(&quiet, &arguments, run, opened, &plans.host) {
                 Ok(mut plan) => {
                     if !is_examined {
                         plan.unmet.clear();
                     }
-                    open::report_warnings(&quiet, opened, &plan);
-                    let checked = prepare::check(&quiet, &arguments, run, &plan);
-                    let checked = checked.and_then(|()| has_one_machine(&plan));
+                    open::print_recipe_warnings(&quiet, opened, &plan);
+                    let check_result = prepare::check_before_engine(&quiet, &arguments, run, &plan);
+                    let checked = check_result.and_then(|()| require_single_machine(&plan));
                     if let Err(failure) = checked {
                         failures.add(&cell.name, failure);
                     }
@@ -122,31 +125,31 @@ impl CellRecipes {
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
-        let opened = plans.iter();
-        let opened = opened.filter_map(|(cell, plan)| Some((self.get(cell)?, plan)));
-        let opened: Vec<_> = opened.collect();
+        let all_plans = plans.iter();
+        let with_recipes = all_plans.filter_map(|(cell, plan)| Some((self.get(cell)?, plan)));
+        let opened: Vec<_> = with_recipes.collect();
         // Asks for approval only if all can run.
         let interactive = failures.is_empty();
-        let approved = approval::ask(&global.home, &opened, &run.allow, interactive);
+        let approved = approval::ensure_approved(&global.home, &opened, &run.allow, interactive);
         if let Err(failure) = approved {
             failures.add("", failure);
         }
-        failures.result().map(|()| plans)
+        failures.into_result().map(|()| plans)
     }
 
     /// Probes this host, and its engine if a recipe depends on it.
-    pub fn this_host(&self, global: &GlobalOptions) -> HostView {
+    pub fn probe_host(&self, global: &GlobalOptions) -> HostView {
         let mut recipes = self.0.values().map(|cell| &cell.resolved.recipe);
-        let mut host = open::host_view(global);
+        let mut host = open::probe_host(global);
         if recipes.any(|one| depends_on_engine(&one.container, one.requires.gpus.as_ref())) {
-            gpu_support::ask_the_engine(global, &mut host.gpu_support);
+            gpu_support::query_engine(global, &mut host.gpu_support);
         }
         host
     }
 }
 
 /// Refuses a recipe for several machines.
-fn has_one_machine(plan: &Plan) -> Result<(), Failure> {
+fn require_single_machine(plan: &Plan) -> Result<(), Failure> {
     let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) else {
         return Ok(());
     };
@@ -162,9 +165,9 @@ fn has_one_machine(plan: &Plan) -> Result<(), Failure> {
 
 impl TrialRunPlans {
     /// The plan of a trial run.
-    pub fn of(&self, trial_run: &TrialRun) -> Option<&Plan> {
+    pub fn get_plan(&self, trial_run: &TrialRun) -> Option<&Plan> {
         let mut plans = self.plans.iter();
-        let found = plans.find(|(other, _)| is_same(other, trial_run));
+        let found = plans.find(|(other, _)| have_same_plan(other, trial_run));
         found.map(|(_, plan)| plan)
     }
 
@@ -175,7 +178,7 @@ impl TrialRunPlans {
 }
 
 /// Returns whether two trial runs have the same plan.
-fn is_same(run: &TrialRun, other: &TrialRun) -> bool {
+fn have_same_plan(run: &TrialRun, other: &TrialRun) -> bool {
     run.cell == other.cell && run.modes == other.modes
 }
 
@@ -187,7 +190,7 @@ pub struct CellFailures {
 }
 
 /// How many cells a problem names.
-const NAMED: usize = 4;
+const MAX_NAMED_CELLS: usize = 4;
 
 impl CellFailures {
     /// Adds a problem of a cell; an empty name stands for the batch.
@@ -205,15 +208,18 @@ impl CellFailures {
     }
 
     /// Returns a failure with all problems, if there are any.
-    pub fn result(self) -> Result<(), Failure> {
+    pub fn into_result(self) -> Result<(), Failure> {
         if self.exits.is_empty() {
             return Ok(());
         }
         let texts = self.cells.into_iter();
         let texts = texts.filter(|(error, _)| *error != ErrorText::default());
         let texts = texts.map(|(error, cells)| {
-            let shown = &cells[..cells.len().min(NAMED)];
-            let lead = match (shown.is_empty(), cells.len().saturating_sub(NAMED)) {
+            let shown = &cells[..cells.len().min(MAX_NAMED_CELLS)];
+            let lead = match (
+                shown.is_empty(),
+                cells.len().saturating_sub(MAX_NAMED_CELLS),
+            ) {
                 (true, _) => String::new(),
                 (false, 0) => format!("{}: ", shown.join(" and ")),
                 (false, more) => format!("{} and {more} more: ", shown.join(", ")),
@@ -224,7 +230,7 @@ impl CellFailures {
         if text.is_empty() {
             return Err(Failure::reported(ExitCode::first_applicable(self.exits)));
         }
-        terminal::note("nothing was started:");
+        terminal::print_note("nothing was started:");
         Err(Failure::new(ExitCode::first_applicable(self.exits), text))
     }
 }

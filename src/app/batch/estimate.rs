@@ -6,7 +6,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use retrial_batch::{BatchEstimate, ImageSource};
 use retrial_engine::api::Engine as _;
-use retrial_history::earlier::EarlierRun;
+use retrial_history::earlier_run::EarlierRun;
 use retrial_history::entry;
 use retrial_host::checks::HostCheck;
 use retrial_plan::PlanOptions;
@@ -16,12 +16,12 @@ use retrial_recipe::ResolvedRecipe;
 use retrial_recipe::model::Trials;
 
 /// The requirements of any cell that this host does not meet, each once.
-pub fn unmet(
+pub fn unmet_requirements(
     global: &GlobalOptions,
     options: &PlanOptions,
     cells: &[ResolvedRecipe],
 ) -> Vec<HostCheck> {
-    let host = open::host_view(global);
+    let host = open::probe_host(global);
     let mut checked = Vec::new();
     let mut all: Vec<HostCheck> = Vec::new();
     for cell in cells {
@@ -41,13 +41,13 @@ pub fn unmet(
 }
 
 /// How long a run of each cell takes, by earlier runs of this home.
-pub fn here(
+pub fn estimate_durations(
     global: &GlobalOptions,
     options: &PlanOptions,
     cells: &[ResolvedRecipe],
 ) -> Vec<Option<Duration>> {
-    let host = open::host_view(global);
-    let mut index = entry::open(&global.home);
+    let host = open::probe_host(global);
+    let mut index = entry::open_index(&global.home);
     let options = PlanOptions {
         trials: Some(Trials::default()),
         ..options.clone()
@@ -60,18 +60,18 @@ pub fn here(
         let plan = retrial_plan::build_plan(&cell.recipe, &origin, &options, &host).ok()?;
         let earlier = EarlierRun::find(&mut index, &plan)?;
         let remaining = RemainingSteps::new(plan, StepTimes::default(), earlier.times);
-        let estimate = remaining.estimate(None);
-        let estimate = estimate.filter(|one| one.basis == EstimateBasis::EarlierRun)?;
+        let total_estimate = remaining.estimate(None);
+        let estimate = total_estimate.filter(|one| one.basis == EstimateBasis::EarlierRun)?;
         Some(Duration::from_secs_f64(estimate.seconds))
     });
     here.collect()
 }
 
 /// Adds which images the engine has, if it answers.
-pub fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
+pub fn query_local_images(global: &GlobalOptions, estimate: &mut BatchEstimate) {
     let images = &mut estimate.images;
     // Images about which the engine does not answer in time are shown without that.
-    runtime::ask_engine(global, async |engine| {
+    runtime::query_engine(global, async |engine| {
         for image in images {
             let ImageSource::Pulled { reference } = &image.source else {
                 continue;

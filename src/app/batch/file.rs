@@ -32,41 +32,41 @@ struct LoadedBatchRecipe {
 }
 
 /// Opens a batch's file, or makes a batch of one recipe, and prints the problems.
-pub fn open(
+pub fn open_batch(
     global: &GlobalOptions,
     recipe: &str,
     overrides: &CliOverrides,
 ) -> Result<OpenedBatch, Failure> {
     let home = &global.home;
-    let opened = match file(recipe) {
+    let plan_result = match find_batch_file(recipe) {
         Some(source) => {
             let (mut batch, mut problems) = batch::read_batch(&source);
             if let Some(batch) = &mut batch {
                 problems.extend(overrides.apply_to(batch));
             }
-            opened(batch, problems, &source, home)
+            plan_batch(batch, problems, &source, home)
         }
         None => overrides.to_batch(recipe).and_then(|batch| {
             let source = Source::new("RECIPE", recipe);
-            opened(Some(batch), Diagnostics::default(), &source, home)
+            plan_batch(Some(batch), Diagnostics::default(), &source, home)
         }),
     };
-    let opened = opened.map_err(Failure::problems)?;
+    let opened = plan_result.map_err(Failure::report_problems)?;
     if !global.quiet {
-        terminal::note_problems(&opened.warnings);
+        terminal::print_problems(&opened.warnings);
     }
     Ok(opened)
 }
 
 /// Returns the axes of a recipe; its problems are a failure.
-pub fn domain(recipe: &str) -> Result<AxisDomain, Failure> {
+pub fn recipe_axes(recipe: &str) -> Result<AxisDomain, Failure> {
     let source = Source::new("RECIPE", recipe);
     let mut recipe = Spanned {
         value: recipe.to_owned(),
         span: source.span(0..recipe.len()),
     };
-    absolute(&mut recipe);
-    let read = read_recipe("recipe", &recipe).map_err(Failure::problems)?;
+    absolutize_path(&mut recipe);
+    let read = read_recipe("recipe", &recipe).map_err(Failure::report_problems)?;
     Ok(AxisDomain::new(
         &read.entry.name,
         &recipe.value,
@@ -75,21 +75,21 @@ pub fn domain(recipe: &str) -> Result<AxisDomain, Failure> {
 }
 
 /// Returns whether this is a batch's file.
-pub fn is_batch(recipe: &str) -> bool {
-    file(recipe).is_some()
+pub fn is_batch_file(recipe: &str) -> bool {
+    find_batch_file(recipe).is_some()
 }
 
 /// A batch's file; none if it is a recipe, or does not exist.
-fn file(recipe: &str) -> Option<Source> {
-    let opened = catalog::open(recipe).ok()?;
+fn find_batch_file(recipe: &str) -> Option<Source> {
+    let opened = catalog::open_recipe(recipe).ok()?;
     batch::is_batch(&opened.source).then_some(opened.source)
 }
 
 /// Every problem of a batch's file, and of its cells.
-pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
+pub fn check_batch_file(global: &GlobalOptions, source: &Source) -> Diagnostics {
     let (batch, problems) = batch::read_batch(source);
-    let result = opened(batch, problems, source, &global.home);
-    let mut problems = match result.map(|opened| (opened.resolve(), opened.warnings)) {
+    let result = plan_batch(batch, problems, source, &global.home);
+    let mut problems = match result.map(|opened| (opened.resolve_cells(), opened.warnings)) {
         Ok((Ok(_), warnings)) => warnings,
         // The file need not set a param without a default.
         Ok((Err(problems), _)) => {
@@ -107,7 +107,7 @@ pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
 }
 
 /// Reads the recipes and decides all of the batch.
-fn opened(
+fn plan_batch(
     batch: Option<Batch>,
     mut problems: Diagnostics,
     source: &Source,
@@ -119,7 +119,7 @@ fn opened(
     };
     let mut recipes = Vec::new();
     for recipe in &mut batch.recipes {
-        absolute(&mut recipe.recipe);
+        absolutize_path(&mut recipe.recipe);
         match read_recipe(&recipe.name, &recipe.recipe) {
             Ok(read) => recipes.push(read),
             Err(errors) => problems.extend(errors),
@@ -130,8 +130,8 @@ fn opened(
         .iter_mut()
         .flat_map(|(_, other)| &mut other.runs)
     {
-        absolute(run);
-        if let Some(problem) = is_nowhere(run, home) {
+        absolutize_path(run);
+        if let Some(problem) = missing_run_problem(run, home) {
             problems.push(problem);
         }
     }
@@ -160,16 +160,16 @@ fn opened(
 }
 
 /// Makes a path independent of the working directory.
-fn absolute(written: &mut Spanned<String>) {
+fn absolutize_path(written: &mut Spanned<String>) {
     let is_path = written.value.starts_with('/')
         || matches!(written.value.split('/').next(), Some("." | ".."));
     if is_path && let Ok(path) = std::path::absolute(&written.value) {
-        written.value = shortened(&path).display().to_string();
+        written.value = simplify_path(&path).display().to_string();
     }
 }
 
 /// Removes `x/..` from a path, unless `x` is a link, behind which `..` is another directory.
-fn shortened(path: &Path) -> PathBuf {
+fn simplify_path(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {
         match part {
@@ -189,7 +189,7 @@ fn shortened(path: &Path) -> PathBuf {
 }
 
 fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<LoadedBatchRecipe, Diagnostics> {
-    let entry = catalog::open(&recipe.value).map_err(|error| match error {
+    let entry = catalog::open_recipe(&recipe.value).map_err(|error| match error {
         CatalogError::Text(problems) => problems,
         error => {
             let ErrorText { message, help } = ErrorText::of(&error);
@@ -211,7 +211,7 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<LoadedBatchRecipe
 }
 
 /// Returns a problem if runs of another host do not exist.
-fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
+fn missing_run_problem(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
     if run.value.starts_with('/') {
         return (!Path::new(&run.value).exists()).then(|| {
             let message = format!("no such file or directory: `{}`", run.value);
@@ -232,12 +232,12 @@ impl OpenedBatch {
     ///
     /// # Errors
     /// Every problem of a recipe under a cell's values, once.
-    pub fn resolve(&self) -> Result<Vec<ResolvedRecipe>, Diagnostics> {
-        let resolved = self.plan.cells.par_iter().filter_map(|cell| {
+    pub fn resolve_cells(&self) -> Result<Vec<ResolvedRecipe>, Diagnostics> {
+        let resolutions = self.plan.cells.par_iter().filter_map(|cell| {
             let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
             Some(read.loaded.resolve(&read.entry, &cell.recipe_settings()))
         });
-        let resolved: Vec<_> = resolved.collect();
+        let resolved: Vec<_> = resolutions.collect();
         let mut problems = Diagnostics::default();
         let mut all = Vec::with_capacity(resolved.len());
         for result in resolved {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::judge;
-use super::make::TrialRunMaker;
 use super::planned::PlannedBatch;
+use super::run_maker::TrialRunMaker;
 use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::signals::{STOPPING, SignalRequest, SignalTarget, handle_signals};
-use crate::app::site::end::commands;
+use crate::app::signals::{STOPPING_WARNING, SignalRequest, SignalTarget, handle_signals};
+use crate::app::site::end::suggest_commands;
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute_batch};
@@ -44,11 +44,11 @@ impl BatchOutcome {
     ) -> Self {
         let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || reason.is_some();
         let [evidence, resume] =
-            next_commands(global, directory).map(|line| continues.then_some(line));
+            next_step_lines(global, directory).map(|line| continues.then_some(line));
         // The verdict names its evidence.
-        let evidence = evidence.filter(|_| verdict.is_none());
+        let evidence_note = evidence.filter(|_| verdict.is_none());
         let note = ErrorText::new(reason.unwrap_or_default())
-            .with_help(evidence.unwrap_or_default())
+            .with_help(evidence_note.unwrap_or_default())
             .with_help(resume.unwrap_or_default());
         Self {
             exit,
@@ -59,24 +59,26 @@ impl BatchOutcome {
 }
 
 /// Executes the rest of a batch, and judges it.
-pub async fn follow(
+pub async fn execute_and_judge(
     global: &GlobalOptions,
     planned: &PlannedBatch,
     directory: &RecordDirectory,
 ) -> Result<BatchOutcome, Failure> {
-    let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
+    let engine: Arc<dyn Engine> = Arc::new(open::connect_engine(global).await?);
     let maker = TrialRunMaker {
         global,
         engine: &*engine,
         id: directory.id(),
         planned,
     };
-    maker.look().await?;
+    maker.check_host().await?;
     let (events, incoming) = unbounded_channel();
-    let plans = planned.plans.iter();
-    let plans = plans.map(|(cell, plan)| (cell, plan.clone())).collect();
-    let watcher = watch::watch(global, &planned.record.plan, plans, incoming);
-    let batch = BatchSession::open(BatchJob {
+    let cell_plans = planned.plans.iter();
+    let plans = cell_plans
+        .map(|(cell, plan)| (cell, plan.clone()))
+        .collect();
+    let watcher = watch::spawn_watcher(global, &planned.record.plan, plans, incoming);
+    let open_result = BatchSession::open(BatchJob {
         home: global.home.clone(),
         engine: Arc::clone(&engine),
         directory: directory.clone(),
@@ -84,10 +86,10 @@ pub async fn follow(
         workers: planned.workers.clone(),
         host: planned.host.clone(),
         run_maker: &maker,
-        options: follow::options(global, false),
-        seen: events,
+        options: follow::execution_options(global, false),
+        events,
     });
-    let batch = batch.map_err(|error| match error {
+    let batch = open_result.map_err(|error| match error {
         StoreError::Busy { run: id, holder } => {
             Failure::host(format!("batch {id} is being executed by {holder}"))
                 .with_help(format!("end it: retrial stop {id}"))
@@ -97,7 +99,7 @@ pub async fn follow(
     let signals = handle_signals(signal_target(&batch))?;
     let ended = execute_batch(&batch).await;
     let concluded = match &ended {
-        Ok(ended) => conclude(global, &batch, ended).await,
+        Ok(ended) => conclude_session(global, &batch, ended).await,
         Err(error) => {
             let end = BatchEventKind::BatchEnded {
                 exit_code: ExitCode::Host.code(),
@@ -105,7 +107,7 @@ pub async fn follow(
                 node: slurm::current_node(),
             };
             let _ = batch.record(end);
-            let [evidence, resume] = next_commands(global, directory);
+            let [evidence, resume] = next_step_lines(global, directory);
             let failure = Failure::host(ErrorText::of(error));
             Err(failure.with_help(evidence).with_help(resume))
         }
@@ -119,14 +121,14 @@ pub async fn follow(
 }
 
 /// Returns two lines: the directory of a batch's evidence, and the command that resumes the batch.
-fn next_commands(global: &GlobalOptions, directory: &RecordDirectory) -> [String; 2] {
+fn next_step_lines(global: &GlobalOptions, directory: &RecordDirectory) -> [String; 2] {
     let evidence = directory.path().display();
-    let resume = commands(&global.home, directory, &[("resume", "resume")]);
+    let resume = suggest_commands(&global.home, directory, &[("resume", "resume")]);
     [format!("evidence: {evidence}"), resume]
 }
 
 /// Judges a batch unless it was stopped, and records how it ended.
-async fn conclude(
+async fn conclude_session(
     global: &GlobalOptions,
     batch: &BatchSession<'_>,
     ended: &BatchEnd,
@@ -136,7 +138,7 @@ async fn conclude(
     // The verdict on a task is that on the batch.
     if exit != ExitCode::Interrupted && batch.job.host.is_none() {
         let (global, directory) = (global.clone(), batch.job.directory.clone());
-        let judge = move || judge::write(&global, &directory);
+        let judge = move || judge::judge_and_write(&global, &directory);
         match run_on_thread(&batch.stop, judge).await {
             Ok(judged) => verdict = Some(judged?),
             Err(_) => exit = ExitCode::Interrupted,
@@ -167,7 +169,7 @@ fn signal_target(batch: &BatchSession<'_>) -> SignalTarget<impl Fn(SignalRequest
         record: move |request| {
             let _ = emitter.emit(match request {
                 SignalRequest::Stop => BatchEventKind::Warning {
-                    text: STOPPING.to_owned(),
+                    text: STOPPING_WARNING.to_owned(),
                 },
                 SignalRequest::Detach => BatchEventKind::Detached {
                     resume: resume.clone(),

@@ -12,29 +12,37 @@ use retrial_run::read_evidence;
 use retrial_store::RecordDirectory;
 
 /// Judges the current evidence of a batch.
-pub fn judge(global: &GlobalOptions, directory: &RecordDirectory) -> Result<BatchVerdict, Failure> {
+pub fn judge_directory(
+    global: &GlobalOptions,
+    directory: &RecordDirectory,
+) -> Result<BatchVerdict, Failure> {
     let plan: BatchPlan = directory.read_json("batch.json")?;
     if let Some(search) = &plan.search {
-        return super::search::judge(global, directory, &plan, search);
+        return super::search::judge_search_directory(global, directory, &plan, search);
     }
     let cells = evidence_of_cells(&global.home, directory, &plan)?;
-    let subjects = plan.external_results.iter();
-    let subjects: Vec<SubjectEvidence> = subjects.map(|one| external(global, one)).collect();
+    let external_results = plan.external_results.iter();
+    let subjects: Vec<SubjectEvidence> = external_results
+        .map(|one| external_evidence(global, one))
+        .collect();
     Ok(judge_batch(Some(directory.id()), &plan, &cells, &subjects))
 }
 
 /// Judges a batch, and writes its verdict into its directory.
-pub fn write(global: &GlobalOptions, directory: &RecordDirectory) -> Result<BatchVerdict, Failure> {
-    let verdict = judge(global, directory)?;
+pub fn judge_and_write(
+    global: &GlobalOptions,
+    directory: &RecordDirectory,
+) -> Result<BatchVerdict, Failure> {
+    let verdict = judge_directory(global, directory)?;
     directory.write_json("verdict.json", &verdict)?;
     Ok(verdict)
 }
 
 /// The evidence of another host: runs by id or directory, or folders of results.
-fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence {
+fn external_evidence(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence {
     let mut runs = Vec::new();
     for name in &result.runs {
-        let groups = match of_name(global, name) {
+        let groups = match evidence_by_name(global, name) {
             Ok(groups) => groups.into_iter().map(Ok).collect(),
             Err(failure) => vec![Err(LostRun {
                 exit: failure.exit,
@@ -55,14 +63,14 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
     }
 }
 
-fn of_name(
+fn evidence_by_name(
     global: &GlobalOptions,
     name: &str,
 ) -> Result<Vec<(RunContext, Vec<Evidence>)>, Failure> {
-    if let Some(RunOrBatch::Run(run)) = open::results(&global.home, name)? {
+    if let Some(RunOrBatch::Run(run)) = open::find_results(&global.home, name)? {
         return Ok(vec![read_evidence(&run)?]);
     }
-    let groups = judge::gather(global, name.as_ref(), &JudgeRequest::default())?;
-    let groups = groups.into_iter();
+    let gathered = judge::gather_results(global, name.as_ref(), &JudgeRequest::default())?;
+    let groups = gathered.into_iter();
     Ok(groups.map(|one| (one.context, one.evidence)).collect())
 }

@@ -2,7 +2,7 @@
 
 use super::cells::{CellRecipes, TrialRunPlans};
 use super::record::BatchRecord;
-use super::workers::gpus_of_workers;
+use super::workers::assign_gpus_to_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_batch::run::{WorkerQueues, assign_workers};
@@ -30,33 +30,33 @@ impl PlannedBatch {
     ) -> Result<Self, Failure> {
         let workers = assign_workers(&record.plan);
         let gpus = &record.plan.execution.gpus;
-        Self::of_workers(global, record.clone(), cells, workers, gpus)
+        Self::for_workers(global, record.clone(), cells, workers, gpus)
     }
 
     /// Plans the runs of a task, which has these GPUs of this host.
-    pub fn of_task(
+    pub fn for_task(
         global: &GlobalOptions,
         record: BatchRecord,
         cells: CellRecipes,
         trial_runs: Vec<usize>,
         gpus: &[String],
     ) -> Result<Self, Failure> {
-        let mut task = Self::of_workers(global, record, cells, vec![trial_runs], gpus)?;
+        let mut task = Self::for_workers(global, record, cells, vec![trial_runs], gpus)?;
         task.host = Some(task.plans.host.hostname.clone());
         Ok(task)
     }
 
-    fn of_workers(
+    fn for_workers(
         global: &GlobalOptions,
         record: BatchRecord,
         cells: CellRecipes,
         workers: WorkerQueues,
         gpus: &[String],
     ) -> Result<Self, Failure> {
-        let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, &record, gpus, host)?;
+        let host = Some(cells.probe_host(global));
+        let plans = cells.plan_runs(global, &record, gpus, host)?;
         let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
-        let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
+        let gpus = assign_gpus_to_workers(workers.len(), gpus, &each, &plans.host)?;
         Ok(Self {
             record,
             cells,

@@ -36,7 +36,7 @@ pub struct RunOptions {
 
 impl BatchRecord {
     /// The site of a batch in this home; none if it is executed on one host, or cannot be read.
-    pub fn site_of(home: &Home, batch: &str) -> Option<String> {
+    pub fn site_name(home: &Home, batch: &str) -> Option<String> {
         let directory = RecordDirectory::from_path(home.batches_directory().join(batch));
         directory.read_json::<Self>("batch.json").ok()?.site
     }
@@ -59,9 +59,9 @@ impl RunOptions {
     }
 
     /// The request of `retrial run` for a trial run of a cell.
-    pub fn plan(&self, cell: &Cell, trial_run: &TrialRun, gpus: &[String]) -> PlanRequest {
+    pub fn plan_request(&self, cell: &Cell, trial_run: &TrialRun, gpus: &[String]) -> PlanRequest {
         PlanRequest {
-            recipe: recipe_of(cell),
+            recipe: recipe_request(cell),
             options: PlanOptions {
                 scenarios: cell.scenarios.clone(),
                 modes: trial_run.modes.clone(),
@@ -75,7 +75,7 @@ impl RunOptions {
 }
 
 /// Returns a cell's recipe with its settings, as on the command line of `run`.
-pub fn recipe_of(cell: &Cell) -> RecipeRequest {
+pub fn recipe_request(cell: &Cell) -> RecipeRequest {
     RecipeRequest {
         recipe: cell.path.clone(),
         settings: cell.recipe_settings(),

@@ -15,7 +15,7 @@ use retrial_results::verdict::comparison::{
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// Judges the current evidence of a search.
-pub fn judge(
+pub fn judge_search_directory(
     global: &GlobalOptions,
     directory: &RecordDirectory,
     plan: &BatchPlan,
@@ -25,7 +25,7 @@ pub fn judge(
     let state = read_state(directory)?;
     let trials = RunObservations::default().ended_trials(home, plan, search, &state);
     let mut outcome = search::judge_search(plan, &SearchState::new(plan, search, &trials));
-    outcome.changes = changes(home, &outcome);
+    outcome.changes = environment_changes(home, &outcome);
     // A cell without measurements has no row.
     let mut cells = evidence_of_cells(home, directory, plan)?;
     cells.retain(|cell| !cell.runs.is_empty());
@@ -51,7 +51,7 @@ pub fn judge(
 
 /// The differences between the environments of the two neighbours, in their latest runs. Telemetry is
 /// of one run only, and the runs' own parameters are the axis.
-fn changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
+fn environment_changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
     let facts = |value: &Option<String>| -> Option<Vec<Fact>> {
         let mut trials = outcome.trials.iter().rev();
         let trial = trials.find(|trial| Some(&trial.value) == value.as_ref())?;

@@ -9,7 +9,7 @@ use super::planned::PlannedBatch;
 use super::record::{BatchRecord, RunOptions};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::site::find::SiteFile;
+use crate::app::site::site_files::SiteFile;
 use crate::app::terminal;
 use retrial_batch::journal::BatchState;
 use retrial_batch::run::read_state;
@@ -28,7 +28,7 @@ pub enum BatchPlacement {
 
 /// Plans a batch, in a new directory, or in that of the same batch if it is unfinished or has other claims: these
 /// are judged on the runs that there are. None if all of its runs are there already, and only its claims are new.
-pub fn start(
+pub fn start_batch(
     global: &GlobalOptions,
     opened: OpenedBatch,
     options: RunOptions,
@@ -37,16 +37,18 @@ pub fn start(
 ) -> Result<(Option<BatchPlacement>, RecordDirectory), Failure> {
     let cells = CellRecipes::open(&opened.plan)?;
     let mut record = BatchRecord {
-        recipe_hashes: cells.hashes(),
+        recipe_hashes: cells.recipe_hashes(),
         site: site.as_ref().map(|site| site.name.clone()),
         options,
         plan: opened.plan,
     };
     let yaml = batch::yaml(&opened.batch);
-    let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
-        let planned = plan(global, site, &record, cells)?;
-        let directory = global.home.create_batch_record(&stem(&record.plan.title))?;
-        write(&directory, &yaml, &record)?;
+    let Some(before) = find_earlier_batch(&global.home, &record).filter(|_| !new) else {
+        let planned = plan_batch_runs(global, site, &record, cells)?;
+        let directory = global
+            .home
+            .create_batch_record(&id_stem(&record.plan.title))?;
+        write_record(&directory, &yaml, &record)?;
         return Ok((Some(planned), directory));
     };
     let (directory, state) = (before.directory, before.state);
@@ -56,24 +58,24 @@ pub fn start(
     {
         let ended = state.trial_runs.values().any(|one| one.end.is_some());
         record.plan.restated = before.plan.restated || ended;
-        write(&directory, &yaml, &record)?;
+        write_record(&directory, &yaml, &record)?;
         note = format!(
             "{} has new claims, which are judged on its existing runs",
             directory.id()
         );
     }
     if !global.quiet {
-        terminal::note(&format!("{note} (start a new one: --new)"));
+        terminal::print_note(&format!("{note} (start a new one: --new)"));
     }
     if state.is_over() {
         return Ok((None, directory));
     }
-    let planned = plan(global, site, &record, cells)?;
+    let planned = plan_batch_runs(global, site, &record, cells)?;
     Ok((Some(planned), directory))
 }
 
 /// Plans the rest of a batch. None if it has ended, with all of its runs.
-pub fn resume(
+pub fn resume_batch(
     global: &GlobalOptions,
     directory: &RecordDirectory,
     site: Option<SiteFile>,
@@ -90,26 +92,32 @@ pub fn resume(
         return Ok(None);
     }
     let cells = CellRecipes::open(&record.plan)?;
-    is_unchanged(&record, &cells, directory.id())?;
-    plan(global, site, &record, cells).map(Some)
+    require_unchanged(&record, &cells, directory.id())?;
+    plan_batch_runs(global, site, &record, cells).map(Some)
 }
 
 /// Plans the runs of a batch for a site, or for this host.
-fn plan(
+fn plan_batch_runs(
     global: &GlobalOptions,
     site: Option<SiteFile>,
     record: &BatchRecord,
     cells: CellRecipes,
 ) -> Result<BatchPlacement, Failure> {
     Ok(match site {
-        Some(site) => BatchPlacement::OnSite(Box::new(array::take(global, site, record, &cells)?)),
+        Some(site) => BatchPlacement::OnSite(Box::new(array::plan_site_batch(
+            global, site, record, &cells,
+        )?)),
         None => BatchPlacement::Local(Box::new(PlannedBatch::new(global, record, cells)?)),
     })
 }
 
 /// Refuses a recipe that has changed since the batch started: its trials are one sample.
-pub fn is_unchanged(record: &BatchRecord, cells: &CellRecipes, id: &str) -> Result<(), Failure> {
-    let changed = cells.changed(&record.recipe_hashes);
+pub fn require_unchanged(
+    record: &BatchRecord,
+    cells: &CellRecipes,
+    id: &str,
+) -> Result<(), Failure> {
+    let changed = cells.find_changed(&record.recipe_hashes);
     let Some(cell) = changed.and_then(|cell| record.plan.cells.get(cell)) else {
         return Ok(());
     };
@@ -126,9 +134,9 @@ struct EarlierBatch {
 
 /// The latest batch that is the same but for its claims: an unfinished one, or else one whose claims
 /// are others. A finished batch with the same claims is measured again.
-fn earlier(home: &Home, record: &BatchRecord) -> Option<EarlierBatch> {
+fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Option<EarlierBatch> {
     let ids = home.batch_ids();
-    let found = ids.iter().rev().filter_map(|id| {
+    let candidates = ids.iter().rev().filter_map(|id| {
         let directory = RecordDirectory::from_path(home.batches_directory().join(id));
         let stored: BatchRecord = directory.read_json("batch.json").ok()?;
         let mut same = stored.clone();
@@ -140,26 +148,30 @@ fn earlier(home: &Home, record: &BatchRecord) -> Option<EarlierBatch> {
             plan: stored.plan,
         })
     });
-    let mut found: Vec<EarlierBatch> = found.collect();
+    let mut found: Vec<EarlierBatch> = candidates.collect();
     let unfinished = found.iter().position(|one| !one.state.is_over());
-    let at = unfinished.or_else(|| {
+    let position = unfinished.or_else(|| {
         let latest = found.first()?;
         (latest.plan.claims != record.plan.claims).then_some(0)
     });
-    at.map(|at| found.swap_remove(at))
+    position.map(|at| found.swap_remove(at))
 }
 
 /// Writes the batch's record, before anything else happens.
-fn write(directory: &RecordDirectory, yaml: &str, record: &BatchRecord) -> Result<(), Failure> {
+fn write_record(
+    directory: &RecordDirectory,
+    yaml: &str,
+    record: &BatchRecord,
+) -> Result<(), Failure> {
     write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
     directory.write_json("batch.json", record)?;
     Ok(())
 }
 
 /// `radeon-rocm-releases`: the part of a batch's id that describes it.
-fn stem(title: &str) -> String {
-    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
+fn id_stem(title: &str) -> String {
+    let split_words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words = split_words.filter(|word| !word.is_empty());
     let stem = join(words.map(str::to_lowercase), "-");
     if stem.is_empty() {
         "batch".to_owned()

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::watch::{Reporter, reporter};
+use crate::app::watch::{Reporter, create_reporter};
 use crate::app::{estimate, terminal};
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
@@ -23,7 +23,7 @@ use retrial_report::terminal::wrap::wrap_words;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 
 /// Shows what happens, until the last event.
-pub fn watch(
+pub fn spawn_watcher(
     global: &GlobalOptions,
     plan: &BatchPlan,
     plans: BTreeMap<usize, Plan>,
@@ -34,85 +34,90 @@ pub fn watch(
         let mut display = BatchDisplay::new(global, plan, plans);
         while let Some(progress) = incoming.blocking_recv() {
             match progress {
-                ProgressEvent::Batch(event) => display.batch(&event),
-                ProgressEvent::Run { event, .. } => display.run(&event),
+                ProgressEvent::Batch(event) => display.report_batch_event(&event),
+                ProgressEvent::Run { event, .. } => display.report_run_event(&event),
             }
         }
-        display.between_runs();
+        display.finish_run();
     })
 }
 
 struct BatchDisplay {
     global: GlobalOptions,
     /// The current run's progress is drawn on a terminal.
-    live: bool,
+    is_live: bool,
     lines: PlainBatchProgress,
     /// The current run's reporter, where one is shown.
-    run: Option<Box<dyn Reporter>>,
+    run_reporter: Option<Box<dyn Reporter>>,
     /// A run of each cell, before it begins.
     cells: BTreeMap<usize, RemainingTime>,
     /// Failures of the host that a step of an earlier run reported.
-    reported: BTreeSet<String>,
+    reported_faults: BTreeSet<String>,
     /// Lines that wait for the end of the current run's view.
-    waiting: Vec<String>,
+    waiting_lines: Vec<String>,
 }
 
 impl BatchDisplay {
     /// A batch with the plan of a run of each cell.
     fn new(global: GlobalOptions, plan: BatchPlan, plans: BTreeMap<usize, Plan>) -> Self {
-        let workers = assign_workers(&plan).len();
+        let worker_count = assign_workers(&plan).len();
         // Earlier runs are read while the batch begins.
-        let mut index = entry::open(&global.home);
-        let cells = plans.into_iter().map(|(cell, plan)| {
-            let remaining = estimate::of_plan(&mut index, plan, StepTimes::default());
+        let mut index = entry::open_index(&global.home);
+        let estimates = plans.into_iter().map(|(cell, plan)| {
+            let remaining = estimate::estimate_plan(&mut index, plan, StepTimes::default());
             (cell, remaining)
         });
-        let cells: BTreeMap<usize, RemainingTime> = cells.collect();
+        let cells: BTreeMap<usize, RemainingTime> = estimates.collect();
         let now = Timestamp::now();
-        let expected = cells.iter();
-        let expected =
-            expected.filter_map(|(cell, remaining)| Some((*cell, remaining.estimate_at(now)?)));
-        let expected = expected.collect();
+        let each_cell = cells.iter();
+        let durations =
+            each_cell.filter_map(|(cell, remaining)| Some((*cell, remaining.estimate_at(now)?)));
+        let expected = durations.collect();
         Self {
             // One view cannot show the progress of several runs.
-            live: workers == 1 && std::io::stderr().is_terminal(),
-            lines: PlainBatchProgress::new(plan, workers, global.verbose, expected),
-            run: None,
+            is_live: worker_count == 1 && std::io::stderr().is_terminal(),
+            lines: PlainBatchProgress::new(plan, worker_count, global.verbose, expected),
+            run_reporter: None,
             cells,
-            reported: BTreeSet::new(),
-            waiting: Vec::new(),
+            reported_faults: BTreeSet::new(),
+            waiting_lines: Vec::new(),
             global,
         }
     }
 
-    fn batch(&mut self, event: &BatchEvent) {
+    fn report_batch_event(&mut self, event: &BatchEvent) {
         let lines = self.lines.report_event(event);
         // Quiet prints only the verdict, as for a single run.
         if self.global.output == OutputFormat::Json && !self.global.quiet {
             return terminal::print_json(event);
         }
         if matches!(event.what, BatchEventKind::TrialRunEnded { .. }) {
-            self.between_runs();
+            self.finish_run();
         }
         if !self.global.quiet || matches!(event.what, BatchEventKind::Warning { .. }) {
-            self.waiting.extend(lines);
+            self.waiting_lines.extend(lines);
         }
-        if self.run.is_none() || !self.live {
-            self.write();
+        if self.run_reporter.is_none() || !self.is_live {
+            self.flush_lines();
         }
         if let BatchEventKind::TrialRunStarted { trial_run, .. }
         | BatchEventKind::TrialRunReattached { trial_run, .. } = event.what
         {
             let overall = Some(self.lines.overall_progress(trial_run));
             let cell = self.lines.cell_of_trial_run(trial_run);
-            let remaining = cell.and_then(|cell| self.cells.get(&cell));
-            let remaining = remaining.cloned().unwrap_or_default();
-            self.run = Some(reporter(&self.global, overall, remaining, self.live));
+            let cell_estimate = cell.and_then(|cell| self.cells.get(&cell));
+            let remaining = cell_estimate.cloned().unwrap_or_default();
+            self.run_reporter = Some(create_reporter(
+                &self.global,
+                overall,
+                remaining,
+                self.is_live,
+            ));
         }
     }
 
     /// An event of the current run; a failure of the host is shown once, not for every run.
-    fn run(&mut self, event: &Event) {
+    fn report_run_event(&mut self, event: &Event) {
         if let EventKind::StepEnded {
             end:
                 StepEnd::Failed {
@@ -122,32 +127,32 @@ impl BatchDisplay {
                 },
             ..
         } = &event.what
-            && !self.reported.insert(reason.clone())
-            && !self.live
+            && !self.reported_faults.insert(reason.clone())
+            && !self.is_live
             && self.global.output != OutputFormat::Json
         {
             return;
         }
-        if let Some(run) = &mut self.run {
-            run.event(event);
+        if let Some(run) = &mut self.run_reporter {
+            run.report_event(event);
         }
     }
 
-    fn between_runs(&mut self) {
-        if let Some(mut run) = self.run.take() {
+    fn finish_run(&mut self) {
+        if let Some(mut run) = self.run_reporter.take() {
             run.finish();
         }
-        self.write();
+        self.flush_lines();
     }
 
-    fn write(&mut self) {
-        if self.waiting.is_empty() {
+    fn flush_lines(&mut self) {
+        if self.waiting_lines.is_empty() {
             return;
         }
         let mut err = std::io::stderr().lock();
         // A terminal would break a line within a word.
         let width = terminal_size::terminal_size_of(&err).map(|(width, _)| width.0.into());
-        let lines = self.waiting.drain(..).flat_map(|line| match width {
+        let lines = self.waiting_lines.drain(..).flat_map(|line| match width {
             Some(width) => wrap_words(&line, width, 4),
             None => vec![line],
         });

@@ -6,7 +6,7 @@ use retrial_host::model::HostView;
 use retrial_plan::Plan;
 
 /// Returns the GPUs of each worker in the syntax of `--gpus`. A single worker has all that the batch may use.
-pub fn gpus_of_workers(
+pub fn assign_gpus_to_workers(
     workers: usize,
     chosen: &[String],
     plans: &[&Plan],
@@ -36,18 +36,21 @@ pub fn gpus_of_workers(
     let usable: Vec<String> = if chosen.is_empty() {
         let all = host.gpus.iter().filter(|gpu| !gpu.masked);
         let fits = all.filter(|gpu| {
-            let mut requests = requests.iter();
-            requests
+            let mut all_requests = requests.iter();
+            all_requests
                 .all(|request| request.vendor == gpu.vendor && request.accepts_model(&gpu.model))
         });
         let mut addresses: Vec<String> = fits.map(|gpu| gpu.pci.clone()).collect();
         addresses.dedup();
         addresses
     } else {
-        chosen.iter().flat_map(|word| each(word)).collect()
+        chosen
+            .iter()
+            .flat_map(|word| expand_gpu_range(word))
+            .collect()
     };
-    let count = requests.iter().map(|request| request.count as usize);
-    let count = count.max().unwrap_or(1).max(1);
+    let counts = requests.iter().map(|request| request.count as usize);
+    let count = counts.max().unwrap_or(1).max(1);
     if usable.len() < workers * count {
         return Err(Failure::host(format!(
             "--parallel {workers}: each run requires {count} of the GPUs, and {} can be used: at most {} at once",
@@ -60,7 +63,7 @@ pub fn gpus_of_workers(
 }
 
 /// `0-3` is four GPUs.
-fn each(word: &str) -> Vec<String> {
+fn expand_gpu_range(word: &str) -> Vec<String> {
     match parse_index_range(word) {
         Some((first, last)) => (first..=last).map(|index| index.to_string()).collect(),
         None => vec![word.to_owned()],

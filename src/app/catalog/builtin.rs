@@ -15,14 +15,14 @@ static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
 /// Names of the built-in recipes, sorted.
-pub fn names() -> Vec<String> {
+pub fn recipe_names() -> Vec<String> {
     let mut names = names_below(&RECIPES);
     names.sort();
     names
 }
 
 /// Published results without a recipe, and the reasons: Markdown.
-pub fn omitted() -> &'static str {
+pub fn omitted_results() -> &'static str {
     let file = RECIPES.get_file("LEFT-OUT.md");
     file.and_then(File::contents_utf8).unwrap_or_default()
 }
@@ -35,22 +35,22 @@ fn names_below(directory: &Dir<'_>) -> Vec<String> {
     }
     let names = directory.entries().iter().flat_map(|entry| match entry {
         DirEntry::Dir(below) => names_below(below),
-        DirEntry::File(file) => stem(file).into_iter().collect(),
+        DirEntry::File(file) => recipe_name(file).into_iter().collect(),
     });
     names.collect()
 }
 
 /// The path of a YAML file without its ending.
-fn stem(file: &File<'_>) -> Option<String> {
+fn recipe_name(file: &File<'_>) -> Option<String> {
     let path = file.path().to_str()?;
     path.strip_suffix(".yaml").map(str::to_owned)
 }
 
-pub(super) fn open(name: &str) -> Option<FoundRecipe> {
+pub(super) fn find_recipe(name: &str) -> Option<FoundRecipe> {
     let file = RECIPES.get_file(format!("{name}.yaml"));
     // A file of a recipe's directory is not a recipe of its own.
     let file = match file {
-        Some(file) if names().iter().any(|other| other == name) => file,
+        Some(file) if recipe_names().iter().any(|other| other == name) => file,
         _ => RECIPES.get_file(format!("{name}/recipe.yaml"))?,
     };
     let path = file.path();
@@ -62,7 +62,7 @@ pub(super) fn open(name: &str) -> Option<FoundRecipe> {
     })
 }
 
-pub(super) fn template(name: &str) -> Option<Source> {
+pub(super) fn find_template(name: &str) -> Option<Source> {
     let file = TEMPLATES.get_file(format!("{name}.yaml"))?;
     let path = format!("templates/{}", file.path().display());
     Some(Source::new(path, file.contents_utf8()?))
@@ -72,38 +72,40 @@ pub(super) fn template_names() -> Vec<String> {
     names_below(&TEMPLATES)
 }
 
-pub(super) fn exists(path: &Path) -> bool {
+pub(super) fn companion_exists(path: &Path) -> bool {
     let clean: PathBuf = path.components().collect();
     clean.as_os_str().is_empty() || RECIPES.contains(clean)
 }
 
 /// All files of a directory of the embedded recipes.
-pub(super) fn files(home: &Path) -> Vec<RecipeFile> {
-    let files = directory(home).map(all_files).unwrap_or_default();
+pub(super) fn recipe_files(home: &Path) -> Vec<RecipeFile> {
+    let files = embedded_directory(home)
+        .map(files_below)
+        .unwrap_or_default();
     let texts = files.into_iter().filter_map(|file| {
         Some(RecipeFile {
-            path: relative(file, home).display().to_string(),
+            path: relative_path(file, home).display().to_string(),
             text: file.contents_utf8()?.to_owned(),
         })
     });
     texts.collect()
 }
 
-fn all_files(directory: &'static Dir<'static>) -> Vec<&'static File<'static>> {
+fn files_below(directory: &'static Dir<'static>) -> Vec<&'static File<'static>> {
     let entries = directory.entries().iter();
     entries
         .flat_map(|entry| match entry {
-            DirEntry::Dir(below) => all_files(below),
+            DirEntry::Dir(below) => files_below(below),
             DirEntry::File(file) => vec![file],
         })
         .collect()
 }
 
-fn relative<'a>(file: &'a File<'_>, home: &Path) -> &'a Path {
+fn relative_path<'a>(file: &'a File<'_>, home: &Path) -> &'a Path {
     file.path().strip_prefix(home).unwrap_or(file.path())
 }
 
-fn directory(home: &Path) -> Option<&'static Dir<'static>> {
+fn embedded_directory(home: &Path) -> Option<&'static Dir<'static>> {
     if home.as_os_str().is_empty() {
         return Some(&RECIPES);
     }
@@ -112,15 +114,18 @@ fn directory(home: &Path) -> Option<&'static Dir<'static>> {
 
 /// Writes a directory of the embedded recipes. Scripts are made executable, for embedding keeps
 /// no rights.
-pub(super) fn extract(home: &Path, target: &Path) -> Result<(), CatalogError> {
-    for file in directory(home).map(all_files).unwrap_or_default() {
-        let path = target.join(relative(file, home));
-        write(file, &path).map_err(|source| CatalogError::Write { path, source })?;
+pub(super) fn extract_recipe(home: &Path, target: &Path) -> Result<(), CatalogError> {
+    for file in embedded_directory(home)
+        .map(files_below)
+        .unwrap_or_default()
+    {
+        let path = target.join(relative_path(file, home));
+        write_file(file, &path).map_err(|source| CatalogError::Write { path, source })?;
     }
     Ok(())
 }
 
-fn write(file: &File<'_>, path: &Path) -> std::io::Result<()> {
+fn write_file(file: &File<'_>, path: &Path) -> std::io::Result<()> {
     fs::create_dir_all(parent_directory(path))?;
     fs::write(path, file.contents())?;
     if file.contents().starts_with(b"#!") {

@@ -12,21 +12,22 @@ use retrial_store::files::parent_directory;
 ///
 /// # Errors
 /// It does not exist, or cannot be read.
-pub fn open(path: &Path) -> Result<FoundRecipe, CatalogError> {
-    let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
+pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
+    let metadata = fs::metadata(path).map_err(|error| to_catalog_error(path, error))?;
     let file = if metadata.is_dir() {
         path.join("recipe.yaml")
     } else {
         path.to_owned()
     };
-    let source = read(&file).map_err(|error| match error {
+    let source = read_source(&file).map_err(|error| match error {
         CatalogError::Missing { .. } if metadata.is_dir() => CatalogError::NoRecipe {
             path: path.to_owned(),
         },
         error => error,
     })?;
     let directory = parent_directory(&file);
-    let directory = fs::canonicalize(directory).map_err(|error| unreadable(directory, error))?;
+    let directory =
+        fs::canonicalize(directory).map_err(|error| to_catalog_error(directory, error))?;
     // `.` and `..` name nothing.
     let name = path.file_name().map_or(&*directory, |_| path);
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
@@ -42,21 +43,26 @@ pub fn open(path: &Path) -> Result<FoundRecipe, CatalogError> {
     })
 }
 
-fn unreadable(path: &Path, source: io::Error) -> CatalogError {
-    let path = path.to_owned();
+fn to_catalog_error(path: &Path, source: io::Error) -> CatalogError {
+    let owned_path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CatalogError::Missing { path },
-        _ => CatalogError::Read { path, source },
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            CatalogError::Missing { path: owned_path }
+        }
+        _ => CatalogError::Read {
+            path: owned_path,
+            source,
+        },
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
-    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+pub(super) fn read_source(path: &Path) -> Result<Source, CatalogError> {
+    let file = File::open(path).map_err(|error| to_catalog_error(path, error))?;
     let mut bytes = Vec::new();
     // One byte more than the limit shows that a file is too large without reading it all.
     file.take(MAX_DOCUMENT_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(path, error))?;
+        .map_err(|error| to_catalog_error(path, error))?;
     Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)
 }
 
@@ -65,20 +71,20 @@ pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
 ///
 /// # Errors
 /// It cannot be read.
-pub(super) fn template(
+pub(super) fn read_template(
     directory: &Path,
     kind: RecipeFileKind,
     name: &str,
 ) -> Result<Option<Source>, CatalogError> {
-    let path = templates(directory, kind).join(format!("{name}.yaml"));
-    match read(&path) {
+    let path = templates_directory(directory, kind).join(format!("{name}.yaml"));
+    match read_source(&path) {
         Err(CatalogError::Missing { .. }) => Ok(None),
         read => read.map(Some),
     }
 }
 
 pub(super) fn template_names(directory: &Path, kind: RecipeFileKind) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(templates(directory, kind)) else {
+    let Ok(entries) = fs::read_dir(templates_directory(directory, kind)) else {
         return Vec::new();
     };
     entries
@@ -89,7 +95,7 @@ pub(super) fn template_names(directory: &Path, kind: RecipeFileKind) -> Vec<Stri
         .collect()
 }
 
-fn templates(directory: &Path, kind: RecipeFileKind) -> PathBuf {
+fn templates_directory(directory: &Path, kind: RecipeFileKind) -> PathBuf {
     match kind {
         RecipeFileKind::Recipe => directory.join("templates"),
         RecipeFileKind::Template => templates_above(directory).unwrap_or(directory).to_owned(),

@@ -57,12 +57,12 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    pub(super) fn unknown(name: &str, names: &[String]) -> Self {
+    pub(super) fn unknown_recipe(name: &str, names: &[String]) -> Self {
         let path = Path::new(name);
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
             format!("for the one in this directory, write `./{name}`")
         } else {
-            match candidates(name, names)[..] {
+            match similar_names(name, names)[..] {
                 [] => "see `retrial list`; a path begins with `./` or `/`".to_owned(),
                 [one] => format!("did you mean `{one}`?"),
                 ref several => format!("did you mean one of: {}?", several.join(", ")),
@@ -77,10 +77,10 @@ impl CatalogError {
 
 /// Returns names that may have been meant: those that end with the name (`llama2-70b-mi355x`), else those with a
 /// typing error, else those that contain it (`llama2`).
-fn candidates<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
+fn similar_names<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
     let matching = |is_match: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
-        let names = names.iter().map(String::as_str);
-        names.filter(|full| is_match(full)).collect()
+        let all_names = names.iter().map(String::as_str);
+        all_names.filter(|full| is_match(full)).collect()
     };
     let ending = matching(&|full| full.ends_with(&format!("/{name}")));
     if !ending.is_empty() {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools as _;
 
-pub use builtin::{names, omitted};
-pub use disk::open as open_path;
+pub use builtin::{omitted_results, recipe_names};
+pub use disk::open_recipe as open_path;
 pub use error::CatalogError;
 pub use retrial_mlperf::rounds::built_in_rounds;
 
@@ -43,32 +43,34 @@ enum CompanionRoot {
 }
 
 /// All built-in recipes, sorted by name.
-pub fn list() -> Vec<FoundRecipe> {
-    let names = names().into_iter();
-    names.filter_map(|name| builtin::open(&name)).collect()
+pub fn builtin_recipes() -> Vec<FoundRecipe> {
+    let names = recipe_names().into_iter();
+    names
+        .filter_map(|name| builtin::find_recipe(&name))
+        .collect()
 }
 
 /// Opens a recipe by a built-in name or a path.
 ///
 /// # Errors
 /// No recipe has this name or path, or it cannot be read.
-pub fn open(recipe: &str) -> Result<FoundRecipe, CatalogError> {
+pub fn open_recipe(recipe: &str) -> Result<FoundRecipe, CatalogError> {
     if is_path(recipe) {
         return open_path(Path::new(recipe));
     }
-    builtin::open(recipe.trim_end_matches('/'))
-        .ok_or_else(|| CatalogError::unknown(recipe, &names()))
+    builtin::find_recipe(recipe.trim_end_matches('/'))
+        .ok_or_else(|| CatalogError::unknown_recipe(recipe, &recipe_names()))
 }
 
 /// The built-in rounds and those of these files, which replace built-in ones of the same name.
 ///
 /// # Errors
 /// A file does not exist, cannot be read, or contains no rules.
-pub fn rounds_with(files: &[impl AsRef<Path>]) -> Result<Rounds, CatalogError> {
+pub fn load_rounds(files: &[impl AsRef<Path>]) -> Result<Rounds, CatalogError> {
     files
         .iter()
         .try_fold(built_in_rounds().clone(), |rounds, file| {
-            let source = disk::read(file.as_ref())?;
+            let source = disk::read_source(file.as_ref())?;
             let round = Round::parse(&source).map_err(CatalogError::Text)?;
             Ok(rounds.with_round(round))
         })
@@ -93,9 +95,9 @@ impl FoundRecipe {
     }
 
     /// The files of a built-in recipe's directory. None of one on disk: they are where they are.
-    pub fn files(&self) -> Vec<RecipeFile> {
+    pub fn builtin_files(&self) -> Vec<RecipeFile> {
         match &self.home {
-            CompanionRoot::BuiltIn(home) => builtin::files(home),
+            CompanionRoot::BuiltIn(home) => builtin::recipe_files(home),
             CompanionRoot::Disk(_) => Vec::new(),
         }
     }
@@ -107,7 +109,7 @@ impl FoundRecipe {
     /// A file cannot be written.
     pub fn extract_to(&self, directory: &Path) -> Result<(), CatalogError> {
         match &self.home {
-            CompanionRoot::BuiltIn(home) => builtin::extract(home, directory),
+            CompanionRoot::BuiltIn(home) => builtin::extract_recipe(home, directory),
             CompanionRoot::Disk(_) => Ok(()),
         }
     }
@@ -115,26 +117,27 @@ impl FoundRecipe {
 
 /// Templates of `templates/` in the recipe's directory, then the built-in ones.
 impl TemplateSource for FoundRecipe {
-    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+    fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         if !is_template_name(name) {
             return Ok(None);
         }
-        let own = self.directory();
-        let own = own.map(|directory| disk::template(directory, self.kind, name));
-        let own = own.transpose()?.flatten();
-        Ok(own.or_else(|| builtin::template(name)))
+        let own_directory = self.directory();
+        let own_template =
+            own_directory.map(|directory| disk::read_template(directory, self.kind, name));
+        let own = own_template.transpose()?.flatten();
+        Ok(own.or_else(|| builtin::find_template(name)))
     }
 
     fn template_names(&self) -> Vec<String> {
-        let own = self.directory();
-        let own = own.map(|directory| disk::template_names(directory, self.kind));
+        let own_directory = self.directory();
+        let own = own_directory.map(|directory| disk::template_names(directory, self.kind));
         let names = own.into_iter().flatten().chain(builtin::template_names());
         names.sorted().dedup().collect()
     }
 
     fn companion_exists(&self, relative: &str) -> Option<bool> {
         match &self.home {
-            CompanionRoot::BuiltIn(home) => Some(builtin::exists(&home.join(relative))),
+            CompanionRoot::BuiltIn(home) => Some(builtin::companion_exists(&home.join(relative))),
             CompanionRoot::Disk(directory) => directory.join(relative).try_exists().ok(),
         }
     }

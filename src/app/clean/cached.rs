@@ -14,18 +14,22 @@ use retrial_store::cache::{self, CacheEntry, CacheOrigin, CacheUsage};
 use retrial_store::lock::LockAttempt;
 
 /// Lists the cached directories.
-pub fn list(global: &GlobalOptions) -> ExitCode {
-    print(
+pub fn list_cached(global: &GlobalOptions) -> ExitCode {
+    print_entries(
         global,
         "directories",
         &cache::list_cached_directories(&global.cache),
-        described,
+        describe_entry,
     );
     ExitCode::Success
 }
 
 /// Removes a cached directory. One that a Retrial container has mounted is removed with `all` only.
-pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<ExitCode, Failure> {
+pub fn remove_cached(
+    global: &GlobalOptions,
+    key: &str,
+    extent: CleanScope,
+) -> Result<ExitCode, Failure> {
     let cache = &global.cache;
     let mut directories = cache::list_cached_directories(cache);
     directories.retain(|one| one.key == key || one.label == key);
@@ -36,24 +40,24 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<E
                 .with_help("list them: retrial clean --cached"),
         );
     }
-    let used = runtime::runtime()?.block_on(in_use(global))?;
+    let used = runtime::start_runtime()?.block_on(mounted_directories(global))?;
     let mut removed = Vec::new();
     for directory in directories {
         let label = &directory.label;
         let location = directory.location();
         let mounted = used.iter().find(|(mounted, _)| mounted.contains(&location));
         if let Some((_, run)) = mounted.filter(|_| !extent.all) {
-            terminal::note(&format!(
+            terminal::print_note(&format!(
                 "{label}: skipped: run {run} has it mounted; retrial stop {run}, or --all"
             ));
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();
-        let place = CacheEntry::with_name(cache, &directory.key, name, "");
-        let _lock = match place.try_lock("retrial clean")? {
+        let cache_entry = CacheEntry::with_name(cache, &directory.key, name, "");
+        let _lock = match cache_entry.try_lock("retrial clean")? {
             LockAttempt::Acquired(lock) => lock,
             LockAttempt::HeldBy(holder) => {
-                terminal::note(&format!("{label}: skipped: {holder} is using it"));
+                terminal::print_note(&format!("{label}: skipped: {holder} is using it"));
                 continue;
             }
         };
@@ -67,14 +71,14 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<E
     } else {
         ("removed", "removed")
     };
-    print(global, key, &removed, |directory| {
+    print_entries(global, key, &removed, |directory| {
         let size = format::format_bytes(directory.bytes);
         format!("{word} {}  {size}", directory.label)
     });
     Ok(ExitCode::Success)
 }
 
-fn described(directory: &CacheUsage) -> String {
+fn describe_entry(directory: &CacheUsage) -> String {
     let about = match &directory.manifest {
         None => "incomplete".to_owned(),
         Some(manifest) if manifest.written_by_runs => {
@@ -93,34 +97,36 @@ fn described(directory: &CacheUsage) -> String {
     format!("{}  {size}  {about}", directory.label)
 }
 
-fn print(
+fn print_entries(
     global: &GlobalOptions,
     key: &str,
     directories: &[CacheUsage],
     line: impl Fn(&CacheUsage) -> String,
 ) {
     if global.output == OutputFormat::Json {
-        let directories = directories.iter();
-        let directories: Vec<_> = directories
+        let entries = directories.iter();
+        let directories: Vec<_> = entries
             .map(|one| json!({ "directory": one.label, "bytes": one.bytes }))
             .collect();
         return terminal::print_json(&json!({ key: directories }));
     }
     if directories.is_empty() {
-        return terminal::print("no cached directories\n");
+        return terminal::print_text("no cached directories\n");
     }
     terminal::print_lines(directories.iter().map(line));
 }
 
 /// The directories that running Retrial containers have mounted, each with its run.
-async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
-    let engine = open::engine(global).await?;
+async fn mounted_directories(
+    global: &GlobalOptions,
+) -> Result<Vec<(Vec<String>, String)>, Failure> {
+    let engine = open::connect_engine(global).await?;
     let containers = engine.list_containers(CACHE_LABEL).await?;
     let running = containers.into_iter().filter(|container| container.running);
     let mounted = running.map(|mut container| {
         let mut label = |name| container.labels.remove(name).unwrap_or_default();
-        let directories = label(CACHE_LABEL);
-        let directories = directories.lines().map(str::to_owned).collect();
+        let directories_label = label(CACHE_LABEL);
+        let directories = directories_label.lines().map(str::to_owned).collect();
         (directories, label(RUN_LABEL))
     });
     Ok(mounted.collect())

@@ -31,7 +31,7 @@ pub struct CleanScope {
 }
 
 /// Removes this user's containers that carry our label and that no process follows.
-pub fn clean(
+pub fn remove_containers(
     global: &GlobalOptions,
     run: Option<&str>,
     extent: CleanScope,
@@ -42,10 +42,10 @@ pub fn clean(
             .with_help("ask the containers' owners, or run it with sudo"));
     }
     let selected = run.map(|run| global.home.find_run(run)).transpose()?;
-    let runs = global.home.runs_directory();
-    let runs = runs.canonicalize().unwrap_or(runs);
-    runtime::runtime()?.block_on(async {
-        let engine = open::engine(global).await?;
+    let runs_directory = global.home.runs_directory();
+    let runs = runs_directory.canonicalize().unwrap_or(runs_directory);
+    runtime::start_runtime()?.block_on(async {
+        let engine = open::connect_engine(global).await?;
         let mut removed = Vec::new();
         let mut is_refused = false;
         for container in engine.list_containers(RUN_LABEL).await? {
@@ -54,14 +54,14 @@ pub fn clean(
                 continue;
             }
             let other = find_other_user(&container.labels);
-            if other.is_none() && selected.is_none() && of_another_home(&container, &runs) {
+            if other.is_none() && selected.is_none() && belongs_to_another_home(&container, &runs) {
                 continue;
             }
             let foreign = other.filter(|_| !extent.all_users).map(|user| {
                 format!("it belongs to {user}; root can remove it: --all-users").into()
             });
             let reason = foreign.or_else(|| {
-                let reason = in_use(&container, extent.all)?;
+                let reason = reason_to_keep(&container, extent.all)?;
                 // Without a name, containers in use are skipped; a named one is refused.
                 is_refused = selected.is_some();
                 Some(reason)
@@ -81,7 +81,7 @@ pub fn clean(
             OutputFormat::Json => {
                 terminal::print_json(&json!({ "removed": removed, "dry_run": dry_run }));
             }
-            _ if removed.is_empty() => terminal::print("nothing to remove\n"),
+            _ if removed.is_empty() => terminal::print_text("nothing to remove\n"),
             _ => {
                 let word = if dry_run { "would remove" } else { "removed" };
                 terminal::print_lines(removed.iter().map(|name| format!("{word} {name}")));
@@ -100,7 +100,7 @@ pub fn clean(
 ///
 /// # Errors
 /// If the engine does not answer.
-pub async fn of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
+pub async fn remove_of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
     for container in engine.list_containers(RUN_LABEL).await? {
         let id = label_value(&container, RUN_LABEL);
         let of_job = container.labels.contains_key(JOB_LABEL);
@@ -112,13 +112,13 @@ pub async fn of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), F
 }
 
 /// Returns whether the container's run is in another home, which cleans it.
-fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
+fn belongs_to_another_home(container: &ContainerState, runs: &Path) -> bool {
     let path = container.labels.get(PATH_LABEL).map(Path::new);
     path.is_some_and(|path| !path.starts_with(runs) && path.try_exists().unwrap_or(true))
 }
 
 /// Returns why a container must not be removed now.
-fn in_use(container: &ContainerState, all: bool) -> Option<ErrorText> {
+fn reason_to_keep(container: &ContainerState, all: bool) -> Option<ErrorText> {
     let id = container.labels.get(RUN_LABEL)?;
     let path = container.labels.get(PATH_LABEL).map(Path::new);
     if let Some(holder) = path.and_then(|path| FileLock::find_holder(&path.join("lock"))) {

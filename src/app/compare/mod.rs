@@ -1,9 +1,9 @@
 //! Runs, folders of results, cells of batches and whole histories side by side.
 
-mod by;
+mod by_axis;
 mod subject;
 
-pub use by::by;
+pub use by_axis::compare_by_axis;
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,11 @@ use retrial_results::verdict::comparison::{
 const MAX_LISTED: usize = 8;
 
 /// Compares the named subjects with the first of them.
-pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Comparison, Failure> {
-    let mut subjects = subject::all(global, request)?;
+pub fn compare_named_subjects(
+    global: &GlobalOptions,
+    request: &CompareRequest,
+) -> Result<Comparison, Failure> {
+    let mut subjects = subject::read_subjects(global, request)?;
     refuse_duplicates(&subjects)?;
     if let Some(baseline) = &request.baseline {
         let is_baseline = |subject: &ComparisonSubject| subject.name.contains(baseline.as_str());
@@ -31,7 +34,7 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
         };
         subjects[..=position].rotate_right(1);
     }
-    let comparison = compare_subjects(&subjects, &options(request));
+    let comparison = compare_subjects(&subjects, &comparison_options(request));
     if comparison.figures.is_empty() {
         let subjects = request.subjects.join(" and ");
         let failure = Failure::usage(format!("{subjects} have no figure in common"));
@@ -53,7 +56,7 @@ fn refuse_duplicates(subjects: &[ComparisonSubject]) -> Result<(), Failure> {
     })
 }
 
-fn options(request: &CompareRequest) -> ComparisonOptions {
+fn comparison_options(request: &CompareRequest) -> ComparisonOptions {
     ComparisonOptions {
         paired: request.paired,
         fail_if: request.fail_if,
@@ -63,6 +66,6 @@ fn options(request: &CompareRequest) -> ComparisonOptions {
 
 /// A failure with the first lines of a list below its message.
 fn with_list(failure: Failure, lines: &[String]) -> Failure {
-    let lines = lines.iter().take(MAX_LISTED);
-    lines.fold(failure, Failure::with_help)
+    let first_lines = lines.iter().take(MAX_LISTED);
+    first_lines.fold(failure, Failure::with_help)
 }

@@ -18,14 +18,14 @@ use retrial_run::read_evidence;
 use retrial_store::RunDirectory;
 
 /// Reads every subject that is named.
-pub fn all(
+pub fn read_subjects(
     global: &GlobalOptions,
     request: &CompareRequest,
 ) -> Result<Vec<ComparisonSubject>, Failure> {
     refuse_filters(request)?;
     let subjects = request.subjects.iter();
     subjects
-        .map(|name| subject(global, name, request))
+        .map(|name| read_subject(global, name, request))
         .collect()
 }
 
@@ -36,7 +36,7 @@ fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
         settings: Vec::new(),
         ..request.filter.clone()
     };
-    if !filter.is_all() || request.filter.recipe.len() > 1 {
+    if !filter.is_unrestricted() || request.filter.recipe.len() > 1 {
         return Err(Failure::usage(
             "--outcome, --batch, --host, --benchmark, --gpu, --since, --until and several recipes \
              select runs of the history: they need --by",
@@ -48,38 +48,39 @@ fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
     Ok(())
 }
 
-fn subject(
+fn read_subject(
     global: &GlobalOptions,
     name: &str,
     request: &CompareRequest,
 ) -> Result<ComparisonSubject, Failure> {
     if !Path::new(name).exists() {
         if let Some((batch, cell)) = name.split_once(':') {
-            return of_cell(global, batch, cell);
+            return read_cell(global, batch, cell);
         }
         if name.contains('+') {
-            let runs = name.split('+').map(|one| run(global, one.trim()));
+            let runs = name.split('+').map(|one| read_run(global, one.trim()));
             return Ok(ComparisonSubject::pool(
                 name,
                 runs.collect::<Result<_, _>>()?,
             ));
         }
     }
-    match open::results(&global.home, name) {
-        Ok(Some(RunOrBatch::Run(run))) => of_directory(&run),
-        Ok(Some(RunOrBatch::Batch(batch))) => {
-            Err(is_batch(batch.id(), &of_batch(global, batch.id())))
-        }
-        Ok(None) => folder(global, name, request),
+    match open::find_results(&global.home, name) {
+        Ok(Some(RunOrBatch::Run(run))) => subject_of_run(&run),
+        Ok(Some(RunOrBatch::Batch(batch))) => Err(cell_required(
+            batch.id(),
+            &runs_of_batch(global, batch.id()),
+        )),
+        Ok(None) => read_folder(global, name, request),
         // The history may have runs of a batch that is not here.
-        Err(failure) => match of_batch(global, name) {
+        Err(failure) => match runs_of_batch(global, name) {
             rows if name.is_empty() || rows.is_empty() => Err(failure),
-            rows => Err(is_batch(name, &rows)),
+            rows => Err(cell_required(name, &rows)),
         },
     }
 }
 
-fn folder(
+fn read_folder(
     global: &GlobalOptions,
     name: &str,
     request: &CompareRequest,
@@ -90,15 +91,15 @@ fn folder(
         force: true,
         ..JudgeRequest::default()
     };
-    let groups = judge::gather(global, Path::new(name), &request)?.into_iter();
-    let groups: Vec<_> = groups.map(|one| (one.context, one.evidence)).collect();
+    let gathered = judge::gather_results(global, Path::new(name), &request)?.into_iter();
+    let groups: Vec<_> = gathered.map(|one| (one.context, one.evidence)).collect();
     Ok(ComparisonSubject::from_evidence(name, &groups, Vec::new()))
 }
 
 /// A run by its directory or id.
-fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure> {
-    match open::results(&global.home, name)? {
-        Some(RunOrBatch::Run(run)) => of_directory(&run),
+fn read_run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure> {
+    match open::find_results(&global.home, name)? {
+        Some(RunOrBatch::Run(run)) => subject_of_run(&run),
         _ => Err(global.home.find_run(name).err().map_or_else(
             || Failure::usage(format!("{name} is not a run")),
             Failure::from,
@@ -106,7 +107,7 @@ fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure>
     }
 }
 
-fn of_directory(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
+fn subject_of_run(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
     let evidence = read_evidence(run)?;
     let mut subject =
         ComparisonSubject::from_evidence(run.id(), &[evidence], environment::facts_of_run(run));
@@ -115,14 +116,18 @@ fn of_directory(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
 }
 
 /// The runs of batches whose id contains this.
-fn of_batch(global: &GlobalOptions, id: &str) -> Vec<RunSummary> {
-    runs::index(global).runs(&RunFilter::of_batch(id))
+fn runs_of_batch(global: &GlobalOptions, id: &str) -> Vec<RunSummary> {
+    runs::open_index(global).runs(&RunFilter::for_batch(id))
 }
 
 /// All runs of a batch's cell, in the order of its rounds.
-fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<ComparisonSubject, Failure> {
-    let rows = of_batch(global, batch);
-    let batches = distinct(&rows, |batch| &batch.id);
+fn read_cell(
+    global: &GlobalOptions,
+    batch: &str,
+    cell: &str,
+) -> Result<ComparisonSubject, Failure> {
+    let rows = runs_of_batch(global, batch);
+    let batches = distinct_values(&rows, |batch| &batch.id);
     let [id] = &batches[..] else {
         return Err(if batches.is_empty() {
             Failure::usage(format!(
@@ -134,40 +139,45 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Comparison
             with_list(Failure::usage(message), &batches)
         });
     };
-    let mut found: Vec<&RunSummary> = rows.iter().filter(|row| is_of_cell(row, cell)).collect();
+    let mut found: Vec<&RunSummary> = rows
+        .iter()
+        .filter(|row| belongs_to_cell(row, cell))
+        .collect();
     found.sort_by_key(|row| row.batch.as_ref().map(|batch| batch.trial));
     if found.is_empty() {
         let message = format!("batch {id} has no cell {cell}; it has:");
-        let cells = distinct(&rows, |batch| &batch.cell);
+        let cells = distinct_values(&rows, |batch| &batch.cell);
         return Err(with_list(Failure::usage(message), &cells));
     }
     let runs = found
         .iter()
-        .map(|row| of_directory(&row.directory()))
+        .map(|row| subject_of_run(&row.directory()))
         .collect::<Result<Vec<ComparisonSubject>, Failure>>()?;
     Ok(ComparisonSubject::pool(format!("{id}:{cell}"), runs))
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.
-fn is_of_cell(row: &RunSummary, cell: &str) -> bool {
+fn belongs_to_cell(row: &RunSummary, cell: &str) -> bool {
     let batch = row.batch.as_ref();
-    batch.is_some_and(|batch| batch.cell == cell || parts(&batch.cell) == parts(cell))
+    batch.is_some_and(|batch| {
+        batch.cell == cell || sorted_axis_values(&batch.cell) == sorted_axis_values(cell)
+    })
 }
 
-fn parts(cell: &str) -> Vec<&str> {
+fn sorted_axis_values(cell: &str) -> Vec<&str> {
     cell.split(',').map(str::trim).sorted().collect()
 }
 
 /// Returns a property of the batches of these runs, each value once.
-fn distinct(rows: &[RunSummary], value: impl Fn(&BatchPosition) -> &String) -> Vec<String> {
+fn distinct_values(rows: &[RunSummary], value: impl Fn(&BatchPosition) -> &String) -> Vec<String> {
     let batches = rows.iter().filter_map(|row| row.batch.as_ref());
     batches.map(value).sorted().dedup().cloned().collect()
 }
 
-fn is_batch(id: &str, rows: &[RunSummary]) -> Failure {
+fn cell_required(id: &str, rows: &[RunSummary]) -> Failure {
     let message = format!("{id} is a batch: name one of its cells, {id}:CELL");
     with_list(
         Failure::usage(message),
-        &distinct(rows, |batch| &batch.cell),
+        &distinct_values(rows, |batch| &batch.cell),
     )
 }

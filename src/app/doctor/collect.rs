@@ -22,19 +22,19 @@ use retrial_run::nodes::{LineReader, clock_lead_s};
 use retrial_slurm as slurm;
 
 /// How long a machine may take to examine itself.
-const MACHINE: Duration = Duration::from_mins(5);
+const MACHINE_TIMEOUT: Duration = Duration::from_mins(5);
 /// How long an answer may be under way: a job may have waited for its nodes long before it.
-const ON_THE_WAY: Duration = Duration::from_secs(5);
+const MAX_ANSWER_DELAY: Duration = Duration::from_secs(5);
 /// The maximum length of a line, bytes; the rest of a longer one is not read.
-const MAX_LINE: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 /// How long a process may take to end after TERM.
-const END: Duration = Duration::from_secs(10);
+const TERMINATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Asks this machine and those of an allocation; `command` is the command line on a machine.
 ///
 /// # Errors
 /// If a process cannot be started, or this one is interrupted.
-pub async fn machines(
+pub async fn examine_machines(
     host: &str,
     allocation: &NodeAllocation,
     command: impl Fn(&str) -> Vec<String>,
@@ -42,7 +42,7 @@ pub async fn machines(
     let cannot = |name: &str, error: &std::io::Error| {
         Failure::host(format!("{name}: failed to start a process: {error}"))
     };
-    let here = start_here(&command(host)).map_err(|error| cannot(host, &error))?;
+    let here = start_locally(&command(host)).map_err(|error| cannot(host, &error))?;
     let mut started = vec![Examination::new(host, here)];
     for name in &allocation.others {
         let child = allocation.launcher.start_process(name, &command(name));
@@ -51,20 +51,23 @@ pub async fn machines(
             child.map_err(|error| cannot(name, &error))?,
         ));
     }
-    collect(started, Some(MACHINE)).await
+    collect_answers(started, Some(MACHINE_TIMEOUT)).await
 }
 
 /// Asks the nodes of a job of their own, which may have to wait for them.
 ///
 /// # Errors
 /// If `srun` cannot be started, or this process is interrupted.
-pub async fn job(options: &[String], command: &[String]) -> Result<Vec<KnownMachine>, Failure> {
-    let child = slurm::start_on_nodes(options, command);
-    let child = child.map_err(|error| Failure::host(error.to_string()))?;
-    collect(vec![Examination::new("", child)], None).await
+pub async fn examine_job_nodes(
+    options: &[String],
+    command: &[String],
+) -> Result<Vec<KnownMachine>, Failure> {
+    let spawn_result = slurm::start_on_nodes(options, command);
+    let child = spawn_result.map_err(|error| Failure::host(error.to_string()))?;
+    collect_answers(vec![Examination::new("", child)], None).await
 }
 
-fn start_here(words: &[String]) -> std::io::Result<Child> {
+fn start_locally(words: &[String]) -> std::io::Result<Child> {
     let (program, arguments) = words
         .split_first()
         .ok_or(std::io::ErrorKind::InvalidInput)?;
@@ -78,7 +81,7 @@ fn start_here(words: &[String]) -> std::io::Result<Child> {
 }
 
 /// Waits for all answers, and sorts them by name. An interrupt ends the started processes.
-async fn collect(
+async fn collect_answers(
     mut started: Vec<Examination>,
     limit: Option<Duration>,
 ) -> Result<Vec<KnownMachine>, Failure> {
@@ -90,7 +93,7 @@ async fn collect(
         _ = signals.next() => false,
     };
     if !is_complete {
-        join_all(started.iter_mut().map(Examination::end)).await;
+        join_all(started.iter_mut().map(Examination::terminate)).await;
         return Err(Failure::new(ExitCode::Interrupted, "interrupted"));
     }
     let mut all: Vec<KnownMachine> = started.into_iter().flat_map(|one| one.machines).collect();
@@ -125,16 +128,16 @@ impl Examination {
         let (name, started) = (&self.name, self.started);
         let listening = async {
             tokio::join!(
-                each_line(answers, |line| {
+                for_each_line(answers, |line| {
                     let received = Timestamp::now();
-                    let sent = started.max(received - ON_THE_WAY);
-                    machines.extend(ExaminedMachine::read(line).map(|answer| KnownMachine {
+                    let sent = started.max(received - MAX_ANSWER_DELAY);
+                    machines.extend(ExaminedMachine::parse(line).map(|answer| KnownMachine {
                         name: answer.name,
                         ahead: clock_lead_s(answer.time, sent, received),
                         facts: answer.facts,
                     }));
                 }),
-                each_line(messages, |line| note(name, line)),
+                for_each_line(messages, |line| print_message(name, line)),
             );
         };
         let Some(limit) = limit else {
@@ -142,40 +145,43 @@ impl Examination {
             return;
         };
         if timeout(limit, listening).await.is_err() {
-            note(
+            print_message(
                 name,
                 &format!(
                     "no answer within {}",
                     format::format_duration(limit.as_secs_f64())
                 ),
             );
-            self.end().await;
+            self.terminate().await;
         }
     }
 
-    async fn end(&mut self) {
+    async fn terminate(&mut self) {
         let process = self.child.id().and_then(|id| i32::try_from(id).ok());
         if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {
             let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         }
-        if timeout(END, self.child.wait()).await.is_err() {
+        if timeout(TERMINATION_TIMEOUT, self.child.wait())
+            .await
+            .is_err()
+        {
             let _ = self.child.kill().await;
         }
     }
 }
 
-fn note(name: &str, line: &str) {
+fn print_message(name: &str, line: &str) {
     let line = sanitize(line);
     if name.is_empty() {
-        terminal::note(&line);
+        terminal::print_note(&line);
     } else {
-        terminal::note(&format!("{name}: {line}"));
+        terminal::print_note(&format!("{name}: {line}"));
     }
 }
 
-async fn each_line(input: Option<impl AsyncRead + Unpin>, mut take: impl FnMut(&str)) {
+async fn for_each_line(input: Option<impl AsyncRead + Unpin>, mut take: impl FnMut(&str)) {
     let Some(input) = input else { return };
-    let mut lines = LineReader::new(input, MAX_LINE);
+    let mut lines = LineReader::new(input, MAX_LINE_BYTES);
     while let Some(line) = lines.next_line().await {
         take(&String::from_utf8_lossy(line.as_bytes()));
     }

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
-use crate::app::nodes::{self, recipe_of};
+use crate::app::nodes::{self, read_shared_recipe};
 use crate::app::options::GlobalOptions;
-use crate::app::{gpu_support, missing, open, preflight, runtime, terminal};
+use crate::app::{gpu_support, missing_requirements, open, preflight, runtime, terminal};
 use retrial_engine::api::Engine;
 use retrial_engine::docker::DockerEngine;
 use retrial_host::checks::{HostCheck, HostCheckKind};
@@ -34,14 +34,14 @@ pub struct ExaminedMachine {
 
 impl ExaminedMachine {
     /// Reads a line; none if it is another program's.
-    pub fn read(line: &str) -> Option<Self> {
+    pub fn parse(line: &str) -> Option<Self> {
         let answer: Self = serde_json::from_str(line).ok()?;
         is_machine_name(&answer.name).then_some(answer)
     }
 }
 
 /// A machine's file in the directory: the checks of the recipe.
-pub fn file(name: &str) -> String {
+pub fn checks_file(name: &str) -> String {
     format!("{name}.json")
 }
 
@@ -49,16 +49,16 @@ pub fn file(name: &str) -> String {
 ///
 /// # Errors
 /// If the operating system refuses its resources.
-pub fn look(
+pub fn check_host(
     global: &GlobalOptions,
     host: HostView,
     plan: Option<&Plan>,
 ) -> Result<Vec<HostCheck>, Failure> {
-    let result = runtime::runtime()?.block_on(async {
-        let engine = DockerEngine::connect(global.engine.as_deref()).await;
-        let engine = engine.as_ref();
-        let engine = engine.map(|engine| engine as &dyn Engine);
-        preflight::look(global, host, engine, plan).await
+    let result = runtime::start_runtime()?.block_on(async {
+        let connect_result = DockerEngine::connect(global.engine.as_deref()).await;
+        let docker_result = connect_result.as_ref();
+        let engine = docker_result.map(|engine| engine as &dyn Engine);
+        preflight::examine_host(global, host, engine, plan).await
     });
     // Files of this host were checked during planning.
     let unmet = plan.into_iter().flat_map(|plan| &plan.unmet);
@@ -71,14 +71,14 @@ pub fn look(
 ///
 /// # Errors
 /// If the directory cannot be read or written.
-pub fn examine(
+pub fn answer_examination(
     global: &GlobalOptions,
     directory: &Path,
     name: Option<String>,
 ) -> Result<ExitCode, Failure> {
     let shared = RunDirectory::from_path(directory.to_owned());
-    let mut host = open::host_view(global);
-    let (facts, plan) = nodes::examine(&host, &shared)?;
+    let mut host = open::probe_host(global);
+    let (facts, plan) = nodes::examine_machine(&host, &shared)?;
     let answer = ExaminedMachine {
         name: name
             .or_else(current_node)
@@ -91,12 +91,12 @@ pub fn examine(
     let Some(plan) = plan else {
         return Ok(ExitCode::Host);
     };
-    let recipe = recipe_of(&shared, &plan.recipe)?;
-    gpu_support::ask_for(global, &recipe, &mut host);
+    let recipe = read_shared_recipe(&shared, &plan.recipe)?;
+    gpu_support::query_if_needed(global, &recipe, &mut host);
     let mut plan = plan_for_host(&plan, &recipe, &host)?;
-    missing::note(&mut plan, &recipe);
-    let checks = look(global, host, Some(&plan))?;
-    shared.write_json(&file(&answer.name), &checks)?;
+    missing_requirements::add_missing_files(&mut plan, &recipe);
+    let checks = check_host(global, host, Some(&plan))?;
+    shared.write_json(&checks_file(&answer.name), &checks)?;
     Ok(ExitCode::Success)
 }
 
@@ -120,10 +120,10 @@ mod tests {
             serde_json::to_string(&ExaminedMachine { name, facts, time }).unwrap()
         };
         assert_eq!(
-            ExaminedMachine::read(&line("n1")).map(|answer| answer.name),
+            ExaminedMachine::parse(&line("n1")).map(|answer| answer.name),
             Some("n1".to_owned())
         );
-        assert!(ExaminedMachine::read(&line("../n1")).is_none());
-        assert!(ExaminedMachine::read("Loading rocm/7.1").is_none());
+        assert!(ExaminedMachine::parse(&line("../n1")).is_none());
+        assert!(ExaminedMachine::parse("Loading rocm/7.1").is_none());
     }
 }

@@ -5,5 +5,5 @@ mod collect;
 mod machine;
 mod multi_node;
 
-pub use machine::{examine, look};
-pub use multi_node::{nodes, site};
+pub use machine::{answer_examination, check_host};
+pub use multi_node::{examine_nodes, examine_site};

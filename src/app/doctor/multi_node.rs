@@ -7,9 +7,11 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::collect;
-use super::machine::file;
+use super::machine::checks_file;
 use crate::app::failure::Failure;
-use crate::app::nodes::{KnownMachine, MachineDifferences, NodeAllocation, compare, write_nonce};
+use crate::app::nodes::{
+    KnownMachine, MachineDifferences, NodeAllocation, compare_machines, write_nonce,
+};
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{open, runtime, terminal};
@@ -21,46 +23,50 @@ use retrial_store::RunDirectory;
 use retrial_store::files::write_atomically;
 
 /// The time limit of a site's job, once it has its nodes.
-const JOB: Duration = Duration::from_mins(10);
+const SITE_JOB_TIME_LIMIT: Duration = Duration::from_mins(10);
 
 /// Examines this machine and others for a recipe.
 ///
 /// # Errors
 /// If the recipe is wrong, or needs another number of machines.
-pub fn nodes(
+pub fn examine_nodes(
     global: &GlobalOptions,
     recipe: RecipeRequest,
     allocation: &NodeAllocation,
 ) -> Result<ExitCode, Failure> {
-    let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
-    let request = PlanRequest::everything(recipe);
-    let host = open::host_view(global);
-    let plan = open::plan(global, &request, &opened, false, &host)?;
-    NodeAllocation::matches(Some(allocation), &plan)?;
+    let (opened, _) = open::open_with_stand_ins(&recipe)?;
+    let request = PlanRequest::whole_recipe(recipe);
+    let host = open::probe_host(global);
+    let plan = open::plan_recipe(global, &request, &opened, false, &host)?;
+    NodeAllocation::check_machine_count(Some(allocation), &plan)?;
     let shared = SharedDirectory::new(global, &plan, &opened.resolved.yaml)?;
-    let program = runtime::program()?;
+    let program = runtime::program_path()?;
     let directory = shared.directory.path().display().to_string();
-    let command = |name: &str| runtime::command(&program, global, &["examine", &directory, name]);
-    let answers = collect::machines(&host.hostname, allocation, command);
-    let answers = runtime::runtime()?.block_on(answers)?;
-    Ok(shared.conclude(global, &plan, &answers))
+    let command =
+        |name: &str| runtime::command_line(&program, global, &["examine", &directory, name]);
+    let answers = collect::examine_machines(&host.hostname, allocation, command);
+    let answers = runtime::start_runtime()?.block_on(answers)?;
+    Ok(shared.print_comparison(global, &plan, &answers))
 }
 
 /// Examines the nodes that a site allocates to a job of a recipe.
 ///
 /// # Errors
 /// If the recipe or the site's file is wrong, or Slurm refuses the job.
-pub fn site(
+pub fn examine_site(
     global: &GlobalOptions,
     recipe: RecipeRequest,
     name: &str,
 ) -> Result<ExitCode, Failure> {
-    let request = PlanRequest::everything(recipe);
+    let request = PlanRequest::whole_recipe(recipe);
     let site = SiteRun::open(global, name, &request, None)?;
     let shared = SharedDirectory::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
-    let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
-    let answers = runtime::runtime()?.block_on(collect::job(&options, &command))?;
-    Ok(shared.conclude(&site.global, &site.plan, &answers))
+    let [options, command] = site
+        .target
+        .examination_command(shared.directory.path(), SITE_JOB_TIME_LIMIT)?;
+    let answers =
+        runtime::start_runtime()?.block_on(collect::examine_job_nodes(&options, &command))?;
+    Ok(shared.print_comparison(&site.global, &site.plan, &answers))
 }
 
 /// A directory in the home for the time of the examination, which all machines should see.
@@ -88,13 +94,21 @@ impl SharedDirectory {
     }
 
     /// Compares the machines, and shows everything.
-    fn conclude(&self, global: &GlobalOptions, plan: &Plan, answers: &[KnownMachine]) -> ExitCode {
-        let differences = self.differences(plan, answers);
-        let machines: Vec<MachineReport> = answers.iter().map(|one| self.machine(one)).collect();
+    fn print_comparison(
+        &self,
+        global: &GlobalOptions,
+        plan: &Plan,
+        answers: &[KnownMachine],
+    ) -> ExitCode {
+        let differences = self.find_differences(plan, answers);
+        let machines: Vec<MachineReport> =
+            answers.iter().map(|one| self.machine_report(one)).collect();
         if global.output == OutputFormat::Json {
-            terminal::print_pretty(&json!({ "machines": machines, "differences": differences }));
+            terminal::print_pretty_json(
+                &json!({ "machines": machines, "differences": differences }),
+            );
         } else {
-            terminal::show(&machines::machines_document(&machines, &differences));
+            terminal::print_document(&machines::machines_document(&machines, &differences));
         }
         let mut checks = machines.iter().flat_map(|machine| &machine.checks);
         let is_ready =
@@ -102,9 +116,9 @@ impl SharedDirectory {
         ExitCode::Host.success_if(is_ready)
     }
 
-    fn differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {
+    fn find_differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {
         let directory = self.directory.path().display().to_string();
-        let differences = compare(answers, &self.nonce, plan.total_gpus(), &directory);
+        let differences = compare_machines(answers, &self.nonce, plan.total_gpus(), &directory);
         let MachineDifferences { errors, refusals } = differences;
         let required = plan.nodes.map_or(1, |nodes| nodes.count);
         let silent = (answers.len() < usize::try_from(required).unwrap_or(usize::MAX))
@@ -112,7 +126,7 @@ impl SharedDirectory {
         silent.into_iter().chain(errors).chain(refusals).collect()
     }
 
-    fn machine(&self, machine: &KnownMachine) -> MachineReport {
+    fn machine_report(&self, machine: &KnownMachine) -> MachineReport {
         let facts = &machine.facts;
         MachineReport {
             name: machine.name.clone(),
@@ -122,7 +136,7 @@ impl SharedDirectory {
             rocm: facts.rocm.clone(),
             checks: self
                 .directory
-                .read_json(&file(&machine.name))
+                .read_json(&checks_file(&machine.name))
                 .unwrap_or_default(),
         }
     }

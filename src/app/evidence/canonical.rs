@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use retrial_plan::difference::differences;
+use retrial_plan::difference::find_differences;
 use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
 
 /// The largest file that is read, bytes.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_JSON_BYTES: u64 = 64 << 20;
 
 /// A JSON file of a run.
 #[derive(Debug)]
@@ -27,20 +27,20 @@ pub struct JsonFile<T> {
 ///
 /// # Errors
 /// If it is missing, or not what the program reads.
-pub fn read<T: Serialize + DeserializeOwned>(
+pub fn read_canonical<T: Serialize + DeserializeOwned>(
     run: &RunDirectory,
     name: &str,
 ) -> Result<JsonFile<T>, String> {
-    let text = read_text_beneath(run.path(), Path::new(name), MAX_BYTES)
+    let text = read_text_beneath(run.path(), Path::new(name), MAX_JSON_BYTES)
         .map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
-    let file = parse(&text).map_err(|reason| format!("{name}: {reason}"))?;
+    let file = parse_canonical(&text).map_err(|reason| format!("{name}: {reason}"))?;
     Ok(JsonFile {
         problem: file.problem.map(|problem| format!("{name}: {problem}")),
         ..file
     })
 }
 
-fn parse<T: Serialize + DeserializeOwned>(text: &str) -> Result<JsonFile<T>, String> {
+fn parse_canonical<T: Serialize + DeserializeOwned>(text: &str) -> Result<JsonFile<T>, String> {
     let value: T = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let written = serde_json::to_string_pretty(&value).map_err(|error| error.to_string())?;
     if text.strip_suffix('\n') == Some(&written) {
@@ -51,7 +51,7 @@ fn parse<T: Serialize + DeserializeOwned>(text: &str) -> Result<JsonFile<T>, Str
     }
     let [recorded, known] = [text, &written].map(serde_json::from_str::<Value>);
     let unknown = match (recorded, known) {
-        (Ok(recorded), Ok(known)) => differences(&recorded, &known).into_iter().next(),
+        (Ok(recorded), Ok(known)) => find_differences(&recorded, &known).into_iter().next(),
         _ => None,
     };
     let problem = unknown.map_or_else(
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_file_in_its_own_form_is_read() {
-        let known = parse::<Known>(&pretty(TEXT)).unwrap();
+        let known = parse_canonical::<Known>(&pretty(TEXT)).unwrap();
         assert_eq!(known.value.tagged, Tagged::One { b: 2 });
         assert_eq!(known.problem, None);
     }
@@ -110,7 +110,7 @@ mod tests {
         } else {
             pretty(&TEXT.replace(from, to))
         };
-        let error = parse::<Known>(&text).unwrap().problem.unwrap();
+        let error = parse_canonical::<Known>(&text).unwrap().problem.unwrap();
         assert!(error.contains(reason), "{error}");
     }
 
@@ -122,7 +122,7 @@ mod tests {
     fn duplicate_keys_are_refused(#[case] from: &str, #[case] to: &str) {
         let text = pretty(TEXT);
         assert!(text.contains(from), "{text}");
-        let parsed = parse::<Known>(&text.replacen(from, to, 1));
+        let parsed = parse_canonical::<Known>(&text.replacen(from, to, 1));
         assert!(parsed.is_err() || parsed.unwrap().problem.is_some());
     }
 }

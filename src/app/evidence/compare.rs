@@ -9,12 +9,12 @@ use retrial_results::verdict::{Qualifier, ResultVerdict, Verdict};
 
 /// Figures that differ by less are the same: JSON keeps every digit, but another version may add up in another
 /// order.
-const SAME: f64 = 1e-9;
+const MAX_RELATIVE_ROUNDING: f64 = 1e-9;
 /// The largest number of differences that are named.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED_DIFFERENCES: usize = 10;
 
 /// Returns the differences between a recorded and a recomputed verdict, except those of wording.
-pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
+pub fn verdict_differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
     let mut differences = Vec::new();
     let [before, now] = [recorded, recomputed].map(Verdict::qualified_outcome);
     if before != now {
@@ -48,9 +48,9 @@ pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
             None => differences.push(format!("{name}: its verdict is missing")),
         }
     }
-    if differences.len() > MOST_NAMED {
-        let more = differences.len() - MOST_NAMED;
-        differences.truncate(MOST_NAMED);
+    if differences.len() > MAX_NAMED_DIFFERENCES {
+        let more = differences.len() - MAX_NAMED_DIFFERENCES;
+        differences.truncate(MAX_NAMED_DIFFERENCES);
         differences.push(format!("and {more} more"));
     }
     differences
@@ -63,10 +63,10 @@ fn qualifier_differences(
     recomputed: &[Qualifier],
 ) -> Vec<String> {
     let only = |these: &[Qualifier], others: &[Qualifier], word: &str| -> Vec<String> {
-        let these = these.iter().filter(|one| !others.contains(one));
+        let unmatched = these.iter().filter(|one| !others.contains(one));
         let line =
             |one: &Qualifier| format!("{prefix}qualifier {word}: {}: {}", one.kind, one.reason);
-        these.map(line).collect()
+        unmatched.map(line).collect()
     };
     let missing = only(recomputed, recorded, "missing");
     let unfounded = only(recorded, recomputed, "not derived");
@@ -74,7 +74,10 @@ fn qualifier_differences(
 }
 
 /// Returns how a recorded value differs from the recomputed one, if it does.
-pub fn difference<T: Copy + PartialEq + Display>(recorded: T, recomputed: T) -> Option<String> {
+pub fn describe_difference<T: Copy + PartialEq + Display>(
+    recorded: T,
+    recomputed: T,
+) -> Option<String> {
     (recorded != recomputed).then(|| format!("recorded {recorded}, recomputed {recomputed}"))
 }
 
@@ -85,8 +88,8 @@ fn result_differences(
 ) -> Vec<String> {
     let mut differences = Vec::new();
     let word = |valid| if valid { "valid" } else { "not valid" };
-    let outcome = difference(recorded.outcome, recomputed.outcome);
-    let validity = difference(word(recorded.valid), word(recomputed.valid));
+    let outcome = describe_difference(recorded.outcome, recomputed.outcome);
+    let validity = describe_difference(word(recorded.valid), word(recomputed.valid));
     let whole = outcome.into_iter().chain(validity);
     differences.extend(whole.map(|difference| format!("{name}: {difference}")));
     let prefix = format!("{name}: ");
@@ -94,7 +97,8 @@ fn result_differences(
     differences.extend(qualifier_differences(&prefix, recorded_ones, all));
     for (figure, value) in &recomputed.figures {
         match recorded.figures.get(figure) {
-            Some(other) if is_same(other.value, value.value) && other.unit == value.unit => {}
+            Some(other) if is_same_figure(other.value, value.value) && other.unit == value.unit => {
+            }
             Some(other) => differences.push(format!(
                 "{name}: {figure}: recorded {} {}, the logs have {}",
                 other.value, other.unit, value.value
@@ -114,7 +118,7 @@ fn result_differences(
             Some(other)
                 if other.outcome == judgement.outcome
                     && (other.ratio == judgement.ratio
-                        || is_same(ratio(other.ratio), ratio(judgement.ratio))) => {}
+                        || is_same_figure(ratio(other.ratio), ratio(judgement.ratio))) => {}
             Some(other) => differences.push(format!(
                 "{name}: {}: recorded {}, recomputed {}",
                 judgement.figure, other.outcome, judgement.outcome
@@ -126,12 +130,12 @@ fn result_differences(
 }
 
 #[expect(clippy::float_cmp, reason = "infinities are the same")]
-fn is_same(a: f64, b: f64) -> bool {
-    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= SAME * b.abs()
+fn is_same_figure(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= MAX_RELATIVE_ROUNDING * b.abs()
 }
 
 /// Returns the parts of a statement that differ from the files.
-pub fn statement(
+pub fn statement_differences(
     statement: &Statement,
     facts: StatementSources<'_>,
     manifest: &BundleManifest,
@@ -152,14 +156,14 @@ pub fn statement(
 }
 
 /// Returns the basis of a verdict: files that were judged again, and files whose statements are accepted.
-pub fn basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
+pub fn verdict_basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
     /// Files that were judged again.
-    const RAW: [(&str, &str); 2] = [
+    const JUDGED_FILES: [(&str, &str); 2] = [
         ("results/", "the benchmark's own logs: figures and rules"),
         ("steps/", "output of the steps: figures that are printed"),
     ];
     /// Files whose statements are accepted.
-    const DECLARED: [(&str, &str); 7] = [
+    const DECLARED_FILES: [(&str, &str); 7] = [
         ("journal.jsonl", "times, exit codes, image digests"),
         (
             "plan.json",
@@ -171,9 +175,9 @@ pub fn basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
         ("telemetry.csv", "samples of GPUs and container"),
         ("nodes/", "the same of the other machines"),
     ];
-    let raw = RAW.map(|part| (BasisKind::Raw, part)).into_iter();
-    let parts = raw.chain(DECLARED.map(|part| (BasisKind::Declared, part)));
-    let parts = parts.map(|(kind, (path, content))| {
+    let raw = JUDGED_FILES.map(|part| (BasisKind::Raw, part)).into_iter();
+    let all_parts = raw.chain(DECLARED_FILES.map(|part| (BasisKind::Declared, part)));
+    let parts = all_parts.map(|(kind, (path, content))| {
         let is_directory = path.ends_with('/');
         let of_kind = manifest
             .files

@@ -20,19 +20,20 @@ use crate::app::failure::Failure;
 use retrial_bundle::signature::{Signer, SigningError};
 
 /// The variable with an agent's socket.
-const AGENT: &str = "SSH_AUTH_SOCK";
+const AGENT_SOCKET_VARIABLE: &str = "SSH_AUTH_SOCK";
 /// The first line of OpenSSH's private keys.
-const PRIVATE: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
+const PRIVATE_KEY_HEADER: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /// Opens a key: a private one, prompting for its passphrase, or one in the agent by its public key.
-pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
+pub fn open_key(path: &Path) -> Result<Box<dyn Signer>, Failure> {
     let refuse = |reason: &str| Failure::usage(format!("--sign {}: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
-    if text.starts_with(PRIVATE) {
-        let key = PrivateKey::from_openssh(&text);
-        let mut key = key.map_err(|error| refuse(&format!("not a usable key: {error}")))?;
+    if text.starts_with(PRIVATE_KEY_HEADER) {
+        let parse_result = PrivateKey::from_openssh(&text);
+        let mut key =
+            parse_result.map_err(|error| refuse(&format!("not a usable key: {error}")))?;
         if key.is_encrypted() {
-            key = decrypt(&key, path)?;
+            key = decrypt_key(&key, path)?;
         }
         return Ok(Box::new(FileSigner(key)));
     }
@@ -40,31 +41,34 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
         return Err(refuse("not an OpenSSH private key")
             .with_help("convert a copy of it: ssh-keygen -p -f COPY"));
     }
-    let public = PublicKey::from_openssh(&text).map_err(|_| {
+    let public_key = PublicKey::from_openssh(&text).map_err(|_| {
         refuse("neither an OpenSSH private key nor a public key")
             .with_help("make one: ssh-keygen -t ed25519 -f retrial-key")
     })?;
-    let public = public.key_data().clone();
-    let socket = env::var_os(AGENT).ok_or_else(|| {
+    let public = public_key.key_data().clone();
+    let socket = env::var_os(AGENT_SOCKET_VARIABLE).ok_or_else(|| {
         refuse(&format!(
-            "a public key: an ssh-agent must hold its private key, but {AGENT} is not set"
+            "a public key: an ssh-agent must hold its private key, but {AGENT_SOCKET_VARIABLE} is not set"
         ))
         .with_help(
             "start one: eval \"$(ssh-agent)\"; ssh-add KEY    or name the private key's file",
         )
     })?;
-    let stream = UnixStream::connect(&socket)
-        .map_err(|error| refuse(&format!("no ssh-agent answers at {AGENT}: {error}")))?;
+    let stream = UnixStream::connect(&socket).map_err(|error| {
+        refuse(&format!(
+            "no ssh-agent answers at {AGENT_SOCKET_VARIABLE}: {error}"
+        ))
+    })?;
     Ok(Box::new(AgentSigner {
-        public,
+        public_key: public,
         agent: Client::new(stream),
     }))
 }
 
-fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
+fn decrypt_key(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
     let path = path.display();
-    let passphrase = rpassword::prompt_password(format!("Enter passphrase for {path}: "));
-    let passphrase = passphrase.map_err(|error| {
+    let prompt_result = rpassword::prompt_password(format!("Enter passphrase for {path}: "));
+    let passphrase = prompt_result.map_err(|error| {
         Failure::usage(format!(
             "--sign {path}: it has a passphrase, and there is no terminal to ask for it: {error}"
         ))
@@ -99,41 +103,41 @@ fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature,
         BigUint::from_bytes_be(bytes)
     };
     let (public, private) = (&pair.public, &pair.private);
-    let key = rsa::RsaPrivateKey::from_components(
+    let key_result = rsa::RsaPrivateKey::from_components(
         number(&public.n),
         number(&public.e),
         number(&private.d),
         vec![number(&private.p), number(&private.q)],
     );
-    let key = key.map_err(|error| SigningError::Damaged(error.to_string()))?;
-    let signed = match hash {
+    let key = key_result.map_err(|error| SigningError::Damaged(error.to_string()))?;
+    let signing_result = match hash {
         HashAlg::Sha256 => SigningKey::<Sha256>::new(key).try_sign(bytes),
         _ => SigningKey::<Sha512>::new(key).try_sign(bytes),
     };
-    let signed = signed.map_err(SigningError::refused)?;
+    let signed = signing_result.map_err(SigningError::refused)?;
     Signature::new(Algorithm::Rsa { hash: Some(hash) }, signed.to_vec())
         .map_err(SigningError::refused)
 }
 
 /// A key in an agent.
 struct AgentSigner {
-    public: KeyData,
+    public_key: KeyData,
     agent: Client<UnixStream>,
 }
 
 impl Signer for AgentSigner {
     fn public_key(&self) -> &KeyData {
-        &self.public
+        &self.public_key
     }
 
     fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, SigningError> {
-        let flags = match (&self.public, rsa_hash) {
+        let flags = match (&self.public_key, rsa_hash) {
             (KeyData::Rsa(_), HashAlg::Sha256) => RSA_SHA2_256,
             (KeyData::Rsa(_), _) => RSA_SHA2_512,
             _ => 0,
         };
         let request = SignRequest {
-            credential: self.public.clone().into(),
+            credential: self.public_key.clone().into(),
             data: bytes.to_vec(),
             flags,
         };

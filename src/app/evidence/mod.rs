@@ -10,6 +10,6 @@ mod unpack;
 mod verify;
 
 pub use crate::app::options::VerifyRequest;
-pub use pack::pack;
+pub use pack::pack_bundle;
 pub use unpack::{is_bundle, unpack_run};
-pub use verify::{VerifiedBundle, directory, verify};
+pub use verify::{VerifiedBundle, create_temporary_directory, verify_bundle};

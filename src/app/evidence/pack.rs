@@ -8,7 +8,7 @@ use std::path::Path;
 use super::keys;
 use crate::app::failure::Failure;
 use retrial_bundle::body::BodyWriter;
-use retrial_bundle::hashing::{HashingStream, sha256_of};
+use retrial_bundle::hashing::{HashingStream, hash_reader};
 use retrial_bundle::signature::{self, Signer};
 use retrial_bundle::statement::{Statement, StatementSources, Tool};
 use retrial_bundle::{BundleError, BundleHead, BundleManifest};
@@ -38,7 +38,11 @@ pub struct PackedBundle {
 ///
 /// # Errors
 /// If the run has no verdict, the key does not sign, or the disk takes no more.
-pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedBundle, Failure> {
+pub fn pack_bundle(
+    run: &RunDirectory,
+    to: &Path,
+    key: Option<&Path>,
+) -> Result<PackedBundle, Failure> {
     if to.exists() {
         return Err(Failure::host(format!("{} already exists", to.display())));
     }
@@ -55,7 +59,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     let plan: Plan = run.read_json("plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal_path())?;
     // Prompts for a passphrase before the work, not after it.
-    let mut signer = key.map(keys::open).transpose()?;
+    let mut signer = key.map(keys::open_key).transpose()?;
 
     let failed =
         |error: io::Error| Failure::host(format!("failed to write {}: {error}", to.display()));
@@ -66,12 +70,12 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
         verdict: &verdict,
         events: &events,
     };
-    let head = head(facts, &manifest, signer.as_deref_mut())?;
+    let head = create_head(facts, &manifest, signer.as_deref_mut())?;
 
-    let mut part = tempfile::Builder::new();
+    let mut builder = tempfile::Builder::new();
     // Like any file that is written: the umask decides who reads it.
-    let part = part.permissions(Permissions::from_mode(0o666));
-    let mut part = part.tempfile_in(folder).map_err(failed)?;
+    let with_permissions = builder.permissions(Permissions::from_mode(0o666));
+    let mut part = with_permissions.tempfile_in(folder).map_err(failed)?;
     let mut out = HashingStream::new(BufWriter::new(part.as_file_mut()));
     head.write(&mut out).map_err(failed)?;
     body.rewind().map_err(failed)?;
@@ -84,12 +88,12 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     Ok(PackedBundle {
         packed: PackSummary {
             files: manifest.files.len(),
-            bytes: manifest.bytes().unwrap_or_default(),
+            bytes: manifest.total_bytes().unwrap_or_default(),
             omitted,
         },
         size,
         sha256,
-        key: signer.map(|signer| signature::keyid(signer.public_key())),
+        key: signer.map(|signer| signature::fingerprint(signer.public_key())),
     })
 }
 
@@ -109,7 +113,7 @@ fn write_body(
             DirectoryEntry::Directory => {}
             DirectoryEntry::File(file) => {
                 let bytes = file.metadata().map_err(StoreError::io("read", relative))?;
-                body.add(&path, bytes.len(), file)?;
+                body.add_file(&path, bytes.len(), file)?;
             }
             DirectoryEntry::Other(reason) => omitted.push(format!("{path}: {reason}")),
         }
@@ -122,7 +126,7 @@ fn write_body(
     Ok((file, manifest, omitted))
 }
 
-fn head(
+fn create_head(
     facts: StatementSources<'_>,
     manifest: &BundleManifest,
     signer: Option<&mut (dyn Signer + 'static)>,
@@ -131,14 +135,14 @@ fn head(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         // Whatever has become of the running program's file.
         sha256: File::open("/proc/self/exe")
-            .and_then(sha256_of)
+            .and_then(hash_reader)
             .map_err(|error| Failure::host(format!("failed to read this program: {error}")))?,
     };
-    let text = manifest.text()?.into_bytes();
-    let statement = Statement::new(facts, &manifest.run, &text, tool);
-    let statement = statement.text()?.into_bytes();
-    let signatures = signer.map(|signer| signature::sign(&statement, signer));
-    let signatures = signatures
+    let text = manifest.to_canonical_json()?.into_bytes();
+    let unsigned_statement = Statement::new(facts, &manifest.run, &text, tool);
+    let statement = unsigned_statement.to_canonical_json()?.into_bytes();
+    let signing_result = signer.map(|signer| signature::sign_statement(&statement, signer));
+    let signatures = signing_result
         .transpose()
         .map_err(|error| Failure::usage(ErrorText::of(&error).in_context("not signed: ")))?;
     Ok(BundleHead {

@@ -10,27 +10,29 @@ use retrial_plan::Plan;
 use retrial_recipe::{ParamSetting, resolve_recipe};
 
 /// The time limit of the comparison; the rest counts as different.
-const LONGEST: Duration = Duration::from_secs(2);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 /// The largest number of lines that are shown.
-const MOST_LINES: usize = 20;
+const MAX_DIFF_LINES: usize = 20;
 
 /// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
-pub fn compare(plan: &Plan, text: &str) -> RecipeComparison {
-    let variants = plan.variant.iter();
-    let variants = variants.map(|(axis, value)| ParamSetting::new(axis, value));
+pub fn compare_with_builtin(plan: &Plan, text: &str) -> RecipeComparison {
+    let chosen_variants = plan.variant.iter();
+    let variants = chosen_variants.map(|(axis, value)| ParamSetting::new(axis, value));
     let params = plan.modified.iter().filter_map(|name| {
         let value = plan.params.get(name)?;
         Some(ParamSetting::new(name, value.to_string()))
     });
     let settings: Vec<ParamSetting> = variants.chain(params).collect();
-    with_settings(&plan.recipe, &settings, text)
+    compare_with_settings(&plan.recipe, &settings, text)
 }
 
-fn with_settings(name: &str, settings: &[ParamSetting], text: &str) -> RecipeComparison {
+fn compare_with_settings(name: &str, settings: &[ParamSetting], text: &str) -> RecipeComparison {
     let name = name.to_owned();
     // A path is never a built-in recipe, even if the file exists on this machine.
-    let is_builtin = catalog::names().contains(&name);
-    let entry = is_builtin.then(|| catalog::open(&name).ok()).flatten();
+    let is_builtin = catalog::recipe_names().contains(&name);
+    let entry = is_builtin
+        .then(|| catalog::open_recipe(&name).ok())
+        .flatten();
     let Some(entry) = entry else {
         return RecipeComparison::NotBuiltIn { name };
     };
@@ -41,14 +43,14 @@ fn with_settings(name: &str, settings: &[ParamSetting], text: &str) -> RecipeCom
     if builtin.yaml == text {
         return RecipeComparison::Same { name };
     }
-    let diff = diff(&builtin.yaml, text);
+    let diff = diff_lines(&builtin.yaml, text);
     RecipeComparison::Differs { name, diff }
 }
 
-fn diff(builtin: &str, own: &str) -> Vec<String> {
+fn diff_lines(builtin: &str, own: &str) -> Vec<String> {
     // Somebody may have made a text that takes long to compare.
     let diff = TextDiff::configure()
-        .timeout(LONGEST)
+        .timeout(DIFF_TIMEOUT)
         .diff_lines(builtin, own);
     let changed = diff.iter_all_changes().filter_map(|change| {
         let sign = match change.tag() {
@@ -59,9 +61,9 @@ fn diff(builtin: &str, own: &str) -> Vec<String> {
         Some(format!("{sign} {}", change.value().trim_end()))
     });
     let mut lines: Vec<String> = changed.collect();
-    if lines.len() > MOST_LINES {
-        let more = lines.len() - MOST_LINES;
-        lines.truncate(MOST_LINES);
+    if lines.len() > MAX_DIFF_LINES {
+        let more = lines.len() - MAX_DIFF_LINES;
+        lines.truncate(MAX_DIFF_LINES);
         lines.push(format!("… {more} more lines"));
     }
     lines
@@ -75,7 +77,7 @@ mod tests {
     #[test]
     fn every_built_in_recipe_matches_only_itself() {
         let mut count = 0;
-        for entry in catalog::list() {
+        for entry in catalog::builtin_recipes() {
             // Some have params that must be set.
             let Ok(resolved) = resolve_recipe(&entry.name, &entry.source, &entry, &[]) else {
                 continue;
@@ -87,11 +89,11 @@ mod tests {
             let same = RecipeComparison::Same {
                 name: entry.name.clone(),
             };
-            let compared = with_settings(&entry.name, &settings, &resolved.yaml);
+            let compared = compare_with_settings(&entry.name, &settings, &resolved.yaml);
             assert_eq!(compared, same);
             let other = resolved.yaml.replacen("title:", "title: another", 1);
             let RecipeComparison::Differs { diff, .. } =
-                with_settings(&entry.name, &settings, &other)
+                compare_with_settings(&entry.name, &settings, &other)
             else {
                 panic!("{}", entry.name)
             };
@@ -104,14 +106,14 @@ mod tests {
 
     #[test]
     fn a_path_or_unknown_setting_is_not_a_built_in_recipe() {
-        let not = with_settings("./mine.yaml", &[], "");
+        let not = compare_with_settings("./mine.yaml", &[], "");
         assert!(
             matches!(not, RecipeComparison::NotBuiltIn { .. }),
             "{not:?}"
         );
-        let entry = &catalog::list()[0];
+        let entry = &catalog::builtin_recipes()[0];
         let settings = [ParamSetting::new("no-such-thing", "1")];
-        let differs = with_settings(&entry.name, &settings, "");
+        let differs = compare_with_settings(&entry.name, &settings, "");
         assert!(
             matches!(differs, RecipeComparison::Differs { .. }),
             "{differs:?}"

@@ -10,11 +10,11 @@ use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, JournalState};
 
 /// Compares the rules in a plan with the built-in ones.
-pub fn compare(plan: &Plan) -> RulesComparison {
+pub fn compare_with_builtin(plan: &Plan) -> RulesComparison {
     let Some(name) = plan.describe_rules() else {
         return RulesComparison::None;
     };
-    let builtin = by_program(plan);
+    let builtin = with_builtin_rules(plan);
     if builtin.measurement_rules().next().is_none() {
         return RulesComparison::Unknown { name };
     }
@@ -30,18 +30,18 @@ pub fn compare(plan: &Plan) -> RulesComparison {
 }
 
 /// The plan with the built-in rules of its round.
-fn by_program(plan: &Plan) -> Plan {
+fn with_builtin_rules(plan: &Plan) -> Plan {
     let mut builtin = plan.clone();
     builtin.add_round_rules(catalog::built_in_rounds());
     builtin
 }
 
 /// The verdict on a run by the built-in rules of its round.
-pub fn judge_by_program(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
+pub fn judge_by_builtin_rules(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
     let state = JournalState::from_events(events);
     judge_files(&RunFiles::with_telemetry(
         directory,
-        &by_program(plan),
+        &with_builtin_rules(plan),
         &state,
     ))
 }

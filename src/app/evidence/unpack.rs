@@ -24,19 +24,19 @@ pub struct OpenedBundle {
 pub fn is_bundle(path: &Path) -> bool {
     let mut begin = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == stored::MAGIC
+    read.is_ok() && begin == stored::ZSTD_MAGIC
 }
 
 /// Reads the head of a bundle, and checks the sum of the rest.
 ///
 /// # Errors
 /// If it cannot be read, or is not as `runs pack` writes it.
-pub fn open(file: File) -> Result<OpenedBundle, BundleError> {
+pub fn open_bundle(file: File) -> Result<OpenedBundle, BundleError> {
     let mut file = BufReader::new(file);
     let head = BundleHead::read(&mut file)?;
     let manifest = BundleManifest::parse(&head.manifest)?;
     let begin = file.stream_position().map_err(BundleError::Read)?;
-    body::check_seal(&mut file, &manifest)?;
+    body::check_body_digest(&mut file, &manifest)?;
     file.seek(io::SeekFrom::Start(begin))
         .map_err(BundleError::Read)?;
     Ok(OpenedBundle {
@@ -53,10 +53,10 @@ impl OpenedBundle {
     /// If a file is not the one of the manifest, or the disk has no room.
     pub fn unpack(self, to: &Path) -> Result<PathBuf, BundleError> {
         let path = to.join(&self.manifest.run);
-        let bytes = self.manifest.bytes().unwrap_or(u64::MAX);
+        let bytes = self.manifest.total_bytes().unwrap_or(u64::MAX);
         let archive = self.body.get_ref().metadata().map_err(BundleError::Read)?;
-        let limit = UnpackLimit::for_archive(archive.len());
-        let limit = limit.map_err(|error| BundleError::malformed(error.to_string()))?;
+        let limit_result = UnpackLimit::for_archive(archive.len());
+        let limit = limit_result.map_err(|error| BundleError::malformed(error.to_string()))?;
         limit.check_size(bytes)?;
         let free = available_bytes(to);
         if bytes > free {
@@ -73,7 +73,7 @@ impl OpenedBundle {
             });
         }
         // Nobody else writes to the directory, and paths of a manifest lead nowhere else.
-        body::unpack(self.body, &self.manifest, |file| {
+        body::unpack_body(self.body, &self.manifest, |file| {
             let file = path.join(file);
             fs::create_dir_all(file.parent().unwrap_or(&path))?;
             File::create_new(file)
@@ -88,7 +88,7 @@ impl OpenedBundle {
 /// If it is not whole, or the disk has no room.
 pub fn unpack_run(bundle: &Path, to: &Path) -> Result<(), StoreError> {
     let file = File::open(bundle).map_err(StoreError::io("open", bundle))?;
-    open(file)
+    open_bundle(file)
         .and_then(|opened| opened.unpack(to))
         .map(drop)
         .map_err(|error| StoreError::unusable(bundle, error.to_string()))

@@ -13,8 +13,8 @@ use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
 use retrial_bundle::allowed_signers::{AllowedSigners, KeyAuthorization};
 use retrial_bundle::differences::BundleDifferences;
-use retrial_bundle::hashing::{sha256, sha256_of};
-use retrial_bundle::signature::{self, NAMESPACE};
+use retrial_bundle::hashing::{hash_reader, sha256_hex};
+use retrial_bundle::signature::{self, SSH_NAMESPACE};
 use retrial_bundle::statement::{Statement, StatementSources};
 use retrial_bundle::verification::{
     PlanComparison, Rejudgement, SignatureState, Verification, VerifiedImage,
@@ -30,7 +30,7 @@ use retrial_store::open::read_text_beneath;
 use retrial_store::{RunDirectory, UnpackLimit};
 
 /// The largest text of a run that is read as a whole, bytes.
-const LARGEST: u64 = 64 << 20;
+const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// The largest number of differences of a plan that are named.
 const MAX_NAMED_DIFFERENCES: usize = 10;
@@ -47,7 +47,7 @@ pub struct VerifiedBundle {
 ///
 /// # Errors
 /// If the disk takes no more.
-pub fn directory() -> Result<TempDir, Failure> {
+pub fn create_temporary_directory() -> Result<TempDir, Failure> {
     let directory = tempfile::Builder::new().prefix("retrial-verify-").tempdir();
     directory.map_err(|error| {
         let temporary = std::env::temp_dir();
@@ -64,9 +64,13 @@ pub fn directory() -> Result<TempDir, Failure> {
 ///
 /// # Errors
 /// If the file or the allowed signers cannot be read, or it does not even begin like a bundle.
-pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Failure> {
+pub fn verify_bundle(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Failure> {
     let path = &request.bundle;
-    let signers = request.signers.as_deref().map(allowed).transpose()?;
+    let signers = request
+        .signers
+        .as_deref()
+        .map(read_allowed_signers)
+        .transpose()?;
     let unreadable = |error: std::io::Error| {
         Failure::usage(format!("failed to read {}: {error}", path.display()))
     };
@@ -84,7 +88,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Fail
     let mut verification = Verification {
         schema: 1,
         file: path.display().to_string(),
-        sha256: sum(&mut file).map_err(unreadable)?,
+        sha256: hash_file(&mut file).map_err(unreadable)?,
         run: None,
         verified: false,
         problems: Vec::new(),
@@ -94,7 +98,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Fail
         exit_code: ExitCode::NotReproduced,
     };
     let identity = request.identity.as_deref();
-    let run = match examine(file, signers.as_ref(), identity, to, &mut verification) {
+    let run = match examine_bundle(file, signers.as_ref(), identity, to, &mut verification) {
         Ok(run) => {
             if let (Some(judged), []) = (&verification.judged, &verification.problems[..]) {
                 let outcomes = [judged.by_bundle, judged.by_program];
@@ -106,12 +110,12 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Fail
         Err(BundleError::NotABundle(reason)) if !unpack::is_bundle(path) => {
             return Err(Failure::usage(format!("{} is not an archive that can be verified: {reason}", path.display())).with_help("create one: retrial runs pack RUN --to RUN.tar.zst    import other archives: retrial runs import"));
         }
-        Err(error) if error.is_of_host() => return Err(error.into()),
+        Err(error) if error.is_host_fault() => return Err(error.into()),
         Err(error) => {
             verification
                 .problems
                 .push(ErrorText::of(&error).to_string());
-            verification.differences = differences_of(path);
+            verification.differences = find_differences(path);
             None
         }
     };
@@ -119,37 +123,38 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Fail
 }
 
 /// Compares a bundle that somebody packed again with its manifest; none if they do not differ.
-fn differences_of(path: &Path) -> Option<BundleDifferences> {
+fn find_differences(path: &Path) -> Option<BundleDifferences> {
     let archive = File::open(path).ok()?;
     let limit = UnpackLimit::for_archive(archive.metadata().ok()?.len()).ok()?;
-    differences::find(archive, limit.bytes()).filter(|differences| !differences.is_empty())
+    differences::find_differences(archive, limit.bytes())
+        .filter(|differences| !differences.is_empty())
 }
 
-fn allowed(path: &Path) -> Result<AllowedSigners, Failure> {
+fn read_allowed_signers(path: &Path) -> Result<AllowedSigners, Failure> {
     let text = fs::read(path)
         .map_err(|error| Failure::usage(format!("--signers {}: {error}", path.display())))?;
     Ok(AllowedSigners::parse(&text, &TimeZone::system()))
 }
 
-fn sum(file: &mut File) -> std::io::Result<String> {
-    let sum = sha256_of(&mut *file)?;
+fn hash_file(file: &mut File) -> std::io::Result<String> {
+    let sum = hash_reader(&mut *file)?;
     file.rewind()?;
     Ok(sum)
 }
 
 /// Examines a bundle. Nothing is unpacked before the signature and the sum of everything are as they must be.
-fn examine(
+fn examine_bundle(
     file: File,
     signers: Option<&AllowedSigners>,
     identity: Option<&str>,
     to: &Path,
     into: &mut Verification,
 ) -> Result<Option<RunDirectory>, BundleError> {
-    let opened = unpack::open(file)?;
+    let opened = unpack::open_bundle(file)?;
     let (head, manifest) = (opened.head.clone(), opened.manifest.clone());
     into.run = Some(manifest.run.clone());
     let statement = Statement::parse(&head.statement, &head.manifest)?;
-    into.signature = signature(&head, signers, identity)?;
+    into.signature = check_signature(&head, signers, identity)?;
     match &into.signature {
         SignatureState::NotAllowed { key, reason } => {
             into.problems.push(format!("signed by {key}: {reason}"));
@@ -162,9 +167,9 @@ fn examine(
         _ => {}
     }
     let run = RunDirectory::from_path(opened.unpack(to)?);
-    match judge(&run, &manifest, &statement, &head) {
+    match judge_unpacked(&run, &manifest, &statement, &head) {
         Ok(judged) => {
-            into.problems.extend(problems(&judged));
+            into.problems.extend(verification_problems(&judged));
             into.judged = Some(judged);
         }
         Err(reason) => into.problems.push(reason),
@@ -172,7 +177,7 @@ fn examine(
     Ok(Some(run))
 }
 
-fn signature(
+fn check_signature(
     head: &BundleHead,
     signers: Option<&AllowedSigners>,
     identity: Option<&str>,
@@ -180,12 +185,12 @@ fn signature(
     let Some(signatures) = &head.signatures else {
         return Ok(SignatureState::Unsigned);
     };
-    let signed_by = signature::verify(&head.statement, signatures)?;
-    let key = signature::keyid(&signed_by);
+    let signed_by = signature::verify_statement(&head.statement, signatures)?;
+    let key = signature::fingerprint(&signed_by);
     let Some(signers) = signers else {
         return Ok(SignatureState::NotChecked { key });
     };
-    let answer = signers.check(&signed_by, NAMESPACE, identity, Timestamp::now());
+    let answer = signers.authorize_key(&signed_by, SSH_NAMESPACE, identity, Timestamp::now());
     Ok(match answer {
         KeyAuthorization::Allowed(principals) => SignatureState::Allowed { key, principals },
         KeyAuthorization::Refused(reason) => SignatureState::NotAllowed { key, reason },
@@ -193,29 +198,33 @@ fn signature(
 }
 
 /// Judges an unpacked run again, and compares the verdict with the recorded one.
-fn judge(
+fn judge_unpacked(
     run: &RunDirectory,
     manifest: &BundleManifest,
     statement: &Statement,
     head: &BundleHead,
 ) -> Result<Rejudgement, String> {
-    let mut large = manifest.files.iter().filter(|file| file.bytes > LARGEST);
+    let mut large = manifest
+        .files
+        .iter()
+        .filter(|file| file.bytes > MAX_TEXT_BYTES);
     if large.any(|file| file.path == "journal.jsonl") {
         return Err("journal.jsonl: it is larger than that of any run".to_owned());
     }
-    let recorded = canonical::read::<Verdict>(run, "verdict.json")?;
-    let plan = canonical::read::<Plan>(run, "plan.json")?;
+    let recorded = canonical::read_canonical::<Verdict>(run, "verdict.json")?;
+    let plan = canonical::read_canonical::<Plan>(run, "plan.json")?;
     let forms = [recorded.problem, plan.problem].into_iter().flatten();
     let (recorded, plan) = (recorded.value, plan.value);
     let events: Vec<Event> = Journal::read(&run.journal_path())
         .map_err(|error| format!("journal.jsonl: {}", error.reason_without_path()))?;
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
-    let rules = rules::compare(&plan);
-    let by_program = rules::judge_by_program(run, &plan, &events).outcome;
+    let rules_comparison = rules::compare_with_builtin(&plan);
+    let by_program = rules::judge_by_builtin_rules(run, &plan, &events).outcome;
     let mut differences: Vec<String> = forms.collect();
-    differences.extend(compare::differences(&recorded, &verdict));
-    let text = read_text_beneath(run.path(), Path::new("recipe.yaml"), LARGEST).unwrap_or_default();
-    if sha256(text.as_bytes()) != plan.recipe_hash {
+    differences.extend(compare::verdict_differences(&recorded, &verdict));
+    let text =
+        read_text_beneath(run.path(), Path::new("recipe.yaml"), MAX_TEXT_BYTES).unwrap_or_default();
+    if sha256_hex(text.as_bytes()) != plan.recipe_hash {
         differences.push("recipe.yaml is not the recipe of plan.json".to_owned());
     }
     let facts = StatementSources {
@@ -230,22 +239,27 @@ fn judge(
     };
     Ok(Rejudgement {
         files: manifest.files.len(),
-        bytes: manifest.bytes().unwrap_or_default(),
+        bytes: manifest.total_bytes().unwrap_or_default(),
         recorded: recorded.outcome,
         by_bundle: verdict.outcome,
         by_program,
-        rules,
+        rules: rules_comparison,
         differences,
         plan: plan_source(run, &plan),
-        recipe: recipe::compare(&plan, &text),
-        statement_differs: compare::statement(statement, facts, manifest, &head.manifest),
+        recipe: recipe::compare_with_builtin(&plan, &text),
+        statement_differs: compare::statement_differences(
+            statement,
+            facts,
+            manifest,
+            &head.manifest,
+        ),
         image: VerifiedImage {
             name: plan.image.clone(),
             pinned: !unpinned(&verdict),
             digests: state.digests.clone(),
         },
-        basis: compare::basis(manifest),
-        missing: missing(&plan, manifest),
+        basis: compare::verdict_basis(manifest),
+        missing: missing_files(&plan, manifest),
         tool: statement.predicate.run.tool.clone(),
         verdict,
     })
@@ -263,8 +277,8 @@ fn plan_source(run: &RunDirectory, plan: &Plan) -> PlanComparison {
 }
 
 /// The files that runs usually have and that this one does not have.
-fn missing(plan: &Plan, manifest: &BundleManifest) -> Vec<String> {
-    const FILES: [&str; 6] = [
+fn missing_files(plan: &Plan, manifest: &BundleManifest) -> Vec<String> {
+    const EXPECTED_FILES: [&str; 6] = [
         "recipe.yaml",
         "plan.json",
         "journal.jsonl",
@@ -276,9 +290,9 @@ fn missing(plan: &Plan, manifest: &BundleManifest) -> Vec<String> {
         let mut files = manifest.files.iter();
         files.any(|file| Path::new(&file.path).starts_with(path))
     };
-    let files = FILES.map(PathBuf::from).into_iter();
-    let results = plan.measurements.iter().filter(|measured| measured.loadgen);
-    let results = results.map(|measured| {
+    let files = EXPECTED_FILES.map(PathBuf::from).into_iter();
+    let with_logs = plan.measurements.iter().filter(|measured| measured.loadgen);
+    let results = with_logs.map(|measured| {
         let first = measured.judged_trials().next().unwrap_or(1);
         PathBuf::from(measured.results_directory(first))
     });
@@ -287,13 +301,13 @@ fn missing(plan: &Plan, manifest: &BundleManifest) -> Vec<String> {
 }
 
 /// The problems because of which a bundle is not verified.
-fn problems(judged: &Rejudgement) -> Vec<String> {
+fn verification_problems(judged: &Rejudgement) -> Vec<String> {
     let mut problems: Vec<String> = judged
         .differences
         .iter()
         .map(|difference| format!("its verdict does not match its logs: {difference}"))
         .collect();
-    if let Some(difference) = compare::difference(judged.recorded, judged.by_program) {
+    if let Some(difference) = compare::describe_difference(judged.recorded, judged.by_program) {
         problems.push(format!(
             "its verdict does not match the round's rules: {difference}"
         ));

@@ -34,7 +34,7 @@ impl<'a> JudgeInputs<'a> {
     pub fn read(request: &'a JudgeRequest) -> Result<Self, Failure> {
         let basis = Self {
             request,
-            rounds: catalog::rounds_with(&request.rules)?,
+            rounds: catalog::load_rounds(&request.rules)?,
             published: None,
             rules: JudgeRules::default(),
         };
@@ -57,7 +57,10 @@ impl<'a> JudgeInputs<'a> {
 
     /// The context for submission trees: the named round, else the one whose seeds are in most of the
     /// logs; and a fault if some logs have other seeds.
-    pub fn context(&self, trees: &SubmissionTrees) -> (JudgeContext<'_>, Option<TreeFault>) {
+    pub fn inference_context(
+        &self,
+        trees: &SubmissionTrees,
+    ) -> (JudgeContext<'_>, Option<TreeFault>) {
         let named = self.named_round();
         let tree_round = match named {
             Some(_) => None,
@@ -70,14 +73,17 @@ impl<'a> JudgeInputs<'a> {
             rules: &self.rules,
             require_accuracy: self.request.require_accuracy,
         };
-        (context, tree_round.and_then(|round| mixed(&round)))
+        (
+            context,
+            tree_round.and_then(|round| mixed_rounds_fault(&round)),
+        )
     }
 
     /// The context for training results: the named round, else the one that their paths, benchmarks and
     /// dates indicate.
     pub fn training_context(&self, trees: &TrainingTrees) -> Result<TrainingContext<'_>, Failure> {
         let request = self.request;
-        let round = match &request.round {
+        let selected = match &request.round {
             Some(name) => {
                 let bare = |name: &str| name.trim_start_matches(['v', 'V']).to_owned();
                 let mut rounds = training_rules().iter();
@@ -85,7 +91,7 @@ impl<'a> JudgeInputs<'a> {
             }
             None => training::find_round(trees),
         };
-        let round = round.ok_or_else(|| {
+        let round = selected.ok_or_else(|| {
             let known = training_rounds();
             match &request.round {
                 Some(name) => Failure::usage(format!(
@@ -126,19 +132,19 @@ impl<'a> JudgeInputs<'a> {
     }
 
     /// The named round, or the one whose seeds a log has.
-    fn round_of(&self, run: &LoadgenRun) -> Option<&Round> {
+    fn round_for_log(&self, run: &LoadgenRun) -> Option<&Round> {
         let seeds = || self.rounds.find_by_seeds(&run.parameters());
         self.named_round().or_else(seeds)
     }
 
     /// The rules for a benchmark in a scenario, of the named round or the one whose seeds a log has.
-    fn rules_of(
+    fn rules_for_log(
         &self,
         benchmark: &str,
         scenario: &str,
         run: &LoadgenRun,
     ) -> Option<InferenceRules> {
-        let round = self.round_of(run)?;
+        let round = self.round_for_log(run)?;
         let rules = round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)?;
         Some(match &self.request.division {
             Some(division) => rules.in_division(division),
@@ -156,7 +162,7 @@ impl RecipelessRules for JudgeInputs<'_> {
         run: &LoadgenRun,
     ) -> MeasurementPlan {
         let benchmark = self.benchmark(place);
-        let rules = self.rules_of(&benchmark, scenario, run);
+        let rules = self.rules_for_log(&benchmark, scenario, run);
         let mut measurement = MeasurementPlan {
             loadgen: true,
             ..MeasurementPlan::new(scenario, mode)
@@ -171,8 +177,8 @@ impl RecipelessRules for JudgeInputs<'_> {
                 scenario,
                 ..ResultKey::default()
             };
-            let expected = published.expectation(&key, &rules.metric.unit);
-            let expected = expected.map(|one| (rules.metric.published_name(), vec![one]));
+            let expectation = published.expectation(&key, &rules.metric.unit);
+            let expected = expectation.map(|one| (rules.metric.published_name(), vec![one]));
             measurement.expect.extend(expected);
         }
         measurement.rules = rules.filter(|_| mode != Mode::Compliance);
@@ -185,7 +191,7 @@ impl RecipelessRules for JudgeInputs<'_> {
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<InferenceRules> {
-        self.rules_of(&self.benchmark(place), scenario, run)
+        self.rules_for_log(&self.benchmark(place), scenario, run)
     }
 
     fn reason_for_unknown_rules(
@@ -195,9 +201,10 @@ impl RecipelessRules for JudgeInputs<'_> {
         run: &LoadgenRun,
     ) -> Option<String> {
         let benchmark = self.benchmark(place);
-        let is_known = self.rules_of(&benchmark, scenario, run).is_some();
-        (!is_known)
-            .then(|| unknown_rules::reason_for_result(self.round_of(run), &benchmark, scenario))
+        let is_known = self.rules_for_log(&benchmark, scenario, run).is_some();
+        (!is_known).then(|| {
+            unknown_rules::reason_for_result(self.round_for_log(run), &benchmark, scenario)
+        })
     }
 }
 
@@ -207,9 +214,9 @@ fn training_rounds() -> String {
     rounds.map(|round| &round.round).join(", ")
 }
 
-fn mixed(tree_round: &TreeRound<'_>) -> Option<TreeFault> {
-    let counts = tree_round.counts.iter();
-    let counts: Vec<String> = counts
+fn mixed_rounds_fault(tree_round: &TreeRound<'_>) -> Option<TreeFault> {
+    let round_counts = tree_round.counts.iter();
+    let counts: Vec<String> = round_counts
         .map(|(round, count)| format!("{} of {round}", format::format_count(*count, "result")))
         .collect();
     let round = &tree_round.round.round;

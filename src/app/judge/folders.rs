@@ -14,27 +14,27 @@ use retrial_results::evidence::folders::{self, ResultGroup, ResultsDirectory};
 use retrial_results::verdict::{Qualifier, QualifierKind, RunContext};
 
 /// The evidence of every result in or below a directory, grouped for judging.
-pub fn gather(
+pub fn gather_folders(
     global: &GlobalOptions,
     directory: &Path,
     basis: &JudgeInputs<'_>,
 ) -> Result<Vec<ResultSet>, Failure> {
-    let plan = plan(global, basis.request)?;
-    let groups = folders::gather_groups(&ResultsDirectory {
+    let plan = plan_of_recipe(global, basis.request)?;
+    let folder_groups = folders::gather_groups(&ResultsDirectory {
         path: directory,
         plan: plan.as_ref(),
         scenario: basis.request.scenario.as_deref(),
         without_recipe: basis,
     });
-    let groups = groups.map_err(|error| Failure::usage(ErrorText::of(&error)))?;
+    let groups = folder_groups.map_err(|error| Failure::usage(ErrorText::of(&error)))?;
     let groups = groups.into_iter();
     groups
-        .map(|group| with_context(group, directory, plan.as_ref(), basis))
+        .map(|group| add_context(group, directory, plan.as_ref(), basis))
         .collect()
 }
 
 /// Adds the context of a group: that of the recipe, or the one that its folder and its rules state.
-fn with_context(
+fn add_context(
     group: ResultGroup,
     directory: &Path,
     plan: Option<&Plan>,
@@ -51,26 +51,26 @@ fn with_context(
     if let Some(plan) = plan {
         context
             .qualifiers
-            .extend(other_system(&group, plan, basis)?);
+            .extend(other_system_qualifiers(&group, plan, basis)?);
         // Accuracy is required only of scenarios that were measured.
         let is_there =
             |scenario: &String| group.evidence.iter().any(|one| one.scenario == *scenario);
         context.accuracy_scenarios.retain(is_there);
     }
-    let changes = group.changing_options.into_iter();
-    let changes = changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
+    let changing_options = group.changing_options.into_iter();
+    let changes = changing_options.map(|change| Qualifier::new(QualifierKind::Modified, change));
     context.execution.extend(changes);
     context.require_accuracy |= basis.request.require_accuracy;
     context.warnings.extend(group.warnings);
     Ok(ResultSet {
-        path: as_named(directory, group.place.group),
+        path: path_as_typed(directory, group.place.group),
         context,
         evidence: group.evidence,
     })
 }
 
 /// Returns a folder's path as the user has named the directory that it is in.
-fn as_named(directory: &Path, folder: PathBuf) -> PathBuf {
+fn path_as_typed(directory: &Path, folder: PathBuf) -> PathBuf {
     let full = directory.canonicalize().ok();
     let below = full.and_then(|full| Some(folder.strip_prefix(full).ok()?.to_owned()));
     match below {
@@ -81,23 +81,24 @@ fn as_named(directory: &Path, folder: PathBuf) -> PathBuf {
 }
 
 /// Qualifiers of results of another system: they are compared with a recipe's figures on demand only.
-fn other_system(
+fn other_system_qualifiers(
     group: &ResultGroup,
     plan: &Plan,
     basis: &JudgeInputs<'_>,
 ) -> Result<Vec<Qualifier>, Failure> {
     let is_of_loadgen = group.evidence.iter().any(|one| one.loadgen);
     let origin = if is_of_loadgen {
-        SubmissionOrigin::of_inference(&group.place)
+        SubmissionOrigin::from_inference(&group.place)
     } else {
-        SubmissionOrigin::of_training(&group.place.group)
+        SubmissionOrigin::from_training(&group.place.group)
     };
-    let qualifiers = origin.map(|origin| origin.modified(plan, &basis.rounds, basis.request.force));
+    let qualifiers =
+        origin.map(|origin| origin.system_qualifiers(plan, &basis.rounds, basis.request.force));
     Ok(qualifiers.transpose()?.unwrap_or_default())
 }
 
 /// The plan of `--recipe`, by which results are read.
-fn plan(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, Failure> {
+fn plan_of_recipe(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, Failure> {
     let Some(recipe) = &request.recipe else {
         return Ok(None);
     };
@@ -106,15 +107,15 @@ fn plan(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, 
         settings: request.settings.clone(),
     };
     // Host paths that must be set for a run do not affect the published figures.
-    let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
-    let mut everything = PlanRequest::everything(recipe);
+    let (opened, _) = open::open_with_stand_ins(&recipe)?;
+    let mut everything = PlanRequest::whole_recipe(recipe);
     everything.files.rules.clone_from(&request.rules);
-    open::plan(
+    open::plan_recipe(
         global,
         &everything,
         &opened,
         false,
-        &open::host_view(global),
+        &open::probe_host(global),
     )
     .map(Some)
 }

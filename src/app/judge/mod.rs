@@ -42,7 +42,7 @@ pub struct JudgedResults {
 
 /// Finds the submission trees in a directory. None if there are none, or if a recipe determines how
 /// results are judged.
-pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTrees>, Failure> {
+pub fn find_trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTrees>, Failure> {
     if request.recipe.is_some() {
         return Ok(None);
     }
@@ -51,37 +51,37 @@ pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTre
     })?;
     match trees {
         Some(SuiteTrees::Inference(trees)) => {
-            let trees = trees
+            let our_trees = trees
                 .reject_other_suites()
-                .map_err(|other| refusal(&other))?;
-            Ok(Some(SuiteTrees::Inference(trees)))
+                .map_err(|other| other_suite_failure(&other))?;
+            Ok(Some(SuiteTrees::Inference(our_trees)))
         }
         trees => Ok(trees),
     }
 }
 
 /// Returns the failure of results of a suite that is not judged.
-fn refusal(other: &OtherSuiteResult) -> Failure {
+fn other_suite_failure(other: &OtherSuiteResult) -> Failure {
     Failure::usage(other.to_string())
 }
 
 /// Reads the rules, and the published figures that results are compared with.
-fn basis(request: &JudgeRequest) -> Result<JudgeInputs<'_>, Failure> {
+fn read_basis(request: &JudgeRequest) -> Result<JudgeInputs<'_>, Failure> {
     let mut basis = JudgeInputs::read(request)?;
-    basis.published = reference::read(&basis)?;
+    basis.published = reference::read_reference(&basis)?;
     Ok(basis)
 }
 
 /// The evidence of every result in or below a directory.
-pub fn gather(
+pub fn gather_results(
     global: &GlobalOptions,
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<ResultSet>, Failure> {
-    let Some(trees) = trees(directory, request)? else {
-        return folders::gather(global, directory, &basis(request)?);
+    let Some(trees) = find_trees(directory, request)? else {
+        return folders::gather_folders(global, directory, &read_basis(request)?);
     };
-    let basis = basis(request)?;
+    let basis = read_basis(request)?;
     let trees = match trees {
         SuiteTrees::Inference(trees) => trees,
         SuiteTrees::Training(trees) => {
@@ -89,7 +89,7 @@ pub fn gather(
             let gathered = trees.results.iter().map(|result| {
                 let (context, evidence) = training::gather_evidence(result, &context);
                 ResultSet {
-                    path: result.root.join(result.relative()),
+                    path: result.root.join(result.relative_path()),
                     context,
                     evidence: vec![evidence],
                 }
@@ -97,13 +97,13 @@ pub fn gather(
             return Ok(gathered.collect());
         }
     };
-    let (context, _) = basis.context(&trees);
+    let (context, _) = basis.inference_context(&trees);
     let gathered = trees.benchmarks.iter().map(|benchmark| {
         let places = benchmark.scenarios.iter();
         let evidence =
             places.flat_map(|place| tree::gather::gather_place(place, &context).evidence);
         ResultSet {
-            path: benchmark.submitter.root.join(benchmark.relative()),
+            path: benchmark.submitter.root.join(benchmark.relative_path()),
             context: tree::judge::benchmark_context(benchmark, &context),
             evidence: evidence.collect(),
         }
@@ -112,12 +112,12 @@ pub fn gather(
 }
 
 /// The verdicts on every result in or below a directory.
-pub fn judged(
+pub fn judge_results_below(
     global: &GlobalOptions,
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<JudgedResults>, Failure> {
-    if let Some(trees) = trees(directory, request)? {
+    if let Some(trees) = find_trees(directory, request)? {
         let mut all = Vec::new();
         judge_trees(&trees, request, |judged| {
             all.push(JudgedResults {
@@ -128,13 +128,13 @@ pub fn judged(
         })?;
         return Ok(all);
     }
-    let gathered = folders::gather(global, directory, &basis(request)?)?.into_iter();
-    let judged = gathered.map(|one| JudgedResults {
+    let gathered = folders::gather_folders(global, directory, &read_basis(request)?)?.into_iter();
+    let verdicts = gathered.map(|one| JudgedResults {
         path: one.path.display().to_string(),
         verdict: verdict::judge(&one.context, &one.evidence),
         rules: Vec::new(),
     });
-    let judged: Vec<JudgedResults> = judged.collect();
+    let judged: Vec<JudgedResults> = verdicts.collect();
     let compared = judged.iter().any(|one| is_compared(&one.verdict));
     reference::refuse_unused(request, compared)?;
     Ok(judged)
@@ -148,7 +148,7 @@ pub fn judge_trees(
     mut each: impl FnMut(tree::JudgedBenchmark),
 ) -> Result<(ExitCode, Vec<TreeFault>), Failure> {
     let mut compared = false;
-    let ended = trees.judge(&basis(request)?, terminal::note_error, |judged| {
+    let ended = trees.judge(&read_basis(request)?, terminal::note_error, |judged| {
         compared |= is_compared(&judged.verdict);
         each(judged);
     })?;

@@ -22,11 +22,11 @@ pub struct SubmissionOrigin {
 
 impl SubmissionOrigin {
     /// The origin of inference results; none outside a submission tree.
-    pub fn of_inference(place: &ResultPath) -> Option<Self> {
+    pub fn from_inference(place: &ResultPath) -> Option<Self> {
         let submission = place.submission();
         let system = submission.system?;
         Some(Self {
-            accelerators: accelerators(place.group.ancestors().nth(3)?, &system),
+            accelerators: count_accelerators(place.group.ancestors().nth(3)?, &system),
             folder: place.group.clone(),
             benchmark: submission.benchmark,
             system,
@@ -34,13 +34,13 @@ impl SubmissionOrigin {
     }
 
     /// The origin of one training result; none outside a submission tree.
-    pub fn of_training(folder: &Path) -> Option<Self> {
+    pub fn from_training(folder: &Path) -> Option<Self> {
         let results = training::find_training_trees(folder).ok()??.results;
         let [result] = &results[..] else {
             return None;
         };
         Some(Self {
-            accelerators: accelerators(&result.root.join(&result.submitter), &result.system),
+            accelerators: count_accelerators(&result.root.join(&result.submitter), &result.system),
             folder: folder.to_owned(),
             benchmark: result.benchmark.clone(),
             system: result.system.clone(),
@@ -51,13 +51,13 @@ impl SubmissionOrigin {
     ///
     /// # Errors
     /// If they are, and the comparison is not forced.
-    pub fn modified(
+    pub fn system_qualifiers(
         &self,
         plan: &Plan,
         rounds: &Rounds,
         force: bool,
     ) -> Result<Vec<Qualifier>, Failure> {
-        let differences = self.differences(plan, rounds);
+        let differences = self.describe_differences(plan, rounds);
         if differences.is_empty() {
             return Ok(Vec::new());
         }
@@ -73,15 +73,17 @@ impl SubmissionOrigin {
     }
 
     /// Names what differs: `system 87xMI355X (recipe: 8xMI355X)`.
-    fn differences(&self, plan: &Plan, rounds: &Rounds) -> Vec<String> {
+    fn describe_differences(&self, plan: &Plan, rounds: &Rounds) -> Vec<String> {
         let published = &plan.submission;
         let official = |name: &str| {
-            let round = published.round.as_ref();
-            let round = round.and_then(|round| rounds.get(&published.suite, round));
+            let published_round = published.round.as_ref();
+            let round = published_round.and_then(|round| rounds.get(&published.suite, round));
             let benchmark = round.and_then(|round| round.find_benchmark(name));
-            let name = benchmark.map_or(name, |(official, _)| official);
+            let official_name = benchmark.map_or(name, |(official, _)| official);
             // A result is submitted as -99 and as -99.9 with the same logs.
-            let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
+            let name = official_name
+                .trim_end_matches("-99.9")
+                .trim_end_matches("-99");
             name.to_owned()
         };
         let mut differences = Vec::new();
@@ -106,7 +108,7 @@ impl SubmissionOrigin {
 }
 
 /// How many accelerators the system's description counts, over all nodes.
-fn accelerators(submitter: &Path, system: &str) -> Option<u64> {
+fn count_accelerators(submitter: &Path, system: &str) -> Option<u64> {
     let described = read_description(submitter, system).ok()?;
     Accelerators::from_description(&described)?
         .total

@@ -14,7 +14,7 @@ use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 
 /// The figures that results are compared with.
-pub fn read(basis: &JudgeInputs<'_>) -> Result<Option<PublishedFigures>, Failure> {
+pub fn read_reference(basis: &JudgeInputs<'_>) -> Result<Option<PublishedFigures>, Failure> {
     let request = basis.request;
     let Some(path) = &request.reference else {
         return Ok(None);
@@ -22,7 +22,7 @@ pub fn read(basis: &JudgeInputs<'_>) -> Result<Option<PublishedFigures>, Failure
     let mut published = if path.is_dir() {
         PublishedFigures {
             name: path.display().to_string(),
-            rows: of_directory(path, basis)?,
+            rows: read_directory(path, basis)?,
             ..PublishedFigures::default()
         }
     } else {
@@ -68,11 +68,15 @@ pub fn refuse_unused(request: &JudgeRequest, compared: bool) -> Result<(), Failu
     .with_help("choose a row: --reference-id ID, or the rows of a system: --reference-system NAME"))
 }
 
-fn of_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedResult>, Failure> {
+fn read_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedResult>, Failure> {
     if path.join("plan.json").exists() {
-        let at = path.canonicalize();
-        let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        return Ok(rows(&judge_run(&RunDirectory::from_path(at), false)?, None));
+        let canonical_path = path.canonicalize();
+        let at = canonical_path
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        return Ok(valid_results(
+            &judge_run(&RunDirectory::from_path(at), false)?,
+            None,
+        ));
     }
     let trees = SuiteTrees::find(path)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
@@ -91,14 +95,14 @@ fn of_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedRes
     let mut all = Vec::new();
     let each = |judged: JudgedBenchmark| {
         let official = judged.benchmark.official.as_deref();
-        all.extend(rows(&judged.verdict, official));
+        all.extend(valid_results(&judged.verdict, official));
     };
     trees.judge(&JudgeInputs::read(&request)?, |_| {}, each)?;
     Ok(all)
 }
 
 /// The valid performance results of a verdict: nothing is compared with an invalid one.
-fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
+fn valid_results(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
     let results = verdict.results.iter();
     results
         .filter(|result| result.mode == Mode::Performance && !result.violates_rule())

@@ -15,7 +15,7 @@ use retrial_results::verdict::ExitCode;
 
 /// How many benchmarks all cores read before the first is shown, in their order: enough that no
 /// core waits long for the slowest, and so few that a tree of any size takes little memory.
-const TOGETHER: usize = 64;
+const MAX_BENCHMARKS_AT_ONCE: usize = 64;
 
 /// The submission trees of a directory: all are of one suite.
 pub enum SuiteTrees {
@@ -65,7 +65,7 @@ fn judge_each<T: Sync, J: Send>(
     judge: impl Fn(&T) -> J + Sync,
     mut each: impl FnMut(J),
 ) {
-    for chunk in all.chunks(TOGETHER) {
+    for chunk in all.chunks(MAX_BENCHMARKS_AT_ONCE) {
         let judged: Vec<J> = chunk.par_iter().map(&judge).collect();
         judged.into_iter().for_each(&mut each);
     }
@@ -77,7 +77,7 @@ fn judge_inference(
     note: impl FnOnce(&ErrorText),
     each: &mut dyn FnMut(JudgedBenchmark),
 ) -> Vec<TreeFault> {
-    let (context, mixed) = basis.context(trees);
+    let (context, mixed) = basis.inference_context(trees);
     if context.round.is_none() {
         note(
             &ErrorText::new(

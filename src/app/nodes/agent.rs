@@ -5,11 +5,11 @@ use std::path::Path;
 use jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::compare::examine;
-use super::shared::recipe_of;
+use super::compare::examine_machine;
+use super::shared_files::read_shared_recipe;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::runtime::runtime;
+use crate::app::runtime::start_runtime;
 use crate::app::signals::Signals;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
 use retrial_engine::api::Engine as _;
@@ -30,15 +30,15 @@ use retrial_store::journal::Event;
 ///
 /// # Errors
 /// If the run's files cannot be read, or the engine does not answer.
-pub fn serve(global: &GlobalOptions, run: &Path, name: &str) -> Result<ExitCode, Failure> {
-    let runtime = runtime()?;
-    let served = runtime.block_on(until_the_end(global, run, name));
+pub fn serve_agent(global: &GlobalOptions, run: &Path, name: &str) -> Result<ExitCode, Failure> {
+    let runtime = start_runtime()?;
+    let served = runtime.block_on(serve_until_disconnect(global, run, name));
     // A failure must not wait for the head's next order.
     runtime.shutdown_background();
     served
 }
 
-async fn until_the_end(
+async fn serve_until_disconnect(
     global: &GlobalOptions,
     run: &Path,
     name: &str,
@@ -60,8 +60,8 @@ async fn serve_head(
     name: &str,
     replies: &UnboundedSender<AgentReply>,
 ) -> Result<(), Failure> {
-    let host = open::host_view(global);
-    let (answer, shared) = examine(&host, run)?;
+    let host = open::probe_host(global);
+    let (answer, shared) = examine_machine(&host, run)?;
     let _ = replies.send(AgentReply::Facts(Box::new(answer)));
     let mut orders = read_orders(tokio::io::stdin());
     let begin = loop {
@@ -80,7 +80,7 @@ async fn serve_head(
         return Ok(());
     };
     let part = run.machine_directory(name);
-    let engine = match ready(global, run, &part, shared, &begin, host).await {
+    let engine = match prepare_machine(global, run, &part, shared, &begin, host).await {
         Ok(engine) => engine,
         Err(failure) => {
             let error = failure.into_error();
@@ -88,11 +88,11 @@ async fn serve_head(
             return Ok(());
         }
     };
-    Box::pin(execute(global, engine, part, begin, replies, orders)).await
+    Box::pin(execute_orders(global, engine, part, begin, replies, orders)).await
 }
 
 /// Checks this machine, and writes its plan and its facts into its part of the run's directory.
-async fn ready(
+async fn prepare_machine(
     global: &GlobalOptions,
     run: &RunDirectory,
     part: &RunDirectory,
@@ -100,29 +100,29 @@ async fn ready(
     begin: &AgentSetup,
     mut host: HostView,
 ) -> Result<DockerEngine, Failure> {
-    let engine = open::engine(global).await?;
+    let engine = open::connect_engine(global).await?;
     if begin.exclusive {
-        clean::containers::of_earlier_jobs(&engine, &[run.id()]).await?;
+        clean::containers::remove_of_earlier_jobs(&engine, &[run.id()]).await?;
     }
-    let recipe = recipe_of(run, &shared.recipe)?;
+    let recipe = read_shared_recipe(run, &shared.recipe)?;
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
         && let Ok(abilities) = engine.query_capabilities().await
     {
-        gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
+        gpu_support::add_abilities(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
     let mut plan = plan_for_host(&shared, &recipe, &host)?;
     record_links(&mut plan);
     prepare::check_privileges(&shared, &plan)?;
     prepare::check_requirements(&plan, begin.force)?;
-    let examination = preflight::look(global, host, Ok(&engine), Some(&plan)).await;
-    plan.warnings = examination.allow(&plan.recipe, begin.force)?;
-    free_space::for_images(&engine, &[&plan], begin.force).await?;
-    part.write_json("host.json", &examination.record(&engine, &plan))?;
+    let examination = preflight::examine_host(global, host, Ok(&engine), Some(&plan)).await;
+    plan.warnings = examination.refuse_or_warn(&plan.recipe, begin.force)?;
+    free_space::check_images_fit(&engine, &[&plan], begin.force).await?;
+    part.write_json("host.json", &examination.host_record(&engine, &plan))?;
     part.write_json("plan.json", &plan)?;
     Ok(engine)
 }
 
-async fn execute(
+async fn execute_orders(
     global: &GlobalOptions,
     engine: DockerEngine,
     part: RunDirectory,
@@ -137,7 +137,7 @@ async fn execute(
             scope: begin.scope,
             is_head: false,
         }),
-        ..follow::options(global, false)
+        ..follow::execution_options(global, false)
     };
     let session = RunSession::open(
         std::sync::Arc::new(engine),
@@ -146,7 +146,7 @@ async fn execute(
         begin.secrets,
         options,
     )?;
-    let forwarder = tokio::spawn(forward(incoming, replies.clone()));
+    let forwarder = tokio::spawn(forward_events(incoming, replies.clone()));
     let agent = Agent {
         session: &session,
         replies: replies.clone(),
@@ -158,7 +158,10 @@ async fn execute(
     Ok(served?)
 }
 
-async fn forward(mut incoming: UnboundedReceiver<Event>, replies: UnboundedSender<AgentReply>) {
+async fn forward_events(
+    mut incoming: UnboundedReceiver<Event>,
+    replies: UnboundedSender<AgentReply>,
+) {
     while let Some(event) = incoming.recv().await {
         if event.what.is_stored() {
             let _ = replies.send(AgentReply::Event(event));

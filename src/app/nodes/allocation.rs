@@ -9,7 +9,7 @@ use retrial_run::nodes::{Launcher, is_machine_name};
 use retrial_store::RunDirectory;
 
 /// The file with the machines of a run.
-const RECORD: &str = "nodes.json";
+const RECORD_FILE: &str = "nodes.json";
 
 /// The machines of a run other than the head, which executes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub enum InvalidNodes {
 ///
 /// # Errors
 /// If the launcher is another one, or a name is invalid.
-pub fn parse(text: &str) -> Result<NodeAllocation, InvalidNodes> {
+pub fn parse_nodes_option(text: &str) -> Result<NodeAllocation, InvalidNodes> {
     let Some(names) = text.strip_prefix("ssh:") else {
         return Err(InvalidNodes::Launcher);
     };
@@ -69,10 +69,10 @@ impl NodeAllocation {
     /// # Errors
     /// If the file exists and cannot be read.
     pub fn read(run: &RunDirectory) -> Result<Option<Self>, Failure> {
-        if !run.join(RECORD).exists() {
+        if !run.join(RECORD_FILE).exists() {
             return Ok(None);
         }
-        let written: Self = run.read_json(RECORD)?;
+        let written: Self = run.read_json(RECORD_FILE)?;
         Ok(Some(written).filter(|written| !written.others.is_empty()))
     }
 
@@ -80,7 +80,10 @@ impl NodeAllocation {
     ///
     /// # Errors
     /// If the run does not use such a machine.
-    pub fn directory(run: &RunDirectory, node: Option<&str>) -> Result<RunDirectory, Failure> {
+    pub fn machine_directory(
+        run: &RunDirectory,
+        node: Option<&str>,
+    ) -> Result<RunDirectory, Failure> {
         let Some(node) = node else {
             return Ok(run.clone());
         };
@@ -103,15 +106,15 @@ impl NodeAllocation {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_down(&self, run: &RunDirectory) -> Result<(), Failure> {
-        Ok(run.write_json(RECORD, self)?)
+    pub fn write(&self, run: &RunDirectory) -> Result<(), Failure> {
+        Ok(run.write_json(RECORD_FILE, self)?)
     }
 
     /// Refuses another number of machines than the recipe has.
     ///
     /// # Errors
     /// If the numbers differ.
-    pub fn matches(allocation: Option<&Self>, plan: &Plan) -> Result<(), Failure> {
+    pub fn check_machine_count(allocation: Option<&Self>, plan: &Plan) -> Result<(), Failure> {
         let required = plan.nodes.map_or(1, |nodes| nodes.count);
         let actual = allocation.map_or(1, |allocation| allocation.others.len() + 1);
         if usize::try_from(required) == Ok(actual) {
@@ -153,7 +156,7 @@ mod tests {
         #[case] text: &str,
         #[case] expected: Result<&str, &str>,
     ) {
-        let parsed = parse(text).map(|allocation| allocation.others.join(" "));
+        let parsed = parse_nodes_option(text).map(|allocation| allocation.others.join(" "));
         let parsed = parsed.map_err(|error| error.to_string());
         assert_eq!(parsed.as_deref().map_err(String::as_str), expected);
     }

@@ -3,7 +3,7 @@
 
 use itertools::join;
 
-use super::shared::nonce;
+use super::shared_files::read_nonce;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::model::GpuVendor;
@@ -11,7 +11,7 @@ use retrial_run::nodes::MachineFacts;
 use retrial_store::{RunDirectory, StoreError};
 
 /// The most by which clocks may differ, seconds: logs are matched with steps by time.
-const CLOCKS: f64 = 1.0;
+const MAX_CLOCK_DIFFERENCE_SECONDS: f64 = 1.0;
 
 /// A machine, as the head knows it.
 pub struct KnownMachine {
@@ -36,22 +36,22 @@ pub struct MachineDifferences {
 ///
 /// # Errors
 /// If the plan cannot be read.
-pub fn examine(
+pub fn examine_machine(
     host: &HostView,
     run: &RunDirectory,
 ) -> Result<(MachineFacts, Option<Plan>), StoreError> {
-    let nonce = nonce(run);
-    let plan = nonce.as_ref().map(|_| run.read_json("plan.json"));
-    let plan: Option<Plan> = plan.transpose()?;
-    Ok((facts(host, plan.as_ref(), nonce), plan))
+    let nonce = read_nonce(run);
+    let plan_if_shared = nonce.as_ref().map(|_| run.read_json("plan.json"));
+    let plan: Option<Plan> = plan_if_shared.transpose()?;
+    Ok((machine_facts(host, plan.as_ref(), nonce), plan))
 }
 
 /// The facts of a machine.
-pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> MachineFacts {
+pub fn machine_facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> MachineFacts {
     let requested = plan.and_then(|plan| plan.requires.gpus.as_ref());
     let vendor = requested.map(|gpus| gpus.vendor);
-    let gpus = host.gpus.iter();
-    let gpus = gpus.filter(|gpu| Some(gpu.vendor) == vendor && !gpu.masked);
+    let host_gpus = host.gpus.iter();
+    let gpus = host_gpus.filter(|gpu| Some(gpu.vendor) == vendor && !gpu.masked);
     let mut models: Vec<String> = gpus.map(|gpu| gpu.model.clone()).collect();
     models.sort();
     models.dedup();
@@ -72,7 +72,7 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Mac
 
 /// Compares all machines, the head first, and their GPUs with the number that they should have together.
 /// `nonce` is what those read that see the directory.
-pub fn compare(
+pub fn compare_machines(
     machines: &[KnownMachine],
     nonce: &str,
     all_gpus: Option<u32>,
@@ -96,7 +96,7 @@ pub fn compare(
                 facts.tool, head.name, head.facts.tool
             ));
         }
-        if ahead.abs() > CLOCKS {
+        if ahead.abs() > MAX_CLOCK_DIFFERENCE_SECONDS {
             let direction = if *ahead > 0.0 { "ahead of" } else { "behind" };
             differences.errors.push(format!(
                 "the clock of {name} is {:.1} s {direction} that of {}: synchronize them (chrony)",
@@ -109,9 +109,9 @@ pub fn compare(
         // A machine that does not see the run cannot report the GPUs of its vendor.
         return differences;
     }
-    for (at, (kind, first)) in hardware(&head.facts).into_iter().enumerate() {
+    for (at, (kind, first)) in hardware_facts(&head.facts).into_iter().enumerate() {
         for other in others {
-            let (_, own) = &hardware(&other.facts)[at];
+            let (_, own) = &hardware_facts(&other.facts)[at];
             if *own != first {
                 differences.refusals.push(format!(
                     "{kind} of {} and {} differ: {first}, {own}",
@@ -123,8 +123,8 @@ pub fn compare(
     if let Some(required) = all_gpus {
         let actual: u32 = machines.iter().map(|one| one.facts.gpus).sum();
         if actual != required {
-            let each = machines.iter();
-            let each = each.map(|one| format!("{} {}", one.name, one.facts.gpus));
+            let all_machines = machines.iter();
+            let each = all_machines.map(|one| format!("{} {}", one.name, one.facts.gpus));
             differences.refusals.push(format!(
                 "{actual} GPUs on {} machines, required {required}: {}",
                 machines.len(),
@@ -136,7 +136,7 @@ pub fn compare(
 }
 
 /// The hardware that must be alike on all machines.
-fn hardware(facts: &MachineFacts) -> [(&'static str, String); 3] {
+fn hardware_facts(facts: &MachineFacts) -> [(&'static str, String); 3] {
     let or_none = |text: Option<String>| {
         text.filter(|text| !text.is_empty())
             .unwrap_or_else(|| "none".to_owned())
@@ -171,13 +171,13 @@ mod tests {
     }
 
     fn refusals(machines: &[KnownMachine]) -> Vec<String> {
-        let differences = compare(machines, "here", Some(23), "/runs/a");
+        let differences = compare_machines(machines, "here", Some(23), "/runs/a");
         assert_eq!(differences.errors, [""; 0]);
         differences.refusals
     }
 
     fn errors(machines: &[KnownMachine]) -> Vec<String> {
-        let differences = compare(machines, "here", Some(23), "/runs/a");
+        let differences = compare_machines(machines, "here", Some(23), "/runs/a");
         assert_eq!(differences.refusals, [""; 0]);
         differences.errors
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use itertools::join;
 
 use super::NodeAllocation;
-use super::compare::{KnownMachine, compare, facts};
-use super::shared::write_nonce;
+use super::compare::{KnownMachine, compare_machines, machine_facts};
+use super::shared_files::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
@@ -23,7 +23,7 @@ use retrial_store::RunDirectory;
 ///
 /// # Errors
 /// If a machine cannot be reached, or does not meet the requirements.
-pub async fn begin(
+pub async fn start_machines(
     global: &GlobalOptions,
     run: &RunDirectory,
     allocation: &NodeAllocation,
@@ -34,9 +34,9 @@ pub async fn begin(
         run.machine_directory(name).create_layout()?;
     }
     let nonce = write_nonce(run)?;
-    let program = runtime::program()?;
+    let program = runtime::program_path()?;
     let path = run.path().display().to_string();
-    let command = |words: &[&str]| runtime::command(&program, global, words);
+    let command = |words: &[&str]| runtime::command_line(&program, global, words);
     let serve = |name: &str| command(&["node", &path, name]);
     let clean = command(&["clean", "--all", &path]);
     let started = PeerNodes::start_all(
@@ -47,19 +47,19 @@ pub async fn begin(
         allocation.force,
     );
     let (mut others, answers) = started.await?;
-    let host = open::host_view(global);
+    let host = open::probe_host(global);
     let this_machine = KnownMachine {
         name: current_node().unwrap_or_else(|| host.hostname.clone()),
-        facts: facts(&host, Some(&plan), Some(nonce.clone())),
+        facts: machine_facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };
     let mut machines = vec![this_machine];
     for (name, (facts, ahead)) in allocation.others.iter().cloned().zip(answers) {
         machines.push(KnownMachine { name, facts, ahead });
     }
-    check(run, &mut plan, &machines, &nonce, allocation.force)?;
+    refuse_differing_machines(run, &mut plan, &machines, &nonce, allocation.force)?;
     let all_gpus = machines.iter().map(|one| one.facts.gpus).sum();
-    let address = address(allocation.others.first(), &host.hostname);
+    let address = own_address(allocation.others.first(), &host.hostname);
     let scope = |machine: &KnownMachine| NodeScope {
         name: machine.name.clone(),
         gpus: machine.facts.gpus,
@@ -85,7 +85,7 @@ pub async fn begin(
 }
 
 /// Refuses machines that differ where they must not.
-fn check(
+fn refuse_differing_machines(
     run: &RunDirectory,
     plan: &mut Plan,
     machines: &[KnownMachine],
@@ -93,7 +93,7 @@ fn check(
     force: bool,
 ) -> Result<(), Failure> {
     let directory = run.path().display().to_string();
-    let differences = compare(machines, nonce, plan.total_gpus(), &directory);
+    let differences = compare_machines(machines, nonce, plan.total_gpus(), &directory);
     let refused: &[String] = if force { &[] } else { &differences.refusals };
     let lines = differences.errors.iter().chain(refused);
     let lines = join(lines.map(|line| format!("  {line}")), "\n");
@@ -114,9 +114,9 @@ fn check(
 }
 
 /// This machine's address, as another one reaches it.
-fn address(other: Option<&String>, hostname: &str) -> String {
-    let other = other.and_then(|name| (name.as_str(), 9).to_socket_addrs().ok()?.next());
-    let local = other.and_then(|other| {
+fn own_address(other: Option<&String>, hostname: &str) -> String {
+    let remote = other.and_then(|name| (name.as_str(), 9).to_socket_addrs().ok()?.next());
+    let local = remote.and_then(|other| {
         let any = if other.is_ipv4() {
             "0.0.0.0:0"
         } else {

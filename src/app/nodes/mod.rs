@@ -5,10 +5,10 @@ mod agent;
 mod allocation;
 mod compare;
 mod head;
-mod shared;
+mod shared_files;
 
-pub use agent::serve;
-pub use allocation::{NodeAllocation, parse};
-pub use compare::{KnownMachine, MachineDifferences, compare, examine};
-pub use head::begin;
-pub use shared::{recipe_of, write_nonce};
+pub use agent::serve_agent;
+pub use allocation::{NodeAllocation, parse_nodes_option};
+pub use compare::{KnownMachine, MachineDifferences, compare_machines, examine_machine};
+pub use head::start_machines;
+pub use shared_files::{read_shared_recipe, write_nonce};

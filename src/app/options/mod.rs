@@ -72,7 +72,7 @@ pub struct GlobalOptions {
 }
 
 /// The absolute path of an existing file or directory.
-pub(super) fn existing(path: PathBuf) -> std::io::Result<PathBuf> {
+pub(super) fn existing_path(path: PathBuf) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     path.metadata()?;
     Ok(path)
@@ -123,15 +123,15 @@ pub struct PlanRequest {
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 pub struct PlanFiles {
     /// Use this lock file instead of the recipe's own, or none (`none`)
-    #[arg(long, value_name = "FILE", value_parser = lock)]
+    #[arg(long, value_name = "FILE", value_parser = parse_lock_path)]
     pub lock: Option<String>,
     /// Add the rules of a round from this file, replacing a built-in round of that name
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing))]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing_path))]
     pub rules: Vec<PathBuf>,
 }
 
 /// A lock file, wherever a batch is resumed; or `none`.
-fn lock(text: &str) -> Result<String, std::io::Error> {
+fn parse_lock_path(text: &str) -> Result<String, std::io::Error> {
     if text == "none" {
         return Ok(text.to_owned());
     }
@@ -140,7 +140,7 @@ fn lock(text: &str) -> Result<String, std::io::Error> {
 
 impl PlanRequest {
     /// Requests a whole recipe, unchanged.
-    pub fn everything(recipe: RecipeRequest) -> Self {
+    pub fn whole_recipe(recipe: RecipeRequest) -> Self {
         Self {
             recipe,
             options: PlanOptions::default(),
@@ -166,7 +166,7 @@ pub struct RunRequest {
     )]
     pub allow: Vec<String>,
     /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off
-    #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = SamplingInterval::read)]
+    #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = SamplingInterval::parse)]
     pub telemetry: SamplingInterval,
     /// Run even if the host does not meet the recipe's requirements
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
-use super::existing;
+use super::existing_path;
 use retrial_export::ExportRequest;
 use retrial_history::RunFilter;
 use retrial_recipe::ParamSetting;
@@ -38,7 +38,7 @@ pub struct JudgeRequest {
     #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "network"], conflicts_with = "recipe")]
     pub division: Option<String>,
     /// Add the rules of a round from this file, replacing a built-in round of that name
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing))]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing_path))]
     pub rules: Vec<PathBuf>,
     /// Compare with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
@@ -116,7 +116,7 @@ pub struct ReportRequest {
     #[arg(long, value_name = "FILE|DIR|-")]
     pub to: Option<PathBuf>,
     /// Write absolute links into the feeds of a website that will be served at this address
-    #[arg(long, value_name = "URL", requires = "all", value_parser = address)]
+    #[arg(long, value_name = "URL", requires = "all", value_parser = parse_base_url)]
     pub url: Option<String>,
     /// Also write each chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
@@ -166,7 +166,7 @@ pub struct TreeRequest {
 struct InvalidAddress;
 
 /// The address of a directory, with `/` at its end.
-fn address(text: &str) -> Result<String, InvalidAddress> {
+fn parse_base_url(text: &str) -> Result<String, InvalidAddress> {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_web || !is_plain || text.contains(['?', '#', '"', '<', '>']) {

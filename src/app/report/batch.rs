@@ -21,7 +21,7 @@ use retrial_store::journal::{Event, Journal};
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// The largest number of cells whose environments are compared: a wider table is not readable.
-const CELLS: usize = 12;
+const MAX_COMPARED_CELLS: usize = 12;
 
 /// A batch with its current evidence.
 pub struct BatchReport<'a> {
@@ -35,37 +35,37 @@ impl<'a> BatchReport<'a> {
     pub fn open(global: &'a GlobalOptions, directory: RecordDirectory) -> Result<Self, Failure> {
         Ok(Self {
             home: &global.home,
-            verdict: batch::judge::judge(global, &directory)?,
+            verdict: batch::judge::judge_directory(global, &directory)?,
             directory,
         })
     }
 
-    fn measured(&self) -> impl Iterator<Item = (&CellVerdict, &Verdict)> {
+    fn measured_cells(&self) -> impl Iterator<Item = (&CellVerdict, &Verdict)> {
         let cells = self.verdict.cells.iter();
         cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
     }
 
     fn entries(&self) -> Vec<ReportedVerdict<'_>> {
-        let measured = self.measured();
+        let measured = self.measured_cells();
         measured
             .map(|(cell, verdict)| ReportedVerdict::new(cell.name.clone(), verdict))
             .collect()
     }
 
-    fn page(&self, from: Option<&Path>) -> String {
+    fn render_page(&self, from: Option<&Path>) -> String {
         let mut subjects = Vec::new();
         let mut facts: Vec<Vec<Fact>> = Vec::new();
         let mut events: Vec<Event> = Vec::new();
         let mut recipes: Vec<String> = Vec::new();
-        for (cell, verdict) in self.measured() {
+        for (cell, verdict) in self.measured_cells() {
             let mut subject = ReportSubject {
-                runs: self.runs(cell, from),
+                runs: self.runs_with_links(cell, from),
                 ..ReportSubject::new(cell.name.clone(), ReportedVerdict::new("", verdict))
             };
             // All containers are of the same image: the first run represents them.
             let first = cell.runs.iter().find(|run| run.lost.is_none());
             let mut all = Vec::new();
-            if let Some(first) = first.map(|run| self.directory_of(&run.run)) {
+            if let Some(first) = first.map(|run| self.run_directory(&run.run)) {
                 all = environment::facts_of_run(&first);
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
@@ -74,23 +74,27 @@ impl<'a> BatchReport<'a> {
                     recipes.extend(Some(plan.recipe).filter(|name| !recipes.contains(name)));
                 }
             }
-            let runs = cell.runs.iter().filter(|run| !run.run.is_empty());
-            let runs = runs.map(|run| self.directory_of(&run.run));
+            let started_runs = cell.runs.iter().filter(|run| !run.run.is_empty());
+            let runs = started_runs.map(|run| self.run_directory(&run.run));
             events.extend(
                 runs.flat_map(|run| Journal::read(&run.journal_path()).unwrap_or_default()),
             );
             facts.push(all);
             subjects.push(subject);
         }
-        let names = subjects.iter().map(|one| one.name.clone());
-        let names: Vec<String> = names.take(CELLS).collect();
+        let all_names = subjects.iter().map(|one| one.name.clone());
+        let names: Vec<String> = all_names.take(MAX_COMPARED_CELLS).collect();
         let host = facts.first().cloned().unwrap_or_default();
-        let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
-        let groups = compare_fact_groups(&names, &facts);
+        let fact_lists: Vec<&[Fact]> = facts
+            .iter()
+            .map(Vec::as_slice)
+            .take(MAX_COMPARED_CELLS)
+            .collect();
+        let groups = compare_fact_groups(&names, &fact_lists);
         events.sort_by_key(|event| event.time);
         html::render_html(&page::page_document(&ReportPage {
-            made_by: super::made(),
-            run_facts: super::about(&recipes.join(", "), &host, &events),
+            made_by: super::generator_line(),
+            run_facts: super::describe_origin(&recipes.join(", "), &host, &events),
             subjects,
             batch: Some(&self.verdict),
             environments: (names.len() > 1).then_some(EnvironmentDifferences { names, groups }),
@@ -99,21 +103,25 @@ impl<'a> BatchReport<'a> {
     }
 
     /// The runs of a cell, each with its path from a page.
-    fn runs(&self, cell: &CellVerdict, from: Option<&Path>) -> Vec<(CellRun, Option<String>)> {
+    fn runs_with_links(
+        &self,
+        cell: &CellVerdict,
+        from: Option<&Path>,
+    ) -> Vec<(CellRun, Option<String>)> {
         let runs = cell.runs.iter().map(|run| {
-            let path = self
+            let run_path = self
                 .home
                 .runs_directory()
                 .join(&run.run)
                 .canonicalize()
                 .ok();
-            let path = path.filter(|_| !run.run.is_empty());
-            (run.clone(), path.map(|path| steps::link(from, &path)))
+            let path = run_path.filter(|_| !run.run.is_empty());
+            (run.clone(), path.map(|path| steps::page_link(from, &path)))
         });
         runs.collect()
     }
 
-    fn directory_of(&self, run: &str) -> RunDirectory {
+    fn run_directory(&self, run: &str) -> RunDirectory {
         RunDirectory::from_path(self.home.runs_directory().join(run))
     }
 }
@@ -129,20 +137,20 @@ impl Report for BatchReport<'_> {
 
     fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
         let verdict = &self.verdict;
-        let document = |evidence: &str, entries: &[ReportedVerdict<'_>]| {
+        let build_document = |evidence: &str, entries: &[ReportedVerdict<'_>]| {
             content::batch::batch_document(verdict, evidence, entries)
         };
         Ok(match output {
-            OutputFormat::Html => self.page(page),
+            OutputFormat::Html => self.render_page(page),
             OutputFormat::Text => {
                 let evidence = self.directory.path().display().to_string();
-                let mut document = document(&evidence, &[]);
+                let mut document = build_document(&evidence, &[]);
                 document.blocks.extend(Block::charts(self.charts()));
-                text::render_terminal(&document, terminal::shape())
+                text::render_terminal(&document, terminal::stdout_capabilities())
             }
-            OutputFormat::Json => terminal::json(verdict),
+            OutputFormat::Json => terminal::to_json_line(verdict),
             OutputFormat::Csv => {
-                let rows = self.measured().map(|(cell, verdict)| {
+                let rows = self.measured_cells().map(|(cell, verdict)| {
                     trials::render_rows(verdict, |trial| {
                         let mut runs = cell.runs.iter();
                         let run = runs.find(|run| run.trial == trial.trial);
@@ -152,7 +160,9 @@ impl Report for BatchReport<'_> {
                 trials::render_header() + &rows.collect::<String>()
             }
             OutputFormat::Junit => junit::render_batch(verdict, &self.entries()),
-            OutputFormat::Markdown => markdown::render_markdown(&document("", &self.entries())),
+            OutputFormat::Markdown => {
+                markdown::render_markdown(&build_document("", &self.entries()))
+            }
         })
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::app::evidence::{VerifyRequest, directory, verify};
+use crate::app::evidence::{VerifyRequest, create_temporary_directory, verify_bundle};
 use crate::app::failure::Failure;
 use retrial_bundle::verification::SignatureState;
 use retrial_results::verdict::ExitCode;
@@ -20,14 +20,14 @@ pub struct UnpackedBundle {
 }
 
 /// Opens an archive, if it verifies.
-pub fn open(path: &Path) -> Result<UnpackedBundle, Failure> {
+pub fn open_verified_bundle(path: &Path) -> Result<UnpackedBundle, Failure> {
     let request = VerifyRequest {
         bundle: path.to_owned(),
         signers: None,
         identity: None,
     };
-    let directory = directory()?;
-    let verified = verify(&request, directory.path())?;
+    let directory = create_temporary_directory()?;
+    let verified = verify_bundle(&request, directory.path())?;
     let result = &verified.verification;
     let (Some(run), true) = (verified.run, result.verified) else {
         let message = format!("{} is not reported: not verified", path.display());

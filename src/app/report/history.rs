@@ -16,7 +16,7 @@ use retrial_report::{ReportedVerdict, html, junit, markdown, terminal as text};
 use retrial_results::verdict::Verdict;
 
 /// The number of verdicts that are read at a time for CSV, so that ten thousand runs take little memory.
-const TOGETHER: usize = 256;
+const MAX_VERDICTS_AT_ONCE: usize = 256;
 
 /// Runs of the history.
 pub struct HistoryReport {
@@ -25,9 +25,9 @@ pub struct HistoryReport {
 
 impl HistoryReport {
     pub fn open(global: &GlobalOptions, request: &ReportRequest) -> Result<Self, Failure> {
-        let rows = runs::index(global).runs(&request.filter);
+        let rows = runs::open_index(global).runs(&request.filter);
         if rows.is_empty() {
-            return Err(Failure::usage(runs::none_matches(global)));
+            return Err(Failure::usage(runs::no_match_message(global)));
         }
         Ok(Self { rows })
     }
@@ -40,49 +40,49 @@ impl Report for HistoryReport {
         Ok(match output {
             OutputFormat::Html => {
                 let link = |row: &RunSummary| {
-                    let path = steps::relative(page?, &row.path);
+                    let path = steps::relative_path(page?, &row.path);
                     Some(path.display().to_string())
                 };
                 html::render_html(&history::history_document(&RunsPage {
-                    made_by: super::made(),
+                    made_by: super::generator_line(),
                     rows,
                     link: &link,
                     zone: &zone,
                 }))
             }
-            OutputFormat::Text => text::render_terminal(&list(), terminal::shape()),
+            OutputFormat::Text => text::render_terminal(&list(), terminal::stdout_capabilities()),
             OutputFormat::Markdown => markdown::render_markdown(&list()),
-            OutputFormat::Json => terminal::json(&runs::with_states(rows)),
-            OutputFormat::Csv => trials(rows),
-            OutputFormat::Junit => junit(rows),
+            OutputFormat::Json => terminal::to_json_line(&runs::rows_with_states(rows)),
+            OutputFormat::Csv => render_trials_csv(rows),
+            OutputFormat::Junit => render_junit(rows),
         })
     }
 }
 
 /// The verdict of every run that has one, and why the others that are not running have none.
-fn junit(rows: &[RunSummary]) -> String {
+fn render_junit(rows: &[RunSummary]) -> String {
     let verdict = |row: &RunSummary| row.directory().read_json::<Verdict>("verdict.json").ok();
-    let rows = rows.iter();
-    let over = rows.filter(|row| !matches!(row.run_state, RunState::Running(_)));
+    let all_rows = rows.iter();
+    let over = all_rows.filter(|row| !matches!(row.run_state, RunState::Running(_)));
     let read: Vec<_> = over.map(|row| (row, verdict(row))).collect();
-    let entries = read.iter().filter_map(|(row, verdict)| {
+    let verdict_entries = read.iter().filter_map(|(row, verdict)| {
         let evidence = row.path.display().to_string();
         Some(ReportedVerdict::new(evidence, verdict.as_ref()?))
     });
-    let entries: Vec<ReportedVerdict<'_>> = entries.collect();
-    let without = read.iter().filter(|(_, verdict)| verdict.is_none());
-    let without = without.map(|(row, _)| {
-        let reason = row.reason.clone();
-        let reason = reason.unwrap_or_else(|| row.state().to_owned());
+    let entries: Vec<ReportedVerdict<'_>> = verdict_entries.collect();
+    let unjudged = read.iter().filter(|(_, verdict)| verdict.is_none());
+    let without = unjudged.map(|(row, _)| {
+        let stated_reason = row.reason.clone();
+        let reason = stated_reason.unwrap_or_else(|| row.state_word().to_owned());
         (row.id.as_str(), reason)
     });
     junit::render_history(&entries, without)
 }
 
 /// Every trial of every run that has a verdict.
-fn trials(rows: &[RunSummary]) -> String {
+fn render_trials_csv(rows: &[RunSummary]) -> String {
     let mut text = trials::render_header();
-    for rows in rows.chunks(TOGETHER) {
+    for rows in rows.chunks(MAX_VERDICTS_AT_ONCE) {
         let parts = rows.par_iter().filter_map(|row| {
             let verdict: Verdict = row.directory().read_json("verdict.json").ok()?;
             Some(trials::render_rows(&verdict, |_| row.id.clone()))

@@ -24,7 +24,7 @@ use retrial_store::RecordDirectory;
 use retrial_store::journal::Event;
 
 /// The default name of a page.
-pub const PAGE: &str = "report.html";
+pub const PAGE_FILE: &str = "report.html";
 
 /// A report, before it is written in a format.
 pub trait Report {
@@ -43,7 +43,7 @@ pub trait Report {
 }
 
 /// Reads and judges the subjects of a report.
-pub fn open<'a>(
+pub fn open_report<'a>(
     global: &'a GlobalOptions,
     request: &ReportRequest,
     output: OutputFormat,
@@ -55,20 +55,20 @@ pub fn open<'a>(
     let mut bundles = Vec::new();
     for name in &request.subjects {
         let subject = if evidence::is_bundle(Path::new(name)) {
-            let bundle = bundle::open(Path::new(name))?;
-            let run = RunOrBatch::Run(bundle.run.clone());
-            bundles.push(bundle);
+            let opened_bundle = bundle::open_verified_bundle(Path::new(name))?;
+            let run = RunOrBatch::Run(opened_bundle.run.clone());
+            bundles.push(opened_bundle);
             Some(run)
         } else {
-            open::results(&global.home, name)?
+            open::find_results(&global.home, name)?
         };
         subjects.push((name, subject));
     }
-    let batches = subjects.iter().filter_map(|(_, subject)| match subject {
+    let batch_subjects = subjects.iter().filter_map(|(_, subject)| match subject {
         Some(RunOrBatch::Batch(directory)) => Some(directory),
         _ => None,
     });
-    let batches: Vec<&RecordDirectory> = batches.collect();
+    let batches: Vec<&RecordDirectory> = batch_subjects.collect();
     match batches[..] {
         [] => Ok(Box::new(runs::RunsReport::open(
             global, request, output, subjects, bundles,
@@ -85,7 +85,11 @@ pub fn open<'a>(
 }
 
 /// The recipe, the machine and the time.
-fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, StyledText)> {
+fn describe_origin(
+    recipe: &str,
+    environment: &[Fact],
+    events: &[Event],
+) -> Vec<(Line, StyledText)> {
     let mut about = vec![("recipe".into(), StyledText::Code(recipe.into()))];
     // The facts of `retrial_results::evidence::environment` that name a machine.
     let value = |name| {
@@ -111,7 +115,7 @@ fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Sty
 }
 
 /// `retrial 0.1.0, 2026-11-21 18:40:02 UTC`
-fn made() -> String {
+fn generator_line() -> String {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
     format!("retrial {}, {now}", env!("CARGO_PKG_VERSION"))
 }

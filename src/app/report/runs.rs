@@ -73,17 +73,19 @@ impl<'a> RunsReport<'a> {
         for (name, source) in subjects {
             if let Some(RunOrBatch::Run(directory)) = source {
                 let bundle = bundles.iter().find(|one| one.run == directory);
-                let (result, subject) = run(directory, output, bundle)?;
+                let (result, subject) = read_run(directory, output, bundle)?;
                 if let Some(run) = result.run.as_ref().filter(|run| !run.is_packed) {
                     let state = JournalState::from_events(&run.events);
-                    if let Some(note) = follow::note_if_not_ended(global, &run.directory, &state) {
+                    if let Some(note) =
+                        follow::describe_unfinished_run(global, &run.directory, &state)
+                    {
                         terminal::note_error(&note);
                     }
                 }
                 results.push(result);
                 compared.push(subject);
             } else {
-                results.extend(folder(global, request, Path::new(name))?);
+                results.extend(read_folder(global, request, Path::new(name))?);
             }
         }
         let comparison = (all_runs && compared.len() > 1)
@@ -98,7 +100,7 @@ impl<'a> RunsReport<'a> {
     }
 
     /// For a terminal: each verdict, and the charts small.
-    fn text(&self) -> String {
+    fn render_text(&self) -> String {
         let each = self.results.iter().map(|one| {
             let document = content::verdict::verdict_document(&one.entry(&self.global.home));
             (document, one.charts())
@@ -110,7 +112,7 @@ impl<'a> RunsReport<'a> {
         });
         let texts = each.chain(compared).map(|(mut document, charts)| {
             document.blocks.extend(Block::charts(charts));
-            text::render_terminal(&document, terminal::shape())
+            text::render_terminal(&document, terminal::stdout_capabilities())
         });
         let text: String = texts.collect();
         if self.global.quiet {
@@ -134,8 +136,8 @@ impl Report for RunsReport<'_> {
         let compared = self.comparison.as_ref();
         let mut all: Vec<Chart> = compared.map(charts::comparison_charts).unwrap_or_default();
         for result in &self.results {
-            let name = Path::new(&result.name).file_name();
-            let name = name.map_or(result.name.as_str().into(), |name| name.to_string_lossy());
+            let file_name = Path::new(&result.name).file_name();
+            let name = file_name.map_or(result.name.as_str().into(), |name| name.to_string_lossy());
             all.extend(result.charts().into_iter().map(|mut chart| {
                 if several {
                     chart.title = format!("{name}, {}", chart.title);
@@ -152,26 +154,33 @@ impl Report for RunsReport<'_> {
         let entries: Vec<ReportedVerdict<'_>> = results.iter().map(|one| one.entry(home)).collect();
         Ok(match output {
             OutputFormat::Html => html::render_html(&page::page_document(&ReportPage {
-                made_by: super::made(),
-                subjects: results.iter().map(|one| one.subject(home, page)).collect(),
+                made_by: super::generator_line(),
+                subjects: results
+                    .iter()
+                    .map(|one| one.page_subject(home, page))
+                    .collect(),
                 comparison: self.comparison.as_ref(),
                 ..ReportPage::default()
             })),
-            OutputFormat::Text => self.text(),
+            OutputFormat::Text => self.render_text(),
             OutputFormat::Json => {
-                let results = results.iter().map(ReportInput::reported).collect();
-                terminal::json(&json::JsonReport::new(results, self.comparison.as_ref()))
+                let json_entries = results.iter().map(ReportInput::json_entry).collect();
+                terminal::to_json_line(&json::JsonReport::new(
+                    json_entries,
+                    self.comparison.as_ref(),
+                ))
             }
             OutputFormat::Csv => {
-                let rows = results.iter();
-                let rows = rows.map(|one| trials::render_rows(&one.verdict, |_| one.name.clone()));
+                let each_result = results.iter();
+                let rows =
+                    each_result.map(|one| trials::render_rows(&one.verdict, |_| one.name.clone()));
                 trials::render_header() + &rows.collect::<String>()
             }
             OutputFormat::Junit => junit::render_verdicts(&entries),
             OutputFormat::Markdown => {
                 let mut document = content::verdict::verdicts_document(&entries);
-                let compared = self.comparison.iter();
-                let compared = compared
+                let comparisons = self.comparison.iter();
+                let compared = comparisons
                     .map(|one| content::comparison::comparison_section(one, DetailLevel::Brief));
                 document.blocks.extend(compared);
                 markdown::render_markdown(&document)
@@ -194,37 +203,37 @@ impl ReportInput {
     }
 
     /// The subject of a page; `page` is the directory of the page, if it is known.
-    fn subject(&self, home: &Home, page: Option<&Path>) -> ReportSubject<'_> {
+    fn page_subject(&self, home: &Home, page: Option<&Path>) -> ReportSubject<'_> {
         let subject = ReportSubject::new(self.name.clone(), self.entry(home));
         let Some(run) = &self.run else {
             return subject;
         };
-        let mut steps = steps::of(&run.plan, &run.events, &run.directory, page);
+        let mut step_rows = steps::list_steps(&run.plan, &run.events, &run.directory, page);
         if run.is_packed {
-            for step in &mut steps {
+            for step in &mut step_rows {
                 step.log = None;
             }
         }
         ReportSubject {
-            run_facts: super::about(&run.plan.recipe, &run.environment, &run.events),
+            run_facts: super::describe_origin(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
             commands: Some(shell::render_script(&run.plan, &[])),
-            steps,
+            steps: step_rows,
             ..subject
         }
     }
 
     /// The charts of its results and of telemetry.
     fn charts(&self) -> Vec<Chart> {
-        let mut charts = charts::verdict_charts(&self.verdict);
+        let mut all_charts = charts::verdict_charts(&self.verdict);
         if let Some(run) = &self.run {
-            charts.extend(charts::telemetry_charts(&run.telemetry));
+            all_charts.extend(charts::telemetry_charts(&run.telemetry));
         }
-        charts
+        all_charts
     }
 
-    fn reported(&self) -> json::ReportedResult<'_> {
+    fn json_entry(&self) -> json::ReportedResult<'_> {
         json::ReportedResult {
             name: &self.name,
             evidence: &self.evidence,
@@ -235,13 +244,13 @@ impl ReportInput {
     }
 }
 
-fn run(
+fn read_run(
     directory: RunDirectory,
     output: OutputFormat,
     bundle: Option<&UnpackedBundle>,
 ) -> Result<(ReportInput, comparison::ComparisonSubject), Failure> {
     let (context, evidence) = read_evidence(&directory)?;
-    let verdict = verdict::judge(&context, &evidence);
+    let run_verdict = verdict::judge(&context, &evidence);
     let facts = environment::facts_of_run(&directory);
     let name = directory.id().to_owned();
     let is_shown = matches!(output, OutputFormat::Html | OutputFormat::Text);
@@ -262,14 +271,14 @@ fn run(
             || run.directory.path().display().to_string(),
             |bundle| bundle.name.clone(),
         ),
-        verdict,
+        verdict: run_verdict,
         rules: Vec::new(),
         run: Some(run),
     };
     Ok((results, subject))
 }
 
-fn folder(
+fn read_folder(
     global: &GlobalOptions,
     request: &ReportRequest,
     path: &Path,
@@ -282,7 +291,7 @@ fn folder(
         reference: request.reference.clone(),
         ..JudgeRequest::default()
     };
-    let judged = judge::judged(global, path, &request)?.into_iter();
+    let judged = judge::judge_results_below(global, path, &request)?.into_iter();
     let results = judged.map(|judged| ReportInput {
         name: judged.path.clone(),
         evidence: judged.path,

@@ -8,7 +8,7 @@ use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 
 /// The steps in their order; a log's path is relative to the page's directory, if that is known.
-pub fn of(
+pub fn list_steps(
     plan: &Plan,
     events: &[Event],
     directory: &RunDirectory,
@@ -31,20 +31,20 @@ pub fn of(
             number: step.number,
             name: step.name.clone(),
             end: ends.next(),
-            log: is_log.then(|| link(page, &log)),
+            log: is_log.then(|| page_link(page, &log)),
         }
     });
     steps.collect()
 }
 
 /// The path to a file as a page in a directory links it, or else the whole path.
-pub fn link(page: Option<&Path>, to: &Path) -> String {
-    let path = page.map_or_else(|| to.to_owned(), |page| relative(page, to));
+pub fn page_link(page: Option<&Path>, to: &Path) -> String {
+    let path = page.map_or_else(|| to.to_owned(), |page| relative_path(page, to));
     path.display().to_string()
 }
 
 /// The way from a directory to a file; both are absolute.
-pub fn relative(from: &Path, to: &Path) -> PathBuf {
+pub fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let mut up = from.components().peekable();
     let mut down = to.components().peekable();
     while let (Some(component), Some(other)) = (up.peek(), down.peek()) {
@@ -76,7 +76,14 @@ mod tests {
         "steps/01/output.log"
     )]
     #[case("/", "/a", "a")]
-    fn relative_paths_to_logs(#[case] from: &str, #[case] to: &str, #[case] way: &str) {
-        assert_eq!(relative(Path::new(from), Path::new(to)), Path::new(way));
+    fn a_log_is_linked_relative_to_the_page(
+        #[case] from: &str,
+        #[case] to: &str,
+        #[case] way: &str,
+    ) {
+        assert_eq!(
+            relative_path(Path::new(from), Path::new(to)),
+            Path::new(way)
+        );
     }
 }

@@ -11,23 +11,23 @@ use retrial_store::{Home, RunDirectory, StoreError};
 /// Takes in the runs of an archive, or one run's directory.
 ///
 /// # Errors
-/// See [`import::import`].
-pub fn import(home: &Home, source: &Path) -> Result<ImportReport, StoreError> {
+/// See [`import_and_rejudge::import_and_rejudge`].
+pub fn import_and_rejudge(home: &Home, source: &Path) -> Result<ImportReport, StoreError> {
     let unbundle = |from: &Path, to: &Path| is_bundle(from).then(|| unpack_run(from, to));
-    import::import_runs(home, source, &judge_again, &unbundle)
+    import::import_runs(home, source, &rejudge, &unbundle)
 }
 
 /// Replaces the verdict of a run that has one. A run that ended before it was judged stays so.
-fn judge_again(run: &RunDirectory) -> Result<Option<String>, String> {
-    const FILE: &str = "verdict.json";
-    if !run.join(FILE).exists() {
+fn rejudge(run: &RunDirectory) -> Result<Option<String>, String> {
+    const VERDICT_FILE: &str = "verdict.json";
+    if !run.join(VERDICT_FILE).exists() {
         return Ok(None);
     }
-    let stored = run.read_json::<Verdict>(FILE).ok();
+    let stored_verdict = run.read_json::<Verdict>(VERDICT_FILE).ok();
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
-    let written = run.write_json(FILE, &verdict);
+    let written = run.write_json(VERDICT_FILE, &verdict);
     written.map_err(|error| error.to_string())?;
-    let stored = stored.map_or("nothing readable".to_owned(), |stored| {
+    let stored = stored_verdict.map_or("nothing readable".to_owned(), |stored| {
         stored.qualified_outcome().to_string()
     });
     let judged = verdict.qualified_outcome().to_string();

@@ -11,39 +11,39 @@ use crate::app::terminal;
 use retrial_history::{RunFilter, RunIndex, RunSummary, entry};
 
 /// The index of the home, up to date.
-pub fn index(global: &GlobalOptions) -> RunIndex {
-    let index = entry::open(&global.home);
-    if let Some(note) = index.note()
+pub fn open_index(global: &GlobalOptions) -> RunIndex {
+    let index = entry::open_index(&global.home);
+    if let Some(note) = index.storage_problem()
         && !global.quiet
     {
-        terminal::note(&format!("note: {note}"));
+        terminal::print_note(&format!("note: {note}"));
     }
     index
 }
 
 /// The message where no run matches the filters.
-pub fn none_matches(global: &GlobalOptions) -> String {
-    let home = global.home.runs_directory();
-    let home = home.display();
+pub fn no_match_message(global: &GlobalOptions) -> String {
+    let runs_directory = global.home.runs_directory();
+    let home = runs_directory.display();
     format!("no run in {home} matches; `retrial runs` lists all")
 }
 
 /// Selects runs by name or by a filter. One of both is required, so that nothing happens to all
 /// runs by oversight.
-pub fn select(
+pub fn select_runs(
     global: &GlobalOptions,
     named: &[String],
     mut filter: RunFilter,
 ) -> Result<Vec<RunSummary>, Failure> {
-    if named.is_empty() && filter.is_all() {
+    if named.is_empty() && filter.is_unrestricted() {
         return Err(Failure::usage("no runs selected")
             .with_help("name them, or filter: --recipe, --outcome, --until, …"));
     }
     let home = &global.home;
     for name in named {
         let run = home.find_run(name)?;
-        let parent = run.path().parent();
-        let parent = parent.and_then(|path| path.canonicalize().ok());
+        let parent_path = run.path().parent();
+        let parent = parent_path.and_then(|path| path.canonicalize().ok());
         if parent != home.runs_directory().canonicalize().ok() {
             return Err(Failure::usage(format!(
                 "{} is not in {}",
@@ -53,7 +53,7 @@ pub fn select(
         }
         filter.ids.push(run.id().to_owned());
     }
-    Ok(index(global).runs(&filter))
+    Ok(open_index(global).runs(&filter))
 }
 
 /// A run, with the word for its state.
@@ -65,11 +65,12 @@ pub struct RunWithState<'a> {
 }
 
 /// The runs as programs read them.
-pub fn with_states(rows: &[RunSummary]) -> Vec<RunWithState<'_>> {
-    let rows = rows.iter();
-    rows.map(|row| RunWithState {
-        row,
-        state: row.state(),
-    })
-    .collect()
+pub fn rows_with_states(rows: &[RunSummary]) -> Vec<RunWithState<'_>> {
+    let all_rows = rows.iter();
+    all_rows
+        .map(|row| RunWithState {
+            row,
+            state: row.state_word(),
+        })
+        .collect()
 }

@@ -38,7 +38,7 @@ impl<'a> Removal<'a> {
     pub fn new(global: &GlobalOptions, rows: &'a [RunSummary], force: bool) -> Self {
         let mut blocked = BTreeMap::new();
         if !force {
-            blocked = with_container(global, rows);
+            blocked = find_blocked(global, rows);
         }
         let mut removal = Self {
             runs: Vec::new(),
@@ -67,12 +67,12 @@ impl<'a> Removal<'a> {
     }
 
     /// The bytes that the removal frees.
-    pub fn bytes(&self) -> u64 {
+    pub fn total_freed_bytes(&self) -> u64 {
         self.runs.iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// Removes the runs; those that cannot be removed are skipped.
-    pub fn execute(&mut self, home: &Home) {
+    pub fn remove_all(&mut self, home: &Home) {
         let skipped = &mut self.skipped;
         self.runs.retain(|(row, _)| {
             let removed = remove_run(&row.directory());
@@ -90,19 +90,19 @@ impl<'a> Removal<'a> {
 /// Runs whose container may still exist, by id, with the reason why they stay: a benchmark continues
 /// without the process that started it. The engine is queried if a run's own journal does not record
 /// the removal of the container.
-fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<&'a str, String> {
+fn find_blocked<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<&'a str, String> {
     // The container of an imported run is elsewhere.
     let own = rows.iter().filter(|row| row.imported_from.is_none());
-    let open = own.filter_map(|row| {
+    let with_state = own.filter_map(|row| {
         let state = row.directory().read_state().unwrap_or_default();
         state.container.is_some().then_some((row, state))
     });
-    let open: Vec<(&RunSummary, JournalState)> = open.collect();
+    let open: Vec<(&RunSummary, JournalState)> = with_state.collect();
     if open.is_empty() {
         return BTreeMap::new();
     }
-    let existing = existing(global);
-    let open = open.into_iter().filter_map(|(row, state)| {
+    let existing = runs_with_container(global);
+    let reasons = open.into_iter().filter_map(|(row, state)| {
         let id = &row.id;
         let process = state.process.as_ref();
         if let Some(host) = process.and_then(ProcessIdentity::other_host_name) {
@@ -123,13 +123,13 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
         };
         Some((id.as_str(), reason))
     });
-    open.collect()
+    reasons.collect()
 }
 
 /// Ids of the runs that have a container.
-fn existing(global: &GlobalOptions) -> Result<BTreeSet<String>, Failure> {
-    runtime::runtime()?.block_on(async {
-        let engine = open::engine(global).await?;
+fn runs_with_container(global: &GlobalOptions) -> Result<BTreeSet<String>, Failure> {
+    runtime::start_runtime()?.block_on(async {
+        let engine = open::connect_engine(global).await?;
         let containers = engine.list_containers(RUN_LABEL).await?.into_iter();
         Ok(containers
             .filter_map(|mut container| container.labels.remove(RUN_LABEL))

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use super::waiting::WaitingLine;
+use super::waiting_line::WaitingLine;
 use crate::app::estimate;
 use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
@@ -32,34 +32,39 @@ impl<'a> JobDisplay<'a> {
     }
 
     /// Shows the position of a job in the queue.
-    pub fn waits(&mut self, job: &Job, position: Option<(usize, usize)>) {
-        self.waiting.show(job, position);
+    pub fn show_waiting(&mut self, job: &Job, position: Option<(usize, usize)>) {
+        self.waiting.show_job(job, position);
     }
 
     /// Shows an event; none before the run begins, since earlier failures are reported at the end.
-    pub fn event(&mut self, event: &Event) {
+    pub fn report_event(&mut self, event: &Event) {
         if self.is_silent {
             return;
         }
         if self.reporter.is_none() && matches!(event.what, EventKind::RunStarted { .. }) {
             self.waiting.clear();
             let is_terminal = std::io::stderr().is_terminal();
-            let remaining = estimate::of_run(self.global, self.run);
-            self.reporter = Some(watch::reporter(self.global, None, remaining, is_terminal));
+            let remaining = estimate::estimate_run(self.global, self.run);
+            self.reporter = Some(watch::create_reporter(
+                self.global,
+                None,
+                remaining,
+                is_terminal,
+            ));
         }
         if let Some(reporter) = &mut self.reporter {
-            reporter.event(event);
+            reporter.report_event(event);
         }
     }
 
     /// Shows a message: among the run's events once there are any.
-    pub fn note(&mut self, text: &str) {
+    pub fn print_note(&mut self, text: &str) {
         let Some(reporter) = &mut self.reporter else {
-            self.waiting.note(text);
+            self.waiting.print_note(text);
             return;
         };
         let text = text.to_owned();
-        reporter.event(&Event::new("local", None, EventKind::Warning { text }));
+        reporter.report_event(&Event::new("local", None, EventKind::Warning { text }));
     }
 
     /// Erases the line of a waiting job, and ends the run's view.

@@ -21,25 +21,26 @@ use retrial_store::open::read_text_beneath;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// The largest number of lines of a job's output that are shown.
-const LINES: usize = 12;
+const MAX_OUTPUT_LINES: usize = 12;
 /// The largest number of queries of the accounting for the end of a job.
-const QUESTIONS: u32 = 6;
+const MAX_ACCOUNTING_QUERIES: u32 = 6;
 /// The time between two of these queries.
-const PAUSE: Duration = Duration::from_millis(500);
+const ACCOUNTING_QUERY_INTERVAL: Duration = Duration::from_millis(500);
 /// The largest part of a job's output that is read, bytes.
-const OUTPUT: u64 = 16 << 20;
+const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
-pub fn commands(home: &Home, record: &RecordDirectory, words: &[(&str, &str)]) -> String {
+pub fn suggest_commands(home: &Home, record: &RecordDirectory, words: &[(&str, &str)]) -> String {
     let (program, id) = (home.command_prefix(), record.id());
-    let words = words.iter();
-    let commands = words.map(|(action, command)| format!("{action} it: {program} {command} {id}"));
+    let each_word = words.iter();
+    let commands =
+        each_word.map(|(action, command)| format!("{action} it: {program} {command} {id}"));
     join(commands, "    ")
 }
 
 /// Returns a message that a run or a batch continues, and how to follow and stop it.
-pub fn continues(home: &Home, record: &RecordDirectory, subject: &str) -> ErrorText {
-    let commands = commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
+pub fn describe_continuing(home: &Home, record: &RecordDirectory, subject: &str) -> ErrorText {
+    let commands = suggest_commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
     ErrorText::new(format!("{subject} continues")).with_help(commands)
 }
 
@@ -48,17 +49,17 @@ pub fn print_detached(global: &GlobalOptions, record: &RecordDirectory, json: &V
     if global.output == OutputFormat::Json {
         terminal::print_json(json);
     } else {
-        terminal::print(&format!("{}\n", record.id()));
+        terminal::print_text(&format!("{}\n", record.id()));
     }
     if !global.quiet {
         let words = [("follow", "resume"), ("judge", "judge"), ("stop", "stop")];
-        let commands = commands(&global.home, record, &words);
-        terminal::note(&format!("{note}  {commands}"));
+        let commands = suggest_commands(&global.home, record, &words);
+        terminal::print_note(&format!("{note}  {commands}"));
     }
 }
 
 /// Prints how it ended, and returns the exit code.
-pub async fn conclude(
+pub async fn report_end(
     global: &GlobalOptions,
     slurm: &Slurm,
     run: &RunDirectory,
@@ -66,8 +67,8 @@ pub async fn conclude(
     end: JobOutcome,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let submission = record::latest(run)?.unwrap_or_default();
-    let resume = commands(&global.home, run, &[("resume", "resume")]);
+    let submission = record::latest_submission(run)?.unwrap_or_default();
+    let resume = suggest_commands(&global.home, run, &[("resume", "resume")]);
     let with_next_steps = |text: ErrorText| {
         let evidence = format!("evidence: {}", run.path().display());
         text.with_help(evidence).with_help(resume.as_str())
@@ -81,17 +82,17 @@ pub async fn conclude(
             let mut exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
             let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
             let why = if stopped {
-                let job = accounted(slurm, &submission, id).await;
+                let job = wait_for_accounting(slurm, &submission, id).await;
                 let (by, why) = stop_cause(job.as_ref(), &submission, id);
                 exit = by;
                 let verdict = if judged { "" } else { "no verdict: " };
                 Some(format!("{verdict}{why}").into())
             } else {
-                let reason = reason.filter(|_| !judged);
-                reason.map(|reason| reason.into_error_text().in_context("no verdict: "))
+                let unjudged_reason = reason.filter(|_| !judged);
+                unjudged_reason.map(|reason| reason.into_error_text().in_context("no verdict: "))
             };
             if judged {
-                follow::judge(global, run, require_accuracy)?;
+                follow::judge_and_print(global, run, require_accuracy)?;
             }
             let note = match why {
                 _ if global.output == OutputFormat::Json => None,
@@ -106,11 +107,11 @@ pub async fn conclude(
             (ExitCode::Interrupted, Some(note))
         }
         JobOutcome::Job { state } => {
-            let job = accounted(slurm, &submission, id).await;
+            let job = wait_for_accounting(slurm, &submission, id).await;
             // A warning or a scancel before the run could handle it.
             if job.as_ref().is_none_or(|job| !job.terminated) {
                 let message = format!("job {id} ended before the run did: {state}");
-                let printed = output(run, id).into_iter();
+                let printed = job_output_tail(run, id).into_iter();
                 let text = printed.fold(ErrorText::new(message), ErrorText::with_help);
                 return Err(Failure::host(with_next_steps(text)));
             }
@@ -124,7 +125,7 @@ pub async fn conclude(
             return Err(Failure::host(with_next_steps(message.into())));
         }
         JobOutcome::Detached => {
-            let note = continues(&global.home, run, &format!("job {id}"));
+            let note = describe_continuing(&global.home, run, &format!("job {id}"));
             (ExitCode::Interrupted, Some(note))
         }
     };
@@ -135,17 +136,20 @@ pub async fn conclude(
 }
 
 /// Returns a job that is ending or has ended, from the accounting.
-async fn accounted(slurm: &Slurm, submission: &JobSubmission, id: &str) -> Option<Job> {
+async fn wait_for_accounting(slurm: &Slurm, submission: &JobSubmission, id: &str) -> Option<Job> {
     let mut job = None;
-    for _ in 0..QUESTIONS {
+    for _ in 0..MAX_ACCOUNTING_QUERIES {
         // A site may have no accounting.
-        let jobs = slurm.query_accounting(&submission.since()).await.ok()?;
+        let jobs = slurm
+            .query_accounting(&submission.accounting_start())
+            .await
+            .ok()?;
         job = jobs.into_iter().rfind(|job| job.id == id);
         // The job ends shortly after the run, and the accounting hears of its beginning and its end later still.
         if job.as_ref().is_some_and(|job| !is_living(job)) {
             break;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(ACCOUNTING_QUERY_INTERVAL).await;
     }
     job
 }
@@ -173,11 +177,11 @@ fn stop_cause(job: Option<&Job>, submission: &JobSubmission, id: &str) -> (ExitC
 }
 
 /// The last lines of the job's own output, below a title: a prolog's error, a missing program.
-pub fn output(run: &RecordDirectory, id: &str) -> Vec<String> {
+pub fn job_output_tail(run: &RecordDirectory, id: &str) -> Vec<String> {
     let name = format!("slurm-{id}.out");
-    let text = read_text_beneath(run.path(), name.as_ref(), OUTPUT).unwrap_or_default();
+    let text = read_text_beneath(run.path(), name.as_ref(), MAX_OUTPUT_BYTES).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let last = lines.tail(LINES);
+    let last = lines.tail(MAX_OUTPUT_LINES);
     let mut last: Vec<String> = last.map(|line| format!("  | {}", sanitize(line))).collect();
     if !last.is_empty() {
         last.insert(0, format!("the last lines of {name}:"));

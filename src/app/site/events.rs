@@ -5,7 +5,7 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use super::incoming::{IncomingJournal, MOST};
+use super::incoming_journal::{IncomingJournal, MAX_POLL_BYTES};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
 use retrial_run::tail::OutputTail;
@@ -14,7 +14,7 @@ use retrial_store::journal::{Event, EventKind};
 use retrial_store::open::open_beneath;
 
 /// Bytes that are read to show the latest lines.
-const LATEST: u64 = 4096;
+const MAX_TAIL_BYTES: u64 = 4096;
 
 /// The events of a job, as they come.
 pub struct JobEvents {
@@ -36,39 +36,39 @@ struct StepOutput {
 
 impl JobEvents {
     /// Reads the events of a run from a position in its journal; every line of output with `all_output`.
-    pub fn from(run: &RunDirectory, position: u64, all_output: bool) -> Self {
+    pub fn open_at(run: &RunDirectory, position: u64, all_output: bool) -> Self {
         Self {
             run: run.clone(),
-            journal: IncomingJournal::from(run.journal_path(), position),
+            journal: IncomingJournal::open_at(run.journal_path(), position),
             step: None,
             all_output,
         }
     }
 
     /// Returns the events since the last call, with the output of the step under way.
-    pub fn look(&mut self) -> Vec<Event> {
+    pub fn poll(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        for event in self.journal.look::<Event>() {
+        for event in self.journal.poll::<Event>() {
             match &event.what {
                 EventKind::StepStarted { .. } | EventKind::StepReattached { .. } => {
                     self.step = StepOutput::from_event(&event);
                 }
                 EventKind::StepEnded { .. } => {
-                    self.output(&mut events, true);
+                    self.poll_output(&mut events, true);
                     self.step = None;
                 }
                 _ => {}
             }
             events.push(event);
         }
-        self.output(&mut events, false);
+        self.poll_output(&mut events, false);
         events
     }
 
-    fn output(&mut self, events: &mut Vec<Event>, at_the_end: bool) {
+    fn poll_output(&mut self, events: &mut Vec<Event>, at_the_end: bool) {
         let all = self.all_output;
         let Some(step) = &mut self.step else { return };
-        let lines = step.look(&self.run, all, at_the_end);
+        let lines = step.poll_lines(&self.run, all, at_the_end);
         events.extend(lines.into_iter().map(|line| Event {
             what: EventKind::Output { line },
             ..step.event.with_current_time()
@@ -89,7 +89,7 @@ impl StepOutput {
     }
 
     /// Returns the lines since the last call: all of them, or the latest.
-    fn look(&mut self, run: &RunDirectory, all: bool, at_the_end: bool) -> Vec<String> {
+    fn poll_lines(&mut self, run: &RunDirectory, all: bool, at_the_end: bool) -> Vec<String> {
         let Ok(mut file) = open_beneath(&run.steps_directory(), &self.path) else {
             return Vec::new();
         };
@@ -99,14 +99,14 @@ impl StepOutput {
             self.position = 0;
         }
         let mut from = self.position;
-        if !all && length.saturating_sub(from) > LATEST {
-            from = length - LATEST;
+        if !all && length.saturating_sub(from) > MAX_TAIL_BYTES {
+            from = length - MAX_TAIL_BYTES;
             self.tail.mark_gap();
         }
         let mut bytes = Vec::new();
         let read = file
             .seek(SeekFrom::Start(from))
-            .and_then(|_| file.take(MOST).read_to_end(&mut bytes));
+            .and_then(|_| file.take(MAX_POLL_BYTES).read_to_end(&mut bytes));
         self.position = from + read.unwrap_or(0) as u64;
         if !all {
             self.tail.push(&bytes);
@@ -154,8 +154,8 @@ mod tests {
             .unwrap();
         let mut journal = File::create(run.journal_path()).unwrap();
         journal.write_all(b"earlier\n").unwrap();
-        let mut events = JobEvents::from(&run, 8, true);
-        assert_eq!(events.look(), []);
+        let mut events = JobEvents::open_at(&run, 8, true);
+        assert_eq!(events.poll(), []);
         let started = event(
             4,
             EventKind::StepStarted {
@@ -165,9 +165,9 @@ mod tests {
         );
         let (start, end) = started.split_at(20);
         journal.write_all(start.as_bytes()).unwrap();
-        assert_eq!(events.look(), []);
+        assert_eq!(events.poll(), []);
         journal.write_all(end.as_bytes()).unwrap();
-        assert_eq!(events.look().len(), 1);
+        assert_eq!(events.poll().len(), 1);
         let output = run.steps_directory().join("04-main/output.log");
         std::fs::create_dir_all(output.parent().unwrap()).unwrap();
         std::fs::write(&output, "one\ntw").unwrap();
@@ -178,7 +178,7 @@ mod tests {
             };
             events.into_iter().map(line).collect()
         };
-        assert_eq!(lines(events.look()), ["one"]);
+        assert_eq!(lines(events.poll()), ["one"]);
         std::fs::write(&output, "one\ntwo\nthree").unwrap();
         let ended = StepEnd::Done { exit_code: Some(0) };
         let ended = event(
@@ -189,6 +189,6 @@ mod tests {
             },
         );
         journal.write_all(ended.as_bytes()).unwrap();
-        assert_eq!(lines(events.look()), ["two", "three", "StepEnded"]);
+        assert_eq!(lines(events.poll()), ["two", "three", "StepEnded"]);
     }
 }

@@ -8,8 +8,8 @@ use tokio::time::timeout;
 use super::display::JobDisplay;
 use super::events::JobEvents;
 use super::job_stopper::JobStopper;
-use super::question::{JobStatus, RepeatedQuery};
 use super::record::{self, JobEventKind};
+use super::slurm_queries::{JobStatus, RepeatedQuery};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{SignalRequest, Signals};
@@ -18,11 +18,11 @@ use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
 /// The time between two polls of the shared directory, each of which opens two files.
-pub const LOOK: Duration = Duration::from_millis(500);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How long the journal of a job that is over may take to arrive through a network file system.
-pub const ARRIVAL: Duration = Duration::from_secs(5);
+pub const JOURNAL_ARRIVAL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a job that Slurm does not list is searched for.
-pub const MISSING: Duration = Duration::from_secs(30);
+pub const MISSING_JOB_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How a job was followed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,11 +58,11 @@ pub struct JobFollower<'a> {
     stopping: Option<JobStopper>,
     /// The run began in this job.
     has_begun: bool,
-    judged: bool,
+    is_judged: bool,
     /// The phase that events and Slurm have shown last.
     phase: JobPhase,
-    missing: Option<Instant>,
-    over: Option<(String, Instant)>,
+    missing_since: Option<Instant>,
+    over_since: Option<(String, Instant)>,
 }
 
 impl<'a> JobFollower<'a> {
@@ -74,125 +74,132 @@ impl<'a> JobFollower<'a> {
         id: String,
         is_silent: bool,
     ) -> Result<Self, StoreError> {
-        let submission = record::latest(run)?.unwrap_or_default();
+        let submission = record::latest_submission(run)?.unwrap_or_default();
         let all_output = global.verbose && !is_silent;
         Ok(Self {
-            events: JobEvents::from(run, submission.journal, all_output),
-            questions: RepeatedQuery::about(slurm.clone(), id.clone(), submission.since()),
+            events: JobEvents::open_at(run, submission.journal, all_output),
+            questions: RepeatedQuery::for_job(
+                slurm.clone(),
+                id.clone(),
+                submission.accounting_start(),
+            ),
             display: JobDisplay::new(global, run, is_silent),
             slurm,
             run,
             id,
             stopping: None,
             has_begun: false,
-            judged: false,
+            is_judged: false,
             phase: JobPhase::Pending,
-            missing: None,
-            over: None,
+            missing_since: None,
+            over_since: None,
         })
     }
 
     /// Follows it until it has ended.
-    pub async fn until_the_end(mut self) -> Result<JobOutcome, Failure> {
-        let mut signals = listen()?;
+    pub async fn follow_to_end(mut self) -> Result<JobOutcome, Failure> {
+        let mut signals = listen_for_signals()?;
         let end = loop {
-            if let Some(end) = self.look() {
+            if let Some(end) = self.poll_events() {
                 break end;
             }
-            let note = |text: &str| self.display.note(text);
-            if let Some(answer) = self.questions.next(note).await {
-                self.take(answer);
+            let note = |text: &str| self.display.print_note(text);
+            if let Some(answer) = self.questions.poll_answer(note).await {
+                self.apply_answer(answer);
             }
             if let Some(stopping) = &mut self.stopping {
-                let note = |text: &str| self.display.note(text);
-                stopping.next(self.phase, note).await?;
+                let note = |text: &str| self.display.print_note(text);
+                stopping.advance(self.phase, note).await?;
             }
-            match timeout(LOOK, signals.next()).await {
+            match timeout(POLL_INTERVAL, signals.next()).await {
                 Ok(SignalRequest::Detach) => break JobOutcome::Detached,
-                Ok(SignalRequest::Stop) if self.stop()? => break JobOutcome::Detached,
+                Ok(SignalRequest::Stop) if self.stop_job()? => break JobOutcome::Detached,
                 _ => {}
             }
         };
         self.display.finish();
         if let JobOutcome::Job { state } = &end {
             let (id, state) = (self.id.clone(), state.clone());
-            record::record(self.run, JobEventKind::Over { id, state })?;
+            record::record_job_event(self.run, JobEventKind::Over { id, state })?;
         }
         Ok(end)
     }
 
     /// Stops the job. Returns whether that was requested before.
-    pub fn stop(&mut self) -> Result<bool, StoreError> {
+    pub fn stop_job(&mut self) -> Result<bool, StoreError> {
         if self.stopping.is_some() {
             return Ok(true);
         }
-        let note = |text: &str| self.display.note(text);
+        let note = |text: &str| self.display.print_note(text);
         let (slurm, id) = (self.slurm.clone(), self.id.clone());
         self.stopping = Some(JobStopper::start(slurm, id, self.run, note)?);
-        self.questions.ask_now();
+        self.questions.query_now();
         Ok(false)
     }
 
     /// Shows new events, and returns how the job ended if it did.
-    fn look(&mut self) -> Option<JobOutcome> {
+    fn poll_events(&mut self) -> Option<JobOutcome> {
         let mut end = None;
-        for event in self.events.look() {
+        for event in self.events.poll() {
             match &event.what {
                 EventKind::RunStarted { .. } => {
                     self.has_begun = true;
-                    self.judged = false;
+                    self.is_judged = false;
                     self.phase = JobPhase::Running;
                 }
-                EventKind::Judged { .. } => self.judged = true,
+                EventKind::Judged { .. } => self.is_judged = true,
                 // A process on a node that failed may outlive its job, and end after this one was submitted.
                 EventKind::RunEnded { reason: None, .. } if !self.has_begun => {}
                 EventKind::RunEnded { exit_code, reason } => {
                     end = Some(JobOutcome::Run {
                         code: *exit_code,
                         reason: reason.clone(),
-                        judged: self.judged,
+                        judged: self.is_judged,
                     });
                 }
                 _ => {}
             }
-            self.display.event(&event);
+            self.display.report_event(&event);
         }
         if end.is_some() {
             return end;
         }
-        if self.missing.is_some_and(|since| since.elapsed() > MISSING) {
+        if self
+            .missing_since
+            .is_some_and(|since| since.elapsed() > MISSING_JOB_TIMEOUT)
+        {
             return Some(JobOutcome::Unknown);
         }
-        let (state, since) = self.over.as_ref()?;
+        let (state, since) = self.over_since.as_ref()?;
         let state = state.clone();
-        (since.elapsed() > ARRIVAL).then_some(JobOutcome::Job { state })
+        (since.elapsed() > JOURNAL_ARRIVAL_TIMEOUT).then_some(JobOutcome::Job { state })
     }
 
-    fn take(&mut self, answer: JobStatus) {
+    fn apply_answer(&mut self, answer: JobStatus) {
         let JobStatus::Known(job, position) = answer else {
-            self.missing.get_or_insert_with(Instant::now);
+            self.missing_since.get_or_insert_with(Instant::now);
             return;
         };
-        self.missing = None;
+        self.missing_since = None;
         match job.phase() {
             JobPhase::Ended => {
                 self.phase = JobPhase::Ended;
                 let ended = || (job.state, Instant::now());
-                self.over.get_or_insert_with(ended);
+                self.over_since.get_or_insert_with(ended);
             }
             // An answer may be older than what the job has written since.
             _ if self.phase == JobPhase::Running => {}
-            JobPhase::Pending => self.display.waits(&job, position),
+            JobPhase::Pending => self.display.show_waiting(&job, position),
             JobPhase::Running => {
                 self.phase = JobPhase::Running;
                 let text = format!("job {} runs on {}", job.id, job.nodes);
-                self.display.note(&text);
+                self.display.print_note(&text);
             }
         }
     }
 }
 
 /// Listens for signals from now on.
-pub fn listen() -> Result<Signals, Failure> {
+pub fn listen_for_signals() -> Result<Signals, Failure> {
     Signals::new().map_err(|error| Failure::host(format!("failed to listen for signals: {error}")))
 }

@@ -12,11 +12,11 @@ use retrial_slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::{RecordDirectory, StoreError};
 
 /// How long Retrial may take to end the benchmark in its job.
-const GRACE: Duration = Duration::from_secs(90);
+const TERMINATION_GRACE_PERIOD: Duration = Duration::from_secs(90);
 /// How long Slurm may take to end the job after it was cancelled.
-const END: Duration = Duration::from_mins(3);
+const CANCELLATION_TIMEOUT: Duration = Duration::from_mins(3);
 /// The time before a call of scancel that failed is repeated.
-const AGAIN: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A job that is being ended.
 pub struct JobStopper {
@@ -24,9 +24,9 @@ pub struct JobStopper {
     id: String,
     since: Instant,
     call: Option<JoinHandle<Result<StopRequest, SlurmError>>>,
-    tried: Option<(StopRequest, Instant)>,
+    last_call: Option<(StopRequest, Instant)>,
     /// The last order that Slurm accepted.
-    accepted: Option<StopRequest>,
+    accepted_order: Option<StopRequest>,
 }
 
 /// A request to Slurm.
@@ -48,7 +48,7 @@ impl JobStopper {
         directory: &RecordDirectory,
         note: impl FnOnce(&str),
     ) -> Result<Self, StoreError> {
-        record::record(directory, JobEventKind::StopRequested)?;
+        record::record_job_event(directory, JobEventKind::StopRequested)?;
         note(&format!(
             "stopping job {id}; a second signal leaves it to Slurm"
         ));
@@ -57,39 +57,44 @@ impl JobStopper {
             id,
             since: Instant::now(),
             call: None,
-            tried: None,
-            accepted: None,
+            last_call: None,
+            accepted_order: None,
         })
     }
 
     /// Calls scancel for a job in this phase, if that is due. Notes why the last call failed.
-    pub async fn next(&mut self, phase: JobPhase, note: impl FnOnce(&str)) -> Result<(), Failure> {
+    pub async fn advance(
+        &mut self,
+        phase: JobPhase,
+        note: impl FnOnce(&str),
+    ) -> Result<(), Failure> {
         if let Some(call) = self.call.take_if(|call| call.is_finished())
             && let Ok(result) = call.await
         {
             match result {
-                Ok(order) => self.accepted = Some(order),
+                Ok(order) => self.accepted_order = Some(order),
                 Err(error) => note(&format!("waiting for Slurm: {error}")),
             }
         }
         let order = match phase {
             JobPhase::Ended => return Ok(()),
-            _ if self.since.elapsed() > GRACE + END => {
+            _ if self.since.elapsed() > TERMINATION_GRACE_PERIOD + CANCELLATION_TIMEOUT => {
                 return Err(Failure::host(format!(
                     "job {} has not ended {} after it was cancelled",
                     self.id,
-                    format::format_time_limit(END.as_secs())
+                    format::format_time_limit(CANCELLATION_TIMEOUT.as_secs())
                 ))
                 .with_help(format!("see it: squeue -j {}", self.id)));
             }
-            _ if self.since.elapsed() > GRACE => StopRequest::Cancel,
+            _ if self.since.elapsed() > TERMINATION_GRACE_PERIOD => StopRequest::Cancel,
             JobPhase::Pending => StopRequest::Withdraw,
             JobPhase::Running => StopRequest::Terminate,
         };
-        let is_due = |(tried, at): (StopRequest, Instant)| tried != order || at.elapsed() > AGAIN;
-        let is_due = self.tried.is_none_or(is_due);
-        if self.call.is_none() && self.accepted != Some(order) && is_due {
-            self.tried = Some((order, Instant::now()));
+        let is_due =
+            |(tried, at): (StopRequest, Instant)| tried != order || at.elapsed() > RETRY_INTERVAL;
+        let is_due = self.last_call.is_none_or(is_due);
+        if self.call.is_none() && self.accepted_order != Some(order) && is_due {
+            self.last_call = Some((order, Instant::now()));
             let (slurm, id) = (self.slurm.clone(), self.id.clone());
             self.call = Some(tokio::spawn(async move {
                 match order {

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::record::{self, REQUEST, SITE, SiteRequest};
+use super::record::{self, REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
 use crate::app::failure::Failure;
 use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
-use crate::app::{clean, gpu_support, missing, open, prepare, runtime};
+use crate::app::{clean, gpu_support, missing_requirements, open, prepare, runtime};
 use retrial_document::ErrorText;
 use retrial_document::Source;
 use retrial_host::model::HostView;
@@ -22,9 +22,9 @@ use retrial_store::open::read_text_beneath;
 use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
 /// The GPUs of this node that Slurm assigned, as indices.
-const ASSIGNED: &str = "SLURM_JOB_GPUS";
+const ASSIGNED_GPUS_VARIABLE: &str = "SLURM_JOB_GPUS";
 /// The largest recipe.yaml that is read, bytes.
-const RECIPE: u64 = 64 << 20;
+const MAX_RECIPE_BYTES: u64 = 64 << 20;
 
 /// Writes into the run's journal why its job ends early, where followers of the job read it.
 pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(), StoreError> {
@@ -35,26 +35,26 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
             error: failure.error().clone().in_context(&format!("on {node}: ")),
         }),
     };
-    record::write(directory, what)
+    record::write_run_event(directory, what)
 }
 
 /// Prepares a run on this node.
-pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
-    let request: SiteRequest = directory.read_json(REQUEST)?;
+pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
+    let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let before: Plan = directory.read_json("plan.json")?;
-    let mut host = open::host_view(global);
-    gpu_support::ask_for(global, &request.recipe, &mut host);
-    let plan = on_this_node(directory, &request, before, &host)?;
+    let mut host = open::probe_host(global);
+    gpu_support::query_if_needed(global, &request.recipe, &mut host);
+    let plan = plan_for_node(directory, &request, before, &host)?;
     prepare::check_requirements(&plan, request.force)?;
-    let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;
+    let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), MAX_RECIPE_BYTES)?;
     let name = host.hostname.clone();
-    let (mut prepared, allocation) = runtime::runtime()?.block_on(async {
-        let allocation = allocation(directory, request.force).await?;
-        let engine = open::engine(global).await?;
+    let (mut prepared, allocation) = runtime::start_runtime()?.block_on(async {
+        let allocation = job_allocation(directory, request.force).await?;
+        let engine = open::connect_engine(global).await?;
         if allocation.exclusive {
-            clean::containers::of_earlier_jobs(&engine, &[directory.id()]).await?;
+            clean::containers::remove_of_earlier_jobs(&engine, &[directory.id()]).await?;
         }
-        let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
+        let prepared = prepare::prepare_run(global, host, &engine, recipe, plan, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))
     })?;
     warn_of_other_node(directory, &name)?;
@@ -62,52 +62,52 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
         let text = "the job shared its node (`exclusive: false`): other jobs may have slowed it";
         prepared.plan.warnings.push(text.to_owned());
     }
-    NodeAllocation::matches(Some(&allocation), &prepared.plan)?;
-    allocation.write_down(directory)?;
+    NodeAllocation::check_machine_count(Some(&allocation), &prepared.plan)?;
+    allocation.write(directory)?;
     prepared.write_files(directory).map_err(Failure::from)
 }
 
 /// The nodes of the job, of which this is the first.
-async fn allocation(directory: &RunDirectory, force: bool) -> Result<NodeAllocation, Failure> {
-    let names = slurm::current_job_nodes().await;
-    let names = names.map_err(|error| Failure::host(ErrorText::of(&error)))?;
+async fn job_allocation(directory: &RunDirectory, force: bool) -> Result<NodeAllocation, Failure> {
+    let names_result = slurm::current_job_nodes().await;
+    let names = names_result.map_err(|error| Failure::host(ErrorText::of(&error)))?;
     Ok(NodeAllocation {
         launcher: Launcher::Srun,
         others: names.into_iter().skip(1).collect(),
         force,
-        exclusive: site(directory)?.exclusive,
+        exclusive: saved_site(directory)?.exclusive,
     })
 }
 
 /// The plan of the login host with what depends on the host from this one.
-fn on_this_node(
+fn plan_for_node(
     directory: &RunDirectory,
     request: &SiteRequest,
     mut before: Plan,
     host: &HostView,
 ) -> Result<Plan, Failure> {
-    before.gpus = gpus(directory, request)?;
+    before.gpus = usable_gpus(directory, request)?;
     before.directory.clone_from(&request.directory);
     let mut here = plan_for_host(&before, &request.recipe, host)?;
     record_links(&mut here);
     prepare::check_privileges(&before, &here)?;
-    missing::note(&mut here, &request.recipe);
+    missing_requirements::add_missing_files(&mut here, &request.recipe);
     Ok(here)
 }
 
 /// The GPUs that the run may use: the requested ones, else, on a shared node, those that Slurm assigned.
-fn gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, Failure> {
+fn usable_gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, Failure> {
     let requested = &request.options.gpus;
     if request.recipe.requires.gpus.is_none() {
         return Ok(requested.clone());
     }
-    Ok(gpus_of_node(requested, &site(directory)?))
+    Ok(job_gpus(requested, &saved_site(directory)?))
 }
 
 /// The GPUs that a job may use: the requested ones, else, on a shared node, those that Slurm assigned; empty for
 /// all of the node's.
-pub fn gpus_of_node(requested: &[String], site: &Site) -> Vec<String> {
-    let assigned = std::env::var(ASSIGNED).unwrap_or_default();
+pub fn job_gpus(requested: &[String], site: &Site) -> Vec<String> {
+    let assigned = std::env::var(ASSIGNED_GPUS_VARIABLE).unwrap_or_default();
     if !requested.is_empty() || site.exclusive || assigned.is_empty() {
         return requested.to_vec();
     }
@@ -115,9 +115,9 @@ pub fn gpus_of_node(requested: &[String], site: &Site) -> Vec<String> {
 }
 
 /// The site as it was when the run or the array was submitted.
-pub fn site(directory: &RecordDirectory) -> Result<Site, Failure> {
-    let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
-    retrial_site::read(&Source::new(SITE, text)).map_err(Failure::problems)
+pub fn saved_site(directory: &RecordDirectory) -> Result<Site, Failure> {
+    let text = read_text_beneath(directory.path(), SITE_COPY_FILE.as_ref(), MAX_RECIPE_BYTES)?;
+    retrial_site::read_site(&Source::new(SITE_COPY_FILE, text)).map_err(Failure::report_problems)
 }
 
 /// Warns if an earlier job measured on another node.
@@ -129,5 +129,5 @@ fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreE
         return Ok(());
     }
     let text = format!("resumed on {name}: earlier measurements are from {earlier}");
-    record::write(directory, EventKind::Incident { text })
+    record::write_run_event(directory, EventKind::Incident { text })
 }

@@ -10,13 +10,13 @@ use retrial_store::journal::{Event, EventKind, Journal};
 use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
 /// The request, for the node that completes the plan.
-pub const REQUEST: &str = "site-request.json";
+pub const REQUEST_FILE: &str = "site-request.json";
 /// The journal of submissions.
-const JOBS: &str = "jobs.jsonl";
+const JOBS_JOURNAL: &str = "jobs.jsonl";
 /// The script that was submitted last.
-pub const SCRIPT: &str = "job.sh";
+pub const SCRIPT_FILE: &str = "job.sh";
 /// A copy of the site file.
-pub const SITE: &str = "site.yaml";
+pub const SITE_COPY_FILE: &str = "site.yaml";
 
 /// The request on the login host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -94,23 +94,23 @@ pub struct JobSubmission {
 
 /// Returns whether a run is one of a site's.
 pub fn is_submitted(run: &RunDirectory) -> bool {
-    run.join(REQUEST).exists()
+    run.join(REQUEST_FILE).exists()
 }
 
 /// Writes an event, synced, before anything else is done.
-pub fn record(run: &RecordDirectory, what: JobEventKind) -> Result<(), StoreError> {
+pub fn record_job_event(run: &RecordDirectory, what: JobEventKind) -> Result<(), StoreError> {
     let time = Timestamp::now();
-    Journal::open(&run.join(JOBS))?.write(&JobEvent { time, what })
+    Journal::open(&run.join(JOBS_JOURNAL))?.write(&JobEvent { time, what })
 }
 
 /// Writes an event of the run as a whole into its journal.
-pub fn write(run: &RunDirectory, what: EventKind) -> Result<(), StoreError> {
+pub fn write_run_event(run: &RunDirectory, what: EventKind) -> Result<(), StoreError> {
     Journal::open(&run.journal_path())?.write(&Event::new("local", None, what))
 }
 
 /// The latest submission of a run or an array; none if there was none.
-pub fn latest(run: &RecordDirectory) -> Result<Option<JobSubmission>, StoreError> {
-    let path = run.join(JOBS);
+pub fn latest_submission(run: &RecordDirectory) -> Result<Option<JobSubmission>, StoreError> {
+    let path = run.join(JOBS_JOURNAL);
     if !path.exists() {
         return Ok(None);
     }
@@ -118,17 +118,17 @@ pub fn latest(run: &RecordDirectory) -> Result<Option<JobSubmission>, StoreError
 }
 
 /// The id of the run's latest job, if it had one.
-pub fn job_of(run: &RunDirectory) -> Result<Option<String>, StoreError> {
-    Ok(latest(run)?.and_then(|submission| submission.id))
+pub fn latest_job_id(run: &RunDirectory) -> Result<Option<String>, StoreError> {
+    Ok(latest_submission(run)?.and_then(|submission| submission.id))
 }
 
 /// Returns whether the run ended in its latest job, as the job wrote it.
 pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
-    let Some(latest) = latest(run)? else {
+    let Some(latest) = latest_submission(run)? else {
         return Ok(false);
     };
-    let mut events = JobEvents::from(run, latest.journal, false)
-        .look()
+    let mut events = JobEvents::open_at(run, latest.journal, false)
+        .poll()
         .into_iter();
     Ok(events.any(|event| matches!(event.what, EventKind::RunEnded { .. })))
 }
@@ -161,7 +161,7 @@ impl JobSubmission {
     }
 
     /// The day before it, for the accounting: `2026-11-22`. Clocks differ.
-    pub fn since(&self) -> String {
+    pub fn accounting_start(&self) -> String {
         let before = self.time - jiff::SignedDuration::from_hours(24);
         before.strftime("%Y-%m-%d").to_string()
     }
@@ -198,6 +198,6 @@ mod tests {
         let first = JobSubmission::from_events(&events[..4]).unwrap();
         assert_eq!(first.id.as_deref(), Some("7"));
         assert!(first.stop_requested);
-        assert_eq!(first.since(), "1969-12-31");
+        assert_eq!(first.accounting_start(), "1969-12-31");
     }
 }

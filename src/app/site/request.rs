@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use itertools::join;
 
-use super::find::{self, SiteFile};
+use super::site_files::{self, SiteFile};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
@@ -44,12 +44,12 @@ impl SiteRun {
         request: &PlanRequest,
         run: Option<&RunRequest>,
     ) -> Result<Self, Failure> {
-        let site_file = find::open(site)?;
-        let global = in_home(global, &site_file);
-        let opened = open::recipe(&request.recipe)?;
-        let plan = planned(&global, request, run, &opened)?;
-        open::report_warnings(&global, &opened, &plan);
-        let target = JobTarget::of_run(&global, site_file, &plan, &request.options)?;
+        let site_file = site_files::open_site(site)?;
+        let global = with_site_home(global, &site_file);
+        let opened = open::open_recipe(&request.recipe)?;
+        let plan = plan_for_unknown_host(&global, request, run, &opened)?;
+        open::print_recipe_warnings(&global, &opened, &plan);
+        let target = JobTarget::for_run(&global, site_file, &plan, &request.options)?;
         Ok(Self {
             target,
             global,
@@ -60,8 +60,8 @@ impl SiteRun {
 }
 
 /// Options with the home of a site.
-pub fn in_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
-    let home = site_file.site.home.as_deref().map(find::expanded);
+pub fn with_site_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
+    let home = site_file.site.home.as_deref().map(site_files::expand_home);
     GlobalOptions {
         home: home.map_or_else(|| global.home.clone(), Home::from_root),
         ..global.clone()
@@ -70,7 +70,7 @@ pub fn in_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
 
 impl JobTarget {
     /// A site as it submits the jobs of a run.
-    pub fn of_run(
+    pub fn for_run(
         global: &GlobalOptions,
         site_file: SiteFile,
         plan: &Plan,
@@ -101,14 +101,15 @@ impl JobTarget {
             )));
         };
         let program = match &site_file.site.retrial {
-            Some(path) => find::expanded(path),
-            None => runtime::program()?,
+            Some(path) => site_files::expand_home(path),
+            None => runtime::program_path()?,
         };
-        let scratch = site_file.site.scratch.as_deref();
-        let scratch = scratch.map_or_else(scratch::default_location, find::expanded);
+        let configured_scratch = site_file.site.scratch.as_deref();
+        let scratch =
+            configured_scratch.map_or_else(scratch::default_location, site_files::expand_home);
         let job = JobOptions {
-            tool: tool(&program, global)?,
-            scratch: text(&scratch)?,
+            tool: tool_command(&program, global)?,
+            scratch: to_utf8(&scratch)?,
             nodes,
             time_limit,
             site: site_file.site.clone(),
@@ -117,26 +118,28 @@ impl JobTarget {
     }
 
     /// The script of the job of a run or an array in this directory.
-    pub fn script(&self, work: JobWork<'_>, directory: &Path) -> Result<String, Failure> {
-        let script = self.job.render_script(work, &text(directory)?);
+    pub fn job_script(&self, work: JobWork<'_>, directory: &Path) -> Result<String, Failure> {
+        let script = self.job.render_script(work, &to_utf8(directory)?);
         script.map_err(|error| Failure::usage(error.to_string()))
     }
 
     /// The options of srun, and its command line on each node, by which nodes like those of a job examine
     /// themselves.
-    pub fn examination(
+    pub fn examination_command(
         &self,
         directory: &Path,
         time_limit: Duration,
     ) -> Result<[Vec<String>; 2], Failure> {
-        Ok(self.job.examination(&text(directory)?, time_limit))
+        Ok(self
+            .job
+            .examination_command(&to_utf8(directory)?, time_limit))
     }
 
     /// The options that a scheduler may refuse, as in the site file: `partition: gpu, time_limit: 4:00:00`.
-    pub fn options(&self) -> String {
+    pub fn describe_options(&self) -> String {
         let site = &self.site_file.site;
-        let keys = site.sbatch_keys();
-        let keys = keys.map(|(name, value)| (name, value.to_owned()));
+        let sbatch_keys = site.sbatch_keys();
+        let keys = sbatch_keys.map(|(name, value)| (name, value.to_owned()));
         let limit = ("time_limit", format_slurm_time(self.job.time_limit));
         let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
         let all = keys.chain([limit]).chain(options);
@@ -145,7 +148,7 @@ impl JobTarget {
 }
 
 /// Our program on a node, with the options that are not a node's own.
-fn tool(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, Failure> {
+fn tool_command(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, Failure> {
     let cache = (global.cache != standard_cache()).then_some(&*global.cache);
     let root = (global.root != Path::new("/")).then_some(&*global.root);
     let options = [
@@ -153,16 +156,16 @@ fn tool(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, Failure> 
         ("--cache", cache),
         ("--root", root),
     ];
-    let mut words = vec![text(program)?];
+    let mut words = vec![to_utf8(program)?];
     for (name, directory) in options {
         if let Some(directory) = directory {
-            words.extend([name.to_owned(), text(directory)?]);
+            words.extend([name.to_owned(), to_utf8(directory)?]);
         }
     }
     Ok(words)
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
+fn to_utf8(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| {
         Failure::usage(format!(
@@ -173,7 +176,7 @@ fn text(path: &Path) -> Result<String, Failure> {
 }
 
 /// The plan for a host that is not known: a node's own view completes it there.
-fn planned(
+fn plan_for_unknown_host(
     global: &GlobalOptions,
     request: &PlanRequest,
     run: Option<&RunRequest>,
@@ -184,8 +187,8 @@ fn planned(
     request.options.gpus.clear();
     let host = HostView::default();
     let mut plan = match run {
-        Some(run) => prepare::planned(global, &request, run, opened, &host)?,
-        None => open::plan(global, &request, opened, false, &host)?,
+        Some(run) => prepare::plan_run(global, &request, run, opened, &host)?,
+        None => open::plan_recipe(global, &request, opened, false, &host)?,
     };
     plan.unmet.clear();
     Ok(plan)

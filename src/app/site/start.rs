@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::end::{conclude, print_detached};
-use super::find::{self, SiteFile};
+use super::end::{print_detached, report_end};
 use super::follow::{JobFollower, JobOutcome};
-use super::incoming::IncomingJournal;
-use super::record::{self, REQUEST, SITE, SiteRequest};
+use super::incoming_journal::IncomingJournal;
+use super::record::{self, REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
 use super::request::{JobTarget, SiteRun};
+use super::site_files::{self, SiteFile};
 use super::submit::{self, SubmitRequest, SubmittedJob};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
@@ -24,10 +24,10 @@ use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, RunDirectory};
 
 /// The time between two queries of the queue for a run without a process.
-const LOOK: Duration = Duration::from_secs(10);
+const QUEUE_QUERY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Submits a run, and follows it unless `detach`.
-pub fn run(
+pub fn submit_run(
     global: &GlobalOptions,
     site: &str,
     request: &PlanRequest,
@@ -35,85 +35,87 @@ pub fn run(
     detach: bool,
 ) -> Result<ExitCode, Failure> {
     let site = SiteRun::open(global, site, request, Some(execution))?;
-    prepare::secrets_are_set(global, request, &site.plan)?;
+    prepare::require_secrets(global, request, &site.plan)?;
     let plans = [(&site.opened, &site.plan)];
-    approval::ask(&global.home, &plans, &execution.allow, true)?;
-    let directory = write_down(&site, request, execution)?;
+    approval::ensure_approved(&global.home, &plans, &execution.allow, true)?;
+    let directory = create_run_directory(&site, request, execution)?;
     let global = &site.global;
-    let slurm = jobs_of(&directory);
-    runtime::runtime()?.block_on(async {
-        let request = SubmitRequest::of_run(&directory, &site.target);
+    let slurm = slurm_for_run(&directory);
+    runtime::start_runtime()?.block_on(async {
+        let request = SubmitRequest::for_run(&directory, &site.target);
         let job = submit::submit_once(&slurm, &request, global.quiet).await?;
         if detach {
-            let json = json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
+            let submission_json =
+                json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
             let note = format!("submitted job {}\n", job.id);
-            print_detached(global, &directory, &json, &note);
+            print_detached(global, &directory, &submission_json, &note);
             return Ok(ExitCode::Success);
         }
-        follow(global, &slurm, &directory, job, execution.require_accuracy).await
+        follow_job(global, &slurm, &directory, job, execution.require_accuracy).await
     })
 }
 
 /// Makes the run's directory in the site's home. Nothing was submitted before it is whole.
-fn write_down(
+fn create_run_directory(
     site: &SiteRun,
     request: &PlanRequest,
     execution: &RunRequest,
 ) -> Result<RunDirectory, Failure> {
     let global = &site.global;
     let mut recipe = site.opened.resolved.recipe.clone();
-    lock_file::follow(global, request, &site.opened.entry, &mut recipe)?;
+    lock_file::apply_lock(global, request, &site.opened.entry, &mut recipe)?;
     let prepared = PreparedRun {
         recipe: site.opened.resolved.yaml.clone(),
         plan: site.plan.clone(),
         host: json!({ "site": site.target.site_file.name }),
     };
-    let directory = global.home.create_run_directory(&prepared.stem())?;
+    let directory = global.home.create_run_directory(&prepared.id_stem())?;
     // A script with a path that cannot be in one is refused while there is no job.
     let work = JobWork::Run { id: directory.id() };
-    site.target.script(work, directory.path())?;
+    site.target.job_script(work, directory.path())?;
     prepared.write_files(&directory)?;
     let request = SiteRequest {
         site: site.target.site_file.name.clone(),
         recipe,
-        directory: open::directory(global, &site.opened, true)?,
+        directory: open::recipe_directory(global, &site.opened, true)?,
         options: request.options.clone(),
         force: execution.force,
     };
-    directory.write_json(REQUEST, &request)?;
+    directory.write_json(REQUEST_FILE, &request)?;
     Ok(directory)
 }
 
 /// Follows the run's job, or submits another one if there is none and the run did not end.
-pub fn resume(
+pub fn resume_run(
     global: &GlobalOptions,
     directory: &RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let request: SiteRequest = directory.read_json(REQUEST)?;
+    let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let plan: Plan = directory.read_json("plan.json")?;
-    let site_file = found_or_saved(directory, &request.site)?;
-    let target = JobTarget::of_run(global, site_file, &plan, &request.options)?;
-    let slurm = jobs_of(directory);
-    runtime::runtime()?.block_on(async {
-        let request = SubmitRequest::of_run(directory, &target);
+    let site_file = open_or_saved_site(directory, &request.site)?;
+    let target = JobTarget::for_run(global, site_file, &plan, &request.options)?;
+    let slurm = slurm_for_run(directory);
+    runtime::start_runtime()?.block_on(async {
+        let request = SubmitRequest::for_run(directory, &target);
         let job = submit::submit_once(&slurm, &request, global.quiet).await?;
-        follow(global, &slurm, directory, job, require_accuracy).await
+        follow_job(global, &slurm, directory, job, require_accuracy).await
     })
 }
 
-fn jobs_of(directory: &RunDirectory) -> Slurm {
+fn slurm_for_run(directory: &RunDirectory) -> Slurm {
     let work = JobWork::Run { id: directory.id() };
     Slurm::with_job_name(work.job_name())
 }
 
 /// A site by its name; else as it was when a run or an array in this directory was submitted.
-pub fn found_or_saved(directory: &RecordDirectory, name: &str) -> Result<SiteFile, Failure> {
+pub fn open_or_saved_site(directory: &RecordDirectory, name: &str) -> Result<SiteFile, Failure> {
     // Its file may have been corrected since.
-    find::open(name).or_else(|_| find::read(name, directory.join(SITE)))
+    site_files::open_site(name)
+        .or_else(|_| site_files::read_site(name, directory.join(SITE_COPY_FILE)))
 }
 
-async fn follow(
+async fn follow_job(
     global: &GlobalOptions,
     slurm: &Slurm,
     directory: &RunDirectory,
@@ -121,29 +123,29 @@ async fn follow(
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     if !global.quiet && global.output == OutputFormat::Text {
-        terminal::note(&format!("run {}: {job}", directory.id()));
+        terminal::print_note(&format!("run {}: {job}", directory.id()));
     }
     let following = JobFollower::new(global, slurm, directory, job.id.clone(), false)?;
-    let end = following.until_the_end().await?;
-    conclude(global, slurm, directory, &job.id, end, require_accuracy).await
+    let end = following.follow_to_end().await?;
+    report_end(global, slurm, directory, &job.id, end, require_accuracy).await
 }
 
 /// Stops a run's job: Retrial in it ends the benchmark and keeps its evidence, later Slurm ends it.
-pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode, Failure> {
+pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode, Failure> {
     let id = directory.id();
-    let slurm = jobs_of(directory);
-    runtime::runtime()?.block_on(async {
-        let living = submit::living(&slurm, directory, global.quiet).await?;
+    let slurm = slurm_for_run(directory);
+    runtime::start_runtime()?.block_on(async {
+        let living = submit::living_job(&slurm, directory, global.quiet).await?;
         let Some(job) = living else {
-            terminal::note(&format!("{id}: it has no job to stop"));
+            terminal::print_note(&format!("{id}: it has no job to stop"));
             return Ok(ExitCode::Success);
         };
         let mut following = JobFollower::new(global, &slurm, directory, job.id.clone(), true)?;
-        following.stop()?;
-        if following.until_the_end().await? == JobOutcome::Detached {
+        following.stop_job()?;
+        if following.follow_to_end().await? == JobOutcome::Detached {
             return Ok(ExitCode::Interrupted);
         }
-        terminal::note(&format!("{id}: stopped"));
+        terminal::print_note(&format!("{id}: stopped"));
         Ok(ExitCode::Success)
     })
 }
@@ -154,20 +156,20 @@ pub struct Liveness {
     /// The journal since its latest job, if it is a run of a site.
     journal: Option<IncomingJournal>,
     has_ended: bool,
-    queried: Option<(Instant, bool)>,
+    last_query: Option<(Instant, bool)>,
 }
 
 impl Liveness {
     /// Starts with the state of this run.
     pub fn new(directory: &RunDirectory) -> Self {
-        let latest = record::latest(directory).ok().flatten();
+        let latest = record::latest_submission(directory).ok().flatten();
         let from = latest.map_or(0, |latest| latest.journal);
         Self {
             journal: record::is_submitted(directory)
-                .then(|| IncomingJournal::from(directory.journal_path(), from)),
+                .then(|| IncomingJournal::open_at(directory.journal_path(), from)),
             has_ended: false,
             directory: directory.clone(),
-            queried: None,
+            last_query: None,
         }
     }
 
@@ -176,7 +178,7 @@ impl Liveness {
         let Some(journal) = &mut self.journal else {
             return FileLock::find_holder(&self.directory.lock_path()).is_some();
         };
-        for event in journal.look::<Event>() {
+        for event in journal.poll::<Event>() {
             match event.what {
                 EventKind::RunStarted { .. } => self.has_ended = false,
                 EventKind::RunEnded { .. } => self.has_ended = true,
@@ -186,20 +188,20 @@ impl Liveness {
         if self.has_ended {
             return false;
         }
-        if let Some((since, live)) = self.queried
-            && since.elapsed() < LOOK
+        if let Some((since, live)) = self.last_query
+            && since.elapsed() < QUEUE_QUERY_INTERVAL
         {
             return live;
         }
         let live = has_job(&self.directory);
-        self.queried = Some((Instant::now(), live));
+        self.last_query = Some((Instant::now(), live));
         live
     }
 }
 
 fn has_job(directory: &RunDirectory) -> bool {
-    let slurm = jobs_of(directory);
-    let Ok(runtime) = runtime::runtime() else {
+    let slurm = slurm_for_run(directory);
+    let Ok(runtime) = runtime::start_runtime() else {
         return false;
     };
     // A run counts as live if the controller does not answer.

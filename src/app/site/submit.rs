@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use super::record::{self, JobEventKind, SCRIPT, SITE};
+use super::record::{self, JobEventKind, SCRIPT_FILE, SITE_COPY_FILE};
 use super::request::JobTarget;
 use crate::app::failure::Failure;
 use crate::app::terminal;
@@ -17,11 +17,11 @@ use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, RunDirectory};
 
 /// How long to wait for a controller that does not answer.
-const PATIENCE: Duration = Duration::from_mins(10);
+const CONTROLLER_TIMEOUT: Duration = Duration::from_mins(10);
 /// The time between two queries of the queue.
-const PAUSE: Duration = Duration::from_secs(2);
+const QUEUE_QUERY_INTERVAL: Duration = Duration::from_secs(2);
 /// The largest number of queries for a job whose submission had no reply: the controller may still be busy with it.
-const LOOKS: u32 = 3;
+const MAX_JOB_LOOKUPS: u32 = 3;
 
 /// A job that was found or submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct SubmitRequest<'a> {
 
 impl<'a> SubmitRequest<'a> {
     /// The job of a run.
-    pub fn of_run(run: &'a RunDirectory, target: &'a JobTarget) -> Self {
+    pub fn for_run(run: &'a RunDirectory, target: &'a JobTarget) -> Self {
         Self {
             work: JobWork::Run { id: run.id() },
             directory: run,
@@ -64,7 +64,7 @@ impl<'a> SubmitRequest<'a> {
     }
 
     /// Returns the existing job among those of its name.
-    fn existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, Failure> {
+    fn find_existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, Failure> {
         let mut latest_first = jobs.iter().rev();
         let Some(run) = self.run else {
             // An array is submitted once: what remains of it is submitted as another array.
@@ -86,18 +86,18 @@ pub async fn submit_once(
     let lock = directory.join("submit.lock");
     let _lock = FileLock::acquire(&lock, directory.id())?;
     let mut earlier = Vec::new();
-    if record::latest(directory)?.is_some() {
+    if record::latest_submission(directory)?.is_some() {
         (earlier, _) = wait_for_queue(slurm, directory, quiet).await?;
-        if let Some(job) = request.existing(&earlier)? {
+        if let Some(job) = request.find_existing(&earlier)? {
             return record_job(directory, job);
         }
     }
-    let earlier: Vec<String> = earlier.into_iter().map(|job| job.id).collect();
-    submit(slurm, request, &earlier, quiet).await
+    let earlier_ids: Vec<String> = earlier.into_iter().map(|job| job.id).collect();
+    submit_job(slurm, request, &earlier_ids, quiet).await
 }
 
 /// Returns the job of a run or an array that is not over.
-pub async fn living(
+pub async fn living_job(
     slurm: &Slurm,
     run: &RecordDirectory,
     quiet: bool,
@@ -112,15 +112,15 @@ pub fn is_living(job: &Job) -> bool {
 }
 
 fn record_job(run: &RecordDirectory, job: &Job) -> Result<SubmittedJob, Failure> {
-    let recorded = record::latest(run)?.and_then(|latest| latest.id);
+    let recorded = record::latest_submission(run)?.and_then(|latest| latest.id);
     let id = job.id.clone();
     if recorded.as_ref() != Some(&id) {
-        record::record(run, JobEventKind::Submitted { id: id.clone() })?;
+        record::record_job_event(run, JobEventKind::Submitted { id: id.clone() })?;
     }
     Ok(SubmittedJob { id, existed: true })
 }
 
-async fn submit(
+async fn submit_job(
     slurm: &Slurm,
     request: &SubmitRequest<'_>,
     earlier: &[String],
@@ -128,19 +128,19 @@ async fn submit(
 ) -> Result<SubmittedJob, Failure> {
     let (run, target) = (request.directory, request.target);
     let name = request.work.job_name();
-    let script = run.join(SCRIPT);
-    let text = target.script(request.work, run.path())?;
+    let script = run.join(SCRIPT_FILE);
+    let text = target.job_script(request.work, run.path())?;
     write_atomically(&script, text.as_bytes())?;
-    write_atomically(&run.join(SITE), target.site_file.text.as_bytes())?;
+    write_atomically(&run.join(SITE_COPY_FILE), target.site_file.text.as_bytes())?;
     loop {
         // Before the submission: whatever happens to its reply, the job is found again.
         if let Some(run) = request.run {
             // No job of the run is active, so no other process writes into its journal.
             let (site, job) = (target.site_file.name.clone(), name.clone());
-            record::write(run, EventKind::Submitting { site, job })?;
+            record::write_run_event(run, EventKind::Submitting { site, job })?;
         }
         let journal = std::fs::metadata(run.journal_path()).map_or(0, |journal| journal.len());
-        record::record(
+        record::record_job_event(
             run,
             JobEventKind::Intended {
                 name: name.clone(),
@@ -150,28 +150,28 @@ async fn submit(
         )?;
         let error = match slurm.submit_script(&script).await {
             Ok(id) => {
-                record::record(run, JobEventKind::Submitted { id: id.clone() })?;
+                record::record_job_event(run, JobEventKind::Submitted { id: id.clone() })?;
                 return Ok(SubmittedJob { id, existed: false });
             }
-            Err(error @ SlurmError::Start { .. }) => return refused(run, target, &error),
+            Err(error @ SlurmError::Start { .. }) => return record_refusal(run, target, &error),
             Err(error) => error,
         };
         // The job may exist even so.
         let mut was_away = false;
-        for look in 1..=LOOKS {
+        for look in 1..=MAX_JOB_LOOKUPS {
             let (jobs, away) = wait_for_queue(slurm, run, quiet).await?;
             was_away |= away;
             let new = |job: &&Job| !earlier.contains(&job.id);
             if let Some(job) = jobs.iter().rev().find(new) {
                 return record_job(run, job);
             }
-            if look < LOOKS {
-                tokio::time::sleep(PAUSE / 4).await;
+            if look < MAX_JOB_LOOKUPS {
+                tokio::time::sleep(QUEUE_QUERY_INTERVAL / 4).await;
             }
         }
         // A controller that answers has refused it.
         if !was_away {
-            return refused(run, target, &error);
+            return record_refusal(run, target, &error);
         }
     }
 }
@@ -192,7 +192,7 @@ pub async fn wait_for_queue(
             }
             Err(error) => error,
         };
-        if since.elapsed() > PATIENCE {
+        if since.elapsed() > CONTROLLER_TIMEOUT {
             let id = run.id();
             return Err(Failure::host(ErrorText::of(&error))
                 .with_help(format!(
@@ -201,21 +201,21 @@ pub async fn wait_for_queue(
                 .with_help(format!("check again: retrial resume {id}")));
         }
         if !was_away && !quiet {
-            terminal::note(&format!("waiting for Slurm: {error}"));
+            terminal::print_note(&format!("waiting for Slurm: {error}"));
         }
         was_away = true;
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(QUEUE_QUERY_INTERVAL).await;
     }
 }
 
-fn refused(
+fn record_refusal(
     run: &RecordDirectory,
     target: &JobTarget,
     error: &SlurmError,
 ) -> Result<SubmittedJob, Failure> {
     let message = error.to_string();
-    record::record(run, JobEventKind::Refused { message })?;
-    let options = target.options();
+    record::record_job_event(run, JobEventKind::Refused { message })?;
+    let options = target.describe_options();
     let path = target.site_file.path.display();
     Err(Failure::host(ErrorText::of(error))
         .with_help(format!("nothing was submitted; the site has {options}"))

@@ -11,11 +11,11 @@ use retrial_report::progress::view::{ActiveStep, LiveView};
 use retrial_store::journal::{Transfer, TransferState, TransferUnit};
 
 /// The default timeout of a step, which is not shown.
-const NO_TIMEOUT_S: u64 = 24 * 3600;
+const DEFAULT_STEP_TIMEOUT_S: u64 = 24 * 3600;
 /// Layers that are shown.
-const LAYERS: usize = 4;
+const MAX_SHOWN_LAYERS: usize = 4;
 /// Files that are shown: as many as are fetched at the same time.
-const FILES: usize = 8;
+const MAX_SHOWN_FILES: usize = 8;
 
 /// Bars of indicatif, from top to bottom.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl ProgressBars {
     /// Draws the step under way; nothing if there is none.
     pub fn draw(&mut self, view: &LiveView, now: Timestamp, columns: usize, rows: usize) {
         let new_bars = match &view.step {
-            Some(step) => bars(view, step, now, columns, rows),
+            Some(step) => build_bars(view, step, now, columns, rows),
             None => Vec::new(),
         };
         for bar in self.bars.drain(new_bars.len().min(self.bars.len())..) {
@@ -62,8 +62,8 @@ impl ProgressBars {
                 self.bars.push(self.multi.add(ProgressBar::hidden()));
             }
             let bar = &self.bars[index];
-            let style = ProgressStyle::with_template(&new.template);
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            let parsed_style = ProgressStyle::with_template(&new.template);
+            let style = parsed_style.unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style.progress_chars("━╸─").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
             bar.set_prefix(new.prefix);
             bar.set_message(new.message);
@@ -75,27 +75,27 @@ impl ProgressBars {
     }
 }
 
-fn bars(
+fn build_bars(
     view: &LiveView,
     step: &ActiveStep,
     now: Timestamp,
     columns: usize,
     rows: usize,
 ) -> Vec<BarState> {
-    let mut bars = vec![head(view, step, now, columns)];
+    let mut bars = vec![step_bar(view, step, now, columns)];
     let mut lines = Vec::new();
     if !step.summary.is_empty() {
-        let summary = style(fit(&step.summary, columns, 2)).dim();
+        let summary = style(truncate_to_fit(&step.summary, columns, 2)).dim();
         lines.push(format!("  {summary}"));
     }
     if !step.sample.is_empty() {
-        lines.push(format!("  {}", fit(&step.sample, columns, 2)));
+        lines.push(format!("  {}", truncate_to_fit(&step.sample, columns, 2)));
     }
     if step.transfers.is_empty() {
         let room = rows.saturating_sub(1 + lines.len());
         let tail = step.tail.iter().skip(step.tail.len().saturating_sub(room));
         let quote = style("  │").dim();
-        lines.extend(tail.map(|line| format!("{quote} {}", fit(line, columns, 4))));
+        lines.extend(tail.map(|line| format!("{quote} {}", truncate_to_fit(line, columns, 4))));
     }
     bars.push(BarState {
         template: "{msg}".to_owned(),
@@ -103,22 +103,22 @@ fn bars(
         ..BarState::default()
     });
     if !step.transfers.is_empty() {
-        bars.push(sum(step, now, columns));
+        bars.push(transfers_bar(step, now, columns));
         let (shown, name) = match step.transfers.sum(now).unit {
-            TransferUnit::Layer => (LAYERS, 12),
-            TransferUnit::File => (FILES, (columns / 3).clamp(12, 36)),
+            TransferUnit::Layer => (MAX_SHOWN_LAYERS, 12),
+            TransferUnit::File => (MAX_SHOWN_FILES, (columns / 3).clamp(12, 36)),
         };
         let parts = step.transfers.active_parts().take(shown);
-        bars.extend(parts.map(|part| transfer(part, name, columns)));
+        bars.extend(parts.map(|part| transfer_bar(part, name, columns)));
     }
     let overall = view.overall.as_ref();
-    bars.extend(overall.map(|overall| of_batch(overall, columns)));
+    bars.extend(overall.map(|overall| batch_bar(overall, columns)));
     bars
 }
 
 /// `━━━━━━╸───  [6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s`
-fn of_batch(overall: &BatchProgress, columns: usize) -> BarState {
-    let message = fit(&overall.text, columns, 14);
+fn batch_bar(overall: &BatchProgress, columns: usize) -> BarState {
+    let message = truncate_to_fit(&overall.text, columns, 14);
     let bar = columns.saturating_sub(measure_text_width(&message) + 4);
     BarState {
         template: format!("  {{bar:{}.cyan/dim}}  {{msg}}", bar.clamp(10, 30)),
@@ -130,13 +130,16 @@ fn of_batch(overall: &BatchProgress, columns: usize) -> BarState {
 }
 
 /// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
-fn head(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
+fn step_bar(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
     let mut time = format_elapsed(seconds_between(step.started, now));
-    if let Some(timeout) = step.timeout_s.filter(|timeout| *timeout < NO_TIMEOUT_S) {
+    if let Some(timeout) = step
+        .timeout_s
+        .filter(|timeout| *timeout < DEFAULT_STEP_TIMEOUT_S)
+    {
         time = format!("{time}, timeout {}", format_time_limit(timeout));
     }
     let prefix = format!("{}  {time}", style(&step.name).bold());
-    let prefix = fit(&prefix, columns, 2);
+    let prefix = truncate_to_fit(&prefix, columns, 2);
     // After a resume the step may be older than the run as this process knows it.
     let started = view.started.filter(|started| *started <= step.started);
     let all = started
@@ -161,12 +164,12 @@ fn head(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> B
 }
 
 /// `━━━━━━╸───  2.22 GiB of 2.84 GiB  186 MB/s  3 s left  1 of 4 layers`
-fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
+fn transfers_bar(step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
     let sum = step.transfers.sum(now);
     let facts = [sum.format_facts(), vec![sum.format_parts()]].concat();
     let room = columns.saturating_sub(2);
-    let bar = room.saturating_sub(measure_text_width(&facts.join("  ")) + 2);
-    let bar = bar.clamp(10, 30);
+    let free_columns = room.saturating_sub(measure_text_width(&facts.join("  ")) + 2);
+    let bar = free_columns.clamp(10, 30);
     // No fact is cut: those without room are omitted.
     let mut left = room.saturating_sub(bar);
     let fitting = facts.into_iter().filter(|fact| {
@@ -190,7 +193,7 @@ fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
 }
 
 /// `model-00001-of-00004.safetensors     downloading ━━━━━━━━╸───  3.30 GiB of 4.56 GiB`
-fn transfer(part: &Transfer, name: usize, columns: usize) -> BarState {
+fn transfer_bar(part: &Transfer, name: usize, columns: usize) -> BarState {
     let doing = match part.state {
         TransferState::Extracting => "extracting ",
         TransferState::Verifying => "verifying  ",
@@ -222,6 +225,6 @@ fn transfer(part: &Transfer, name: usize, columns: usize) -> BarState {
 }
 
 /// The text in the columns that are left after so many.
-fn fit(text: &str, columns: usize, reserved: usize) -> String {
+fn truncate_to_fit(text: &str, columns: usize, reserved: usize) -> String {
     truncate_str(text, columns.saturating_sub(reserved), "…").into_owned()
 }

@@ -8,40 +8,40 @@ use retrial_store::journal::{Event, EventKind, StepEnd};
 
 /// Writes the lines of each event.
 pub struct LineReporter<W, F> {
-    to: W,
+    output: W,
     lines: F,
 }
 
 impl<W: Write, F: FnMut(&Event) -> Vec<String>> LineReporter<W, F> {
     /// Writes what `lines` makes of an event to `to`.
-    pub fn new(to: W, lines: F) -> Self {
-        Self { to, lines }
+    pub fn new(output: W, lines: F) -> Self {
+        Self { output, lines }
     }
 }
 
 impl<W: Write + Send, F: FnMut(&Event) -> Vec<String> + Send> Reporter for LineReporter<W, F> {
-    fn event(&mut self, event: &Event) {
+    fn report_event(&mut self, event: &Event) {
         let mut text = (self.lines)(event).join("\n");
         if !text.is_empty() {
             text.push('\n');
             // At once, so that no line of another program comes between them. A reader that is
             // gone (`| head`) does not end the run.
             let _ = self
-                .to
+                .output
                 .write_all(text.as_bytes())
-                .and_then(|()| self.to.flush());
+                .and_then(|()| self.output.flush());
         }
     }
 }
 
 /// An event as JSON; progress and output only if `verbose`.
-pub fn json(event: &Event, verbose: bool) -> Vec<String> {
+pub fn to_json_lines(event: &Event, verbose: bool) -> Vec<String> {
     let shown = (verbose || event.what.is_stored()).then(|| serde_json::to_string(event));
     shown.into_iter().flatten().collect()
 }
 
 /// The failure of a step; nothing for other events.
-pub fn failure(event: &Event) -> Vec<String> {
+pub fn failure_lines(event: &Event) -> Vec<String> {
     match &event.what {
         EventKind::StepEnded {
             end: end @ StepEnd::Failed { .. },
@@ -65,18 +65,18 @@ mod tests {
     use retrial_report::progress::remaining_time::RemainingTime;
     use retrial_report::progress::tests::script;
 
-    fn written(events: &[Event], lines: impl FnMut(&Event) -> Vec<String> + Send) -> String {
+    fn write_events(events: &[Event], lines: impl FnMut(&Event) -> Vec<String> + Send) -> String {
         let mut out = Vec::new();
         let mut reporter = LineReporter::new(&mut out, lines);
         for event in events {
-            reporter.event(event);
+            reporter.report_event(event);
         }
         reporter.finish();
         String::from_utf8(out).unwrap()
     }
 
     fn read_back(events: &[Event], verbose: bool) -> Vec<Event> {
-        let text = written(events, |event| json(event, verbose));
+        let text = write_events(events, |event| to_json_lines(event, verbose));
         let lines = text.lines();
         lines
             .map(|line| {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn quiet_reports_only_failures() {
-        insta::assert_snapshot!(written(&script::run(), failure), @r"
+        insta::assert_snapshot!(write_events(&script::run(), failure_lines), @r"
         07 offline-accuracy: failed after 2m 11s: it ended with exit code 2
             after 3 of 4 shards
             the last lines of its output:
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn plain_writes_the_lines_of_every_event() {
         let mut plain = PlainProgress::new(false, RemainingTime::default());
-        let text = written(&script::run(), |event| plain.report_event(event));
+        let text = write_events(&script::run(), |event| plain.report_event(event));
         assert!(
             text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),
             "{text}"

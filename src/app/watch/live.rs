@@ -10,17 +10,17 @@ use jiff::Timestamp;
 use super::Reporter;
 use super::bars::ProgressBars;
 use super::screen::{Screen, ScreenTerminal};
-use super::steady::SteadyClock;
+use super::steady_clock::SteadyClock;
 use retrial_report::progress::view::LiveView;
 use retrial_store::journal::Event;
 
 /// The time between two drawings.
-const INTERVAL: Duration = Duration::from_millis(100);
+const DRAW_INTERVAL: Duration = Duration::from_millis(100);
 /// So long without a drawing means that the process was stopped (Ctrl-Z): the shell has written
 /// below the view since.
-const STOPPED: Duration = Duration::from_secs(2);
+const SUSPENSION_THRESHOLD: Duration = Duration::from_secs(2);
 /// Lines that may wait for the next drawing.
-const WAITING: usize = 1000;
+const MAX_WAITING_LINES: usize = 1000;
 
 /// Shows a run on a terminal.
 pub struct LiveReporter<T> {
@@ -33,7 +33,7 @@ pub struct LiveReporter<T> {
 /// The state of the thread that takes events in and the one that draws.
 pub struct LiveState<T> {
     view: LiveView,
-    waiting: Vec<String>,
+    waiting_lines: Vec<String>,
     screen: Screen<T>,
     bars: ProgressBars,
 }
@@ -48,10 +48,10 @@ impl<T: ScreenTerminal> LiveReporter<T> {
         let shown = clock.clone();
         let draw = move || {
             let mut last = Instant::now();
-            while receiver.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                let mut shared = locked(&drawn);
-                if last.elapsed() > STOPPED {
-                    shared.screen.forget();
+            while receiver.recv_timeout(DRAW_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                let mut shared = lock_shared(&drawn);
+                if last.elapsed() > SUSPENSION_THRESHOLD {
+                    shared.screen.abandon_frame();
                 }
                 last = Instant::now();
                 shared.draw(shown.now());
@@ -69,10 +69,10 @@ impl<T: ScreenTerminal> LiveReporter<T> {
 }
 
 impl<T: ScreenTerminal> Reporter for LiveReporter<T> {
-    fn event(&mut self, event: &Event) {
-        let mut shared = locked(&self.shared);
-        shared.take(&self.clock.on(event));
-        if self.drawer.is_none() || shared.waiting.len() > WAITING {
+    fn report_event(&mut self, event: &Event) {
+        let mut shared = lock_shared(&self.shared);
+        shared.apply_event(&self.clock.retime_event(event));
+        if self.drawer.is_none() || shared.waiting_lines.len() > MAX_WAITING_LINES {
             shared.draw(self.clock.now());
         }
     }
@@ -82,7 +82,7 @@ impl<T: ScreenTerminal> Reporter for LiveReporter<T> {
             drop(sender);
             let _ = thread.join();
         }
-        let mut shared = locked(&self.shared);
+        let mut shared = lock_shared(&self.shared);
         shared.view.step = None;
         shared.draw(self.clock.now());
     }
@@ -94,26 +94,28 @@ impl<T: ScreenTerminal> LiveState<T> {
         let screen = Screen::new(terminal);
         Self {
             view,
-            waiting: Vec::new(),
+            waiting_lines: Vec::new(),
             bars: ProgressBars::new(screen.clone()),
             screen,
         }
     }
 
     /// Applies an event to the view; nothing is drawn yet.
-    pub fn take(&mut self, event: &Event) {
-        let (columns, _) = self.screen.room();
-        self.waiting.extend(self.view.report_event(event, columns));
+    pub fn apply_event(&mut self, event: &Event) {
+        let (columns, _) = self.screen.drawable_size();
+        self.waiting_lines
+            .extend(self.view.report_event(event, columns));
     }
 
     /// Prints the waiting lines and draws the view below them.
     pub fn draw(&mut self, now: Timestamp) {
-        let (columns, rows) = self.screen.room();
+        let (columns, rows) = self.screen.drawable_size();
         self.bars.draw(&self.view, now, columns, rows);
-        self.screen.show(&std::mem::take(&mut self.waiting));
+        self.screen
+            .write_frame(&std::mem::take(&mut self.waiting_lines));
     }
 }
 
-fn locked<T>(shared: &Mutex<LiveState<T>>) -> MutexGuard<'_, LiveState<T>> {
+fn lock_shared<T>(shared: &Mutex<LiveState<T>>) -> MutexGuard<'_, LiveState<T>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -55,9 +55,9 @@ pub struct Screen<T>(Arc<Mutex<ScreenState<T>>>);
 struct ScreenState<T> {
     terminal: T,
     /// The lines of indicatif's latest drawing.
-    drawn: Vec<String>,
+    drawn_lines: Vec<String>,
     /// The lines on the terminal, which the next drawing replaces.
-    shown: Vec<String>,
+    shown_lines: Vec<String>,
     is_closed: bool,
 }
 
@@ -66,30 +66,30 @@ impl<T: ScreenTerminal> Screen<T> {
     pub fn new(terminal: T) -> Self {
         Self(Arc::new(Mutex::new(ScreenState {
             terminal,
-            drawn: Vec::new(),
-            shown: Vec::new(),
+            drawn_lines: Vec::new(),
+            shown_lines: Vec::new(),
             is_closed: false,
         })))
     }
 
     /// Columns of a line, and how many lines there is room for.
-    pub fn room(&self) -> (usize, usize) {
-        let (columns, rows) = self.state().terminal.size();
+    pub fn drawable_size(&self) -> (usize, usize) {
+        let (columns, rows) = self.lock_state().terminal.size();
         // The last column stays free: not every terminal agrees on the width of every character.
         (columns.saturating_sub(1).max(1), rows.saturating_sub(1))
     }
 
     /// Writes lines that stay, and the latest drawing below them in place of the one before.
-    pub fn show(&self, stay: &[String]) {
-        self.state().show(stay);
+    pub fn write_frame(&self, stay: &[String]) {
+        self.lock_state().write_frame(stay);
     }
 
     /// Leaves the drawing where it is: the next one goes below.
-    pub fn forget(&self) {
-        self.state().shown.clear();
+    pub fn abandon_frame(&self) {
+        self.lock_state().shown_lines.clear();
     }
 
-    fn state(&self) -> MutexGuard<'_, ScreenState<T>> {
+    fn lock_state(&self) -> MutexGuard<'_, ScreenState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,13 +101,13 @@ impl<T> Clone for Screen<T> {
 }
 
 impl<T: ScreenTerminal> ScreenState<T> {
-    fn show(&mut self, stay: &[String]) {
-        if self.is_closed || (stay.is_empty() && self.drawn == self.shown) {
+    fn write_frame(&mut self, stay: &[String]) {
+        if self.is_closed || (stay.is_empty() && self.drawn_lines == self.shown_lines) {
             return;
         }
         // Shown all at once by terminals that know of it (DEC mode 2026), ignored by others.
         let mut text = String::from("\u{1b}[?2026h\r");
-        let up = self.rows();
+        let up = self.shown_rows();
         if up > 0 {
             let _ = write!(text, "\u{1b}[{up}A");
         }
@@ -117,39 +117,39 @@ impl<T: ScreenTerminal> ScreenState<T> {
         }
         // These lines never break, whatever a character's width (DEC mode 7).
         text.push_str("\u{1b}[?7l");
-        for line in &self.drawn {
+        for line in &self.drawn_lines {
             let _ = write!(text, "{line}\u{1b}[K\r\n");
         }
         text.push_str("\u{1b}[?7h\u{1b}[J\u{1b}[?2026l");
-        self.shown.clone_from(&self.drawn);
+        self.shown_lines.clone_from(&self.drawn_lines);
         // After EIO or EPIPE the run continues unseen.
         self.is_closed = self.terminal.write(&text).is_err();
     }
 
     /// Rows from the first line that is shown to the cursor.
-    fn rows(&self) -> usize {
+    fn shown_rows(&self) -> usize {
         if !self.terminal.reflows() {
-            return self.shown.len();
+            return self.shown_lines.len();
         }
         let (columns, _) = self.terminal.size();
         let rows = |line: &String| measure_text_width(line).div_ceil(columns.max(1)).max(1);
-        self.shown.iter().map(rows).sum()
+        self.shown_lines.iter().map(rows).sum()
     }
 }
 
 impl<T: ScreenTerminal> TermLike for Screen<T> {
     fn width(&self) -> u16 {
         // indicatif 0.18.6 panics if a wide character is wider than the terminal.
-        u16::try_from(self.room().0.max(2)).unwrap_or(u16::MAX)
+        u16::try_from(self.drawable_size().0.max(2)).unwrap_or(u16::MAX)
     }
 
     fn height(&self) -> u16 {
-        u16::try_from(self.room().1).unwrap_or(u16::MAX)
+        u16::try_from(self.drawable_size().1).unwrap_or(u16::MAX)
     }
 
     /// Every drawing begins with this.
     fn move_cursor_up(&self, _: usize) -> Result<()> {
-        self.state().drawn.clear();
+        self.lock_state().drawn_lines.clear();
         Ok(())
     }
 
@@ -172,9 +172,9 @@ impl<T: ScreenTerminal> TermLike for Screen<T> {
     /// A line, or blanks up to the full width.
     fn write_str(&self, text: &str) -> Result<()> {
         if !text.trim().is_empty() {
-            let (columns, _) = self.room();
+            let (columns, _) = self.drawable_size();
             let line = truncate_str(text.trim_end(), columns, "").into_owned();
-            self.state().drawn.push(line);
+            self.lock_state().drawn_lines.push(line);
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ pub struct DoctorArguments {
     #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
     pub gpus: Vec<String>,
     /// Check these machines, too, and compare them: ssh:n2,n3. All share the home
-    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse, requires = "recipe")]
+    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse_nodes_option, requires = "recipe")]
     pub nodes: Option<NodeAllocation>,
     /// Check as many nodes of this site as the recipe needs, in a job of their own
     #[arg(long, value_name = "NAME", requires = "recipe", conflicts_with_all = ["nodes", "gpus"])]

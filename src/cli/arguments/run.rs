@@ -65,7 +65,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub plan: PlanRequest,
     /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
-    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse)]
+    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse_nodes_option)]
     pub nodes: Option<NodeAllocation>,
     /// How the plan is executed.
     #[command(flatten)]

@@ -10,7 +10,7 @@ use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
 use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// Judges submission trees and prints the verdicts.
-pub fn judge(
+pub fn judge_and_print(
     global: &GlobalOptions,
     trees: &SuiteTrees,
     request: &JudgeRequest,
@@ -24,8 +24,9 @@ pub fn judge(
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
-    let (exit, faults) = judge::judge_trees(trees, request, |judged| printer.benchmark(judged))?;
-    printer.end(&faults);
+    let (exit, faults) =
+        judge::judge_trees(trees, request, |judged| printer.add_benchmark(judged))?;
+    printer.finish(&faults);
     Ok(exit)
 }
 
@@ -39,13 +40,13 @@ struct TreePrinter {
 }
 
 impl TreePrinter {
-    fn benchmark(&mut self, judged: JudgedBenchmark) {
+    fn add_benchmark(&mut self, judged: JudgedBenchmark) {
         let blocks = self
             .tree
             .report_benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
             OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
-                terminal::show_blocks(&blocks)
+                terminal::print_blocks(&blocks);
             }
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Markdown => {
                 self.verdicts.push(judged.verdict);
@@ -54,18 +55,20 @@ impl TreePrinter {
         }
     }
 
-    fn end(self, faults: &[TreeFault]) {
+    fn finish(self, faults: &[TreeFault]) {
         let text = match self.output {
             OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
-                return terminal::show_blocks(&self.tree.closing_blocks(faults));
+                return terminal::print_blocks(&self.tree.closing_blocks(faults));
             }
             OutputFormat::Junit => junit::render_tree(&self.entries(), faults),
             OutputFormat::Markdown => {
                 markdown::render_markdown(&content::tree_document(&self.entries(), faults))
             }
-            OutputFormat::Json => return terminal::print_json(&self.json(faults.to_vec())),
+            OutputFormat::Json => {
+                return terminal::print_json(&self.into_tree_verdict(faults.to_vec()));
+            }
         };
-        terminal::print(&text);
+        terminal::print_text(&text);
     }
 
     fn entries(&self) -> Vec<ReportedVerdict<'_>> {
@@ -77,7 +80,7 @@ impl TreePrinter {
         entries.collect()
     }
 
-    fn json(self, faults: Vec<TreeFault>) -> TreeVerdict {
+    fn into_tree_verdict(self, faults: Vec<TreeFault>) -> TreeVerdict {
         let notice = self.verdicts.iter().find_map(|one| one.notice.clone());
         let results = self.verdicts.into_iter().flat_map(|one| one.results);
         TreeVerdict {

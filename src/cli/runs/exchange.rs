@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::runs::import::import as import_one;
+use crate::app::runs::import::import_and_rejudge as import_one;
 use crate::app::terminal;
 use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
@@ -18,17 +18,17 @@ use retrial_store::import::ImportReport;
 use retrial_store::pack::{PackSummary, pack_runs as pack_all};
 
 /// Packs these runs into an archive.
-pub fn pack(
+pub fn pack_selected_runs(
     global: &GlobalOptions,
     rows: &[RunSummary],
     to: Option<PathBuf>,
     sign: Option<&Path>,
 ) -> Result<ExitCode, Failure> {
-    let to = to.unwrap_or_else(|| match (sign, rows) {
+    let archive_path = to.unwrap_or_else(|| match (sign, rows) {
         (Some(_), [row]) => PathBuf::from(format!("{}.tar.zst", row.id)),
         _ => PathBuf::from("runs.tar.gz"),
     });
-    let to = to.as_path();
+    let to = archive_path.as_path();
     if to == Path::new("-") {
         return Err(
             Failure::usage("an archive is not written to standard output")
@@ -46,9 +46,9 @@ pub fn pack(
         return Err(Failure::usage("no run matches: nothing to pack"));
     }
     let runs: Vec<RunDirectory> = rows.iter().map(RunSummary::directory).collect();
-    let (packed, size, seal) = write(&runs, to, sign)?;
+    let (packed, size, seal) = write_archive(&runs, to, sign)?;
     for omitted in &packed.omitted {
-        terminal::note(&sanitize(&format!("omitted: {omitted}")));
+        terminal::print_note(&sanitize(&format!("omitted: {omitted}")));
     }
     if global.output == OutputFormat::Json {
         let mut object = json!({
@@ -66,17 +66,17 @@ pub fn pack(
         terminal::print_json(&object);
         return Ok(ExitCode::Success);
     }
-    let seal = seal.map(|(sha256, key)| {
+    let seal_text = seal.map(|(sha256, key)| {
         let signed = key.map_or("unsigned".to_owned(), |key| format!("signed by {key}"));
         format!(", {signed}\nsha256:{sha256}")
     });
-    terminal::print(&format!(
+    terminal::print_text(&format!(
         "{}: {}, {} in {}{}\n",
         to.display(),
         format::format_count(rows.len(), "run"),
         format::format_bytes(packed.bytes),
         format::format_bytes(size),
-        seal.unwrap_or_default()
+        seal_text.unwrap_or_default()
     ));
     Ok(ExitCode::Success)
 }
@@ -85,7 +85,7 @@ pub fn pack(
 type ArchiveSeal = (String, Option<String>);
 
 /// Writes an archive, which others can verify if its name ends in `.zst`. Also returns its size.
-fn write(
+fn write_archive(
     runs: &[RunDirectory],
     to: &Path,
     sign: Option<&Path>,
@@ -93,7 +93,7 @@ fn write(
     let is_bundle = to.extension().is_some_and(|ending| ending == "zst");
     match runs {
         [run] if is_bundle => {
-            let bundle = evidence::pack(run, to, sign)?;
+            let bundle = evidence::pack_bundle(run, to, sign)?;
             let seal = (bundle.sha256, bundle.key);
             Ok((bundle.packed, bundle.size, Some(seal)))
         }
@@ -115,7 +115,7 @@ fn write(
 }
 
 /// Imports the runs of archives and directories.
-pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
+pub fn import_archives(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
     let mut all = ImportReport::default();
     for path in paths {
         match import_one(&global.home, path) {
@@ -129,14 +129,14 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
     }
     // Names and hosts come from the archive, which is not trusted.
     for omitted in &all.omitted {
-        terminal::note(&sanitize(&format!("omitted: {omitted}")));
+        terminal::print_note(&sanitize(&format!("omitted: {omitted}")));
     }
     for refused in &all.refused {
-        terminal::note(&sanitize(&format!("not imported: {refused}")));
+        terminal::print_note(&sanitize(&format!("not imported: {refused}")));
     }
     for arrival in &all.runs {
         if let Some(rejudged) = &arrival.rejudged {
-            terminal::note(&format!("warning: {}: {rejudged}", arrival.run));
+            terminal::print_note(&format!("warning: {}: {rejudged}", arrival.run));
         }
     }
     if global.output == OutputFormat::Json {

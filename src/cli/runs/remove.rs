@@ -14,10 +14,10 @@ use retrial_history::RunSummary;
 use retrial_results::verdict::ExitCode;
 
 /// How many runs the question lists.
-const LISTED: usize = 20;
+const MAX_LISTED_RUNS: usize = 20;
 
 /// Removes runs after a confirmation, and prints which were removed and which were skipped.
-pub fn remove(
+pub fn remove_runs(
     global: &GlobalOptions,
     rows: &[RunSummary],
     options: RemoveOptions,
@@ -25,18 +25,18 @@ pub fn remove(
     let mut removal = Removal::new(global, rows, options.force);
     if !options.dry_run {
         if !removal.runs.is_empty() && !options.yes {
-            ask(&removal)?;
+            confirm_removal(&removal)?;
         }
-        removal.execute(&global.home);
+        removal.remove_all(&global.home);
     }
     for run in &removal.skipped {
-        terminal::note(&format!("{}: skipped: {}", run.run, run.reason));
+        terminal::print_note(&format!("{}: skipped: {}", run.run, run.reason));
     }
-    print(global, &removal, options.dry_run);
+    print_removal(global, &removal, options.dry_run);
     Ok(ExitCode::Host.success_if(removal.skipped.is_empty()))
 }
 
-fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
+fn print_removal(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
     if global.output == OutputFormat::Json {
         let ids: Vec<&str> = removal
             .runs
@@ -45,40 +45,43 @@ fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
             .collect();
         return terminal::print_json(&json!({
             "removed": ids,
-            "bytes": removal.bytes(),
+            "bytes": removal.total_freed_bytes(),
             "skipped": removal.skipped,
             "dry_run": dry_run,
         }));
     }
     let word = if dry_run { "would remove" } else { "removed" };
     let count = format::format_count(removal.runs.len(), "run");
-    terminal::print(&match &removal.runs[..] {
+    terminal::print_text(&match &removal.runs[..] {
         [] => "nothing to remove\n".to_owned(),
         _ => format!(
             "{word} {count}, {}\n",
-            format::format_bytes(removal.bytes())
+            format::format_bytes(removal.total_freed_bytes())
         ),
     });
 }
 
-fn ask(removal: &Removal<'_>) -> Result<(), Failure> {
+fn confirm_removal(removal: &Removal<'_>) -> Result<(), Failure> {
     let count = format::format_count(removal.runs.len(), "run");
-    let summary = format!("{count} ({})", format::format_bytes(removal.bytes()));
+    let summary = format!(
+        "{count} ({})",
+        format::format_bytes(removal.total_freed_bytes())
+    );
     let mut text = String::new();
-    for (row, bytes) in removal.runs.iter().take(LISTED) {
+    for (row, bytes) in removal.runs.iter().take(MAX_LISTED_RUNS) {
         let bytes = format::format_bytes(*bytes);
-        let _ = writeln!(text, "  {}  {}  {bytes}", row.id, row.state());
+        let _ = writeln!(text, "  {}  {}  {bytes}", row.id, row.state_word());
     }
     if let Some(more) = removal
         .runs
         .len()
-        .checked_sub(LISTED)
+        .checked_sub(MAX_LISTED_RUNS)
         .filter(|more| *more > 0)
     {
         let _ = writeln!(text, "  and {more} more");
     }
     let question = format!("{text}remove {summary}, with all of their evidence?");
-    match terminal::ask(&question) {
+    match terminal::confirm(&question) {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::usage("nothing was removed")),
         None => Err(Failure::usage(format!(

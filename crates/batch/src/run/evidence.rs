@@ -53,7 +53,7 @@ fn trial_run_evidence(home: &Home, state: Option<&TrialRunState>, trial: u32) ->
     RunEvidence {
         run: run.unwrap_or_default(),
         trial,
-        found,
+        evidence: found,
     }
 }
 

@@ -5,7 +5,7 @@
 //! reuses what ended, and resumes an interrupted run as `retrial resume` does.
 //!
 //! - `session`: the process that executes a batch: its lock, its plan and its journal.
-//! - `ended`: how a process came to the end of the schedule.
+//! - `batch_end`: how a process came to the end of the schedule.
 //! - `execute`: the workers; each takes its trial runs one after the other.
 //! - `trial run`: one trial run: started, resumed, retried.
 //! - `search`: the next trial run of a search, from what the earlier ones gave.
@@ -16,7 +16,7 @@ mod batch_end;
 mod evidence;
 mod execute;
 mod images;
-mod make;
+mod run_maker;
 mod search;
 mod session;
 mod tasks;
@@ -26,7 +26,7 @@ mod workers;
 pub use batch_end::BatchEnd;
 pub use evidence::evidence_of_cells;
 pub use execute::execute_batch;
-pub use make::RunMaker;
+pub use run_maker::RunMaker;
 pub use search::RunObservations;
 pub use session::{BatchJob, BatchSession, Emitter, ProgressEvent};
 pub use tasks::{read_journal, read_state, task_directory};

@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::make::RunMaker;
+use super::run_maker::RunMaker;
 use super::tasks::read_journal;
 use super::workers::WorkerQueues;
 use crate::journal::{BatchEvent, BatchEventKind, BatchState};

@@ -71,7 +71,7 @@ async fn start_run(
         Ok(prepared) => prepared,
         Err(refused) => return Ok(refused),
     };
-    let directory = batch.job.home.create_run_directory(&prepared.stem())?;
+    let directory = batch.job.home.create_run_directory(&prepared.id_stem())?;
     let Some((planned, cell)) = batch.job.plan.trial_run_with_cell(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
@@ -248,8 +248,8 @@ fn trial_run_end(
 
 /// The deciding figure of each performance result, or the one that is searched.
 fn trial_run_figures(verdict: &Verdict, searched: Option<&str>) -> Vec<TrialRunFigure> {
-    let results = verdict.results.iter();
-    let results = results.filter(|result| result.mode == Mode::Performance);
+    let all_results = verdict.results.iter();
+    let results = all_results.filter(|result| result.mode == Mode::Performance);
     let deciding = results.filter_map(|result| {
         let name = searched.or(result.deciding.as_deref())?.to_owned();
         let figure = result.figures.get(&name)?;

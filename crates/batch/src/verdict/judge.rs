@@ -88,7 +88,7 @@ pub fn judge_batch(
         external_results: external_verdicts(external_results, &subjects[plan.cells.len()..]),
         cells: cell_verdicts,
         excluded: plan.excluded.clone(),
-        claims,
+        claims: claim_verdicts,
         search: None,
     }
 }

@@ -96,7 +96,7 @@ fn pair_of_scenario<'a>(
         scenario: &candidate.measured.scenario,
         mode: candidate.measured.mode,
         figure,
-        found,
+        pair: found,
     })
 }
 

@@ -42,12 +42,12 @@ impl SignerLine {
     /// or one of another kind.
     pub fn parse(text: &[u8], zone: &TimeZone) -> Result<Option<Self>, SignerLineError> {
         // OpenSSH reads lines as C strings.
-        let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
-        let text = trim_start(text, b" \t\r\n");
+        let until_nul = text.split(|byte| *byte == 0).next().unwrap_or_default();
+        let text = trim_start(until_nul, b" \t\r\n");
         if text.is_empty() || text.starts_with(b"#") {
             return Ok(None);
         }
-        let (principals, rest) = first_word(text)?;
+        let (principals, rest) = split_first_word(text)?;
         let (options, key) = match read_key(rest) {
             Ok(key) => (SignerOptions::default(), key),
             Err(SignerKeyError::OtherKind) => return Ok(None),
@@ -92,7 +92,7 @@ fn trim_start<'a>(text: &'a [u8], blanks: &[u8]) -> &'a [u8] {
 }
 
 /// Splits off the first word, of which a part may be quoted; the quote ends it.
-fn first_word(text: &[u8]) -> Result<(Vec<u8>, &[u8]), SignerLineError> {
+fn split_first_word(text: &[u8]) -> Result<(Vec<u8>, &[u8]), SignerLineError> {
     const BLANKS: &[u8] = b" \t\r\n";
     let is_end = |byte: &u8| BLANKS.contains(byte) || *byte == b'"';
     let end = text.iter().position(is_end).ok_or(SignerLineError::NoKey)?;
@@ -118,11 +118,11 @@ fn split_options(text: &[u8]) -> Result<(&[u8], &[u8]), SignerLineError> {
         }
         at += 1;
     }
-    let at = at.min(text.len());
+    let options_end = at.min(text.len());
     if is_quoted {
         return Err(SignerLineError::Quote);
     }
-    let (options, rest) = text.split_at(at);
+    let (options, rest) = text.split_at(options_end);
     Ok((options, trim_start(rest, b" \t")))
 }
 
@@ -142,9 +142,9 @@ fn read_key(text: &[u8]) -> Result<KeyData, SignerKeyError> {
         }
         _ => return Err(SignerKeyError::Unreadable),
     };
-    let base64 = rest.split(|byte| matches!(byte, b' ' | b'\t')).next();
+    let base64_field = rest.split(|byte| matches!(byte, b' ' | b'\t')).next();
     // Other white space within it, such as the end of a line, does not count.
-    let base64: Vec<u8> = base64
+    let base64: Vec<u8> = base64_field
         .unwrap_or_default()
         .iter()
         .filter(|byte| !matches!(byte, b'\n' | b'\r' | 0x0b | 0x0c))
@@ -156,8 +156,8 @@ fn read_key(text: &[u8]) -> Result<KeyData, SignerKeyError> {
     if !is_ours {
         return Err(SignerKeyError::OtherKind);
     }
-    let key = PublicKey::from_bytes(&blob).map_err(|_| SignerKeyError::Unreadable)?;
-    let key = key.key_data();
+    let public_key = PublicKey::from_bytes(&blob).map_err(|_| SignerKeyError::Unreadable)?;
+    let key = public_key.key_data();
     let is_of_kind = match key {
         KeyData::Ed25519(_) => kind == "ssh-ed25519",
         KeyData::Rsa(_) => kind != "ssh-ed25519",

@@ -48,7 +48,7 @@ impl SignerOptions {
     pub fn parse(mut rest: &[u8], zone: &TimeZone) -> Result<Self, OptionError> {
         let mut options = Self::default();
         while !rest.is_empty() {
-            rest = options.read(rest, zone)?;
+            rest = options.read_option(rest, zone)?;
             match rest.split_first() {
                 None => break,
                 Some((b',', [])) => return Err(OptionError::Comma),
@@ -67,16 +67,20 @@ impl SignerOptions {
     }
 
     /// Reads the option at the beginning of a text, if there is one; returns the rest.
-    fn read<'a>(&mut self, text: &'a [u8], zone: &TimeZone) -> Result<&'a [u8], OptionError> {
+    fn read_option<'a>(
+        &mut self,
+        text: &'a [u8],
+        zone: &TimeZone,
+    ) -> Result<&'a [u8], OptionError> {
         const AUTHORITY: &str = "cert-authority";
         const NAMESPACES: &str = "namespaces";
         if let Some(rest) = strip_name(text, AUTHORITY) {
             self.is_authority = true;
             return Ok(rest);
         }
-        if let Some(rest) = value_of(text, NAMESPACES) {
-            let (value, rest) = dequoted(rest, NAMESPACES)?;
-            set(&mut self.namespaces, value, NAMESPACES)?;
+        if let Some(rest) = strip_name_and_equals(text, NAMESPACES) {
+            let (value, rest) = unquote_value(rest, NAMESPACES)?;
+            set_once(&mut self.namespaces, value, NAMESPACES)?;
             return Ok(rest);
         }
         let times = [
@@ -84,12 +88,12 @@ impl SignerOptions {
             ("valid-before", &mut self.valid_before),
         ];
         for (name, time) in times {
-            if let Some(rest) = value_of(text, name) {
-                let (value, rest) = dequoted(rest, name)?;
-                let value = time::parse(&value, zone).ok_or_else(|| {
+            if let Some(rest) = strip_name_and_equals(text, name) {
+                let (value, rest) = unquote_value(rest, name)?;
+                let value = time::parse_openssh_time(&value, zone).ok_or_else(|| {
                     OptionError::Time(String::from_utf8_lossy(&value).into_owned())
                 })?;
-                set(time, value, name)?;
+                set_once(time, value, name)?;
                 return Ok(rest);
             }
         }
@@ -97,7 +101,7 @@ impl SignerOptions {
     }
 }
 
-fn set<T>(slot: &mut Option<T>, value: T, name: &'static str) -> Result<(), OptionError> {
+fn set_once<T>(slot: &mut Option<T>, value: T, name: &'static str) -> Result<(), OptionError> {
     if slot.is_some() {
         return Err(OptionError::Repeated(name));
     }
@@ -111,12 +115,15 @@ fn strip_name<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
     start.eq_ignore_ascii_case(name.as_bytes()).then_some(rest)
 }
 
-fn value_of<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+fn strip_name_and_equals<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
     strip_name(text, name)?.strip_prefix(b"=")
 }
 
 /// A quoted value, in which `\"` is a quote, and the rest.
-fn dequoted<'a>(text: &'a [u8], name: &'static str) -> Result<(Vec<u8>, &'a [u8]), OptionError> {
+fn unquote_value<'a>(
+    text: &'a [u8],
+    name: &'static str,
+) -> Result<(Vec<u8>, &'a [u8]), OptionError> {
     let mut rest = text
         .strip_prefix(b"\"")
         .ok_or(OptionError::Unquoted(name))?;

@@ -17,7 +17,7 @@ pub fn matches_list(list: &[u8], text: &[u8]) -> bool {
             return false;
         }
         rest = end.map_or(&[][..], |end| &begin[end + 1..]);
-        match (matches(pattern, text), negated) {
+        match (matches_pattern(pattern, text), negated) {
             (true, Some(_)) => return false,
             (true, None) => found = true,
             (false, _) => {}
@@ -27,7 +27,7 @@ pub fn matches_list(list: &[u8], text: &[u8]) -> bool {
 }
 
 /// Matches a pattern: `*` matches any number of characters, `?` exactly one.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+fn matches_pattern(pattern: &[u8], text: &[u8]) -> bool {
     // The latest star, and the end of the text that it matches.
     let (mut at, mut read, mut star) = (0, 0, None);
     while read < text.len() {
@@ -66,7 +66,14 @@ mod tests {
     #[case("a?c", "ac", false)]
     #[case("", "", true)]
     #[case("*", "", true)]
-    fn patterns(#[case] pattern: &str, #[case] text: &str, #[case] expected: bool) {
-        assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), expected);
+    fn patterns_match_as_in_openssh(
+        #[case] pattern: &str,
+        #[case] text: &str,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(
+            matches_pattern(pattern.as_bytes(), text.as_bytes()),
+            expected
+        );
     }
 }

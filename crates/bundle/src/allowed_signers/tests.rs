@@ -5,7 +5,7 @@ use super::*;
 const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti a key";
 
-fn answer(line: &str, name: Option<&str>) -> KeyAuthorization {
+fn check_line(line: &str, name: Option<&str>) -> KeyAuthorization {
     check_file(&format!("# ours\n\n{line} {KEY}\n"), name)
 }
 
@@ -13,7 +13,7 @@ fn check_file(text: &str, name: Option<&str>) -> KeyAuthorization {
     let signers = AllowedSigners::parse(text.as_bytes(), &TimeZone::UTC);
     let key: ssh_key::PublicKey = KEY.parse().unwrap();
     let now = "2026-04-01T06:00:00Z".parse().unwrap();
-    signers.check(key.key_data(), "retrial-evidence", name, now)
+    signers.authorize_key(key.key_data(), "retrial-evidence", name, now)
 }
 
 #[rstest]
@@ -26,14 +26,14 @@ fn check_file(text: &str, name: Option<&str>) -> KeyAuthorization {
 #[case::spaces("\t alice@example.com \t NameSpaces=\"retrial-evidence\" \t")]
 #[case::escape("alice@example.com namespaces=\"a\\\"b,retrial-evidence\"")]
 #[case::beyond_its_month("alice@example.com valid-before=\"20260431\"")]
-fn allowed(#[case] line: &str) {
+fn a_matching_line_allows_the_key(#[case] line: &str) {
     assert!(
-        matches!(answer(line, None), KeyAuthorization::Allowed(_)),
+        matches!(check_line(line, None), KeyAuthorization::Allowed(_)),
         "{line}"
     );
     let name = Some("alice@example.com");
     assert!(
-        matches!(answer(line, name), KeyAuthorization::Allowed(_)),
+        matches!(check_line(line, name), KeyAuthorization::Allowed(_)),
         "{line}"
     );
 }
@@ -72,8 +72,8 @@ fn neither_a_comment_nor_a_newline_is_needed() {
     "the key is not valid before 2026-04-02T00:00:00Z"
 )]
 #[case("alice@example.com cert-authority", "its key is not in the file")]
-fn refused(#[case] line: &str, #[case] reason: &str) {
-    let KeyAuthorization::Refused(actual) = answer(line, Some("alice@example.com")) else {
+fn a_refusal_states_its_reason(#[case] line: &str, #[case] reason: &str) {
+    let KeyAuthorization::Refused(actual) = check_line(line, Some("alice@example.com")) else {
         panic!("{line}")
     };
     assert!(actual.ends_with(reason), "{actual}");
@@ -102,7 +102,7 @@ fn refused(#[case] line: &str, #[case] reason: &str) {
     "valid-before is not after valid-after"
 )]
 #[case("alice ssh-ed25519 AAAA", "unknown option \"ssh-ed25519\"")]
-fn unreadable(#[case] line: &str, #[case] reason: &str) {
+fn an_unreadable_line_is_reported_with_its_number(#[case] line: &str, #[case] reason: &str) {
     let answer = check_file(&line.replace("KEY", KEY), None);
     let KeyAuthorization::Refused(actual) = answer else {
         panic!("{line}")
@@ -116,7 +116,11 @@ fn unreadable(#[case] line: &str, #[case] reason: &str) {
 #[test]
 fn local_times_are_standard_times_as_in_c() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let parse = |text: &str| time::parse(text.as_bytes(), &zone).unwrap().to_string();
+    let parse = |text: &str| {
+        time::parse_openssh_time(text.as_bytes(), &zone)
+            .unwrap()
+            .to_string()
+    };
     assert_eq!(parse("202601010000"), "2025-12-31T23:00:00Z");
     assert_eq!(parse("202607010000"), "2026-06-30T23:00:00Z");
     assert_eq!(parse("20260701UTC"), "2026-07-01T00:00:00Z");

@@ -5,15 +5,15 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// The step in which C's `mktime` searches for standard time near a summer time, seconds.
-const STRIDE: i64 = 601_200;
+const MKTIME_STEP_SECONDS: i64 = 601_200;
 /// The largest distance of that search, seconds.
-const FARTHEST: i64 = 536_454_000 / 2;
+const MAX_MKTIME_DISTANCE_SECONDS: i64 = 536_454_000 / 2;
 
 /// Reads a time as C's `strptime` and `mktime` do: a day or a second beyond the end of its month or minute belongs to
 /// the next, and a local time is standard time also in summer. None for other texts, and for times before 1970.
-pub fn parse(text: &[u8], zone: &TimeZone) -> Option<Timestamp> {
+pub fn parse_openssh_time(text: &[u8], zone: &TimeZone) -> Option<Timestamp> {
     let text = std::str::from_utf8(text).ok()?;
-    let (digits, is_utc) = without_zone(text);
+    let (digits, is_utc) = strip_utc_suffix(text);
     let field = |begin: usize, end: usize| -> Option<i64> {
         // White space before a number does not count.
         let field = digits.get(begin..end)?.trim_start_matches(' ');
@@ -55,7 +55,7 @@ pub fn parse(text: &[u8], zone: &TimeZone) -> Option<Timestamp> {
     (time.as_second() > 0).then_some(time)
 }
 
-fn without_zone(text: &str) -> (&str, bool) {
+fn strip_utc_suffix(text: &str) -> (&str, bool) {
     let ends_with = |word: &str| {
         let at = text.len().checked_sub(word.len())?;
         let (before, end) = text.split_at_checked(at)?;
@@ -77,7 +77,7 @@ fn standard_offset(zone: &TimeZone, time: Timestamp) -> i64 {
     if !is_summer {
         return own;
     }
-    for distance in (STRIDE..FARTHEST).step_by(601_200) {
+    for distance in (MKTIME_STEP_SECONDS..MAX_MKTIME_DISTANCE_SECONDS).step_by(601_200) {
         for distance in [-distance, distance] {
             let near = time.checked_add(SignedDuration::from_secs(distance));
             if let Ok(near) = near

@@ -327,7 +327,7 @@ impl<'a> NodeBuilder<'a> {
                 entries,
                 key,
                 merges,
-                places,
+                positions: places,
             } => match key.take() {
                 None => *key = Some(key::read_key(node)?),
                 Some((name, _, true)) if name == "<<" => merges.push((entries.len(), node)),

@@ -110,7 +110,9 @@ impl RawTerminal {
         let mut raw = before.clone();
         raw.make_raw();
         tcsetattr(&stdin, OptionalActions::Now, &raw).ok()?;
-        Some(Self { before })
+        Some(Self {
+            original_settings: before,
+        })
     }
 }
 

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::schema::{self, APPLICATION, VERSION};
+use super::schema::{self, APPLICATION_ID, SCHEMA_VERSION};
 
 /// How long a process waits for others that write the index: as long as building a large one takes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const WRITER_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long `SQLite` waits for a page that another process has locked.
-const BUSY: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(10);
+const PAGE_LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The path of a home's index.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl IndexFile {
     pub fn open(&self) -> Result<Option<Connection>, IndexError> {
         match self.try_open() {
             Ok(connection) => Ok(Some(connection)),
-            Err(IndexError::Database(error)) if !passes(&error) => Ok(None),
+            Err(IndexError::Database(error)) if !leaves_file_intact(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -65,13 +65,13 @@ impl IndexFile {
     fn try_open(&self) -> Result<Connection, IndexError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.path(), flags)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(PAGE_LOCK_TIMEOUT)?;
         let number =
             |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-        let is_ours = number("application_id")? == APPLICATION;
+        let is_ours = number("application_id")? == APPLICATION_ID;
         match number("user_version")? {
-            VERSION if is_ours => Ok(connection),
-            version if is_ours && version > VERSION => Err(IndexError::Newer),
+            SCHEMA_VERSION if is_ours => Ok(connection),
+            version if is_ours && version > SCHEMA_VERSION => Err(IndexError::Newer),
             // An older one, an empty file, somebody's own database.
             _ => Err(rusqlite::Error::InvalidQuery.into()),
         }
@@ -84,7 +84,7 @@ impl IndexFile {
             .truncate(false)
             .write(true)
             .open(self.home.join("index.lock"))?;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + WRITER_LOCK_TIMEOUT;
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(lock),
@@ -92,7 +92,7 @@ impl IndexFile {
                 Err(TryLockError::WouldBlock) if Instant::now() > until => {
                     return Err(IndexError::Busy);
                 }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
             }
         }
     }
@@ -104,23 +104,23 @@ impl IndexFile {
     ) -> Result<Connection, IndexError> {
         let part = self.home.join("index.sqlite.part");
         // Left by a process that was killed.
-        remove(&part)?;
+        remove_if_exists(&part)?;
         let connection = Connection::open(&part)?;
         // Until it is renamed nobody else opens it, and an incomplete one is useless.
         connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")?;
-        schema::create(&connection)?;
+        schema::create_tables(&connection)?;
         fill(&connection)?;
         connection.execute_batch("COMMIT;")?;
         drop(connection);
         File::open(&part)?.sync_all()?;
         // The journal of the old one, left by a process that was killed.
-        remove(&self.home.join("index.sqlite-journal"))?;
+        remove_if_exists(&self.home.join("index.sqlite-journal"))?;
         fs::rename(&part, self.path())?;
         self.try_open()
     }
 }
 
-fn remove(path: &Path) -> std::io::Result<()> {
+fn remove_if_exists(path: &Path) -> std::io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -128,7 +128,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
 }
 
 /// Returns whether an error is transient, or the disk's: then the file is not damaged and is not rebuilt.
-pub fn passes(error: &rusqlite::Error) -> bool {
+pub fn leaves_file_intact(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else {
         return false;
     };

@@ -25,7 +25,7 @@ use crate::{RunFilter, RunState, RunSummary};
 use retrial_store::lock::FileLock;
 use retrial_store::{Home, RunDirectory};
 
-pub use listing::names;
+pub use listing::run_names;
 
 /// Reads a run's files. It never fails: what cannot be read is empty.
 pub type ReadSummary = fn(&RunDirectory) -> RunSummary;
@@ -34,9 +34,9 @@ pub type ReadSummary = fn(&RunDirectory) -> RunSummary;
 #[derive(Debug)]
 pub struct RunIndex {
     storage: Storage,
-    place: IndexFile,
+    index_file: IndexFile,
     directories: RunDirectories,
-    note: Option<String>,
+    storage_problem: Option<String>,
 }
 
 #[derive(Debug)]
@@ -51,54 +51,59 @@ impl RunIndex {
     pub fn open(home: &Home, read: ReadSummary) -> Self {
         let mut index = Self {
             storage: Storage::Memory(Vec::new()),
-            place: IndexFile::new(home.root()),
+            index_file: IndexFile::new(home.root()),
             directories: RunDirectories {
                 runs: home.runs_directory(),
-                read,
+                read_summary: read,
             },
-            note: None,
+            storage_problem: None,
         };
         let directories = &index.directories;
         if let Err(error) = fs::read_dir(&directories.runs)
             && error.kind() != ErrorKind::NotFound
         {
             let runs = directories.runs.display();
-            index.note = Some(format!("the runs in {runs} cannot be read: {error}"));
+            index.storage_problem = Some(format!("the runs in {runs} cannot be read: {error}"));
             return index;
         }
         let listed = directories.list();
         // Opening the index does not create a home.
-        if listed.is_empty() && !index.place.path().exists() {
+        if listed.is_empty() && !index.index_file.path().exists() {
             return index;
         }
-        match sync::update(&index.place, directories, &listed) {
+        match sync::update_index(&index.index_file, directories, &listed) {
             Ok(connection) => index.storage = Storage::Disk(connection),
             Err(error) => {
-                let path = index.place.path();
-                index.note = Some(format!(
+                let path = index.index_file.path();
+                index.storage_problem = Some(format!(
                     "the index of runs cannot be stored ({}: {error}): the run directories were read instead",
                     path.display()
                 ));
-                index.storage =
-                    Storage::Memory(sync::in_memory(&index.place, directories, &listed));
+                index.storage = Storage::Memory(sync::read_into_memory(
+                    &index.index_file,
+                    directories,
+                    &listed,
+                ));
             }
         }
         index
     }
 
     /// Returns why the index is not stored on disk, or why runs cannot be read; none if all is well.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+    pub fn storage_problem(&self) -> Option<&str> {
+        self.storage_problem.as_deref()
     }
 
     /// The runs that match, the newest last.
     pub fn runs(&mut self, filter: &RunFilter) -> Vec<RunSummary> {
-        let rows = match &self.storage {
-            Storage::Disk(connection) => rows::some(connection, &self.directories.runs, filter),
+        let selected_rows = match &self.storage {
+            Storage::Disk(connection) => {
+                rows::read_matching(connection, &self.directories.runs, filter)
+            }
             Storage::Memory(rows) => Ok(rows.clone()),
         };
-        let rows = rows.unwrap_or_else(|_| self.read_again());
-        let with_stand = rows.into_iter().map(|mut row| {
+        let rows = selected_rows.unwrap_or_else(|_| self.rebuild_and_read());
+        let with_state = rows.into_iter().map(|mut row| {
             if row.run_state != RunState::Ended
                 && let Some(holder) = FileLock::find_holder(&row.path.join("lock"))
             {
@@ -106,19 +111,19 @@ impl RunIndex {
             }
             row
         });
-        with_stand.filter(|row| filter.fits(row)).collect()
+        with_state.filter(|row| filter.matches(row)).collect()
     }
 
     /// Rebuilds an index that proves to be damaged.
-    fn read_again(&mut self) -> Vec<RunSummary> {
+    fn rebuild_and_read(&mut self) -> Vec<RunSummary> {
         let directories = &self.directories;
-        let rebuilt = sync::rebuild(&self.place, directories).ok();
-        let rebuilt = rebuilt.and_then(|connection| {
-            let rows = rows::all(&connection, &directories.runs).ok()?;
-            Some((Storage::Disk(connection), rows))
+        let rebuilt_index = sync::rebuild_index(&self.index_file, directories).ok();
+        let rebuilt = rebuilt_index.and_then(|connection| {
+            let indexed_rows = rows::read_all(&connection, &directories.runs).ok()?;
+            Some((Storage::Disk(connection), indexed_rows))
         });
         let (storage, rows) = rebuilt.unwrap_or_else(|| {
-            let rows = directories.all();
+            let rows = directories.read_all();
             (Storage::Memory(rows.clone()), rows)
         });
         self.storage = storage;

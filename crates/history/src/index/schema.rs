@@ -3,9 +3,9 @@
 use rusqlite::Connection;
 
 /// Incremented with every change of the tables, and of the fields of a run's summary.
-pub const VERSION: i32 = 5;
+pub const SCHEMA_VERSION: i32 = 5;
 /// `rtrl`: marks the file as ours.
-pub const APPLICATION: i32 = 0x7274_726c;
+pub const APPLICATION_ID: i32 = 0x7274_726c;
 
 pub(super) const TABLES: &str = "
 CREATE TABLE directories (
@@ -22,8 +22,8 @@ CREATE TABLE runs (
 ";
 
 /// Creates the tables, and marks the file as an index of this version.
-pub fn create(connection: &Connection) -> rusqlite::Result<()> {
+pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
-    connection.pragma_update(None, "application_id", APPLICATION)?;
-    connection.pragma_update(None, "user_version", VERSION)
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)
 }

@@ -70,14 +70,14 @@ impl Scene {
         let mut index = self.open();
         let rows = index.runs(&RunFilter::default());
         let rows = rows.iter().map(|row| format!("{} {}", row.id, row.title));
-        (rows.collect(), index.note().map(str::to_owned))
+        (rows.collect(), index.storage_problem().map(str::to_owned))
     }
 
     fn file(&self) -> PathBuf {
         self.home.root().join("index.sqlite")
     }
 
-    fn holds(&self, runs: &[&str]) {
+    fn assert_listed(&self, runs: &[&str]) {
         assert_eq!(
             self.listing(),
             (runs.iter().map(|run| (*run).to_owned()).collect(), None)
@@ -118,10 +118,10 @@ fn only_new_and_changed_runs_are_read() {
 fn recently_written_runs_are_read_again() {
     let scene = Scene::new(&["a"]);
     fs::write(scene.run("a").join("plan.json"), "one").unwrap();
-    scene.holds(&["a one"]);
+    scene.assert_listed(&["a one"]);
     // As long as before, and perhaps in the same tick of the clock.
     fs::write(scene.run("a").join("plan.json"), "two").unwrap();
-    scene.holds(&["a two"]);
+    scene.assert_listed(&["a two"]);
 }
 
 #[test]
@@ -130,20 +130,20 @@ fn other_files_are_not_listed() {
     fs::create_dir_all(scene.run("empty")).unwrap();
     fs::write(scene.run("file"), "").unwrap();
     scene.plant(".removing-b", "half of it", "over");
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
 }
 
 #[test]
 fn an_empty_home_is_not_created() {
     let scene = Scene::new(&[]);
-    scene.holds(&[]);
+    scene.assert_listed(&[]);
     assert!(!scene.home.root().exists());
 }
 
 #[test]
 fn an_invalid_index_is_rebuilt() {
     let scene = Scene::new(&["a", "b"]);
-    scene.holds(&["a planted", "b planted"]);
+    scene.assert_listed(&["a planted", "b planted"]);
     let whole = fs::read(scene.file()).unwrap();
     let mut torn = whole.clone();
     torn.truncate(whole.len() / 2);
@@ -158,7 +158,7 @@ fn an_invalid_index_is_rebuilt() {
         &scribbled,
     ] {
         fs::write(scene.file(), bytes).unwrap();
-        scene.holds(&["a planted", "b planted"]);
+        scene.assert_listed(&["a planted", "b planted"]);
         // And it was made well again.
         assert_eq!(
             Connection::open(scene.file())
@@ -173,18 +173,18 @@ fn an_invalid_index_is_rebuilt() {
 #[test]
 fn a_truncated_index_is_rebuilt() {
     let scene = Scene::new(&["a", "b"]);
-    scene.holds(&["a planted", "b planted"]);
+    scene.assert_listed(&["a planted", "b planted"]);
     let whole = fs::read(scene.file()).unwrap();
     for length in (0..whole.len()).step_by(997) {
         fs::write(scene.file(), &whole[..length]).unwrap();
-        scene.holds(&["a planted", "b planted"]);
+        scene.assert_listed(&["a planted", "b planted"]);
     }
 }
 
 #[test]
 fn an_older_index_is_rebuilt_and_a_newer_one_is_untouched() {
     let scene = Scene::new(&["a"]);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
     let version = |set: i32| {
         let connection = Connection::open(scene.file()).unwrap();
         connection.pragma_update(None, "user_version", set).unwrap();
@@ -195,15 +195,15 @@ fn an_older_index_is_rebuilt_and_a_newer_one_is_untouched() {
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .unwrap()
     };
-    version(schema::VERSION - 1);
+    version(schema::SCHEMA_VERSION - 1);
     scene.plant("b", "new", "over");
-    scene.holds(&["a planted", "b new"]);
-    assert_eq!(stored_version(), schema::VERSION);
-    version(schema::VERSION + 1);
+    scene.assert_listed(&["a planted", "b new"]);
+    assert_eq!(stored_version(), schema::SCHEMA_VERSION);
+    version(schema::SCHEMA_VERSION + 1);
     let (rows, note) = scene.listing();
     assert_eq!(rows, ["a planted", "b new"]);
     assert!(note.unwrap().contains("newer version"));
-    assert_eq!(stored_version(), schema::VERSION + 1);
+    assert_eq!(stored_version(), schema::SCHEMA_VERSION + 1);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_foreign_database_is_replaced_and_a_directory_is_not() {
     let other = Connection::open(scene.file()).unwrap();
     other.execute_batch("CREATE TABLE runs (id TEXT)").unwrap();
     drop(other);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
     fs::remove_file(scene.file()).unwrap();
     fs::create_dir(scene.file()).unwrap();
     let (rows, note) = scene.listing();
@@ -223,32 +223,32 @@ fn a_foreign_database_is_replaced_and_a_directory_is_not() {
 #[test]
 fn a_table_with_a_missing_column_is_rebuilt() {
     let scene = Scene::new(&["a"]);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
     let connection = Connection::open(scene.file()).unwrap();
     connection
         .execute_batch("ALTER TABLE runs DROP COLUMN summary")
         .unwrap();
     drop(connection);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
 }
 
 #[test]
 fn a_locked_index_is_bypassed() {
     let scene = Scene::new(&["a"]);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
     let other = Connection::open(scene.file()).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let (rows, note) = scene.listing();
     assert_eq!(rows, ["a planted"]);
     assert!(note.unwrap().contains("locked"));
     drop(other);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
 }
 
 #[test]
 fn an_unwritable_index_is_read_and_completed_from_directories() {
     let scene = Scene::new(&["a"]);
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
     scene.plant("b", "new", "over");
     // Writers cannot take turns.
     fs::remove_file(scene.home.root().join("index.lock")).unwrap();
@@ -267,7 +267,7 @@ fn a_partial_index_of_a_killed_process_is_replaced() {
         "of the old one",
     )
     .unwrap();
-    scene.holds(&["a planted"]);
+    scene.assert_listed(&["a planted"]);
     assert!(!scene.home.root().join("index.sqlite.part").exists());
 }
 
@@ -337,6 +337,6 @@ fn every_column_round_trips() {
 fn the_version_is_that_of_the_tables_and_fields() {
     let row: RunSummary = serde_json::from_str(include_str!("row.json")).unwrap();
     let fields = serde_json::to_string_pretty(&row).unwrap();
-    let (version, tables) = (schema::VERSION, schema::TABLES);
+    let (version, tables) = (schema::SCHEMA_VERSION, schema::TABLES);
     insta::assert_snapshot!(format!("version {version}\n{tables}\n{fields}"));
 }

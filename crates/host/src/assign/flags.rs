@@ -43,8 +43,8 @@ fn replace_devices_where(
     let first_replaced = written.iter().position(|device| is_replaced(device));
     let others = written.iter().filter(|device| !is_replaced(device));
     let mut devices: Vec<String> = others.cloned().collect();
-    let at = first_replaced.unwrap_or(devices.len());
-    devices.splice(at..at, by);
+    let position = first_replaced.unwrap_or(devices.len());
+    devices.splice(position..position, by);
     devices
 }
 

@@ -1,7 +1,7 @@
 //! Checks whether this host is ready. Pure: turns the facts of the host, and optionally a recipe, into one list
 //! of checks.
 //!
-//! `doctor` prints all of them. A plan stores the unmet requirements of its recipe ([`unmet`]), and a run stops
+//! `doctor` prints all of them. A plan stores the unmet requirements of its recipe ([`unmet_requirements`]), and a run stops
 //! on fatal ones ([`HostCheck::prevents_start`]).
 
 mod check;
@@ -41,7 +41,7 @@ pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
 
 /// The requirements of a recipe that the host does not meet, as far as a plan can know them: from the host and
 /// the assigned GPUs, without querying an engine or the hub.
-pub fn unmet(
+pub fn unmet_requirements(
     requires: &HostRequirements,
     host: &HostView,
     assigned: Option<&AssignedGpus>,
@@ -50,7 +50,7 @@ pub fn unmet(
     let facts = HostFacts {
         requires: Some(requires),
         assigned,
-        chosen,
+        has_chosen_gpus: chosen,
         disks: vec![DiskSpace::for_runs(host.disk_free)],
         ..HostFacts::from_host(host)
     };

@@ -108,7 +108,7 @@ fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>
                 }
             }
             (Some(_), None) => {
-                draft.add_incomplete("requires.gpus: its description has no number of GPUs")
+                draft.add_incomplete("requires.gpus: its description has no number of GPUs");
             }
             (None, _) => {
                 let name = to_single_line(&system.format_count_and_models());

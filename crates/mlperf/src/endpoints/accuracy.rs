@@ -118,7 +118,7 @@ impl Score {
         Self {
             dataset: name.unwrap_or_default().to_owned(),
             value,
-            figures,
+            figures: all_figures,
             samples: to_whole_number(score.get("total_samples")).or(issued),
             unit_samples: to_whole_number(score.get("unit_samples")),
             complete: score

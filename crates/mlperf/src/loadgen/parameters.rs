@@ -63,7 +63,7 @@ macro_rules! parameters {
         impl Parameters {
             /// Takes a line of the summary; `None` where `key` is no setting, `Some(false)` where
             /// its value cannot be read.
-            pub(super) fn take_printed(&mut self, key: &str, value: &str) -> Option<bool> {
+            pub(super) fn store_printed(&mut self, key: &str, value: &str) -> Option<bool> {
                 match key {
                     $($printed => {
                         let read = <$kind as Setting>::from_text(value);
@@ -76,7 +76,7 @@ macro_rules! parameters {
             }
 
             /// Takes an entry of the detail log, where `key` is a setting.
-            pub(super) fn take_logged(&mut self, key: &str, value: &Value) {
+            pub(super) fn store_logged(&mut self, key: &str, value: &Value) {
                 match key {
                     $($logged => self.$field = <$kind as Setting>::from_json(value).or(self.$field),)*
                     _ => {}
@@ -90,7 +90,7 @@ macro_rules! parameters {
             }
 
             /// Returns the settings that both state, with different values.
-            pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
+            pub(super) fn names_of_differing(&self, other: &Self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if let (Some(ours), Some(theirs)) = (self.$field, other.$field)
                     && !ours.agrees(theirs)
@@ -168,12 +168,12 @@ mod tests {
     fn a_64_bit_seed_keeps_its_precision() {
         let mut printed = Parameters::default();
         assert_eq!(
-            printed.take_printed("schedule_rng_seed", "18209322760996052031"),
+            printed.store_printed("schedule_rng_seed", "18209322760996052031"),
             Some(true)
         );
         let mut logged = Parameters::default();
         let entry: Value = serde_json::from_str("18209322760996052031").unwrap();
-        logged.take_logged("effective_schedule_rng_seed", &entry);
+        logged.store_logged("effective_schedule_rng_seed", &entry);
         assert_eq!(printed.schedule_rng_seed, Some(18_209_322_760_996_052_031));
         assert_eq!(printed, logged);
     }
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn unknown_settings_and_unreadable_values_are_refused() {
         let mut parameters = Parameters::default();
-        assert_eq!(parameters.take_printed("colour", "red"), None);
-        assert_eq!(parameters.take_printed("target_qps", "fast"), Some(false));
+        assert_eq!(parameters.store_printed("colour", "red"), None);
+        assert_eq!(parameters.store_printed("target_qps", "fast"), Some(false));
         assert_eq!(parameters, Parameters::default());
     }
 
@@ -190,17 +190,17 @@ mod tests {
     fn printed_settings_differ_only_beyond_their_rounding() {
         let with = |qps: f64, count: u64| {
             let mut parameters = Parameters::default();
-            parameters.take_logged("effective_target_qps", &json!(qps));
-            parameters.take_logged("effective_min_query_count", &json!(count));
+            parameters.store_logged("effective_target_qps", &json!(qps));
+            parameters.store_logged("effective_min_query_count", &json!(count));
             parameters
         };
         assert!(
             with(1666.67, 600)
-                .differing(&with(1_666.666_67, 600))
+                .names_of_differing(&with(1_666.666_67, 600))
                 .is_empty()
         );
         assert_eq!(
-            with(300.0, 600).differing(&with(400.0, 601)),
+            with(300.0, 600).names_of_differing(&with(400.0, 601)),
             ["target_qps", "min_query_count"]
         );
     }

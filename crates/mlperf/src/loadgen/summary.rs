@@ -168,5 +168,5 @@ pub fn parse_summary(text: &str) -> Result<LoadgenSummary, SummaryError> {
     {
         return Err(SummaryError::Empty);
     }
-    parser::SummaryParser::default().read(text)
+    parser::SummaryParser::default().parse(text)
 }

@@ -165,7 +165,7 @@ fn add_log_differences(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let names = [&summary.sut_name, &detail.sut_name];
     let [printed, logged] = names.map(|name| name.as_deref().map(collapse_whitespace));
     differing.extend(describe_difference("SUT name", printed, logged));
-    let settings = summary.parameters.differing(&detail.parameters);
+    let settings = summary.parameters.names_of_differing(&detail.parameters);
     differing.extend(settings.into_iter().map(str::to_owned));
     let disagreements = run.figure_disagreements();
     let figures = disagreements.into_iter();

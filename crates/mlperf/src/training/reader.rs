@@ -233,7 +233,7 @@ impl<'a> LogReader<'a> {
             let differ = occurrences.is_some_and(|occurrences| occurrences.differ);
             match rule.count {
                 OccurrenceCount::One if count == 0 => {
-                    self.add_violation(name, "missing", "once in each log")
+                    self.add_violation(name, "missing", "once in each log");
                 }
                 // Several with the same value count as one.
                 OccurrenceCount::One if differ => {

@@ -199,7 +199,7 @@ impl PlanBuilder<'_> {
         let request = AssignRequest {
             container,
             gpus: request,
-            chosen,
+            gpu_selectors: chosen,
             host: self.host,
         };
         let (flags, assigned) = assign_host_gpus(&request).map_err(error)?;

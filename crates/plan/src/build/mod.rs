@@ -20,7 +20,7 @@ use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
 use super::step::{Action, Plan, Step, StepCondition};
-use retrial_host::checks::unmet;
+use retrial_host::checks::unmet_requirements;
 use retrial_host::model::HostView;
 use retrial_recipe::expression::{ExpressionScope, NodeScope, render_template};
 use retrial_recipe::model::{
@@ -87,9 +87,11 @@ fn build_without_changes(
     builder.add_steps()?;
     let plan = &builder.plan;
     let assigned = plan.assigned_gpus.as_ref();
-    let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
+    let unmet_checks =
+        unmet_requirements(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
-    let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same_sku(system, host));
+    let same_sku =
+        unmet_checks.is_empty() && system.is_some_and(|system| sku::is_same_sku(system, host));
     let mut plan = Plan {
         schema: 1,
         recipe: recipe.name.clone(),
@@ -108,7 +110,7 @@ fn build_without_changes(
         directory: origin.directory.clone(),
         gpus: options.gpus.clone(),
         removed_privileges,
-        unmet,
+        unmet: unmet_checks,
         deviations: deviation::plan_deviations(recipe, &plan.container),
         judge: recipe.judge.clone(),
         secrets: builder.nameable_secrets(),

@@ -107,7 +107,7 @@ fn list_differences(recorded: &Plan, resolved: &ResolvedRecipe) -> Vec<String> {
         recipe_hash: &resolved.hash,
         host: &two_gpu_host(),
     };
-    let found = derivation.differences().unwrap();
+    let found = derivation.find_differences().unwrap();
     found.iter().map(ToString::to_string).collect()
 }
 

@@ -54,11 +54,11 @@ impl Guide {
         match plain.as_slice() {
             ["docker", "run", ..] => self.add_line(&words[2..], |guide| &mut guide.run_lines),
             ["docker", "container", "run", ..] => {
-                self.add_line(&words[3..], |guide| &mut guide.run_lines)
+                self.add_line(&words[3..], |guide| &mut guide.run_lines);
             }
             ["docker", "exec", ..] => self.add_line(&words[2..], |guide| &mut guide.exec_lines),
             ["docker", "container", "exec"] => {
-                self.add_line(&words[3..], |guide| &mut guide.exec_lines)
+                self.add_line(&words[3..], |guide| &mut guide.exec_lines);
             }
             ["docker", "pull", ..] => self.pulls.extend(words[2..].last().cloned()),
             ["docker", "image", "pull"] => self.pulls.extend(words[3..].last().cloned()),

@@ -148,7 +148,10 @@ fn push_flag(
 ) -> Result<(), DockerRunError> {
     if flag.takes_value {
         let flag_value = value.unwrap_or_default();
-        flags.push(FlagValue { flag, value });
+        flags.push(FlagValue {
+            flag,
+            value: flag_value,
+        });
         return Ok(());
     }
     // The values that Go's strconv.ParseBool accepts.

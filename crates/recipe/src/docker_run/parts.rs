@@ -91,12 +91,19 @@ impl<'a> RecipeParts<'a> {
                     let text = text.clone();
                     DockerRunError::Expression { text }
                 }
-                Piece::Text(text) if token_in(text).is_some() => DockerRunError::Token { flag },
+                ShellWordPart::Text(text) if find_hub_token(text).is_some() => {
+                    DockerRunError::Token { flag: flag_name }
+                }
                 ShellWordPart::Variable { name, .. } if is_secret(name) => {
                     let name = name.clone();
-                    DockerRunError::Secret { flag, name }
+                    DockerRunError::Secret {
+                        flag: flag_name,
+                        name,
+                    }
                 }
-                Piece::Here => DockerRunError::Here { flag },
+                ShellWordPart::WorkingDirectory => {
+                    DockerRunError::WorkingDirectory { flag: flag_name }
+                }
                 ShellWordPart::Text(text) => {
                     expanded.push_str(text);
                     continue;
@@ -191,7 +198,7 @@ impl<'a> RecipeParts<'a> {
         self.params.push(DraftedParam {
             name: name.clone(),
             variable: variable.to_owned(),
-            is_path,
+            is_path: is_path_param,
             default,
             placeholder,
         });

@@ -35,7 +35,7 @@ pub(super) fn collect_parts<'a>(
                     .to_owned(),
             }),
             FlagTreatment::Key if option.flag.name == "entrypoint" => {
-                entrypoint = Some(&option.value)
+                entrypoint = Some(&option.value);
             }
             FlagTreatment::Key => translate_flag(&mut parts, option),
         }

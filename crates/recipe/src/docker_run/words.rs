@@ -284,7 +284,7 @@ impl ShellLexer {
                 Some('\\') => match self.next() {
                     Some('\n') | None => {}
                     Some(letter @ ('"' | '\\' | '$' | '`')) => {
-                        self.push_literal(&letter.to_string())
+                        self.push_literal(&letter.to_string());
                     }
                     Some(letter) => self.push_literal(&format!("\\{letter}")),
                 },

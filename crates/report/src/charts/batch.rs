@@ -241,8 +241,9 @@ impl BatchFigure<'_> {
         let mut baselines = of_figure.iter().map(|(_, figure)| &figure.baseline.subject);
         let baseline = baselines.all_equal_value();
         let compared = of_figure.iter();
-        let rows = compared.filter_map(|(cell, figure)| difference_row(cell.name.clone(), figure));
-        let rows = rows.take(MAX_CHART_ROWS).collect_vec();
+        let all_rows =
+            compared.filter_map(|(cell, figure)| difference_row(cell.name.clone(), figure));
+        let rows = all_rows.take(MAX_CHART_ROWS).collect_vec();
         let sentences = of_figure.iter().map(|(_, figure)| &figure.sentence);
         let has_rows = !rows.is_empty();
         let ratios = RatioChart {

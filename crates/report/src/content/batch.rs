@@ -47,8 +47,8 @@ pub(super) fn batch_blocks(
     detail: DetailLevel,
 ) -> Vec<Block> {
     let full = detail == DetailLevel::Full;
-    let charts = full.then(|| charts::batch_charts(batch));
-    let mut charts = charts.into_iter().flatten();
+    let all_charts = full.then(|| charts::batch_charts(batch));
+    let mut charts = all_charts.into_iter().flatten();
     let conclusion = Conclusion {
         chart: charts.next().map(Box::new),
         ..batch_conclusion(batch, evidence)
@@ -211,8 +211,8 @@ fn evidence_table(batch: &BatchVerdict) -> Option<Block> {
 /// A row for each performance result of each cell, also for one without a figure.
 fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     let rows = batch.cells.iter().flat_map(|cell| {
-        let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-        let results = results.filter(|result| result.mode == Mode::Performance);
+        let all_results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
+        let results = all_results.filter(|result| result.mode == Mode::Performance);
         let rows = results.map(|result| {
             let deciding = result.deciding_figure();
             let figure =

@@ -84,8 +84,8 @@ fn trials_blocks(result: &ResultVerdict) -> Vec<Block> {
 fn figure_names(result: &ResultVerdict) -> Vec<&String> {
     let judged = result.judgements.iter().map(|judgement| &judgement.figure);
     let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
-    let names = result.deciding.iter().chain(judged).chain(all);
-    let names = names.unique_by(|name| name.to_ascii_lowercase());
+    let all_names = result.deciding.iter().chain(judged).chain(all);
+    let names = all_names.unique_by(|name| name.to_ascii_lowercase());
     names.take(MAX_TRIAL_FIGURES).collect()
 }
 

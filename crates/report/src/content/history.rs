@@ -73,7 +73,11 @@ fn group_runs(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
         } else {
             &row.gpus
         };
-        let key = (runs::benchmark_title(row), row.choices(), place.as_str());
+        let key = (
+            runs::benchmark_title(row),
+            row.format_choices(),
+            place.as_str(),
+        );
         rows_by_group.entry(key).or_default().push(row);
     }
     let entries = rows_by_group.into_iter();
@@ -88,7 +92,7 @@ fn group_runs(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
 
 fn outcome_blocks(many: &RunsPage<'_>) -> Vec<Block> {
     let rows = many.rows.iter();
-    let states = rows.map(|row| (row.qualified_outcome(), row.state()));
+    let states = rows.map(|row| (row.qualified_outcome(), row.state_word()));
     let table = Table::builder("Runs by outcome", states.counts().into_iter().sorted())
         .status("outcome", |((outcome, state), _)| {
             outcome_status(outcome.as_ref(), state)
@@ -202,7 +206,7 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         rows.map(move |spread| (group, spread))
     });
     let states = |group: &HistoryGroup<'_>| {
-        let state_counts = group.rows.iter().map(|row| row.described_state()).counts();
+        let state_counts = group.rows.iter().map(|row| row.describe_state()).counts();
         let sorted_counts = state_counts.into_iter().sorted();
         let counts = sorted_counts.map(|(state, count)| format!("{count} {state}"));
         join(counts, ", ")
@@ -263,7 +267,7 @@ fn run_blocks(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
             .text("started", |row| runs::format_start(row, many.zone))
             .text("host", |row| &row.host)
             .status("outcome", |row| {
-                outcome_status(row.qualified_outcome().as_ref(), row.state())
+                outcome_status(row.qualified_outcome().as_ref(), row.state_word())
             })
             .number("figure", |row| figure(row))
             .column(Column::number("ratio").with_note("to published"), |row| {

@@ -94,8 +94,8 @@ fn subject_sections<'a>(subjects: &'a [ReportSubject<'_>]) -> impl Iterator<Item
 
 fn subject_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let judged = subject.entry.verdict;
-    let charts = in_full.then(|| charts::verdict_charts(judged));
-    let mut charts = charts.into_iter().flatten();
+    let all_charts = in_full.then(|| charts::verdict_charts(judged));
+    let mut charts = all_charts.into_iter().flatten();
     let mut conclusion = verdict::verdict_conclusion(&subject.entry);
     conclusion
         .remarks

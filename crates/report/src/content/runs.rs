@@ -30,7 +30,7 @@ pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     };
     let ratio = |row: &RunSummary| row.deciding.as_ref()?.ratio.map(number::format_ratio);
     let duration = |row: &RunSummary| {
-        row.seconds()
+        row.duration_seconds()
             .map(format::format_duration)
             .unwrap_or_default()
     };
@@ -42,7 +42,7 @@ pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
             truncate_cell(&row.title)
         })
         .column(Column::text("variant").omit_at_rank(4), |row| {
-            truncate_cell(&row.choices())
+            truncate_cell(&row.format_choices())
         })
         .column(measured.omit_at_rank(5), |row| {
             format_deciding_figure(row, scenarios)
@@ -71,7 +71,7 @@ fn status_cell(row: &RunSummary) -> TableCell {
 /// A run's outcome, or its state after a sign if it has none.
 pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
     row.qualified_outcome().map_or_else(
-        || format!("{sign} {}", row.state()).into(),
+        || format!("{sign} {}", row.state_word()).into(),
         |outcome| {
             let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
             TableCell::status(outcome.outcome, &format!("{outcome}{imported}"))

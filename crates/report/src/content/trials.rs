@@ -129,7 +129,7 @@ pub fn render_rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) ->
                 is_warmup,
                 figure,
                 value,
-                judged,
+                judgement: judged,
                 reference: judged.and_then(|judged| Reference::find_deciding(&judged.references)),
             };
             COLUMNS.map(|(_, value)| value(&row)).to_vec()

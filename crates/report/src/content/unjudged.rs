@@ -61,7 +61,7 @@ fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<B
         .iter()
         .fold(rows, |rows, &(statistic, name, spare)| {
             let column = Column {
-                spare,
+                omission_rank: spare,
                 ..Column::number(name)
             };
             rows.column(column, |row| {

@@ -167,7 +167,14 @@ impl Table {
         rows: impl IntoIterator<Item = Vec<TableCell>>,
     ) -> Self {
         let cells = rows.into_iter().collect();
-        Self::grouped(caption, columns, vec![Group { title: None, rows }])
+        Self::from_groups(
+            caption,
+            columns,
+            vec![RowGroup {
+                title: None,
+                rows: cells,
+            }],
+        )
     }
 
     /// Creates a table of groups.
@@ -190,7 +197,7 @@ impl Table {
         let cells = records.iter().map(|_| Vec::new());
         RowTable {
             table: Self::new(caption, Vec::new(), cells),
-            rows,
+            rows: records,
         }
     }
 

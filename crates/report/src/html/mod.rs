@@ -23,16 +23,16 @@ pub const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"";
 
 /// Renders a document as a page.
 pub fn render_html(document: &Document) -> String {
-    page(document, None)
+    render_page(document, None)
 }
 
 /// Renders a document as a page of a website: it links other pages, and its tables can be filtered.
 pub fn render_website_page(document: &Document, links: &[(Line, String)]) -> String {
-    page(document, Some(links))
+    render_page(document, Some(links))
 }
 
 /// A page; in a website, with links to others.
-fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
+fn render_page(document: &Document, links: Option<&[(Line, String)]>) -> String {
     let page = HtmlPage::default();
     let body = page.render_blocks(&document.blocks, 2);
     let made_by = html! { p.made_by { "Made by " (document.made_by.as_str()) } };
@@ -103,7 +103,7 @@ impl HtmlPage {
             Block::List(items) => render_list(items),
             Block::Table(table) => render_table(table, &self.heading.borrow()),
             Block::Charts(charts) => html! {
-                div.charts { @for chart in charts { (self.figure(chart)) "\n" } }
+                div.charts { @for chart in charts { (self.render_figure(chart)) "\n" } }
             },
             Block::Verbatim(label, lines) => html! {
                 pre tabindex="0" role="region" aria-label=(label.as_str()) {
@@ -125,7 +125,7 @@ impl HtmlPage {
         }
     }
 
-    fn figure(&self, chart: &Chart) -> Markup {
+    fn render_figure(&self, chart: &Chart) -> Markup {
         let number = self.charts.replace(self.charts.get() + 1);
         html! {
             figure class=[svg::is_wide(chart).then_some("full")] {
@@ -143,7 +143,7 @@ impl HtmlPage {
                 @if !content.sentence.is_empty() { p { (content.sentence.as_str()) } }
                 @for alert in &content.alerts { p { span.bad { "! " (alert.as_str()) } } }
             }
-            @if let Some(chart) = &content.chart { div.charts { (self.figure(chart)) } }
+            @if let Some(chart) = &content.chart { div.charts { (self.render_figure(chart)) } }
             @if !content.remarks.is_empty() {
                 dl.remarks {
                     @for (label, text) in &content.remarks {

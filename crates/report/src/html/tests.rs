@@ -75,7 +75,7 @@ fn rows() -> Vec<TelemetryRow> {
                 time: jiff::Timestamp::UNIX_EPOCH,
                 pause_s: 1.0,
                 measured: measured.clone(),
-                of,
+                origin: of,
             };
             let gpu = |index: u32| RowSource::Gpu {
                 index,

@@ -214,7 +214,7 @@ impl PlainBatchProgress {
         let all = self.plan.schedule.trial_runs.len();
         BatchProgress {
             ended_runs: all - self.remaining_trial_runs().len(),
-            all,
+            all_runs: all,
             text: self.trial_run_label(trial_run) + &self.remaining_text(),
         }
     }

@@ -126,7 +126,7 @@ impl LiveView {
             }
             what => {
                 if let Some(step) = &mut self.step {
-                    step.take(event.time, what);
+                    step.apply_event(event.time, what);
                 }
             }
         }
@@ -205,7 +205,7 @@ impl ActiveStep {
         }
     }
 
-    fn take(&mut self, time: Timestamp, what: &EventKind) {
+    fn apply_event(&mut self, time: Timestamp, what: &EventKind) {
         match what {
             EventKind::Transfer(transfer) => self.transfers.record_transfer(time, transfer),
             EventKind::Telemetry { live } => self.sample = sentence::describe_sample(live),

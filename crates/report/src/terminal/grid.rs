@@ -178,12 +178,12 @@ impl<'a> Grid<'a> {
             }
         }
         text += &rule;
-        let mut rows = rows.iter();
+        let mut remaining_rows = rows.iter();
         for group in &self.table.groups {
             if let Some(title) = &group.title {
                 text += &(terminal.bold(&title.text) + "\n");
             }
-            for (row, cells) in group.rows.iter().zip(rows.by_ref()) {
+            for (row, cells) in group.rows.iter().zip(remaining_rows.by_ref()) {
                 for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
                     let line = cells.iter().zip(self.layout).map(|(lines, stack)| {
                         let line = lines.get(number);

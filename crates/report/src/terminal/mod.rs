@@ -108,7 +108,7 @@ impl TerminalWriter {
             Block::Conclusion(conclusion) => self.write_conclusion(conclusion),
             Block::Paragraph(StyledText::Faint(line)) => self.write_styled(line, 0, Terminal::dim),
             Block::Paragraph(text) => self.write_wrapped(text.line(), 0),
-            Block::List(items) => self.list(items),
+            Block::List(items) => self.write_list(items),
             Block::Table(table) => {
                 if table.titled {
                     self.write_styled(&table.caption, 2, Terminal::bold);
@@ -174,7 +174,7 @@ impl TerminalWriter {
 
     /// Writes signs first, then aligned keys, with texts next to them. A key that is too long for
     /// the column moves only its own text.
-    fn list(&mut self, items: &[ListItem]) {
+    fn write_list(&mut self, items: &[ListItem]) {
         let mut widths: Vec<usize> = items.iter().map(|item| item.key.width()).collect();
         widths.sort_unstable();
         let typical = widths.get(widths.len() / 2).copied().unwrap_or(0);

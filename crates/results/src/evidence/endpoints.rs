@@ -87,7 +87,7 @@ fn read_config(folder: &Path) -> Result<Map<String, Value>, String> {
         match open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES) {
             Ok(text) => return parse_config(&text).map_err(|reason| format!("{name}: {reason}")),
             Err(error) => {
-                drop(first_error.get_or_insert(format!("{name}: {}", error.reason_without_path())))
+                first_error.get_or_insert(format!("{name}: {}", error.reason_without_path()));
             }
         }
     }

@@ -310,7 +310,7 @@ fn read_json_figure(
 }
 
 /// Hands every line of a file to `feed`, as UTF-8.
-pub(crate) fn each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), String> {
+pub(crate) fn for_each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), String> {
     for_each_long_line(file, DEFAULT_LINE_LIMIT_BYTES, feed)
 }
 
@@ -342,6 +342,6 @@ fn describe_nearest_line(expression: &str, file: &TextFile) -> String {
         return "; it is empty".to_owned();
     }
     // What cannot be read has no nearest line.
-    let _ = each_line(&mut file, |line| nearest.consider_line(line));
+    let _ = for_each_line(&mut file, |line| nearest.consider_line(line));
     nearest.into_hint()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use itertools::join;
 use walkdir::WalkDir;
 
-use super::figures::{TextFile, each_line};
+use super::figures::{TextFile, for_each_line};
 use crate::verdict::RuleCheck;
 use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
 use retrial_readings::nearest::{truncate_for_message, truncate_to_chars};
@@ -64,8 +64,8 @@ fn check_marker_file(folder: &Path, name: &str) -> Option<RuleCheck> {
 }
 
 fn marker_violation(name: &str, folder: &Path, path: &Path) -> RuleCheck {
-    let reason = read_reason(folder, path).map(|reason| format!(": {reason}"));
-    let reason = reason.unwrap_or_default();
+    let stated_reason = read_reason(folder, path).map(|reason| format!(": {reason}"));
+    let reason = stated_reason.unwrap_or_default();
     let measured = format!("the harness left {}{reason}", path.display());
     let required = format!("no file {name} in the results");
     RuleCheck::violation("the benchmark's own checks", measured, required)
@@ -94,7 +94,7 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
         let Ok(mut opened) = file.open() else {
             continue;
         };
-        let _ = each_line(&mut opened, |line| {
+        let _ = for_each_line(&mut opened, |line| {
             if matching.is_none() && search.is_match(line) {
                 matching = Some(truncate_for_message(line));
             }

@@ -59,7 +59,7 @@ pub fn plan_differences(
         recipe_hash: &recipe_hash,
         host: &host,
     };
-    let mut differences = derivation.differences()?;
+    let mut differences = derivation.find_differences()?;
     for name in run.list_other_machines() {
         let part = run.machine_directory(&name);
         let prefix = format!("nodes/{name}/");

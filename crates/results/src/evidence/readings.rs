@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools as _;
 
-use super::figures::{self, FigureReadError, TextFile, each_line};
+use super::figures::{self, FigureReadError, TextFile, for_each_line};
 use super::identity::{text_log, training_log};
 use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_name};
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun, TrainingRunReader};
@@ -266,7 +266,7 @@ fn parse_runs(
     let mut all = Vec::new();
     for file in text.matching_files()? {
         let mut runs = TrainingRunReader::new(keys);
-        each_line(&mut file.open()?, |line| runs.feed_line(line))?;
+        for_each_line(&mut file.open()?, |line| runs.feed_line(line))?;
         let finished = runs.finish().map_err(|reason| {
             if text.file == file.file {
                 reason

@@ -14,7 +14,7 @@ use retrial_readings::scan::Scanner;
 /// A part of a file, at least. The same on every machine, so that sums are rounded the same.
 const MIN_PART_BYTES: u64 = 1 << 20;
 /// Bytes read at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK_BYTES: usize = 256 << 10;
 /// Parts read at first, at most: more threads than this only wait for memory.
 const MAX_PARTS_AT_FIRST: usize = 8;
 /// Parts whose values are held at once, at most.
@@ -66,12 +66,12 @@ fn scan_decoded<'a>(
 ) -> io::Result<PatternReader<'a>> {
     let mut scanner = Scanner::starting_at(pattern, number, 0);
     let mut blocks = Utf8Blocks::default();
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; BLOCK_BYTES];
     let mut at = 0;
     loop {
         let count = file.read_at(&mut block, at)?;
         if count == 0 {
-            return Ok(scanner.end());
+            return Ok(scanner.finish());
         }
         blocks.push(&block[..count], |text| scanner.push(text));
         at += count as u64;
@@ -115,7 +115,7 @@ fn scan_parallel<'a>(
     file: &ScannedFile<'_>,
     parts: &[(u64, u64)],
 ) -> io::Result<Vec<PatternReader<'a>>> {
-    let block = || vec![0; BLOCK];
+    let block = || vec![0; BLOCK_BYTES];
     let part_iter = parts.par_iter();
     part_iter
         .map_init(block, |block, part| scan_part(pattern, file, *part, block))
@@ -140,7 +140,7 @@ fn scan_part<'a>(
         scanner.push(&block[..count]);
         at += count as u64;
     }
-    Ok(scanner.end())
+    Ok(scanner.finish())
 }
 
 /// Begin and end of the parts: each but the last ends with a line.
@@ -209,7 +209,7 @@ mod tests {
                 };
                 entries.map(|entries| entries.map(entry).collect::<Vec<_>>())
             };
-            prop_assert_eq!(values(reader), values(scanner.end()));
+            prop_assert_eq!(values(reader), values(scanner.finish()));
         }
     }
 }

@@ -79,7 +79,10 @@ fn normalize_trials(
         let of_trial = evidence.trials.iter().map(move |trial| {
             let logged = trial.parameters.get(name).copied();
             let number = trial.trial;
-            logged.ok_or(ConvergenceError::NotLogged { trial, parameter })
+            logged.ok_or(TrialConvergenceError::NotLogged {
+                trial: number,
+                parameter,
+            })
         });
         of_trial.collect::<Result<Vec<f64>, _>>()
     };

@@ -97,7 +97,7 @@ impl<'a> ResultDraft<'a> {
             trials: self.trial_verdicts(named.as_deref()),
             warmups: self.warmup_verdicts(named.as_deref()),
             deciding: named,
-            telemetry,
+            telemetry: telemetry_summary,
             declared: declared_figures(evidence, &figures),
             figures,
             valid: outcome != Outcome::Invalid

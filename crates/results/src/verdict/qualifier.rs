@@ -70,7 +70,10 @@ impl QualifiedOutcome {
         let mut unique_kinds: Vec<QualifierKind> = kinds.into_iter().collect();
         unique_kinds.sort();
         unique_kinds.dedup();
-        Self { outcome, kinds }
+        Self {
+            outcome,
+            kinds: unique_kinds,
+        }
     }
 }
 

@@ -75,7 +75,7 @@ fn describe_basis(
     }];
     match judgement.noise {
         Noise::Measured(noise) if noise > 0.0 => {
-            words.push(format!("noise {}", format_fine_percent(noise)))
+            words.push(format!("noise {}", format_fine_percent(noise)));
         }
         Noise::Measured(_) => words.push("all alike".to_owned()),
         Noise::Assumed(noise) if noise > 0.0 => {

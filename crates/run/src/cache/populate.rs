@@ -214,7 +214,7 @@ async fn discard_stage(
 }
 
 fn describe_size(manifest: &CacheManifest) -> String {
-    let bytes = format::format_bytes(manifest.bytes());
+    let bytes = format::format_bytes(manifest.total_bytes());
     format!(
         "{}, {bytes}",
         format::format_count(manifest.files.len(), "file")

@@ -97,7 +97,7 @@ async fn wait_for_copy(session: &StepSession<'_>, id: &str, path: &str) -> Resul
             .await?;
         match state {
             Some(state) if state.running => {
-                session.sleep_unless_stopped(END_CHECK_INTERVAL).await?
+                session.sleep_unless_stopped(END_CHECK_INTERVAL).await?;
             }
             Some(state) if state.exit_code == Some(0) => return Ok(()),
             state => {

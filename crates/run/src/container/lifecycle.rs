@@ -252,7 +252,7 @@ pub async fn discard_container(session: &RunSession, id: &str) -> Result<(), Run
         .await?;
     cache_mounts::release_cache_mounts(session, id).await;
     let owned_id = id.to_owned();
-    Ok(session.record(EventKind::ContainerRemoved { id })?)
+    Ok(session.record(EventKind::ContainerRemoved { id: owned_id })?)
 }
 
 /// The last step of a plan.

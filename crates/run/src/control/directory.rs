@@ -112,13 +112,13 @@ impl ControlDirectory {
     pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
         let directory = self.write_scripts(0o755, 0o644)?;
         directory.open_directory("steps")?.set_mode(0o755)?;
-        directory.write("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
-        directory.write("seen", b"", 0o666)?;
-        directory.write("ended", b"", 0o666)?;
-        directory.write(PACKAGES_LIST, b"", 0o666)?;
+        directory.write_file("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
+        directory.write_file("seen", b"", 0o666)?;
+        directory.write_file("ended", b"", 0o666)?;
+        directory.write_file(PACKAGES_LIST, b"", 0o666)?;
         directory.create_pipe(PACKAGES_PIPE, 0o644)?;
         if private_pids {
-            directory.write("private-pids", b"", 0o644)?;
+            directory.write_file("private-pids", b"", 0o644)?;
         } else {
             directory.remove("private-pids")?;
         }
@@ -140,7 +140,7 @@ impl ControlDirectory {
         let directory = DirHandle::open(&self.path)?;
         directory.set_mode(directory_mode)?;
         for (name, text) in SCRIPTS {
-            directory.write(name, text.as_bytes(), mode)?;
+            directory.write_file(name, text.as_bytes(), mode)?;
         }
         *lock(&self.scripts) = Some(self.read_scripts());
         Ok(directory)
@@ -213,7 +213,7 @@ impl ControlDirectory {
                 format!("{seconds} {mark}\n")
             },
         );
-        DirHandle::open(&self.path)?.write("deadline", text.as_bytes(), 0o644)
+        DirHandle::open(&self.path)?.write_file("deadline", text.as_bytes(), 0o644)
     }
 
     /// A step's side of the control directory.

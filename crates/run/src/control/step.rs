@@ -98,12 +98,12 @@ impl StepControl {
             command_text.push('\n');
         }
         let results_text: String = results.iter().flat_map(|path| [path, "\n"]).collect();
-        directory.write("command", command_text.as_bytes(), 0o644)?;
-        directory.write("results", results_text.as_bytes(), 0o644)?;
+        directory.write_file("command", command_text.as_bytes(), 0o644)?;
+        directory.write_file("results", results_text.as_bytes(), 0o644)?;
         for name in PREPARED_FILES {
-            directory.write(name, b"", 0o666)?;
+            directory.write_file(name, b"", 0o666)?;
         }
-        directory.write("exit.tmp", EXIT_PLACEHOLDER, 0o666)?;
+        directory.write_file("exit.tmp", EXIT_PLACEHOLDER, 0o666)?;
         directory.link_file(output, "output.log")?;
         directory.set_mode(0o777)?;
         move_aside(&steps, &self.name)?;
@@ -192,8 +192,11 @@ impl StepControl {
         let pairs = text.lines().zip(parsed_lengths.chain(std::iter::repeat(0)));
         let found = pairs.filter_map(|(line, length)| {
             let (matched, path) = line.split_once('\t')?;
-            let path = path.to_owned();
-            (matched == pattern).then_some(ResultDirectory { path, length })
+            let owned_path = path.to_owned();
+            (matched == pattern).then_some(ResultDirectory {
+                path: owned_path,
+                length,
+            })
         });
         found.collect()
     }

@@ -27,7 +27,7 @@ struct GpuProcess {
     name: String,
     devices: String,
     first_seen: Instant,
-    missing: Option<Instant>,
+    missing_since: Option<Instant>,
 }
 
 impl ChildHistory {
@@ -74,7 +74,7 @@ impl ChildHistory {
                     name: name.clone(),
                     devices: devices.clone(),
                     first_seen: now,
-                    missing: None,
+                    missing_since: None,
                 });
             // A forked process may change its environment when it executes a program.
             child.devices.clone_from(devices);
@@ -83,7 +83,7 @@ impl ChildHistory {
             .retain(|_, child| snapshot.alive.contains_key(&child.parent));
         for (process, child) in &mut self.gpu_processes {
             if !snapshot.alive.contains_key(process) {
-                child.missing.get_or_insert(now);
+                child.missing_since.get_or_insert(now);
             }
         }
     }
@@ -115,11 +115,11 @@ impl ChildHistory {
         now: Instant,
     ) -> Option<FailureFinding> {
         let missing = |(process, child): &(&ProcessKey, &GpuProcess)| {
-            let Some(since) = child.missing else {
+            let Some(since) = child.missing_since else {
                 return false;
             };
             let is_alive = |(_, other): &(&ProcessKey, &GpuProcess)| {
-                other.missing.is_none() && other.parent == child.parent
+                other.missing_since.is_none() && other.parent == child.parent
             };
             let mut alive = self.gpu_processes.iter().filter(is_alive);
             let again = alive

@@ -132,7 +132,7 @@ fn record_model(
         commit: fetched.commit.clone(),
         directory: fetched.directory.display().to_string(),
         files: fetched.files.len(),
-        bytes: fetched.bytes(),
+        bytes: fetched.total_bytes(),
         bytes_fetched: fetched.bytes_fetched,
     };
     let mut all = self::read_fetched_models(&session.run)?;

@@ -232,7 +232,7 @@ impl PeerNode {
         replies.is_ok_and(|replies| replies.is_closed())
     }
 
-    pub(super) async fn clean(&self, words: &[String]) {
+    pub(super) async fn remove_containers(&self, words: &[String]) {
         let Ok(process) = self.launcher.start_process(&self.name, words) else {
             return;
         };

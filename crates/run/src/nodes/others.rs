@@ -51,7 +51,7 @@ impl PeerNodes {
             failures: NodeFailures::default(),
             mailbox: Arc::default(),
             containers_live: true,
-            clean,
+            clean_command: clean,
             force,
         };
         raise_open_file_limit(names.len());
@@ -152,7 +152,7 @@ impl PeerNodes {
     /// responds.
     pub(crate) async fn dismiss_all(&self, keep: bool) {
         let lost = self.nodes.iter().filter(|node| node.is_lost());
-        let clean = lost.map(|node| node.clean(&self.clean_command));
+        let clean = lost.map(|node| node.remove_containers(&self.clean_command));
         let clean = join_all(clean.filter(|_| !keep));
         self.broadcast_order(&AgentRequest::Leave { keep });
         let exits = join_all(self.nodes.iter().map(PeerNode::wait_for_exit));

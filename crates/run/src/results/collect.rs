@@ -160,7 +160,7 @@ pub fn record_collected(
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
-        omitted,
+        omitted: omitted_names,
         older: older.collect(),
     };
     Ok(session.record(event)?)

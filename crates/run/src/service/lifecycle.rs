@@ -31,7 +31,10 @@ pub async fn start_service(
     let halt = match result {
         Ok(exec) => {
             let service_name = service.service.clone();
-            return Ok(session.record(EventKind::ServiceReady { service, exec })?);
+            return Ok(session.record(EventKind::ServiceReady {
+                service: service_name,
+                exec,
+            })?);
         }
         Err(Halt::Ended(end)) => Halt::Ended(with_last_lines(session, end)),
         Err(halt) => return Err(halt),
@@ -196,7 +199,7 @@ async fn shut_down(
     }
     let service_name = service.service.clone();
     let event = EventKind::ServiceEnded {
-        service,
+        service: service_name,
         of: start,
         exit_code,
     };

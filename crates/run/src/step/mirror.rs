@@ -34,7 +34,7 @@ impl Mirror {
         let copied = copy.metadata().ok()?.len();
         Some(Self {
             copy,
-            copied,
+            copied_bytes: copied,
             last_copied: Instant::now(),
         })
     }

@@ -18,7 +18,9 @@ impl RunExecution<'_> {
     ) -> Result<Option<SkipReason>, RunError> {
         if let StepCondition::Skipped { option } = &step.when {
             let option_text = option.clone();
-            return Ok(Some(SkipReason::Option { option }));
+            return Ok(Some(SkipReason::Option {
+                option: option_text,
+            }));
         }
         let is_unneeded = match &step.action {
             Action::Remove => return self.reason_to_keep_container(step).await,

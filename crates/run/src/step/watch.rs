@@ -60,7 +60,7 @@ impl DirectoryWatch {
                 let _ = timeout(longest, drain_events(events)).await;
             }
             None => {
-                sleep((self.created_at.elapsed() / 32).clamp(MIN_RETURN_INTERVAL, longest)).await
+                sleep((self.created_at.elapsed() / 32).clamp(MIN_RETURN_INTERVAL, longest)).await;
             }
         }
         self.latest = Instant::now();

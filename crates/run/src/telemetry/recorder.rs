@@ -108,7 +108,7 @@ impl TelemetryRecorder {
         spawned.ok()?;
         *self = Self::Sampling(SamplingThread {
             step: Box::new(session.step.clone()),
-            keep_on,
+            stop_on_drop: keep_on,
             recorder: recorder_back,
         });
         Some(first_sample)

@@ -59,7 +59,7 @@ pub(super) fn list_entries(content: &Path) -> Result<DirectoryContent, StoreErro
             continue;
         };
         let status = fs::symlink_metadata(path).map_err(StoreError::io("read", path))?;
-        if let Some(reason) = refusal(path, &status) {
+        if let Some(reason) = refusal_reason(path, &status) {
             let refused = &mut found.refused;
             refused.get_or_insert_with(|| format!("{name} {reason}"));
         }
@@ -84,7 +84,7 @@ pub(super) fn list_entries(content: &Path) -> Result<DirectoryContent, StoreErro
 
 /// Returns why a cached directory may not have an entry: nobody else may change it, and it gives programs only its
 /// content.
-fn refusal(path: &Path, status: &Metadata) -> Option<String> {
+fn refusal_reason(path: &Path, status: &Metadata) -> Option<String> {
     let kind = status.file_type();
     if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
         let kind = match kind {

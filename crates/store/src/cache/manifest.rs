@@ -89,7 +89,7 @@ impl CacheManifest {
     }
 
     /// Returns the bytes of all files.
-    pub fn bytes(&self) -> u64 {
+    pub fn total_bytes(&self) -> u64 {
         self.files.values().map(|file| file.size).sum()
     }
 

@@ -31,7 +31,7 @@ fn twelve_hours_are_a_few_thousand_samples() {
 #[test]
 fn intervals_are_read_or_refused() {
     let ms = |text: &str| {
-        SamplingInterval::read(text)
+        SamplingInterval::parse(text)
             .map(|interval| interval.ms)
             .ok()
     };

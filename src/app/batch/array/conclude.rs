@@ -13,12 +13,12 @@ use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// Judges a batch whose tasks have ended, unless some were stopped, and records how it ended.
-pub fn conclude(
+pub fn conclude_batch(
     global: &GlobalOptions,
     directory: &RecordDirectory,
     plan: &BatchPlan,
 ) -> Result<BatchOutcome, Failure> {
-    let _lock = lock(directory)?;
+    let _lock = lock_submission(directory)?;
     let all: Vec<usize> = (1..=plan.schedule.trial_runs.len()).collect();
     let ended = BatchEnd::new(&read_state(directory)?, &all, None);
     let mut exit = ended.exit;
@@ -26,10 +26,10 @@ pub fn conclude(
     // Another process may have followed it, too.
     let is_first = read_journal(directory)?.final_exit_code.is_none();
     if exit != ExitCode::Interrupted {
-        let judged = judge::write(global, directory)?;
+        let judged = judge::judge_and_write(global, directory)?;
         if is_first {
             let sentence = judged.sentence.clone();
-            record(directory, BatchEventKind::Judged { sentence })?;
+            record_event(directory, BatchEventKind::Judged { sentence })?;
         }
         exit = ExitCode::first_applicable([exit, judged.exit_code]);
         verdict = Some(judged);
@@ -40,19 +40,22 @@ pub fn conclude(
             reason: ended.reason.clone(),
             node: None,
         };
-        record(directory, what)?;
+        record_event(directory, what)?;
     }
     let reason = ended.reason;
     Ok(BatchOutcome::new(global, directory, exit, verdict, reason))
 }
 
 /// Takes the lock of whoever submits arrays of a batch, or concludes it.
-pub fn lock(batch: &RecordDirectory) -> Result<FileLock, StoreError> {
+pub fn lock_submission(batch: &RecordDirectory) -> Result<FileLock, StoreError> {
     FileLock::acquire(&batch.join("submit.lock"), batch.id())
 }
 
 /// Records an event of a batch, under its lock.
-pub fn record(batch: &RecordDirectory, what: BatchEventKind) -> Result<BatchEvent, StoreError> {
+pub fn record_event(
+    batch: &RecordDirectory,
+    what: BatchEventKind,
+) -> Result<BatchEvent, StoreError> {
     let event = BatchEvent::now(what);
     Journal::open(&batch.journal_path())?.write(&event)?;
     Ok(event)

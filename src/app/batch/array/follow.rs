@@ -7,16 +7,16 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::timeout;
 
+use super::followed_task::FollowedTask;
 use super::manifest::Array;
-use super::tasks::FollowedTask;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::signals::SignalRequest;
-use crate::app::site::end::output;
-use crate::app::site::follow::{LOOK, listen};
+use crate::app::site::end::job_output_tail;
+use crate::app::site::follow::{POLL_INTERVAL, listen_for_signals};
 use crate::app::site::job_stopper::JobStopper;
-use crate::app::site::question::{RepeatedQuery, jobs};
-use crate::app::site::waiting::WaitingLine;
+use crate::app::site::slurm_queries::{RepeatedQuery, find_jobs};
+use crate::app::site::waiting_line::WaitingLine;
 use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
@@ -78,10 +78,10 @@ impl<'a> ArrayFollower<'a> {
     }
 
     /// Follows more arrays, each with the id of its job.
-    pub fn add(&mut self, arrays: Vec<(Array, String)>) -> Result<(), StoreError> {
+    pub fn add_arrays(&mut self, arrays: Vec<(Array, String)>) -> Result<(), StoreError> {
         let known: Vec<usize> = self.arrays.iter().map(|one| one.array.number).collect();
-        let new = arrays.into_iter();
-        let new = new.filter(|(array, _)| !known.contains(&array.number));
+        let candidates = arrays.into_iter();
+        let new = candidates.filter(|(array, _)| !known.contains(&array.number));
         self.arrays.extend(new.map(|(array, id)| {
             let entries = array.manifest.tasks.iter();
             let tasks = entries.map(|entry| FollowedTask::new(self.batch, entry));
@@ -96,7 +96,11 @@ impl<'a> ArrayFollower<'a> {
         let mut queries = Vec::new();
         let living = self.arrays.iter();
         for followed in living.filter(|one| one.phase() != JobPhase::Ended) {
-            let since = followed.array.submission()?.unwrap_or_default().since();
+            let since = followed
+                .array
+                .submission()?
+                .unwrap_or_default()
+                .accounting_start();
             let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
             queries.push((slurm, id, since, followed.tasks.len()));
         }
@@ -105,7 +109,7 @@ impl<'a> ArrayFollower<'a> {
     }
 
     /// Prints an event, as a line or as JSON.
-    pub fn show(&mut self, event: &BatchEvent) {
+    pub fn report_event(&mut self, event: &BatchEvent) {
         let lines = self.lines.report_event(event);
         if self.waiting.is_quiet {
             return;
@@ -114,35 +118,35 @@ impl<'a> ArrayFollower<'a> {
             return terminal::print_json(event);
         }
         for line in &lines {
-            self.waiting.note(line);
+            self.waiting.print_note(line);
         }
     }
 
     /// Follows all arrays until their tasks have ended.
-    pub async fn until_the_end(&mut self) -> Result<ArrayOutcome, Failure> {
-        let mut signals = listen()?;
-        self.look(true);
+    pub async fn follow_to_end(&mut self) -> Result<ArrayOutcome, Failure> {
+        let mut signals = listen_for_signals()?;
+        self.poll_journals(true);
         let end = loop {
-            if self.phase() == JobPhase::Ended {
+            if self.earliest_phase() == JobPhase::Ended {
                 break ArrayOutcome::Settled;
             }
-            let note = |text: &str| self.waiting.note(text);
-            match self.questions.next(note).await {
-                Some(rows) => self.take(&rows)?,
+            let note = |text: &str| self.waiting.print_note(text);
+            match self.questions.poll_answer(note).await {
+                Some(rows) => self.update_from_slurm(&rows)?,
                 // Tasks continue without the controller.
-                None if self.questions.is_away => self.look(false),
+                None if self.questions.is_away => self.poll_journals(false),
                 None => {}
             }
             for followed in &mut self.arrays {
                 let phase = followed.phase();
                 if let Some(stopping) = &mut followed.stopping {
-                    let note = |text: &str| self.waiting.note(text);
-                    stopping.next(phase, note).await?;
+                    let note = |text: &str| self.waiting.print_note(text);
+                    stopping.advance(phase, note).await?;
                 }
             }
-            match timeout(LOOK, signals.next()).await {
+            match timeout(POLL_INTERVAL, signals.next()).await {
                 Ok(SignalRequest::Detach) => break ArrayOutcome::Detached,
-                Ok(SignalRequest::Stop) if self.stop()? => break ArrayOutcome::Detached,
+                Ok(SignalRequest::Stop) if self.stop_arrays()? => break ArrayOutcome::Detached,
                 _ => {}
             }
         };
@@ -151,25 +155,25 @@ impl<'a> ArrayFollower<'a> {
     }
 
     /// Stops the jobs of all arrays. Returns whether that was requested before.
-    pub fn stop(&mut self) -> Result<bool, StoreError> {
+    pub fn stop_arrays(&mut self) -> Result<bool, StoreError> {
         if self.arrays.iter().any(|one| one.stopping.is_some()) {
             return Ok(true);
         }
-        self.look(true);
+        self.poll_journals(true);
         for followed in &mut self.arrays {
             if followed.phase() != JobPhase::Ended {
-                let note = |text: &str| self.waiting.note(text);
+                let note = |text: &str| self.waiting.print_note(text);
                 let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
                 let stopping = JobStopper::start(slurm, id, &followed.array.directory, note)?;
                 followed.stopping = Some(stopping);
             }
         }
-        self.questions.ask_now();
+        self.questions.query_now();
         Ok(false)
     }
 
     /// The number of arrays.
-    pub fn count(&self) -> usize {
+    pub fn array_count(&self) -> usize {
         self.arrays.len()
     }
 
@@ -179,22 +183,22 @@ impl<'a> ArrayFollower<'a> {
     }
 
     /// Returns the earliest phase of all arrays.
-    fn phase(&self) -> JobPhase {
-        earliest(self.arrays.iter().map(FollowedArray::phase))
+    fn earliest_phase(&self) -> JobPhase {
+        min_phase(self.arrays.iter().map(FollowedArray::phase))
     }
 
     /// Prints the new events of tasks that run, or of all tasks.
-    fn look(&mut self, all: bool) {
+    fn poll_journals(&mut self, all: bool) {
         let mut events = Vec::new();
         for task in self.arrays.iter_mut().flat_map(|one| &mut one.tasks) {
             if all || (task.phase == JobPhase::Running && !task.is_settled) {
-                events.extend(task.look());
+                events.extend(task.poll_journal());
             }
         }
-        self.show_all(&events);
+        self.report_events(&events);
     }
 
-    fn show_all(&mut self, events: &[BatchEvent]) {
+    fn report_events(&mut self, events: &[BatchEvent]) {
         for event in events {
             // The beginning and end of a task are not events of the batch.
             let is_of_task = matches!(
@@ -204,12 +208,12 @@ impl<'a> ArrayFollower<'a> {
                     | BatchEventKind::Reused { .. }
             );
             if !is_of_task {
-                self.show(event);
+                self.report_event(event);
             }
         }
     }
 
-    fn take(&mut self, rows: &[Job]) -> Result<(), StoreError> {
+    fn update_from_slurm(&mut self, rows: &[Job]) -> Result<(), StoreError> {
         let mut events = Vec::new();
         for followed in &mut self.arrays {
             let is_stopping = followed.is_stopping();
@@ -217,33 +221,34 @@ impl<'a> ArrayFollower<'a> {
                 .zip(&mut followed.tasks)
                 .filter(|(_, task)| !task.is_settled)
             {
-                let mut rows = rows.iter();
-                let row = rows.find(|row| row.id == followed.id && row.index == Some(index));
+                let mut remaining_rows = rows.iter();
+                let row =
+                    remaining_rows.find(|row| row.id == followed.id && row.index == Some(index));
                 if row.is_none_or(|row| row.phase() != JobPhase::Pending) {
-                    events.extend(task.look());
+                    events.extend(task.poll_journal());
                 }
-                if !task.take(row, is_stopping) {
+                if !task.update_from_slurm(row, is_stopping) {
                     continue;
                 }
                 let entry = &followed.array.manifest.tasks[index as usize];
                 let job = format!("{}_{index}", followed.id);
                 let trial_runs = self.tasks.get(entry.task - 1);
-                task.end(row, trial_runs.map_or(&[], Vec::as_slice), &job)?;
-                let tail = output(&followed.array.directory, &job);
-                events.extend(task.look());
+                task.record_end(row, trial_runs.map_or(&[], Vec::as_slice), &job)?;
+                let tail = job_output_tail(&followed.array.directory, &job);
+                events.extend(task.poll_journal());
                 if !tail.is_empty() {
                     let text = ErrorText::new(format!("job {job} ended early"));
                     let text = tail.into_iter().fold(text, ErrorText::with_help);
-                    self.waiting.note(&text.to_lines().join("\n"));
+                    self.waiting.print_note(&text.to_lines().join("\n"));
                 }
             }
         }
-        self.show_all(&events);
-        self.status();
+        self.report_events(&events);
+        self.report_status();
         Ok(())
     }
 
-    fn status(&mut self) {
+    fn report_status(&mut self) {
         let tasks = || self.arrays.iter().flat_map(|followed| &followed.tasks);
         let in_phase = |phase| tasks().filter(|task| task.phase == phase).count();
         let (waiting, active) = (in_phase(JobPhase::Pending), in_phase(JobPhase::Running));
@@ -258,13 +263,13 @@ impl<'a> ArrayFollower<'a> {
             format_count(all, "task")
         );
         // A log has a line when tasks start to run, and when none runs any more.
-        self.waiting.status(&text, (active > 0).to_string());
+        self.waiting.show_status(&text, (active > 0).to_string());
     }
 }
 
 impl FollowedArray {
     fn phase(&self) -> JobPhase {
-        earliest(self.tasks.iter().map(|task| task.phase))
+        min_phase(self.tasks.iter().map(|task| task.phase))
     }
 
     /// Returns whether a user stops it, through this process or another one.
@@ -275,7 +280,7 @@ impl FollowedArray {
 }
 
 /// The phase of the one that is earliest; of none, that they are over.
-fn earliest(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
+fn min_phase(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
     phases.min().unwrap_or(JobPhase::Ended)
 }
 
@@ -286,7 +291,7 @@ fn query_jobs(
     async move {
         let mut all = Vec::new();
         for (slurm, id, since, tasks) in arrays {
-            all.extend(jobs(&slurm, &id, &since, Some(tasks)).await?);
+            all.extend(find_jobs(&slurm, &id, &since, Some(tasks)).await?);
         }
         Ok(all)
     }

@@ -13,9 +13,9 @@ use retrial_slurm::Slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The directories of the arrays.
-const ARRAYS: &str = "arrays";
+const ARRAYS_DIRECTORY: &str = "arrays";
 /// The name of an array's manifest.
-const MANIFEST: &str = "array.json";
+const MANIFEST_FILE: &str = "array.json";
 
 /// The content of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,11 +52,11 @@ pub struct Array {
 impl Array {
     /// Creates the directory of another array of a batch.
     pub fn create(batch: &RecordDirectory, manifest: ArrayManifest) -> Result<Self, StoreError> {
-        let number = numbers(batch).last().map_or(1, |last| last + 1);
-        let directory = directory(batch, number);
+        let number = array_numbers(batch).last().map_or(1, |last| last + 1);
+        let directory = array_directory(batch, number);
         let path = directory.path();
         fs::create_dir_all(path).map_err(StoreError::io("create", path))?;
-        directory.write_json(MANIFEST, &manifest)?;
+        directory.write_json(MANIFEST_FILE, &manifest)?;
         Ok(Self {
             directory,
             number,
@@ -66,9 +66,9 @@ impl Array {
 
     /// Opens an array of a batch by its number.
     pub fn open(batch: &RecordDirectory, number: usize) -> Result<Self, StoreError> {
-        let directory = directory(batch, number);
+        let directory = array_directory(batch, number);
         Ok(Self {
-            manifest: directory.read_json(MANIFEST)?,
+            manifest: directory.read_json(MANIFEST_FILE)?,
             directory,
             number,
         })
@@ -76,14 +76,15 @@ impl Array {
 
     /// Reads the arrays of a batch, in their order.
     pub fn all(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
-        let numbers = numbers(batch).into_iter();
+        let numbers = array_numbers(batch).into_iter();
         // One whose making was interrupted has no manifest, and no job.
-        let whole = numbers.filter(|number| directory(batch, *number).join(MANIFEST).exists());
+        let whole =
+            numbers.filter(|number| array_directory(batch, *number).join(MANIFEST_FILE).exists());
         whole.map(|number| Self::open(batch, number)).collect()
     }
 
     /// Reads the arrays of the latest session of a batch, in their order.
-    pub fn of_session(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
+    pub fn of_latest_session(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
         let session = read_journal(batch)?.sessions;
         let mut arrays = Self::all(batch)?;
         arrays.retain(|array| array.manifest.session == session);
@@ -107,16 +108,18 @@ impl Array {
 
     /// Returns its latest submission; none if it was not submitted.
     pub fn submission(&self) -> Result<Option<JobSubmission>, StoreError> {
-        record::latest(&self.directory)
+        record::latest_submission(&self.directory)
     }
 }
 
-fn directory(batch: &RecordDirectory, number: usize) -> RecordDirectory {
-    batch.subrecord(&format!("{ARRAYS}/{number}"))
+fn array_directory(batch: &RecordDirectory, number: usize) -> RecordDirectory {
+    batch.subrecord(&format!("{ARRAYS_DIRECTORY}/{number}"))
 }
 
-fn numbers(batch: &RecordDirectory) -> Vec<usize> {
-    let entries = fs::read_dir(batch.join(ARRAYS)).into_iter().flatten();
+fn array_numbers(batch: &RecordDirectory) -> Vec<usize> {
+    let entries = fs::read_dir(batch.join(ARRAYS_DIRECTORY))
+        .into_iter()
+        .flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     entries.flatten().filter_map(number).sorted().collect()
 }

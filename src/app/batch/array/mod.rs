@@ -3,18 +3,20 @@
 //!
 //! - `manifest`: the arrays in a batch's directory.
 //! - `start`: `batch --site`, and `resume`, `stop` and `plan` of such a batch.
-//! - `next`: which tasks are to be submitted, and in which arrays.
-//! - `follow`: follows arrays to their end, through the queue and the tasks' journals (`tasks`).
+//! - `resubmission`: which tasks are to be submitted, and in which arrays.
+//! - `follow`: follows arrays to their end, through the queue and the tasks' journals (`followed_task`).
 //! - `conclude`: the verdict on all tasks, or the remaining ones.
 //! - `task`: a task on its node.
 
 mod conclude;
 mod follow;
+mod followed_task;
 mod manifest;
-mod next;
+mod resubmission;
 mod start;
 mod task;
-mod tasks;
 
-pub use start::{SiteBatch, script, start, stop, take, target};
-pub use task::execute;
+pub use start::{
+    SiteBatch, batch_target, first_array_script, plan_site_batch, stop_arrays, submit_and_follow,
+};
+pub use task::execute_task;

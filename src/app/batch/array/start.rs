@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::conclude::{conclude, lock, record};
+use super::conclude::{conclude_batch, lock_submission, record_event};
 use super::follow::{ArrayFollower, ArrayOutcome};
 use super::manifest::Array;
-use super::next::{TaskState, next, task_states};
+use super::resubmission::{TaskState, next_arrays, task_states};
 use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::follow::BatchOutcome;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::site::end::{continues, print_detached};
-use crate::app::site::find::SiteFile;
+use crate::app::site::end::{describe_continuing, print_detached};
 use crate::app::site::request::JobTarget;
+use crate::app::site::site_files::SiteFile;
 use crate::app::site::submit::{self, SubmitRequest};
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
@@ -31,7 +31,7 @@ use retrial_store::RecordDirectory;
 
 /// The indices that an array has if Slurm's administrators did not change it, for a plan without a
 /// controller: `MaxArraySize`, slurm.conf(5).
-const USUAL_SIZE: u32 = 1001;
+const DEFAULT_MAX_ARRAY_SIZE: u32 = 1001;
 
 /// A batch that is planned for nodes of a site.
 pub struct SiteBatch {
@@ -42,7 +42,7 @@ pub struct SiteBatch {
 }
 
 /// Plans a batch for nodes of a site, which are not examined yet, and returns how it is submitted.
-pub fn take(
+pub fn plan_site_batch(
     global: &GlobalOptions,
     site_file: SiteFile,
     record: &BatchRecord,
@@ -57,27 +57,27 @@ pub fn take(
             "--on-failure fail-fast needs one host: on a site, tasks do not know of each other",
         ));
     }
-    cells.plans(global, record, &[], None)?;
+    cells.plan_runs(global, record, &[], None)?;
     Ok(SiteBatch {
-        target: target(global, site_file, &record.plan, cells)?,
+        target: batch_target(global, site_file, &record.plan, cells)?,
         plan: record.plan.clone(),
     })
 }
 
 /// How the arrays of a batch are submitted.
-pub fn target(
+pub fn batch_target(
     global: &GlobalOptions,
     site_file: SiteFile,
     plan: &BatchPlan,
     cells: &CellRecipes,
 ) -> Result<JobTarget, Failure> {
-    let limit = job_time_limit(&site_file.site, longest(plan, cells), 1);
+    let limit = job_time_limit(&site_file.site, longest_task_time(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
     JobTarget::new(global, site_file, limit, 1, subject)
 }
 
 /// The time of the longest task; none if a recipe does not state its own.
-fn longest(plan: &BatchPlan, cells: &CellRecipes) -> Option<Duration> {
+fn longest_task_time(plan: &BatchPlan, cells: &CellRecipes) -> Option<Duration> {
     let trial_run = |number: usize| plan.schedule.trial_runs.get(number - 1);
     let recipe = |number: &usize| Some(&cells.get(trial_run(*number)?.cell)?.resolved.recipe);
     let of_run = |number: &usize| recipe(number)?.expected_duration;
@@ -87,88 +87,96 @@ fn longest(plan: &BatchPlan, cells: &CellRecipes) -> Option<Duration> {
 }
 
 /// Submits the rest of a batch, and follows it to its verdict. None if it is only submitted.
-pub async fn start(
+pub async fn submit_and_follow(
     global: &GlobalOptions,
     directory: &RecordDirectory,
     batch: &SiteBatch,
     detach: bool,
 ) -> Result<Option<BatchOutcome>, Failure> {
     let plan = &batch.plan;
-    let started = begin(directory, plan)?;
-    let reused = reused(directory, plan)?;
+    let started = begin_session(directory, plan)?;
+    let reused = reused_runs_event(directory, plan)?;
     let mut following = ArrayFollower::new(global, directory, plan, false);
     if !detach {
         let shown = started.iter().chain(&reused);
-        shown.for_each(|event| following.show(event));
+        shown.for_each(|event| following.report_event(event));
     }
-    if Array::of_session(directory)?.is_empty() {
-        make_next(directory, plan, 0).await?;
+    if Array::of_latest_session(directory)?.is_empty() {
+        create_next_arrays(directory, plan, 0).await?;
     }
     loop {
-        submit_left(global, directory, &batch.target).await?;
+        submit_unsubmitted(global, directory, &batch.target).await?;
         if detach {
             let id = directory.id();
-            let jobs = submitted_arrays(directory)?.into_iter().map(|(_, id)| id);
-            let jobs: Vec<String> = jobs.collect();
-            let json = json!({ "batch": id, "path": directory.path(), "jobs": jobs });
-            print_detached(global, directory, &json, "");
+            let job_ids = submitted_arrays(directory)?.into_iter().map(|(_, id)| id);
+            let jobs: Vec<String> = job_ids.collect();
+            let detached_summary = json!({ "batch": id, "path": directory.path(), "jobs": jobs });
+            print_detached(global, directory, &detached_summary, "");
             return Ok(None);
         }
-        following.add(submitted_arrays(directory)?)?;
-        if following.until_the_end().await? == ArrayOutcome::Detached {
+        following.add_arrays(submitted_arrays(directory)?)?;
+        if following.follow_to_end().await? == ArrayOutcome::Detached {
             return Ok(Some(BatchOutcome {
                 exit: ExitCode::Interrupted,
                 verdict: None,
-                note: continues(&global.home, directory, "the batch"),
+                note: describe_continuing(&global.home, directory, "the batch"),
             }));
         }
-        let known = following.count();
-        if following.was_stopped() || make_next(directory, plan, known).await? == 0 {
-            return conclude(global, directory, plan).map(Some);
+        let known = following.array_count();
+        if following.was_stopped() || create_next_arrays(directory, plan, known).await? == 0 {
+            return conclude_batch(global, directory, plan).map(Some);
         }
     }
 }
 
 /// Begins another session, unless one has begun and not ended.
-fn begin(directory: &RecordDirectory, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
-    let _lock = lock(directory)?;
+fn begin_session(
+    directory: &RecordDirectory,
+    plan: &BatchPlan,
+) -> Result<Option<BatchEvent>, Failure> {
+    let _lock = lock_submission(directory)?;
     let state = read_journal(directory)?;
     if state.sessions > 0 && state.final_exit_code.is_none() {
         return Ok(None);
     }
     let trial_runs = plan.schedule.trial_runs.len();
     let what = BatchEventKind::batch_started(directory.id(), trial_runs);
-    Ok(Some(record(directory, what)?))
+    Ok(Some(record_event(directory, what)?))
 }
 
 /// Returns an event that names the runs of earlier sessions which are not repeated, if there are any.
-fn reused(directory: &RecordDirectory, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
+fn reused_runs_event(
+    directory: &RecordDirectory,
+    plan: &BatchPlan,
+) -> Result<Option<BatchEvent>, Failure> {
     let tasks = task_states(directory, plan)?;
     let others = tasks.iter().filter(|task| task.submitted == 0);
-    let trial_runs: Vec<usize> = others.flat_map(TaskState::ended).collect();
+    let trial_runs: Vec<usize> = others.flat_map(TaskState::ended_trial_runs).collect();
     let is_resumed = !trial_runs.is_empty();
     Ok(is_resumed.then(|| BatchEvent::now(BatchEventKind::Reused { trial_runs })))
 }
 
 /// Creates the arrays to submit next, now that those of this session are over; they are submitted later.
 /// Returns how many arrays there are besides those `known`.
-async fn make_next(
+async fn create_next_arrays(
     directory: &RecordDirectory,
     plan: &BatchPlan,
     known: usize,
 ) -> Result<usize, Failure> {
-    if next(directory, plan, usize::MAX)?.is_empty() {
+    if next_arrays(directory, plan, usize::MAX)?.is_empty() {
         return Ok(0);
     }
-    let size = slurm::query_max_array_size().await;
-    let size = size.map_err(|error| Failure::host(ErrorText::of(&error)))?;
-    let _lock = lock(directory)?;
+    let size_result = slurm::query_max_array_size().await;
+    let size = size_result.map_err(|error| Failure::host(ErrorText::of(&error)))?;
+    let _lock = lock_submission(directory)?;
     // Another process may follow the batch, too.
-    let others = Array::of_session(directory)?.len().saturating_sub(known);
+    let others = Array::of_latest_session(directory)?
+        .len()
+        .saturating_sub(known);
     if others > 0 {
         return Ok(others);
     }
-    let manifests = next(directory, plan, size as usize)?;
+    let manifests = next_arrays(directory, plan, size as usize)?;
     let count = manifests.len();
     for manifest in manifests {
         Array::create(directory, manifest)?;
@@ -177,12 +185,12 @@ async fn make_next(
 }
 
 /// Submits the arrays of this session that have no job yet.
-async fn submit_left(
+async fn submit_unsubmitted(
     global: &GlobalOptions,
     directory: &RecordDirectory,
     target: &JobTarget,
 ) -> Result<(), Failure> {
-    for array in Array::of_session(directory)? {
+    for array in Array::of_latest_session(directory)? {
         if array.submission()?.is_some_and(|last| last.id.is_some()) {
             continue;
         }
@@ -195,10 +203,11 @@ async fn submit_left(
         let job = submit::submit_once(&array.slurm(), &request, global.quiet).await?;
         if !global.quiet && global.output == OutputFormat::Text {
             let tasks = format_count(array.manifest.tasks.len(), "task");
-            let exclude = array.manifest.exclude.as_ref();
-            let exclude = exclude.map(|node| format!(", again, on nodes other than {node}"));
-            let exclude = exclude.unwrap_or_default();
-            terminal::note(&format!(
+            let excluded_node = array.manifest.exclude.as_ref();
+            let exclude_note =
+                excluded_node.map(|node| format!(", again, on nodes other than {node}"));
+            let exclude = exclude_note.unwrap_or_default();
+            terminal::print_note(&format!(
                 "batch {}: {job}: {tasks}{exclude}",
                 directory.id()
             ));
@@ -213,12 +222,12 @@ fn submitted_arrays(directory: &RecordDirectory) -> Result<Vec<(Array, String)>,
         let id = array.submission().ok()??.id?;
         Some((array, id))
     };
-    let arrays = Array::of_session(directory)?.into_iter();
+    let arrays = Array::of_latest_session(directory)?.into_iter();
     Ok(arrays.filter_map(with_id).collect())
 }
 
 /// Stops a batch's arrays: Retrial in each task ends the benchmark and keeps its evidence, later Slurm ends it.
-pub async fn stop(
+pub async fn stop_arrays(
     global: &GlobalOptions,
     directory: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
@@ -226,41 +235,44 @@ pub async fn stop(
     let record: BatchRecord = directory.read_json("batch.json")?;
     let mut living = false;
     for array in Array::all(directory)? {
-        let job = submit::living(&array.slurm(), &array.directory, global.quiet).await?;
+        let job = submit::living_job(&array.slurm(), &array.directory, global.quiet).await?;
         living |= job.is_some();
     }
     if !living {
-        terminal::note(&format!("{id}: it has no job to stop"));
+        terminal::print_note(&format!("{id}: it has no job to stop"));
         return Ok(ExitCode::Success);
     }
     let mut following = ArrayFollower::new(global, directory, &record.plan, true);
-    following.add(submitted_arrays(directory)?)?;
-    following.stop()?;
-    if following.until_the_end().await? == ArrayOutcome::Detached {
+    following.add_arrays(submitted_arrays(directory)?)?;
+    following.stop_arrays()?;
+    if following.follow_to_end().await? == ArrayOutcome::Detached {
         return Ok(ExitCode::Interrupted);
     }
-    conclude(global, directory, &record.plan)?;
-    terminal::note(&format!("{id}: stopped"));
+    conclude_batch(global, directory, &record.plan)?;
+    terminal::print_note(&format!("{id}: stopped"));
     Ok(ExitCode::Success)
 }
 
 /// Returns the script of a batch's first array, and the number of arrays.
-pub async fn script(
+pub async fn first_array_script(
     global: &GlobalOptions,
     target: &JobTarget,
     plan: &BatchPlan,
 ) -> Result<(String, usize), Failure> {
-    let tasks = assign_tasks(plan).len();
+    let task_count = assign_tasks(plan).len();
     let size = slurm::query_max_array_size()
         .await
-        .unwrap_or(USUAL_SIZE)
+        .unwrap_or(DEFAULT_MAX_ARRAY_SIZE)
         .max(1) as usize;
     let work = JobWork::Array {
         batch: "BATCH",
         number: 1,
-        tasks: tasks.min(size),
+        tasks: task_count.min(size),
         exclude: None,
     };
     let directory = global.home.batches_directory().join("BATCH/arrays/1");
-    Ok((target.script(work, &directory)?, tasks.div_ceil(size)))
+    Ok((
+        target.job_script(work, &directory)?,
+        task_count.div_ceil(size),
+    ))
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use super::followed_task::end_task;
 use super::manifest::Array;
-use super::tasks::end_task;
 use crate::app::batch::cells::CellRecipes;
-use crate::app::batch::follow::follow;
+use crate::app::batch::follow::execute_and_judge;
 use crate::app::batch::planned::PlannedBatch;
 use crate::app::batch::record::BatchRecord;
-use crate::app::batch::start::is_unchanged;
+use crate::app::batch::start::require_unchanged;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::site::node;
@@ -21,28 +21,28 @@ use retrial_slurm as slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The index of this process's task in its array.
-const INDEX: &str = "SLURM_ARRAY_TASK_ID";
+const TASK_INDEX_VARIABLE: &str = "SLURM_ARRAY_TASK_ID";
 
 /// Executes the task of this job.
-pub fn execute(
+pub fn execute_task(
     global: &GlobalOptions,
     batch: &RecordDirectory,
     array: usize,
 ) -> Result<ExitCode, Failure> {
     let array = Array::open(batch, array)?;
-    let index = std::env::var(INDEX).ok();
-    let index: Option<usize> = index.and_then(|index| index.parse().ok());
+    let index_text = std::env::var(TASK_INDEX_VARIABLE).ok();
+    let index: Option<usize> = index_text.and_then(|index| index.parse().ok());
     let entry = index.and_then(|index| array.manifest.tasks.get(index));
     let Some(number) = entry.map(|entry| entry.task) else {
         return Err(Failure::usage(format!(
-            "{INDEX} names no task of array {} of batch {}",
+            "{TASK_INDEX_VARIABLE} names no task of array {} of batch {}",
             array.number,
             batch.id()
         )));
     };
     let record: BatchRecord = batch.read_json("batch.json")?;
-    let trial_runs = assign_tasks(&record.plan).into_iter().nth(number - 1);
-    let trial_runs = trial_runs.unwrap_or_default();
+    let task_runs = assign_tasks(&record.plan).into_iter().nth(number - 1);
+    let trial_runs = task_runs.unwrap_or_default();
     let task = task_directory(batch, number);
     fs::create_dir_all(task.path()).map_err(StoreError::io("create", task.path()))?;
     let ended = try_execute(global, &array, record, &task, trial_runs.clone());
@@ -66,19 +66,19 @@ fn try_execute(
     let schedule = &record.plan.schedule.trial_runs;
     let planned = trial_runs.iter().filter_map(|run| schedule.get(run - 1));
     let positions: BTreeSet<usize> = planned.map(|trial_run| trial_run.cell).collect();
-    let cells = CellRecipes::open_these(&record.plan, &positions)?;
-    is_unchanged(&record, &cells, task.id())?;
-    let site: Site = node::site(&array.directory)?;
-    let gpus = node::gpus_of_node(&record.plan.execution.gpus, &site);
-    let planned = PlannedBatch::of_task(global, record, cells, trial_runs, &gpus)?;
-    let ended = runtime::runtime()?.block_on(async {
+    let cells = CellRecipes::open_at_positions(&record.plan, &positions)?;
+    require_unchanged(&record, &cells, task.id())?;
+    let site: Site = node::saved_site(&array.directory)?;
+    let gpus = node::job_gpus(&record.plan.execution.gpus, &site);
+    let planned = PlannedBatch::for_task(global, record, cells, trial_runs, &gpus)?;
+    let ended = runtime::start_runtime()?.block_on(async {
         if site.exclusive {
-            let engine = open::engine(global).await?;
+            let engine = open::connect_engine(global).await?;
             let state = read_journal(task)?;
             let own: Vec<&str> = state.latest_runs().map(|(_, run)| run).collect();
-            clean::containers::of_earlier_jobs(&engine, &own).await?;
+            clean::containers::remove_of_earlier_jobs(&engine, &own).await?;
         }
-        follow(global, &planned, task).await
+        execute_and_judge(global, &planned, task).await
     })?;
     Ok(ended.exit)
 }

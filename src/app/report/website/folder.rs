@@ -14,15 +14,15 @@ use retrial_store::files::write_atomically;
 use retrial_store::open::read_beneath;
 
 /// The list of a website's files.
-const LIST: &str = "retrial-website.json";
+const LIST_FILE: &str = "retrial-website.json";
 /// The most bytes of a file that is compared; retrial writes no larger one.
-const LARGEST: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The directory of a website, and a lock on it: two processes would write the same files.
 pub struct WebsiteFolder {
     /// Its path, absolute.
     pub path: PathBuf,
-    listed: BTreeSet<String>,
+    listed_files: BTreeSet<String>,
     _lock: File,
 }
 
@@ -53,8 +53,8 @@ impl WebsiteFolder {
         let path = directory.canonicalize().map_err(fault)?;
         let lock = File::open(&path).map_err(fault)?;
         lock.lock().map_err(fault)?;
-        let listed = if path.join(LIST).symlink_metadata().is_ok() {
-            listed_files(&path)?
+        let listed = if path.join(LIST_FILE).symlink_metadata().is_ok() {
+            read_file_list(&path)?
         } else {
             let mut entries = fs::read_dir(&path).map_err(fault)?.flatten();
             // Hidden entries such as a repository are allowed.
@@ -72,20 +72,20 @@ impl WebsiteFolder {
         };
         Ok(Self {
             path,
-            listed,
+            listed_files: listed,
             _lock: lock,
         })
     }
 
     /// Writes the files whose text changes, and removes those that are no longer part of the website. A kill
     /// leaves files of before and after, each whole and listed.
-    pub fn write(
+    pub fn update(
         &self,
         names: &[&str],
         text: &(dyn Fn(usize) -> String + Sync),
     ) -> Result<FileCounts, Failure> {
         let expected: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut new = expected.difference(&self.listed);
+        let mut new = expected.difference(&self.listed_files);
         let exists = |name: &&String| self.path.join(name).symlink_metadata().is_ok();
         if let Some(existing) = new.find(exists) {
             return Err(Failure::usage(format!(
@@ -93,19 +93,19 @@ impl WebsiteFolder {
                 self.path.join(existing).display()
             )));
         }
-        if !expected.is_subset(&self.listed) {
-            self.list(&expected.union(&self.listed).cloned().collect())?;
+        if !expected.is_subset(&self.listed_files) {
+            self.write_list(&expected.union(&self.listed_files).cloned().collect())?;
         }
         let files = names.par_iter().enumerate();
         let changed: Vec<bool> = files
-            .map(|(at, name)| self.put(name, text(at).as_bytes()))
+            .map(|(at, name)| self.write_if_changed(name, text(at).as_bytes()))
             .collect::<Result<_, Failure>>()?;
-        let stale: Vec<&String> = self.listed.difference(&expected).collect();
+        let stale: Vec<&String> = self.listed_files.difference(&expected).collect();
         for name in &stale {
-            self.remove(name)?;
+            self.remove_with_part(name)?;
         }
-        if expected != self.listed {
-            self.list(&expected)?;
+        if expected != self.listed_files {
+            self.write_list(&expected)?;
         }
         let written = changed.iter().filter(|changed| **changed).count();
         Ok(FileCounts {
@@ -116,8 +116,8 @@ impl WebsiteFolder {
     }
 
     /// Writes a file if it has another text; returns whether it had.
-    fn put(&self, name: &str, text: &[u8]) -> Result<bool, Failure> {
-        let before = read_beneath(&self.path, Path::new(name), LARGEST);
+    fn write_if_changed(&self, name: &str, text: &[u8]) -> Result<bool, Failure> {
+        let before = read_beneath(&self.path, Path::new(name), MAX_FILE_BYTES);
         if before.is_ok_and(|before| before == text) {
             return Ok(false);
         }
@@ -125,18 +125,21 @@ impl WebsiteFolder {
         Ok(true)
     }
 
-    fn list(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
+    fn write_list(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
         let list = FileList {
             about: "Files of this directory that retrial wrote and may replace or remove"
                 .to_owned(),
             files: files.clone(),
         };
         let text = serde_json::to_string_pretty(&list).unwrap_or_default() + "\n";
-        Ok(write_atomically(&self.path.join(LIST), text.as_bytes())?)
+        Ok(write_atomically(
+            &self.path.join(LIST_FILE),
+            text.as_bytes(),
+        )?)
     }
 
     /// Removes a file, and the part of it that a killed process has written.
-    fn remove(&self, name: &str) -> Result<(), Failure> {
+    fn remove_with_part(&self, name: &str) -> Result<(), Failure> {
         for name in [name, &format!("{name}.part")] {
             let path = self.path.join(name);
             match fs::remove_file(&path) {
@@ -151,20 +154,20 @@ impl WebsiteFolder {
 }
 
 /// The files that a website lists. A list with names outside its directory is refused.
-fn listed_files(path: &Path) -> Result<BTreeSet<String>, Failure> {
-    let bytes = read_beneath(path, Path::new(LIST), LARGEST)?;
-    let list: Option<FileList> = serde_json::from_slice(&bytes).ok();
+fn read_file_list(path: &Path) -> Result<BTreeSet<String>, Failure> {
+    let bytes = read_beneath(path, Path::new(LIST_FILE), MAX_FILE_BYTES)?;
+    let parsed: Option<FileList> = serde_json::from_slice(&bytes).ok();
     let is_name = |name: &String| {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         name.starts_with(|first: char| first.is_ascii_alphanumeric())
             && name
                 .bytes()
                 .all(|byte| is_plain(byte) || matches!(byte, b'-' | b'.'))
-            && name != LIST
+            && name != LIST_FILE
     };
-    let list = list.filter(|list| list.files.iter().all(is_name));
+    let list = parsed.filter(|list| list.files.iter().all(is_name));
     list.map(|list| list.files).ok_or_else(|| {
-        Failure::host(format!("{} is damaged", path.join(LIST).display()))
+        Failure::host(format!("{} is damaged", path.join(LIST_FILE).display()))
             .with_help("name an empty or a new directory")
     })
 }

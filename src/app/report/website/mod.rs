@@ -19,7 +19,7 @@ use retrial_results::verdict::Verdict;
 use super::steps;
 
 /// Writes the website into a directory. Pages that have not changed are left as they are.
-pub fn write(
+pub fn write_website(
     global: &GlobalOptions,
     request: &ReportRequest,
     directory: &Path,
@@ -29,9 +29,9 @@ pub fn write(
             "--charts writes the charts of a page, but a website has its own: omit it",
         ));
     }
-    let rows = runs(global, request)?;
-    let folder = folder::WebsiteFolder::open(directory)?;
-    let reports = reports(&rows, &folder.path);
+    let rows = readable_runs(global, request)?;
+    let site_folder = folder::WebsiteFolder::open(directory)?;
+    let reports = report_links(&rows, &site_folder.path);
     let options = WebsiteOptions {
         made_by: concat!("retrial ", env!("CARGO_PKG_VERSION")),
         link: &|row| reports.get(row.id.as_str()).cloned(),
@@ -42,7 +42,7 @@ pub fn write(
     let mut names = website.page_names();
     let pages = names.len();
     names.extend([feed::ATOM_FILE, feed::JSON_FILE]);
-    let written = folder.write(&names, &|at| match names[at] {
+    let written = site_folder.update(&names, &|at| match names[at] {
         feed::ATOM_FILE => feed.to_atom(),
         feed::JSON_FILE => feed.to_json(),
         _ => {
@@ -50,9 +50,9 @@ pub fn write(
             html::render_website_page(&page.document, &page.links)
         }
     })?;
-    terminal::print(&format!("{}\n", directory.join(FRONT).display()));
+    terminal::print_text(&format!("{}\n", directory.join(FRONT).display()));
     if !global.quiet {
-        terminal::note(&format!(
+        terminal::print_note(&format!(
             "{} of {}: {} written, {} unchanged, {} removed",
             format::format_count(pages, "page"),
             format::format_count(rows.len(), "run"),
@@ -65,22 +65,25 @@ pub fn write(
 }
 
 /// The runs that match, without those whose files cannot be read.
-fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummary>, Failure> {
-    let mut rows = runs::index(global).runs(&request.filter);
+fn readable_runs(
+    global: &GlobalOptions,
+    request: &ReportRequest,
+) -> Result<Vec<RunSummary>, Failure> {
+    let mut rows = runs::open_index(global).runs(&request.filter);
     if rows.is_empty() {
-        return Err(if request.filter.is_all() {
+        return Err(if request.filter.is_unrestricted() {
             Failure::usage(format!(
                 "no run in {}",
                 global.home.runs_directory().display()
             ))
             .with_help("`retrial run RECIPE` makes one, --home DIR names another home")
         } else {
-            Failure::usage(runs::none_matches(global))
+            Failure::usage(runs::no_match_message(global))
         });
     }
-    rows.retain(|row| match unreadable(row) {
+    rows.retain(|row| match unreadable_reason(row) {
         Some(reason) => {
-            terminal::note(&format!("warning: run {} is skipped: {reason}", row.id));
+            terminal::print_note(&format!("warning: run {} is skipped: {reason}", row.id));
             false
         }
         None => true,
@@ -92,7 +95,7 @@ fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummar
 }
 
 /// Returns why a run cannot be shown, if its plan or its verdict exists and cannot be read.
-fn unreadable(row: &RunSummary) -> Option<String> {
+fn unreadable_reason(row: &RunSummary) -> Option<String> {
     let run = row.directory();
     let has_verdict = || run.join("verdict.json").symlink_metadata().is_ok();
     let read = if row.recipe.is_empty() {
@@ -106,11 +109,11 @@ fn unreadable(row: &RunSummary) -> Option<String> {
 }
 
 /// The paths to the runs' own reports, where these were written.
-fn reports<'a>(rows: &'a [RunSummary], from: &Path) -> HashMap<&'a str, String> {
+fn report_links<'a>(rows: &'a [RunSummary], from: &Path) -> HashMap<&'a str, String> {
     let written = rows.iter().filter_map(|row| {
-        let report = row.path.join(super::PAGE);
+        let report = row.path.join(super::PAGE_FILE);
         let is_file = report.symlink_metadata().is_ok_and(|file| file.is_file());
-        let path = is_file.then(|| steps::relative(from, &report))?;
+        let path = is_file.then(|| steps::relative_path(from, &report))?;
         Some((row.id.as_str(), path.display().to_string()))
     });
     written.collect()

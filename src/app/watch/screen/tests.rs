@@ -38,7 +38,7 @@ fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String
             live.draw(drawn);
             drawn += Duration::from_millis(100);
         }
-        live.take(event);
+        live.apply_event(event);
     }
     live.draw(until);
     terminal.screen()
@@ -98,7 +98,7 @@ fn a_run_of_a_batch_at_80() {
         LiveView::new(false, Some(overall), remaining),
     );
     for event in script::run() {
-        live.take(&event);
+        live.apply_event(&event);
         let is_second = event.step == Some(7);
         if is_second && matches!(event.what, EventKind::StepStarted { .. }) {
             live.draw(event.time);
@@ -127,7 +127,7 @@ fn a_finished_run_leaves_its_steps_on_the_screen() {
         LiveView::new(false, None, RemainingTime::default()),
     );
     for event in &script::run() {
-        live.event(event);
+        live.report_event(event);
     }
     live.finish();
     insta::assert_snapshot!(terminal.screen());
@@ -142,7 +142,7 @@ fn a_narrow_terminal_does_not_erase_lines_above() {
             LiveView::new(false, None, RemainingTime::default()),
         );
         for event in script::run() {
-            live.take(&event);
+            live.apply_event(&event);
             live.draw(event.time);
             let screen = terminal.screen();
             assert!(screen.starts_with("run 20"), "{columns}: {screen}");
@@ -185,7 +185,7 @@ fn frame_lines_fit_and_foreign_escapes_are_removed() {
                 LiveView::new(verbose, None, RemainingTime::default()),
             );
             for event in &events {
-                live.take(event);
+                live.apply_event(event);
                 live.draw(event.time);
             }
             for text in terminal.written.lock().unwrap().iter() {
@@ -229,7 +229,7 @@ fn a_narrowed_terminal_has_one_frame() {
         LiveView::new(false, None, RemainingTime::default()),
     );
     for event in &events {
-        live.take(event);
+        live.apply_event(event);
     }
     live.draw(events[2].time);
     terminal.narrow(60);
@@ -273,7 +273,7 @@ fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
     let terminal = Emulated::new(60, 24);
     let screen = Screen::new(terminal.clone());
     let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
-    assert_eq!(copies(&terminal, target, || screen.show(&[])), 1);
+    assert_eq!(copies(&terminal, target, || screen.write_frame(&[])), 1);
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn terminal_echo_does_not_corrupt_the_screen() {
     );
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
-        live.take(event);
+        live.apply_event(event);
     }
     live.draw(events[100].time);
     terminal.parser.lock().unwrap().process(b"^C");
@@ -307,7 +307,7 @@ fn many_bars_are_drawn_in_one_write() {
     );
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
-        live.take(event);
+        live.apply_event(event);
     }
     for tenth in 1..=10 {
         live.draw(events[100].time + Duration::from_millis(100 * tenth));
@@ -344,7 +344,7 @@ fn a_closed_terminal_is_not_written_to() {
         LiveView::new(true, None, RemainingTime::default()),
     );
     for event in script::run() {
-        live.event(&event);
+        live.report_event(&event);
     }
     live.finish();
     assert_eq!(*writes.lock().unwrap(), 1);
@@ -361,7 +361,7 @@ fn colors_are_used_only_if_enabled() {
             LiveView::new(false, None, RemainingTime::default()),
         );
         for event in script::run() {
-            live.take(&event);
+            live.apply_event(&event);
             live.draw(event.time);
         }
         let written = terminal.written.lock().unwrap().concat();
@@ -391,7 +391,7 @@ fn play_on_the_terminal() {
         let due = Timestamp::now().duration_since(started).as_secs_f64();
         std::thread::sleep(Duration::from_secs_f64((after - due).max(0.0)));
         event.time = Timestamp::now();
-        live.event(&event);
+        live.report_event(&event);
     }
     live.finish();
 }

@@ -209,7 +209,7 @@ impl DetailParser {
             "result_query_count" => detail.query_count = value.as_u64(),
             "result_overlatency_query_count" => detail.overlatency_query_count = value.as_u64(),
             _ => {
-                detail.parameters.take_logged(key, value);
+                detail.parameters.store_logged(key, value);
                 store_figure(detail, key, value);
             }
         }

@@ -52,7 +52,7 @@ fn set_once<T: PartialEq>(
 }
 
 impl SummaryParser {
-    pub(super) fn read(mut self, text: &str) -> Result<LoadgenSummary, SummaryError> {
+    pub(super) fn parse(mut self, text: &str) -> Result<LoadgenSummary, SummaryError> {
         let text_without_mark = text.trim_start_matches('\u{feff}');
         let mut lines = text_without_mark.split_inclusive('\n').peekable();
         while let Some(line) = lines.next() {
@@ -139,7 +139,7 @@ impl SummaryParser {
         if self.read_head_line(key, value)? || self.read_block_title(key, value) {
             return Ok(true);
         }
-        if let Some(readable) = self.summary.parameters.take_printed(key, value) {
+        if let Some(readable) = self.summary.parameters.store_printed(key, value) {
             self.list = BulletList::None;
             return Ok(readable);
         }

@@ -52,9 +52,9 @@ pub(super) fn find_changes<'a>(
         let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);
         changes.map(|((before, was), (run, is))| VerdictChange {
             before,
-            was,
+            previous_outcome: was,
             run,
-            is,
+            current_outcome: is,
         })
     })
 }
@@ -96,7 +96,7 @@ pub(super) fn changes_table(
             marks::outcome_cell(&change.current_outcome)
         })
         .text("variant", |(_, change)| {
-            truncate_cell(&change.run.choices())
+            truncate_cell(&change.run.format_choices())
         })
         .text("GPUs", |(_, change)| truncate_cell(&change.run.gpus));
     let table = match only {
@@ -135,7 +135,7 @@ pub(super) fn changes_feed(website: &Website<'_>) -> Feed {
 
 fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
     let (before, run) = (change.before, change.run);
-    let choices = run.choices();
+    let choices = run.format_choices();
     let all_words = [group.title, &choices, &run.gpus].map(truncate_cell);
     let words = all_words.into_iter().filter(|word| !word.is_empty());
     let title = format!(

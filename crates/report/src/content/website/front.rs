@@ -209,8 +209,8 @@ fn table_by_release(website: &Website<'_>) -> Table {
     // The newest releases first, as far as their names tell.
     release_tallies
         .sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural_sort_key(release))));
-    let rows = release_tallies.into_iter();
-    let rows = rows.map(|((kind, release), tally)| (kind.name(), release, tally));
+    let all_rows = release_tallies.into_iter();
+    let rows = all_rows.map(|((kind, release), tally)| (kind.name(), release, tally));
     let table = tally_table("Newest verdicts by release", "release", rows);
     table.group_by(|(kind, ..)| kind.clone()).table
 }

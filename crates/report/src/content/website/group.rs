@@ -150,7 +150,7 @@ fn unique_names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String>
 fn divide_into_series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
     let mut by_series: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
-        let key = (row.choices(), row.gpus.as_str());
+        let key = (row.format_choices(), row.gpus.as_str());
         by_series.entry(key).or_default().push(row);
     }
     let series = by_series

@@ -60,7 +60,10 @@ fn charts_over_time(
     let results = results_by_row(rows, periods.len(), |row| {
         let start = (period.start)(to_utc(row.started?));
         let category = periods.binary_search(&start).ok()?;
-        Some((group.series_label(&row.choices(), &row.gpus), category))
+        Some((
+            group.series_label(&row.format_choices(), &row.gpus),
+            category,
+        ))
     });
     let axis = match (first.date(), last.date()) {
         (first, last) if first == last => format!("{}, {first}", period.word),

@@ -26,7 +26,7 @@ type ListedProperty = (&'static str, fn(&RunSummary) -> String);
 /// Properties that are listed once if all runs of a page have them in common.
 const PROPERTIES: [ListedProperty; 6] = [
     ("GPUs", |row| runs::truncate_cell(&row.gpus)),
-    ("variant", |row| runs::truncate_cell(&row.choices())),
+    ("variant", |row| runs::truncate_cell(&row.format_choices())),
     ("ROCm", |row| runs::truncate_cell(&row.rocm)),
     ("driver", |row| runs::truncate_cell(&row.driver)),
     ("image", |row| runs::truncate_cell(&row.image)),

@@ -81,7 +81,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
         ("run", newest.id.clone()),
         ("started", tables::format_start_utc(newest)),
         ("GPUs", truncate_cell(&newest.gpus)),
-        ("variant", truncate_cell(&newest.choices())),
+        ("variant", truncate_cell(&newest.format_choices())),
     ];
     let known_facts = all_facts.into_iter().filter(|(_, value)| !value.is_empty());
     let shown_sources = submission.sources.iter().take(MAX_SOURCES);
@@ -97,7 +97,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
         remarks: facts.chain(sources).collect(),
         ..Conclusion::new(
             newest.outcome.map(StatusMark::from),
-            newest.described_state(),
+            newest.describe_state(),
             sentence,
         )
     }

@@ -44,7 +44,7 @@ pub struct TrainingResult {
 
 impl TrainingResult {
     /// Returns the path of its folder, below the root.
-    pub fn relative(&self) -> PathBuf {
+    pub fn relative_path(&self) -> PathBuf {
         let results = Path::new(&self.submitter).join(RESULTS_FOLDER);
         results.join(&self.system).join(&self.benchmark)
     }
@@ -192,7 +192,7 @@ mod tests {
         let trees = find_training_trees(tree.path()).unwrap().unwrap();
         assert_eq!(trees.results[0].logs, ["result_2.txt", "result_10.txt"]);
         assert_eq!(
-            trees.results[0].relative(),
+            trees.results[0].relative_path(),
             Path::new("AMD/results/8xMI300X/bert")
         );
     }

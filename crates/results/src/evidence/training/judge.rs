@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::find::TrainingResult;
 use super::round::to_utc_date;
 use super::system::{self, TrainingSystem};
-use crate::evidence::figures::each_line;
+use crate::evidence::figures::for_each_line;
 use crate::evidence::identity::ResultRun;
 use crate::evidence::tree::published::ResultKey;
 use crate::evidence::tree::{JudgedBenchmark, PublishedFigures, TreeFault};
@@ -108,7 +108,7 @@ pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) 
     let rules = read.system.checks;
     let is_valid = result_verdict.results.iter().all(|result| result.valid);
     let benchmark = BenchmarkVerdict {
-        path: result.relative().display().to_string(),
+        path: result.relative_path().display().to_string(),
         round: context.submission.round,
         division: context.submission.division,
         submitter: context.submission.submitter,
@@ -124,7 +124,7 @@ pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) 
         judged: JudgedBenchmark {
             owner: benchmark.path.clone(),
             runs: ResultRun::from_evidence(std::slice::from_ref(&read.evidence)),
-            verdict,
+            verdict: result_verdict,
             benchmark,
         },
     }
@@ -137,7 +137,7 @@ fn official_name<'a>(result: &'a TrainingResult, by: &TrainingContext<'a>) -> &'
 fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     let described_system = system::read_system(result, by.division);
     let mut evidence = Evidence::new(SCENARIO, Mode::Performance);
-    evidence.path = result.relative().display().to_string();
+    evidence.path = result.relative_path().display().to_string();
     evidence.published_metric = Some(TIME_TO_TRAIN.to_owned());
     evidence.figures = vec![
         (TIME_TO_TRAIN.to_owned(), mllog_source(TIME_TO_TRAIN, "min")),
@@ -155,7 +155,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
             .checks
             .push(RuleCheck::violation("benchmark", named, required));
         return ResultEvidence {
-            system,
+            system: described_system,
             logs: Vec::new(),
             evidence,
         };
@@ -188,7 +188,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
         evidence.expect.extend(expectation);
     }
     ResultEvidence {
-        system,
+        system: described_system,
         logs,
         evidence,
     }
@@ -216,7 +216,7 @@ fn read_logs(
     checks: &mut Vec<RuleCheck>,
 ) -> Vec<NamedLog> {
     let reading = result.logs.par_iter().map(|name| {
-        let opened = open::open_beneath(&result.root, &result.relative().join(name));
+        let opened = open::open_beneath(&result.root, &result.relative_path().join(name));
         let mut file = opened.map_err(|error| error.to_string())?;
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         if size > MAX_LOG_BYTES {
@@ -226,7 +226,7 @@ fn read_logs(
             ));
         }
         let mut reader = LogReader::new(rules);
-        each_line(&mut file, |line| reader.feed_line(line))?;
+        for_each_line(&mut file, |line| reader.feed_line(line))?;
         Ok(reader.finish())
     });
     let read: Vec<Result<_, String>> = reading.collect();
@@ -276,10 +276,10 @@ fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck
 }
 
 fn trial_evidence(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence {
-    let path = result.relative().join(&log.name);
+    let path = result.relative_path().join(&log.name);
     let mut trial = TrialEvidence::new_finished(number, path.display().to_string());
     trial.logs.push(TrialLog {
-        directory: result.relative().display().to_string(),
+        directory: result.relative_path().display().to_string(),
         file: log.name.clone(),
         identity: LogIdentity::Training(log.log.identity()),
     });
@@ -316,7 +316,7 @@ fn find_remarks(
             LogEnding::Aborted => "the run did not converge".to_owned(),
             LogEnding::Truncated => format!("incomplete log: it ends after {}", log.log.last_event),
         };
-        let path = result.relative().join(&log.name);
+        let path = result.relative_path().join(&log.name);
         Some(remark(
             path,
             actual,
@@ -331,14 +331,14 @@ fn find_remarks(
     });
     let other = other_organization.map(|name| {
         let actual = format!("its logs name the submitter {name}");
-        remark(result.relative(), actual, &result.submitter)
+        remark(result.relative_path(), actual, &result.submitter)
     });
     let later = day_after_round(round, logs).map(|day| {
         let (name, ended) = (&round.round, round.last_day);
         let actual =
             format!("its logs are of {day}, and the submissions of {name} ended on {ended}");
         let required = format!("the rules of a later round, which are not known: those of {name}");
-        remark(result.relative(), actual, &required)
+        remark(result.relative_path(), actual, &required)
     });
     lost.chain(other).chain(later).collect()
 }

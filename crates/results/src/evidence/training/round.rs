@@ -25,12 +25,12 @@ pub fn find_round(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
             let mut rounds = training::built_in_training_rounds().iter();
             rounds.any(|round| round.benchmark_names().any(|other| other == name))
         };
-        let names: BTreeSet<String> = trees
+        let all_names: BTreeSet<String> = trees
             .results
             .iter()
             .flat_map(submitted_benchmarks)
             .collect();
-        let names: Vec<&str> = names
+        let names: Vec<&str> = all_names
             .iter()
             .filter(|name| is_known(name))
             .map(String::as_str)
@@ -67,7 +67,7 @@ fn submitted_benchmarks(result: &TrainingResult) -> Vec<String> {
 fn first_day(result: &TrainingResult) -> Option<Date> {
     use std::io::Read;
 
-    let log = result.relative().join(result.logs.first()?);
+    let log = result.relative_path().join(result.logs.first()?);
     let file = open::open_beneath(&result.root, &log).ok()?;
     let mut head = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;

@@ -61,7 +61,7 @@ pub(super) fn read_system(result: &TrainingResult, division: Option<&str>) -> Tr
 pub(super) fn read_scaling_factor(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
     let failed =
         |reason: String| RuleCheck::violation(SCALING_FILE, reason, "{\"scaling_factor\": N}");
-    let file = result.relative().join(SCALING_FILE);
+    let file = result.relative_path().join(SCALING_FILE);
     let text = match open::read_text_beneath(&result.root, &file, MAX_FILE_BYTES) {
         Ok(text) => text,
         Err(error) if is_not_found(&error) => return Ok(None),

@@ -218,7 +218,7 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
         }
     }
     if position.system.is_none() {
-        let faults = systems_without_results(&submitter.root, &submitter.relative(), &systems);
+        let faults = systems_without_results(&submitter.root, &submitter.relative_path(), &systems);
         trees.faults.extend(faults);
     }
     trees
@@ -240,7 +240,7 @@ fn find_other_suite_result(
         remaining_folders
             .find_map(|folder| OtherSuite::from_folder_names([system, benchmark, folder]))
     })?;
-    let results = submitter.relative().join("results");
+    let results = submitter.relative_path().join("results");
     Some(OtherSuiteResult {
         path: results.join(system).join(benchmark),
         suite,

@@ -64,7 +64,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
             .chain(&accuracy)
             .chain(tested)
             .collect();
-        let differences = one_result::differences(&all, rules.as_ref());
+        let differences = one_result::find_differences(&all, rules.as_ref());
         performance.checks.extend(differences);
         let is_open = place.submitter.is_open();
         let is_comparable = !of_endpoint || endpoint::answers_same_requests(place);

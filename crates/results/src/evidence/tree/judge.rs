@@ -67,7 +67,10 @@ pub fn judge_benchmark(
         evidence.extend(gathered.evidence);
     }
     rules.extend(one_result::compare_tokens_of_scenarios(&evidence));
-    rules.extend(files::check_missing_files(&missing, &benchmark.relative()));
+    rules.extend(files::check_missing_files(
+        &missing,
+        &benchmark.relative_path(),
+    ));
     rules.extend(required::check_benchmark(benchmark, kind, judge_context));
     let context = benchmark_context(benchmark, judge_context);
     let results_verdict = verdict::judge(&context, &evidence);
@@ -76,7 +79,7 @@ pub fn judge_benchmark(
     let mut results = results_verdict.results.iter();
     let is_valid = results.all(|result| result.valid || result.mode == Mode::Compliance);
     let benchmark = BenchmarkVerdict {
-        path: benchmark.relative().display().to_string(),
+        path: benchmark.relative_path().display().to_string(),
         round: context.submission.round,
         division: context.submission.division,
         submitter: context.submission.submitter,
@@ -88,7 +91,7 @@ pub fn judge_benchmark(
         rules,
     };
     JudgedBenchmark {
-        verdict,
+        verdict: results_verdict,
         benchmark,
         owner,
         runs,

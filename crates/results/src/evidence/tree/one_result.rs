@@ -22,7 +22,10 @@ const MAX_DAYS_APART: i64 = 60;
 
 /// Returns warnings of differences between the logs of a result: none violates a rule by itself. Where the
 /// round measures accuracy with samples of its own, their number means nothing.
-pub(crate) fn differences(all: &[&Evidence], rules: Option<&InferenceRules>) -> Vec<RuleCheck> {
+pub(crate) fn find_differences(
+    all: &[&Evidence],
+    rules: Option<&InferenceRules>,
+) -> Vec<RuleCheck> {
     let has_own = rules.is_some_and(|rules| {
         let of_accuracy = rules.accuracy_samples;
         of_accuracy.is_some() && of_accuracy != rules.dataset
@@ -203,12 +206,12 @@ mod tests {
             log(Mode::Compliance, "r/Offline/TEST06", "5.1.0"),
         ];
         let all: Vec<&Evidence> = logs.iter().collect();
-        let checks = differences(&all, None);
+        let checks = find_differences(&all, None);
         assert_eq!(checks.len(), 1);
         assert_eq!(
             checks[0].to_string(),
             "LoadGen's version: 5.0.24 in accuracy and 5.1.0 in performance, TEST06; required the same in all its logs"
         );
-        assert!(differences(&all[..1], None).is_empty());
+        assert!(find_differences(&all[..1], None).is_empty());
     }
 }

@@ -110,9 +110,9 @@ pub(crate) fn add_expectation(
             .first()
             .and_then(|trial| trial.figures.get(metric));
         let unit = figure.map_or("", |figure| figure.unit.as_str());
-        let expected = published.expectation_of_place(place, unit);
-        evidence.other_system = expected.is_some() && published.is_of_other_system(place);
-        let expected = expected.map(|expected| (metric.clone(), vec![expected]));
+        let expectation = published.expectation_of_place(place, unit);
+        evidence.other_system = expectation.is_some() && published.is_of_other_system(place);
+        let expected = expectation.map(|expected| (metric.clone(), vec![expected]));
         evidence.expect.extend(expected);
     }
 }

@@ -25,7 +25,7 @@ pub struct Submitter {
 
 impl Submitter {
     /// Returns the path of the submitter's folder, below the root.
-    pub fn relative(&self) -> PathBuf {
+    pub fn relative_path(&self) -> PathBuf {
         Path::new(&self.division).join(&self.name)
     }
 
@@ -36,7 +36,7 @@ impl Submitter {
 
     /// Returns the path of the system's description, below the root.
     pub fn system_file(&self, system: &str) -> PathBuf {
-        self.relative()
+        self.relative_path()
             .join("systems")
             .join(format!("{system}.json"))
     }
@@ -59,8 +59,8 @@ pub struct SubmittedBenchmark {
 
 impl SubmittedBenchmark {
     /// Returns the path of its folder, below the root.
-    pub fn relative(&self) -> PathBuf {
-        let results = self.submitter.relative().join("results");
+    pub fn relative_path(&self) -> PathBuf {
+        let results = self.submitter.relative_path().join("results");
         results.join(&self.system).join(&self.name)
     }
 }
@@ -152,7 +152,7 @@ impl ScenarioFolder {
     }
 
     fn path_of_kind(&self, kind: &str) -> PathBuf {
-        let kind = self.submitter.relative().join(kind);
+        let kind = self.submitter.relative_path().join(kind);
         kind.join(&self.system)
             .join(&self.benchmark)
             .join(&self.folder)

@@ -22,8 +22,10 @@ pub struct SideMeasurement<'a> {
 impl<'a> SideMeasurement<'a> {
     /// Returns the measurements of a subject.
     pub fn from_measurements(letter: &'a str, measured: &'a [PooledMeasurement]) -> Vec<Self> {
-        let measured = measured.iter();
-        measured.map(|measured| Self { letter, measured }).collect()
+        let measurements = measured.iter();
+        measurements
+            .map(|measured| Self { letter, measured })
+            .collect()
     }
 
     /// Returns a figure of the measurement by its name.

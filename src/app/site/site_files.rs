@@ -26,12 +26,12 @@ pub struct SiteFile {
 }
 
 /// Returns the directory of site files: `$XDG_CONFIG_HOME/retrial/sites`, else `~/.config/retrial/sites`.
-pub fn directory() -> PathBuf {
+pub fn sites_directory() -> PathBuf {
     user_directory("XDG_CONFIG_HOME", ".config").join("retrial/sites")
 }
 
 /// A path of a site file: `~/` is the user's home directory.
-pub fn expanded(path: &str) -> PathBuf {
+pub fn expand_home(path: &str) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(below) => home_directory().join(below),
         None => PathBuf::from(path),
@@ -39,8 +39,8 @@ pub fn expanded(path: &str) -> PathBuf {
 }
 
 /// Names of the site files, sorted, with their paths.
-pub fn list() -> Vec<(String, PathBuf)> {
-    let entries = std::fs::read_dir(directory()).into_iter().flatten();
+pub fn list_sites() -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(sites_directory()).into_iter().flatten();
     let sites = entries.flatten().filter_map(|entry| {
         let path = entry.path();
         let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
@@ -52,34 +52,34 @@ pub fn list() -> Vec<(String, PathBuf)> {
 
 /// Opens a site by its name, and prints the problems of its file. One that other users can change is
 /// refused.
-pub fn open(name: &str) -> Result<SiteFile, Failure> {
-    let sites = list();
+pub fn open_site(name: &str) -> Result<SiteFile, Failure> {
+    let sites = list_sites();
     let Some((_, path)) = sites.iter().find(|(site, _)| site == name) else {
-        return Err(unknown(name, &sites));
+        return Err(unknown_site(name, &sites));
     };
     let reason = "a site's commands run with your rights";
-    file_owners::check(&directory(), slice::from_ref(path), reason)?;
-    read(name, path.clone())
+    file_owners::require_trusted_owners(&sites_directory(), slice::from_ref(path), reason)?;
+    read_site(name, path.clone())
 }
 
 /// Reads a site's file, and prints its problems.
-pub fn read(name: &str, path: PathBuf) -> Result<SiteFile, Failure> {
-    let source = source(&path)?;
+pub fn read_site(name: &str, path: PathBuf) -> Result<SiteFile, Failure> {
+    let source = read_source(&path)?;
     Ok(SiteFile {
         name: name.to_owned(),
         path,
         text: source.text.to_string(),
-        site: site::read(&source).map_err(Failure::problems)?,
+        site: site::read_site(&source).map_err(Failure::report_problems)?,
     })
 }
 
 /// The text of a site file.
-pub fn source(path: &Path) -> Result<Source, Failure> {
+pub fn read_source(path: &Path) -> Result<Source, Failure> {
     let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-    Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::problems)
+    Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::report_problems)
 }
 
-fn unknown(name: &str, sites: &[(String, PathBuf)]) -> Failure {
+fn unknown_site(name: &str, sites: &[(String, PathBuf)]) -> Failure {
     let names = sites.iter().map(|(name, _)| name.as_str());
     let suggestion = if sites.is_empty() {
         "there are none yet".to_owned()
@@ -88,6 +88,6 @@ fn unknown(name: &str, sites: &[(String, PathBuf)]) -> Failure {
     };
     Failure::usage(format!("--site {name}: no such site; {suggestion}")).with_help(format!(
         "a site is a file {}/NAME.yaml; its keys: docs/clusters.md",
-        directory().display()
+        sites_directory().display()
     ))
 }

@@ -3,12 +3,14 @@
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
-use super::options;
+use super::comparison_options;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use crate::app::runs;
 use retrial_document::measures::format;
-use retrial_history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as along};
+use retrial_history::{
+    COMPARABLE_PROPERTIES, ComparableRuns, GroupedRuns, RunSummary, group_by_axis as along,
+};
 use retrial_results::evidence::environment;
 use retrial_results::verdict::ExitCode;
 use retrial_results::verdict::comparison::{
@@ -17,32 +19,32 @@ use retrial_results::verdict::comparison::{
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
 /// the index.
-const LOOKED_AT: usize = 24;
+const MAX_SIDES_READ_FROM_FILES: usize = 24;
 
 /// Compares the runs of the history that match the filters.
-pub fn by(
+pub fn compare_by_axis(
     global: &GlobalOptions,
     axis: &str,
     request: &CompareRequest,
 ) -> Result<Comparisons, Failure> {
     let filter = request.filter.clone();
-    let rows = runs::index(global).runs(&filter);
+    let rows = runs::open_index(global).runs(&filter);
     let grouped = along(&rows, axis);
     if grouped.groups.is_empty() {
-        return Err(Failure::usage(nothing(
+        return Err(Failure::usage(explain_nothing_comparable(
             global,
             axis,
-            (&rows, filter.is_all()),
+            (&rows, filter.is_unrestricted()),
             &grouped,
         )));
     }
     let sides: usize = grouped.groups.iter().map(|one| one.sides.len()).sum();
-    let all_files = sides <= LOOKED_AT;
+    let all_files = sides <= MAX_SIDES_READ_FROM_FILES;
     let mut comparisons = Vec::new();
     for group in &grouped.groups {
         comparisons.push(compare_group(axis, group, request, all_files)?);
     }
-    let mut notes = omitted(axis, &grouped);
+    let mut notes = describe_omitted(axis, &grouped);
     if !all_files {
         notes.push(format!(
             "with {sides} values in total, environments are compared using only the index; select fewer \
@@ -80,20 +82,21 @@ fn compare_group(
     }
     let subjects: Vec<ComparisonSubject> = sides
         .into_iter()
-        .map(|(value, runs)| side(&format!("{axis}={value}"), &runs, all_files))
+        .map(|(value, runs)| pool_side(&format!("{axis}={value}"), &runs, all_files))
         .collect();
-    let mut comparison = compare_subjects(&subjects, &options(request));
+    let mut comparison = compare_subjects(&subjects, &comparison_options(request));
     comparison.title = Some(group.title.clone());
     Ok(comparison)
 }
 
 /// One value of the axis: its runs pooled, in the order in which they began.
-fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject {
-    let measured: Vec<Vec<PooledMeasurement>> = runs.par_iter().map(|row| measured(row)).collect();
+fn pool_side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject {
+    let measured: Vec<Vec<PooledMeasurement>> =
+        runs.par_iter().map(|row| read_measurements(row)).collect();
     // Hundreds of runs in one environment list its facts once.
     let mut listed: Vec<Vec<Fact>> = Vec::new();
-    let subjects = runs.iter().zip(measured).map(|(row, measured)| {
-        let mut facts = row.facts();
+    let run_subjects = runs.iter().zip(measured).map(|(row, measured)| {
+        let mut facts = row.environment_facts();
         if listed.contains(&facts) {
             facts.clear();
         } else {
@@ -102,7 +105,7 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject 
         let labels = (&row.submission, &row.variant);
         ComparisonSubject::from_run(&*row.id, labels, measured, &row.qualifiers, facts)
     });
-    let subjects: Vec<ComparisonSubject> = subjects.collect();
+    let subjects: Vec<ComparisonSubject> = run_subjects.collect();
     let mut pool = ComparisonSubject::pool(name, subjects);
     let newest = runs.iter().rev().find(|row| row.outcome.is_some());
     if let Some(row) = newest.filter(|_| all_files) {
@@ -120,13 +123,13 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject 
     pool
 }
 
-fn measured(row: &RunSummary) -> Vec<PooledMeasurement> {
-    let measured = row.measured.as_deref();
-    let measured = measured.and_then(|text| serde_json::from_str(text).ok());
+fn read_measurements(row: &RunSummary) -> Vec<PooledMeasurement> {
+    let measured_json = row.measured.as_deref();
+    let measured = measured_json.and_then(|text| serde_json::from_str(text).ok());
     measured.unwrap_or_default()
 }
 
-fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
+fn describe_omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
     let counted = [
         (grouped.without_axis, format!("have no {axis}")),
         (grouped.unjudged, "have no verdict".to_owned()),
@@ -143,7 +146,7 @@ fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
 }
 
 /// Explains why nothing can be compared, and names the axes that the runs have.
-fn nothing(
+fn explain_nothing_comparable(
     global: &GlobalOptions,
     axis: &str,
     (rows, all): (&[RunSummary], bool),
@@ -156,15 +159,17 @@ fn nothing(
         );
     }
     if rows.is_empty() {
-        return runs::none_matches(global);
+        return runs::no_match_message(global);
     }
     if grouped.without_axis == rows.len() {
-        let rows = rows.iter();
-        let names = rows.flat_map(|row| row.variant.keys().chain(&row.modified));
-        let names = names.map(String::as_str).sorted_unstable().dedup();
-        let names = names.chain(PROPERTIES.map(|(name, _)| name)).join(", ");
+        let each_row = rows.iter();
+        let axis_names = each_row.flat_map(|row| row.variant.keys().chain(&row.modified));
+        let sorted_names = axis_names.map(String::as_str).sorted_unstable().dedup();
+        let names = sorted_names
+            .chain(COMPARABLE_PROPERTIES.map(|(name, _)| name))
+            .join(", ");
         return format!("no run has an axis or a parameter {axis}; they have: {names}");
     }
-    let notes = omitted(axis, grouped).join("; ");
+    let notes = describe_omitted(axis, grouped).join("; ");
     format!("no two runs differ in {axis} alone: {notes}")
 }

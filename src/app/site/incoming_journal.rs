@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 
 /// Bytes that are read in one poll.
-pub const MOST: u64 = 4 << 20;
+pub const MAX_POLL_BYTES: u64 = 4 << 20;
 
 /// A journal that grows.
 pub struct IncomingJournal {
@@ -16,21 +16,21 @@ pub struct IncomingJournal {
     /// How much was read.
     position: u64,
     /// The beginning of an incomplete line.
-    rest: Vec<u8>,
+    incomplete_line: Vec<u8>,
 }
 
 impl IncomingJournal {
     /// Reads the journal at a path from a position in bytes.
-    pub fn from(path: PathBuf, position: u64) -> Self {
+    pub fn open_at(path: PathBuf, position: u64) -> Self {
         Self {
             path,
             position,
-            rest: Vec::new(),
+            incomplete_line: Vec::new(),
         }
     }
 
     /// Returns the whole lines since the last call; those that cannot be parsed are skipped.
-    pub fn look<T: DeserializeOwned>(&mut self) -> Vec<T> {
+    pub fn poll<T: DeserializeOwned>(&mut self) -> Vec<T> {
         let Ok(mut file) = File::open(&self.path) else {
             return Vec::new();
         };
@@ -38,13 +38,16 @@ impl IncomingJournal {
         if file.seek(SeekFrom::Start(self.position)).is_err() {
             return Vec::new();
         }
-        let count = file.take(MOST).read_to_end(&mut bytes).unwrap_or(0);
+        let count = file
+            .take(MAX_POLL_BYTES)
+            .read_to_end(&mut bytes)
+            .unwrap_or(0);
         self.position += count as u64;
-        self.rest.extend(bytes);
-        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+        self.incomplete_line.extend(bytes);
+        let Some(end) = self.incomplete_line.iter().rposition(|byte| *byte == b'\n') else {
             return Vec::new();
         };
-        let whole: Vec<u8> = self.rest.drain(..=end).collect();
+        let whole: Vec<u8> = self.incomplete_line.drain(..=end).collect();
         let lines = whole.split(|byte| *byte == b'\n');
         lines
             .filter_map(|line| serde_json::from_slice(line).ok())

@@ -26,7 +26,7 @@ pub struct TaskState {
 
 /// Returns the arrays to submit next, each with at most `most` tasks; none if this session has nothing left to do.
 /// All arrays of the session must be over.
-pub fn next(
+pub fn next_arrays(
     batch: &RecordDirectory,
     plan: &BatchPlan,
     most: usize,
@@ -34,7 +34,7 @@ pub fn next(
     let session = read_journal(batch)?.sessions;
     let mut groups: BTreeMap<ExcludedNode, Vec<TaskEntry>> = BTreeMap::new();
     for task in task_states(batch, plan)? {
-        if let Some(exclude) = task.again(plan.execution.retries) {
+        if let Some(exclude) = task.next_submission(plan.execution.retries) {
             groups.entry(exclude).or_default().push(task.entry);
         }
     }
@@ -50,7 +50,7 @@ pub fn next(
 
 /// Returns the state of each task of a batch at the end of its latest session.
 pub fn task_states(batch: &RecordDirectory, plan: &BatchPlan) -> Result<Vec<TaskState>, Failure> {
-    let arrays = Array::of_session(batch)?;
+    let arrays = Array::of_latest_session(batch)?;
     let entries = arrays.iter().flat_map(|array| &array.manifest.tasks);
     let submitted: Vec<usize> = entries.map(|entry| entry.task).collect();
     let task = |(number, trial_runs)| {
@@ -71,16 +71,16 @@ pub fn task_states(batch: &RecordDirectory, plan: &BatchPlan) -> Result<Vec<Task
 
 impl TaskState {
     /// Returns its trial runs that have ended and are not repeated.
-    pub fn ended(&self) -> impl Iterator<Item = usize> {
+    pub fn ended_trial_runs(&self) -> impl Iterator<Item = usize> {
         let all = self.trial_runs.iter().copied();
         all.filter(|one| self.state.has_ended(*one))
     }
 
     /// Returns the node that its next submission excludes; none if it is not submitted again.
-    fn again(&self, retries: u32) -> Option<ExcludedNode> {
+    fn next_submission(&self, retries: u32) -> Option<ExcludedNode> {
         let failed = self.state.final_exit_code == Some(ExitCode::Host.code());
         match self.submitted {
-            _ if self.ended().count() == self.trial_runs.len() => None,
+            _ if self.ended_trial_runs().count() == self.trial_runs.len() => None,
             0 => Some(ExcludedNode(None)),
             1 if failed && retries > 0 => Some(ExcludedNode(self.state.node.clone())),
             _ => None,
@@ -141,6 +141,6 @@ mod tests {
         #[case] exclude: Option<&str>,
     ) {
         let expected = is_submitted.then(|| ExcludedNode(exclude.map(str::to_owned)));
-        assert_eq!(task(submitted, code).again(retries), expected);
+        assert_eq!(task(submitted, code).next_submission(retries), expected);
     }
 }

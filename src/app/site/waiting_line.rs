@@ -14,7 +14,7 @@ pub struct WaitingLine {
     pub is_quiet: bool,
     /// The terminal that the line is on, if there is one.
     term: Option<Term>,
-    last: String,
+    last_change: String,
     is_drawn: bool,
 }
 
@@ -25,20 +25,20 @@ impl WaitingLine {
         Self {
             is_quiet,
             term: draws.then(Term::stderr),
-            last: String::new(),
+            last_change: String::new(),
             is_drawn: false,
         }
     }
 
     /// Shows the job's state and position.
-    pub fn show(&mut self, job: &Job, position: Option<(usize, usize)>) {
+    pub fn show_job(&mut self, job: &Job, position: Option<(usize, usize)>) {
         // A place in the queue changes often: a log is for what the job is waiting for.
         let reason = format!("{} {}", job.state, job.reason);
-        self.status(&text(job, position), reason);
+        self.show_status(&describe_job(job, position), reason);
     }
 
     /// Shows a text: on one line of a terminal, else once for each value of `change`.
-    pub fn status(&mut self, text: &str, change: String) {
+    pub fn show_status(&mut self, text: &str, change: String) {
         let text = sentence::to_message_line(text);
         if self.is_quiet {
             return;
@@ -48,17 +48,17 @@ impl WaitingLine {
             let line = truncate_str(&text, usize::from(columns).saturating_sub(1), "…");
             let _ = term.clear_line().and_then(|()| write!(term, "{line}"));
             self.is_drawn = true;
-        } else if change != self.last {
-            terminal::note(&text);
-            self.last = change;
+        } else if change != self.last_change {
+            terminal::print_note(&text);
+            self.last_change = change;
         }
     }
 
     /// Writes a line that stays.
-    pub fn note(&mut self, text: &str) {
+    pub fn print_note(&mut self, text: &str) {
         self.clear();
         if !self.is_quiet {
-            terminal::note(text);
+            terminal::print_note(text);
         }
     }
 
@@ -73,15 +73,15 @@ impl WaitingLine {
 }
 
 /// `job 12 is pending (Priority), place 3 of 7 in partition gpu, may start 2026-11-23T06:00:00`
-fn text(job: &Job, position: Option<(usize, usize)>) -> String {
+fn describe_job(job: &Job, position: Option<(usize, usize)>) -> String {
     let reason = match job.reason.as_str() {
         "" | "None" => String::new(),
         reason => format!(" ({})", reason.trim_matches(['(', ')'])),
     };
     let place = position
         .map(|(place, total)| format!(", place {place} of {total} in partition {}", job.partition));
-    let start = job.start.as_ref();
-    let start = start.map(|start| format!(", may start {start}"));
+    let start_time = job.start.as_ref();
+    let start = start_time.map(|start| format!(", may start {start}"));
     format!(
         "job {} is {}{reason}{}{}",
         job.id,
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_in_the_queue() {
+    fn a_job_in_the_queue_is_described_with_its_place() {
         let mut job = Job {
             id: "12".to_owned(),
             state: "PENDING".to_owned(),
@@ -104,11 +104,11 @@ mod tests {
             reason: "None".to_owned(),
             ..Job::default()
         };
-        assert_eq!(text(&job, None), "job 12 is pending");
+        assert_eq!(describe_job(&job, None), "job 12 is pending");
         job.reason = "(Priority)".to_owned();
         job.start = Some("2026-11-23T06:00:00".to_owned());
         assert_eq!(
-            text(&job, Some((3, 7))),
+            describe_job(&job, Some((3, 7))),
             "job 12 is pending (Priority), place 3 of 7 in partition gpu, may start 2026-11-23T06:00:00"
         );
     }

@@ -10,7 +10,7 @@ use super::RunSummary;
 use retrial_recipe::ParamSetting;
 
 /// Every word for a run's state.
-pub const STATES: [&str; 10] = [
+pub const STATE_WORDS: [&str; 10] = [
     "running",
     "submitted",
     "interrupted",
@@ -34,7 +34,7 @@ pub struct RunFilter {
     pub recipe: Vec<String>,
     /// Match the outcome: reproduced, not-reproduced, inconclusive, invalid, failed, measured,
     /// running, stopped, interrupted
-    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = state)]
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = parse_state)]
     pub outcome: Vec<String>,
     /// Match a part of the batch's id
     #[arg(long, value_name = "PART")]
@@ -52,21 +52,21 @@ pub struct RunFilter {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<ParamSetting>,
     /// Match runs started since this time: 2026-11-21, 2026-11-21T18:00, or an age: 12h, 7d
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<Timestamp>,
     /// Match runs started before this time
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub until: Option<Timestamp>,
 }
 
 impl RunFilter {
     /// Returns whether every run matches: no filter is set.
-    pub fn is_all(&self) -> bool {
+    pub fn is_unrestricted(&self) -> bool {
         *self == Self::default()
     }
 
     /// The runs of one batch.
-    pub fn of_batch(id: &str) -> Self {
+    pub fn for_batch(id: &str) -> Self {
         Self {
             batch: vec![id.to_owned()],
             ..Self::default()
@@ -74,23 +74,24 @@ impl RunFilter {
     }
 
     /// Returns whether a run matches.
-    pub fn fits(&self, row: &RunSummary) -> bool {
+    pub fn matches(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
         let setting = |ParamSetting { name, value }: &ParamSetting| {
             let actual = row.variant.get(name).or_else(|| row.params.get(name));
             actual == Some(value)
         };
-        any(&self.ids, |id| row.id == id)
-            && any(&self.recipe, |part| {
-                has(&row.recipe, part) || has(&row.title, part)
+        matches_any(&self.ids, |id| row.id == id)
+            && matches_any(&self.recipe, |part| {
+                contains_ignoring_case(&row.recipe, part)
+                    || contains_ignoring_case(&row.title, part)
             })
-            && any(&self.outcome, |outcome| row.state() == outcome)
-            && any(&self.batch, |part| has(batch, part))
-            && any(&self.host, |host| row.host.eq_ignore_ascii_case(host))
-            && any(&self.benchmark, |benchmark| {
-                begins(&row.submission.benchmark, benchmark)
+            && matches_any(&self.outcome, |outcome| row.state_word() == outcome)
+            && matches_any(&self.batch, |part| contains_ignoring_case(batch, part))
+            && matches_any(&self.host, |host| row.host.eq_ignore_ascii_case(host))
+            && matches_any(&self.benchmark, |benchmark| {
+                matches_name_prefix(&row.submission.benchmark, benchmark)
             })
-            && any(&self.gpu, |part| has(&row.gpus, part))
+            && matches_any(&self.gpu, |part| contains_ignoring_case(&row.gpus, part))
             && self.settings.iter().all(setting)
             && self.since.is_none_or(|since| row.started >= Some(since))
             && self
@@ -99,31 +100,31 @@ impl RunFilter {
     }
 }
 
-fn any(filters: &[String], fits: impl Fn(&str) -> bool) -> bool {
+fn matches_any(filters: &[String], fits: impl Fn(&str) -> bool) -> bool {
     filters.is_empty() || filters.iter().any(|filter| fits(filter))
 }
 
-fn has(text: &str, part: &str) -> bool {
+fn contains_ignoring_case(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
 /// `llama2-70b` matches `llama2-70b-99`, and not `llama2-70b2`.
-fn begins(text: &str, part: &str) -> bool {
+fn matches_name_prefix(text: &str, part: &str) -> bool {
     let (text, part) = (text.to_lowercase(), part.to_lowercase());
     let rest = text.strip_prefix(&part);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
 }
 
-fn state(text: &str) -> Result<String, String> {
+fn parse_state(text: &str) -> Result<String, String> {
     let word = text.trim().to_lowercase().replace(['-', '_'], " ");
-    if STATES.contains(&word.as_str()) {
+    if STATE_WORDS.contains(&word.as_str()) {
         return Ok(word);
     }
-    Err(format!("expected one of {}", STATES.join(", ")))
+    Err(format!("expected one of {}", STATE_WORDS.join(", ")))
 }
 
 /// Parses a time: local time where no zone is named.
-fn time(text: &str) -> Result<Timestamp, String> {
+fn parse_time(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }
@@ -163,13 +164,13 @@ pub enum SortKey {
 }
 
 /// Sorts runs: those without the property first, and among equals the newest last.
-pub fn order(rows: &mut [RunSummary], by: SortKey) {
+pub fn sort_runs(rows: &mut [RunSummary], by: SortKey) {
     rows.sort_by(|left, right| {
         let first = match by {
             SortKey::Started => Ordering::Equal,
-            SortKey::Duration => numbers(left.seconds(), right.seconds()),
-            SortKey::Figure => numbers(figure(left), figure(right)),
-            SortKey::Ratio => numbers(ratio(left), ratio(right)),
+            SortKey::Duration => compare_numbers(left.duration_seconds(), right.duration_seconds()),
+            SortKey::Figure => compare_numbers(deciding_value(left), deciding_value(right)),
+            SortKey::Ratio => compare_numbers(deciding_ratio(left), deciding_ratio(right)),
             SortKey::Outcome => left.outcome.cmp(&right.outcome),
             SortKey::Recipe => left.recipe.cmp(&right.recipe),
             SortKey::Host => left.host.cmp(&right.host),
@@ -180,15 +181,15 @@ pub fn order(rows: &mut [RunSummary], by: SortKey) {
     });
 }
 
-fn figure(row: &RunSummary) -> Option<f64> {
+fn deciding_value(row: &RunSummary) -> Option<f64> {
     row.deciding.as_ref()?.value
 }
 
-fn ratio(row: &RunSummary) -> Option<f64> {
+fn deciding_ratio(row: &RunSummary) -> Option<f64> {
     row.deciding.as_ref()?.ratio
 }
 
-fn numbers(left: Option<f64>, right: Option<f64>) -> Ordering {
+fn compare_numbers(left: Option<f64>, right: Option<f64>) -> Ordering {
     match (left, right) {
         (Some(left), Some(right)) => left.total_cmp(&right),
         (left, right) => left.is_some().cmp(&right.is_some()),
@@ -236,15 +237,15 @@ mod tests {
     #[case::no_batch(|filter: &mut RunFilter| filter.batch.push("2026".into()), false)]
     fn filters_select_matching_runs(#[case] ask: fn(&mut RunFilter), #[case] fits: bool) {
         let mut filter = RunFilter::default();
-        assert!(filter.is_all());
+        assert!(filter.is_unrestricted());
         ask(&mut filter);
-        assert_eq!(filter.fits(&row("a", "2026-11-21T10:00:00Z")), fits);
+        assert_eq!(filter.matches(&row("a", "2026-11-21T10:00:00Z")), fits);
     }
 
     #[test]
     fn the_states_are_all_states() {
         let words: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.word()).collect();
-        assert!(words.iter().all(|word| STATES.contains(word)));
+        assert!(words.iter().all(|word| STATE_WORDS.contains(word)));
     }
 
     #[test]
@@ -257,9 +258,9 @@ mod tests {
         rows[2].ended = "2026-11-21T11:00:05Z".parse().ok();
         let ids =
             |rows: &[RunSummary]| -> String { rows.iter().map(|row| row.id.as_str()).collect() };
-        order(&mut rows, SortKey::Started);
+        sort_runs(&mut rows, SortKey::Started);
         assert_eq!(ids(&rows), "bac");
-        order(&mut rows, SortKey::Duration);
+        sort_runs(&mut rows, SortKey::Duration);
         assert_eq!(ids(&rows), "bca");
     }
 
@@ -271,7 +272,7 @@ mod tests {
     #[case("7d")]
     #[case("2 weeks ago")]
     fn times_are_accepted_in_many_formats(#[case] text: &str) {
-        assert!(time(text).is_ok(), "{text}: {:?}", time(text));
+        assert!(parse_time(text).is_ok(), "{text}: {:?}", parse_time(text));
     }
 
     #[rstest]
@@ -279,18 +280,18 @@ mod tests {
     #[case("2026-13-01")]
     #[case("")]
     fn an_invalid_time_is_reported(#[case] text: &str) {
-        assert!(time(text).unwrap_err().contains("how long ago"));
+        assert!(parse_time(text).unwrap_err().contains("how long ago"));
     }
 
     #[test]
     fn a_week_ago_is_before_an_hour_ago() {
-        assert!(time("7d").unwrap() < time("1h").unwrap());
+        assert!(parse_time("7d").unwrap() < parse_time("1h").unwrap());
     }
 
     #[test]
     fn outcomes_are_typed_with_a_hyphen() {
-        assert_eq!(state("Not-Reproduced").unwrap(), "not reproduced");
-        assert_eq!(state("submitted").unwrap(), "submitted");
-        assert!(state("good").unwrap_err().contains("inconclusive"));
+        assert_eq!(parse_state("Not-Reproduced").unwrap(), "not reproduced");
+        assert_eq!(parse_state("submitted").unwrap(), "submitted");
+        assert!(parse_state("good").unwrap_err().contains("inconclusive"));
     }
 }

@@ -28,7 +28,7 @@ pub struct TrialRunMaker<'a> {
 
 impl TrialRunMaker<'_> {
     /// Returns the resolved recipe, as YAML, and the plan of a trial run in a worker.
-    fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
+    fn plan_trial_run(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
         let PlannedBatch { record, gpus, .. } = self.planned;
         let (cells, plans) = (&self.planned.cells, &self.planned.plans);
         let planned = record.plan.trial_run_with_cell(number);
@@ -38,15 +38,18 @@ impl TrialRunMaker<'_> {
                 "the batch has no trial run {number}"
             )));
         };
-        let mut plan = if let (Some(plan), [_]) = (plans.of(trial_run), &gpus[..]) {
+        let mut plan = if let (Some(plan), [_]) = (plans.get_plan(trial_run), &gpus[..]) {
             plan.clone()
         } else {
-            let gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
-            let arguments = record.options.plan(cell, trial_run, gpus);
+            let worker_gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
+            let arguments = record.options.plan_request(cell, trial_run, worker_gpus);
             let run = &record.options.run;
-            let plan = prepare::planned(self.global, &arguments, run, opened, &plans.host)?;
+            let plan = prepare::plan_run(self.global, &arguments, run, opened, &plans.host)?;
             // A link of an earlier run may lead elsewhere since.
-            if let Some(approved) = plans.of(trial_run).filter(|_| !opened.entry.is_builtin()) {
+            if let Some(approved) = plans
+                .get_plan(trial_run)
+                .filter(|_| !opened.entry.is_builtin())
+            {
                 prepare::check_privileges(approved, &plan)?;
             }
             plan
@@ -60,37 +63,38 @@ impl TrialRunMaker<'_> {
     }
 
     /// Examines the host and its engine for the requirements of all runs, before the first starts.
-    pub async fn look(&self) -> Result<(), Failure> {
+    pub async fn check_host(&self) -> Result<(), Failure> {
         let mut failures = CellFailures::default();
         let mut checked = BTreeSet::new();
         let PlannedBatch { record, plans, .. } = self.planned;
         let force = record.options.run.force;
         for (cell, plan) in plans.iter() {
-            if !checked.insert(needs(plan)) {
+            if !checked.insert(requirements_key(plan)) {
                 continue;
             }
             let (host, plan) = (plans.host.clone(), plan.clone());
             let recipe = String::new();
-            let prepared = prepare::prepared(self.global, host, self.engine, recipe, plan, force);
+            let prepared =
+                prepare::prepare_run(self.global, host, self.engine, recipe, plan, force);
             if let Err(failure) = prepared.await {
                 let cell = record.plan.cells.get(cell);
                 failures.add(cell.map_or("", |cell| &cell.name), failure);
             }
         }
-        failures.result()?;
-        let plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
-        let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
+        failures.into_result()?;
+        let all_plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let images: BTreeSet<&str> = all_plans.iter().map(|plan| plan.image.as_str()).collect();
         if images.len() > 1 {
-            free_space::for_images(self.engine, &plans, force).await?;
+            free_space::check_images_fit(self.engine, &all_plans, force).await?;
         }
         Ok(())
     }
 }
 
 /// The requirements of a plan: the host is examined once for plans with the same.
-fn needs(plan: &Plan) -> String {
-    let models = plan.fetched_models();
-    let models: Vec<_> = models
+fn requirements_key(plan: &Plan) -> String {
+    let fetched_models = plan.fetched_models();
+    let models: Vec<_> = fetched_models
         .map(|model| (&model.repository, &model.revision))
         .collect();
     serde_json::json!([
@@ -108,7 +112,7 @@ fn needs(plan: &Plan) -> String {
 impl RunMaker for TrialRunMaker<'_> {
     fn image_to_pull(&self, trial_run: usize) -> Option<String> {
         let trial_run = self.planned.record.plan.trial_run(trial_run)?;
-        let plan = self.planned.plans.of(&trial_run)?;
+        let plan = self.planned.plans.get_plan(&trial_run)?;
         plan.steps.iter().find_map(|step| match &step.action {
             Action::Pull {
                 reference,
@@ -124,15 +128,15 @@ impl RunMaker for TrialRunMaker<'_> {
         worker: usize,
     ) -> Result<PreparedRun, TrialRunEnd> {
         let made = async {
-            let (recipe, plan) = self.plan(trial_run, worker)?;
-            let mut host = open::host_view(self.global);
+            let (recipe, plan) = self.plan_trial_run(trial_run, worker)?;
+            let mut host = open::probe_host(self.global);
             // The engine's GPU support is queried only once.
             host.gpu_support = self.planned.plans.host.gpu_support.clone();
             // Measured when the run was planned: the plan's unmet requirements follow from it, and the checks of
             // the disks measure it again.
             host.disk_free = self.planned.plans.host.disk_free;
             let force = self.planned.record.options.run.force;
-            prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
+            prepare::prepare_run(self.global, host, self.engine, recipe, plan, force).await
         };
         made.await.map_err(|failure| TrialRunEnd {
             exit_code: match failure.exit {

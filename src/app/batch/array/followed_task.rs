@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::manifest::TaskEntry;
-use crate::app::site::follow::{ARRIVAL, MISSING};
-use crate::app::site::incoming::IncomingJournal;
+use crate::app::site::follow::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
+use crate::app::site::incoming_journal::IncomingJournal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 use retrial_batch::run::{read_journal, task_directory};
 use retrial_document::ErrorText;
@@ -25,7 +25,7 @@ pub struct FollowedTask {
     /// Whether its process has ended, or is lost.
     pub is_settled: bool,
     /// When Slurm first reported it as ended, or did not list it.
-    missing: Option<Instant>,
+    missing_since: Option<Instant>,
 }
 
 impl FollowedTask {
@@ -33,18 +33,18 @@ impl FollowedTask {
     pub fn new(batch: &RecordDirectory, entry: &TaskEntry) -> Self {
         let directory = task_directory(batch, entry.task);
         Self {
-            incoming: IncomingJournal::from(directory.journal_path(), entry.journal),
+            incoming: IncomingJournal::open_at(directory.journal_path(), entry.journal),
             directory,
             started: false,
             phase: JobPhase::Pending,
             is_settled: false,
-            missing: None,
+            missing_since: None,
         }
     }
 
     /// Returns the events of its journal since the last call.
-    pub fn look(&mut self) -> Vec<BatchEvent> {
-        let events: Vec<BatchEvent> = self.incoming.look();
+    pub fn poll_journal(&mut self) -> Vec<BatchEvent> {
+        let events: Vec<BatchEvent> = self.incoming.poll();
         for event in &events {
             match event.what {
                 BatchEventKind::BatchStarted { .. } => self.is_settled = false,
@@ -60,22 +60,27 @@ impl FollowedTask {
     }
 
     /// Applies Slurm's state of the task, after its journal was read. Returns whether its process is lost.
-    pub fn take(&mut self, row: Option<&Job>, is_stopping: bool) -> bool {
+    pub fn update_from_slurm(&mut self, row: Option<&Job>, is_stopping: bool) -> bool {
         if self.is_settled {
             return false;
         }
         if let Some(row) = row.filter(|row| row.phase() != JobPhase::Ended) {
             self.phase = row.phase();
-            self.missing = None;
+            self.missing_since = None;
             return false;
         }
         // A task that was withdrawn before it started has no row.
-        let patience = match row {
+        let grace_period = match row {
             None if is_stopping => Duration::ZERO,
-            None => MISSING,
-            Some(_) => ARRIVAL,
+            None => MISSING_JOB_TIMEOUT,
+            Some(_) => JOURNAL_ARRIVAL_TIMEOUT,
         };
-        if self.missing.get_or_insert_with(Instant::now).elapsed() < patience {
+        if self
+            .missing_since
+            .get_or_insert_with(Instant::now)
+            .elapsed()
+            < grace_period
+        {
             return false;
         }
         self.is_settled = true;
@@ -84,23 +89,23 @@ impl FollowedTask {
     }
 
     /// Writes how it ended into its journal, for its process, which is lost.
-    pub fn end(
+    pub fn record_end(
         &self,
         row: Option<&Job>,
         trial_runs: &[usize],
         job: &str,
     ) -> Result<(), StoreError> {
-        let state = row.map(|row| row.state.as_str());
-        let exit = match state {
+        let slurm_state = row.map(|row| row.state.as_str());
+        let exit = match slurm_state {
             Some("CANCELLED" | "TIMEOUT" | "DEADLINE" | "PREEMPTED") => ExitCode::Interrupted,
             Some(_) => ExitCode::Host,
             None if self.started => ExitCode::Host,
             // It never started: no node is known to be at fault.
             None => return Ok(()),
         };
-        let state = state.unwrap_or("Slurm has no record of it");
-        let node = row.map(|row| row.nodes.clone());
-        let node = node.filter(|node| !node.is_empty());
+        let state = slurm_state.unwrap_or("Slurm has no record of it");
+        let job_nodes = row.map(|row| row.nodes.clone());
+        let node = job_nodes.filter(|node| !node.is_empty());
         let on = node.as_ref().map(|node| format!(" on {node}"));
         let reason = ErrorText::new(format!(
             "job {job}{} ended before its task did: {state}",

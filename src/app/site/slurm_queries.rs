@@ -21,7 +21,7 @@ pub enum JobStatus {
 pub struct RepeatedQuery<T> {
     query: Box<dyn Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send>,
     started: Instant,
-    queried: Option<Instant>,
+    last_query: Option<Instant>,
     pending: Option<JoinHandle<Result<T, SlurmError>>>,
     /// The controller did not answer last time.
     pub is_away: bool,
@@ -29,8 +29,8 @@ pub struct RepeatedQuery<T> {
 
 impl RepeatedQuery<JobStatus> {
     /// Queries the job with this id, with the accounting since a day.
-    pub fn about(slurm: Slurm, id: String, since: String) -> Self {
-        Self::new(move || answer(slurm.clone(), id.clone(), since.clone()).boxed())
+    pub fn for_job(slurm: Slurm, id: String, since: String) -> Self {
+        Self::new(move || query_job(slurm.clone(), id.clone(), since.clone()).boxed())
     }
 }
 
@@ -42,28 +42,28 @@ impl<T: Send + 'static> RepeatedQuery<T> {
         Self {
             query: Box::new(query),
             started: Instant::now(),
-            queried: None,
+            last_query: None,
             pending: None,
             is_away: false,
         }
     }
 
     /// Repeats the query at the next opportunity.
-    pub fn ask_now(&mut self) {
-        self.queried = None;
+    pub fn query_now(&mut self) {
+        self.last_query = None;
     }
 
     /// Repeats the query if that is due, and returns a new answer if there is one. Notes when the controller ceases
     /// to answer, and when it answers again.
-    pub async fn next(&mut self, note: impl FnOnce(&str)) -> Option<T> {
+    pub async fn poll_answer(&mut self, note: impl FnOnce(&str)) -> Option<T> {
         let pause = match self.started.elapsed().as_secs() {
             0..60 => Duration::from_secs(2),
             60..600 => Duration::from_secs(10),
             _ => Duration::from_secs(30),
         };
-        let is_due = self.queried.is_none_or(|at| at.elapsed() >= pause);
+        let is_due = self.last_query.is_none_or(|at| at.elapsed() >= pause);
         if self.pending.is_none() && is_due {
-            self.queried = Some(Instant::now());
+            self.last_query = Some(Instant::now());
             self.pending = Some(tokio::spawn((self.query)()));
         }
         let answered = self.pending.take_if(|answer| answer.is_finished())?;
@@ -78,8 +78,8 @@ impl<T: Send + 'static> RepeatedQuery<T> {
     }
 }
 
-async fn answer(slurm: Slurm, id: String, since: String) -> Result<JobStatus, SlurmError> {
-    let Some(job) = jobs(&slurm, &id, &since, None).await?.pop() else {
+async fn query_job(slurm: Slurm, id: String, since: String) -> Result<JobStatus, SlurmError> {
+    let Some(job) = find_jobs(&slurm, &id, &since, None).await?.pop() else {
         return Ok(JobStatus::Missing);
     };
     let position = match job.phase() {
@@ -91,7 +91,7 @@ async fn answer(slurm: Slurm, id: String, since: String) -> Result<JobStatus, Sl
 
 /// Returns the job with an id, or the tasks of an array with `tasks` tasks. Queries the controller first, then
 /// the accounting for those that the controller does not list.
-pub async fn jobs(
+pub async fn find_jobs(
     slurm: &Slurm,
     id: &str,
     since: &str,

@@ -9,18 +9,20 @@ use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{ModelSource, Recipe};
 
 /// The placeholder of a param that must be set and is not.
-pub fn stand_in(name: &str) -> String {
+pub fn stand_in_path(name: &str) -> String {
     format!("/to-be-set/{name}")
 }
 
 /// Adds missing files to the unmet requirements.
-pub fn note(plan: &mut Plan, recipe: &Recipe) {
-    let missing: Vec<HostCheck> = models(plan, recipe).chain(mounts(plan)).collect();
+pub fn add_missing_files(plan: &mut Plan, recipe: &Recipe) {
+    let missing: Vec<HostCheck> = missing_models(plan, recipe)
+        .chain(missing_mounts(plan))
+        .collect();
     plan.unmet.extend(missing);
 }
 
 /// Checks of models that are read from a directory which does not exist.
-fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = HostCheck> {
+fn missing_models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = HostCheck> {
     let scope = recipe.expression_scope();
     recipe.models.iter().filter_map(move |(name, model)| {
         let ModelSource::Path(path) = &model.source else {
@@ -33,15 +35,15 @@ fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = HostCheck> {
 }
 
 /// Checks of mounts whose source does not exist and that no step of the plan may make.
-fn mounts(plan: &Plan) -> Vec<HostCheck> {
+fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
     let runs_on_host = |action: &Action| matches!(action, Action::Host(_));
     if plan.steps.iter().any(|step| runs_on_host(&step.action)) {
         return Vec::new();
     }
     let mounts = plan.containers().flat_map(|one| &one.mounts);
     // Files of a built-in recipe are written when it runs.
-    let unwritten = plan.directory.as_ref().map(Path::new);
-    let unwritten = unwritten.filter(|directory| !directory.exists());
+    let recipe_directory = plan.directory.as_ref().map(Path::new);
+    let unwritten = recipe_directory.filter(|directory| !directory.exists());
     let own = |source: &Path| unwritten.is_some_and(|directory| source.starts_with(directory));
     let missing = mounts.filter(|mount| {
         let source = Path::new(&mount.source);
@@ -53,5 +55,5 @@ fn mounts(plan: &Plan) -> Vec<HostCheck> {
 }
 
 fn is_missing(path: &Path) -> bool {
-    !path.starts_with(stand_in("")) && !path.exists()
+    !path.starts_with(stand_in_path("")) && !path.exists()
 }

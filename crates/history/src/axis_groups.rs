@@ -10,7 +10,7 @@ use retrial_results::verdict::comparison::{Fact, FactGroup};
 type RunProperty = (&'static str, fn(&RunSummary) -> &String);
 
 /// The properties, besides variants and parameters, by which runs can be compared.
-pub const PROPERTIES: [RunProperty; 7] = [
+pub const COMPARABLE_PROPERTIES: [RunProperty; 7] = [
     ("host", |row| &row.host),
     ("gpus", |row| &row.gpus),
     ("driver", |row| &row.driver),
@@ -43,11 +43,13 @@ pub struct GroupedRuns<'a> {
 }
 
 impl RunSummary {
-    /// The value of a variant axis, a parameter, or one of [`PROPERTIES`].
-    pub fn value_of(&self, axis: &str) -> Option<&str> {
+    /// The value of a variant axis, a parameter, or one of [`COMPARABLE_PROPERTIES`].
+    pub fn axis_value(&self, axis: &str) -> Option<&str> {
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
         let property = || {
-            let (_, property) = PROPERTIES.iter().find(|(name, _)| *name == axis)?;
+            let (_, property) = COMPARABLE_PROPERTIES
+                .iter()
+                .find(|(name, _)| *name == axis)?;
             Some(property(self))
         };
         let value = chosen.or_else(property)?;
@@ -55,7 +57,7 @@ impl RunSummary {
     }
 
     /// Returns its environment, as far as the summary states it.
-    pub fn facts(&self) -> Vec<Fact> {
+    pub fn environment_facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new(FactGroup::Image, "image", &*self.image),
             Fact::new(FactGroup::Image, "image digest", &*self.digest),
@@ -79,11 +81,11 @@ impl RunSummary {
 }
 
 /// Groups runs that differ in the axis and in nothing else that was chosen.
-pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
+pub fn group_by_axis<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
     let mut grouped = GroupedRuns::default();
     let mut groups: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
     for row in rows {
-        let Some(value) = row.value_of(axis) else {
+        let Some(value) = row.axis_value(axis) else {
             grouped.without_axis += 1;
             continue;
         };
@@ -91,7 +93,7 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
             grouped.unjudged += 1;
             continue;
         }
-        let sides = groups.entry(rest(row, axis)).or_default();
+        let sides = groups.entry(shared_properties(row, axis)).or_default();
         sides.entry(value).or_default().push(row);
     }
     for (rest, sides) in groups {
@@ -99,20 +101,20 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
             grouped.unmatched += sides.values().map(Vec::len).sum::<usize>();
             continue;
         }
-        let mut sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
-        sides.sort_by_cached_key(|(value, _)| natural_sort_key(value));
+        let mut sorted_sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
+        sorted_sides.sort_by_cached_key(|(value, _)| natural_sort_key(value));
         grouped.groups.push(ComparableRuns {
             title: rest.join(" · "),
-            sides,
+            sides: sorted_sides,
         });
     }
     grouped
 }
 
 /// Returns the common properties of a group: recipe, chosen values, host and GPUs, without the axis.
-fn rest(row: &RunSummary, axis: &str) -> Vec<String> {
+fn shared_properties(row: &RunSummary, axis: &str) -> Vec<String> {
     let chosen = row
-        .chosen()
+        .chosen_settings()
         .filter(|(name, _)| *name != axis)
         .map(|(name, value)| format!("{name}={value}"));
     let mut rest = vec![row.recipe.clone()];
@@ -145,7 +147,7 @@ mod tests {
         }
     }
 
-    fn rendered(grouped: &GroupedRuns<'_>) -> Vec<String> {
+    fn render_groups(grouped: &GroupedRuns<'_>) -> Vec<String> {
         let all = grouped.groups.iter();
         all.map(|group| {
             let sides = group.sides.iter().map(|(value, runs)| {
@@ -169,9 +171,9 @@ mod tests {
             row("f", "two", &[("rocm", "7.0"), ("backend", "vllm")]),
             row("g", "two", &[]),
         ];
-        let grouped = by(&rows, "rocm");
+        let grouped = group_by_axis(&rows, "rocm");
         assert_eq!(
-            rendered(&grouped),
+            render_groups(&grouped),
             [
                 "llama2 · backend=migraphx · 8 x MI355X · one | 6.4: d | 7.0: e",
                 "llama2 · backend=vllm · 8 x MI355X · one | 6.4: b | 6.10: a c",
@@ -189,8 +191,11 @@ mod tests {
             row("d", "three", &[("rocm", "6.4")]),
         ];
         rows[3].measured = None;
-        let grouped = by(&rows, "host");
-        assert_eq!(rendered(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
+        let grouped = group_by_axis(&rows, "host");
+        assert_eq!(
+            render_groups(&grouped),
+            ["llama2 · rocm=6.4 | one: a | two: b"]
+        );
         assert_eq!((grouped.unmatched, grouped.unjudged), (1, 1));
     }
 
@@ -208,9 +213,9 @@ mod tests {
             with("b", "16", &["batch"]),
             with("c", "16", &["batch", "length"]),
         ];
-        let grouped = by(&rows, "batch");
+        let grouped = group_by_axis(&rows, "batch");
         assert_eq!(
-            rendered(&grouped),
+            render_groups(&grouped),
             ["llama2 · 8 x MI355X · one | 8: a | 16: b"]
         );
         assert_eq!(grouped.unmatched, 1);

@@ -24,7 +24,7 @@ impl SteadyClock {
     }
 
     /// Returns an event with its time on this clock.
-    pub fn on(&self, event: &Event) -> Event {
+    pub fn retime_event(&self, event: &Event) -> Event {
         Event {
             time: event.moment().to_clock_of(&self.anchor),
             ..event.clone()
@@ -46,7 +46,7 @@ mod tests {
         let BootMoment { boot, uptime_s } = clock.anchor.since_boot.clone().unwrap();
         let uptime_s = uptime_s + 60.0;
         event.since_boot = Some(BootMoment { boot, uptime_s });
-        let shown = clock.on(&event).time;
+        let shown = clock.retime_event(&event).time;
         let after = shown.duration_since(clock.anchor.time).as_secs_f64();
         assert!((after - 60.0).abs() < 0.01, "{after}");
     }
