@@ -8,12 +8,15 @@ mod support;
 
 #[path = "../tests/hub/mod.rs"]
 mod hub;
+#[path = "../tests/support/needs.rs"]
+mod needs;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use hub::{Hub, Repository, python};
+use hub::{Hub, Repository};
+use needs::find_python;
 use retrial_hub::{Hub as Client, ModelSpec};
 use support::paired::{self, Pairs, timed};
 use tokio::sync::mpsc::unbounded_channel;
@@ -27,7 +30,7 @@ fn main() {
     if std::env::var_os("FETCH_AS_CHILD").is_some() {
         return fetch();
     }
-    let Some(python) = python() else { return };
+    let python = find_python(&[]);
     let megabytes: u64 = std::env::var("FETCH_BENCH_MB").map_or(4000, |text| text.parse().unwrap());
     let hub = Hub::start();
     hub.add(Repository::sharded(

@@ -13,10 +13,9 @@ use serde_json::Value;
 const IMAGE: &str = "10.77.0.1:5000/retrial-lab/busybox:1";
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn slurm_runs_on_every_node_and_records_accounting() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
+    let cluster = Cluster::shared();
     assert_eq!(cluster.job("hostname"), ["0: n1", "1: n2", "2: n3"]);
     let sbatch = ["in", "sbatch", "--parsable", "--wait", "-o", "/dev/null"];
     let job = cluster.lab(&[&sbatch[..], &["--wrap", "true"]].concat());
@@ -33,10 +32,9 @@ fn slurm_runs_on_every_node_and_records_accounting() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn each_node_has_its_own_engine_processes_and_tmp() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
+    let cluster = Cluster::shared();
     let engines = cluster.job("docker info --format '{{.ID}}'");
     let different: BTreeSet<&str> = engines.iter().map(|line| &line[3..]).collect();
     assert_eq!(different.len(), 3, "{engines:?}");
@@ -75,10 +73,9 @@ fn each_node_has_its_own_engine_processes_and_tmp() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn ssh_reaches_nodes_from_the_login_node_and_from_nodes() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
+    let cluster = Cluster::shared();
     assert_eq!(cluster.lab(&["in", "ssh", "n2", "hostname"]), "n2");
     assert_eq!(cluster.lab(&["node", "n3", "ssh", "n1", "hostname"]), "n1");
     let config = cluster.directory.join("etc/ssh_config");
@@ -88,6 +85,7 @@ fn ssh_reaches_nodes_from_the_login_node_and_from_nodes() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_killed_node_restarts_with_its_simulated_host() {
     let options = [
         "--nodes",
@@ -97,9 +95,7 @@ fn a_killed_node_restarts_with_its_simulated_host() {
         "--hosts",
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/mi355x-8"),
     ];
-    let Some(cluster) = Cluster::own("killed", &options) else {
-        return;
-    };
+    let cluster = Cluster::own("killed", &options);
     let node = |command: &[&str]| cluster.lab(&[&["node", "n2"], command].concat());
     node(&["docker", "pull", "-q", IMAGE]);
     let run = [

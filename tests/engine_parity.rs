@@ -133,14 +133,16 @@ async fn compare(
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_container_without_flags_equals_that_of_docker_run() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     compare(&lab, "plain", "run", &[], |_| {}).await;
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn every_flag_gives_the_container_of_docker_run() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let directory = tempfile::tempdir().unwrap();
     let profile = directory.path().join("profile.json");
     std::fs::write(
@@ -201,8 +203,9 @@ async fn every_flag_gives_the_container_of_docker_run() {
 
 /// Created, not run: some engines may not limit CPUs or set the requested options.
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn rarer_flags_give_the_container_of_docker_run() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let extra = ExtraFlags {
         cap_drop: vec!["NET_RAW".into(), "cap_mknod".into()],
         hostname: Some("bench".into()),
@@ -234,8 +237,9 @@ async fn rarer_flags_give_the_container_of_docker_run() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn privileged_as_in_vendors_guides() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let flags = [
         "--privileged",
         "--ipc=host",
@@ -258,8 +262,9 @@ async fn privileged_as_in_vendors_guides() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn without_the_images_entrypoint() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     compare(
         &lab,
         "empty",
@@ -276,8 +281,9 @@ async fn without_the_images_entrypoint() {
 
 /// Devices that only a machine with GPUs can start: the configuration is there before the start.
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn gpus_by_request_and_by_cdi_name() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let cases = [
         (GpuDevices::All, "all"),
         (
@@ -308,8 +314,9 @@ async fn gpus_by_request_and_by_cdi_name() {
 
 /// `docker run` hands the proxies of config.json to the container.
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn proxies_reach_the_container_as_with_docker_run() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let directory = tempfile::tempdir().unwrap();
     let text =
         r#"{"proxies": {"default": {"httpProxy": "http://proxy:1", "noProxy": "localhost"}}}"#;

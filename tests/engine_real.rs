@@ -38,8 +38,9 @@ async fn ended(engine: &DockerEngine, exec: &str) -> ExecStatus {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_container_lives_and_dies() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("life");
     let engine = &lab.engine;
     assert!(engine.inspect_container(&name.0).await.unwrap().is_none());
@@ -80,8 +81,9 @@ async fn a_container_lives_and_dies() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_container_is_killed_after_the_grace_period() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("deaf");
     let mut spec = lab.waiting(&name);
     spec.command = vec![
@@ -99,8 +101,9 @@ async fn a_container_is_killed_after_the_grace_period() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn processes_with_and_without_their_output() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("exec");
     let id = started(&lab, &name).await;
     let engine = &lab.engine;
@@ -141,8 +144,9 @@ async fn processes_with_and_without_their_output() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn exec_failures_are_reported() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("nobash");
     let id = started(&lab, &name).await;
     let bash = ExecSpec {
@@ -176,8 +180,9 @@ async fn exec_failures_are_reported() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn files_are_copied_until_the_receiver_stops() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("copy");
     let id = started(&lab, &name).await;
     let make = "mkdir -p /results/a && echo figure > /results/a/summary.txt && ln -s /etc/passwd /results/link && head -c 200000 /dev/zero > /results/big";
@@ -232,8 +237,9 @@ async fn files_are_copied_until_the_receiver_stops() {
 type Change = fn(&mut ContainerSpec);
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_failed_start_is_explained_and_can_be_removed() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let cases: [(&str, Change, &str); 4] = [
         (
             "device",
@@ -283,8 +289,9 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn create_failures_are_reported() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("twice");
     let spec = lab.waiting(&name);
     lab.engine.create_container(&spec).await.unwrap();
@@ -310,8 +317,9 @@ async fn create_failures_are_reported() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_container_can_be_removed_concurrently() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("both");
     let id = started(&lab, &name).await;
     let all = (0..4).map(|_| lab.engine.remove_container(&id));
@@ -322,8 +330,9 @@ async fn a_container_can_be_removed_concurrently() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn the_log_of_the_first_process() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let name = Named::new("log");
     let mut spec = lab.waiting(&name);
     spec.command = vec![
@@ -349,8 +358,9 @@ async fn the_log_of_the_first_process() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn mounts_show_writes_of_both_sides() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("nonce"), "seen").unwrap();
     let name = Named::new("mount");

@@ -81,8 +81,9 @@ fn login(user: &str, password: &str) -> RegistryAuth {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn by_tag_and_by_digest_with_progress() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let image = Image::pushed(&format!("{}/retrial-test", lab.registry), None);
     assert!(lab.engine.find_image(&image.0).await.unwrap().is_none());
 
@@ -128,8 +129,9 @@ async fn by_tag_and_by_digest_with_progress() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_wrong_tag_or_name_is_not_retried() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let no = format!("sha256:{}", "0".repeat(64));
     let cases = [
         format!("{}/retrial-lab/busybox:no-such-tag", lab.registry),
@@ -162,8 +164,9 @@ async fn a_wrong_tag_or_name_is_not_retried() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn an_unreachable_registry_is_tried_five_times() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let port = free_port();
     let reference = format!("127.0.0.1:{port}/a:1");
     let (result, steps) = pull(&lab, &reference, None).await;
@@ -193,8 +196,9 @@ async fn an_unreachable_registry_is_tried_five_times() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_private_registry_requires_the_right_password() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let reference = format!("{}/retrial-lab/busybox:1", lab.private);
     for auth in [None, Some(login(&lab.user, "wrong"))] {
         let (result, steps) = pull(&lab, &reference, auth).await;
@@ -276,8 +280,9 @@ fn free_port() -> u16 {
 
 /// The way a user goes: `docker login` writes config.json, and we read what it wrote.
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_password_that_needs_url_safe_base64() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let registry = Registry::with_odd_password();
     let directory = tempfile::tempdir().unwrap();
     let config = directory.path().to_str().unwrap();
@@ -336,8 +341,9 @@ async fn build(lab: &Lab, spec: &BuildSpec) -> Outcome {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_build_with_its_log() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let text = format!(
         "FROM {}\nARG WORD\nENV WORD=$WORD\nCOPY . /context/\nRUN echo \"a word: $WORD\" && ls /context && test -L /context/link && test ! -e /context/ignored\nWORKDIR /context\nUSER 1000\nENTRYPOINT [\"/bin/cat\"]\n",
         lab.busybox()
@@ -375,8 +381,9 @@ async fn a_build_with_its_log() {
 }
 
 #[tokio::test]
+#[ignore = "needs the lab"]
 async fn a_failing_build_reports_the_step() {
-    let Some(lab) = Lab::here().await else { return };
+    let lab = Lab::here().await;
     let busybox = lab.busybox();
     let cases = [
         (

@@ -318,10 +318,9 @@ fn faults_of_an_endpoint_are_found_by_a_recipe() {
 }
 
 #[test]
+#[ignore = "needs the corpus"]
 fn every_result_of_a_round_is_imported_as_a_recipe() {
-    let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
-        return;
-    };
+    let corpus = unpacked("mlperf-inference-results-v4.1.tar.xz");
     let tree = corpus.path().join("v4.1");
     let tree = tree.to_str().unwrap();
     let retrial = Retrial::new();

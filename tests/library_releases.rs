@@ -88,11 +88,8 @@ fn copy() -> String {
 
 /// A session of 1.31.1 takes about 11 MiB more than one of 1.20.1 (26 MiB), however busy the machine.
 #[test]
+#[ignore = "needs the lab"]
 fn the_release_that_takes_more_memory_is_found() {
-    if std::env::var_os("RETRIAL_LAB").is_none() {
-        eprintln!("skipped: no lab (`make test` brings it up)");
-        return;
-    }
     let recipe = format!("{}/cpu.yaml", copy());
     let along = ["--along", "onnxruntime", "--values", "1.15.1,1.20.1,1.31.1"];
     let criterion = ["--figure", "memory", "--criterion", "slower:20%"];
@@ -107,11 +104,8 @@ fn the_release_that_takes_more_memory_is_found() {
 
 /// One short trial of each release with the real `LoadGen` and ONNX Runtime.
 #[test]
+#[ignore = "needs the lab"]
 fn the_releases_are_measured() {
-    if std::env::var_os("RETRIAL_LAB").is_none() {
-        eprintln!("skipped: no lab (`make test` brings it up)");
-        return;
-    }
     let batch = format!("{}/batch.yaml", copy());
     let arguments = [
         "batch", &batch, "--quiet", "--trials", "1", "--output", "json",

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use cluster::Cluster;
+use cluster::needs::make_simulated_gpus;
 use serde_json::Value;
 
 const RECIPE_IMAGE: &str = "debian:bookworm-slim";
@@ -44,13 +45,13 @@ struct Head {
 }
 
 impl Head {
-    fn new(name: &str) -> Option<Self> {
-        let cluster = Cluster::shared()?;
+    fn new(name: &str) -> Self {
+        let cluster = Cluster::shared();
         let directory = cluster.directory.join(format!("shared/nodes-{name}"));
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("workers.yaml"), RECIPE).unwrap();
-        Some(Self { cluster, directory })
+        Self { cluster, directory }
     }
 
     fn command(&self, home: &Path, words: &[&str]) -> Command {
@@ -140,10 +141,9 @@ fn status_and_text(output: &Output) -> (Option<i32>, String) {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_dead_worker_ends_the_measurement_and_names_its_node() {
-    let Some(head) = Head::new("worker") else {
-        return;
-    };
+    let head = Head::new("worker");
     let run = head.start();
     head.measures();
     head.in_container("n3", "docker exec $1 sh -c 'kill -9 $(grep -l 1234 /proc/[0-9]*/cmdline | cut -d/ -f3 | grep -v self) 2>/dev/null' || true");
@@ -159,10 +159,9 @@ fn a_dead_worker_ends_the_measurement_and_names_its_node() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_printed_worker_failure_ends_the_measurement() {
-    let Some(head) = Head::new("prints") else {
-        return;
-    };
+    let head = Head::new("prints");
     let run = head.start();
     head.measures();
     head.in_container("n2", "docker exec $1 touch /tmp/dead");
@@ -175,10 +174,9 @@ fn a_printed_worker_failure_ends_the_measurement() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_killed_head_is_resumed_while_workers_keep_running() {
-    let Some(head) = Head::new("killed") else {
-        return;
-    };
+    let head = Head::new("killed");
     let run = head.start();
     head.measures();
     let home = head.directory.join("home");
@@ -201,10 +199,9 @@ fn a_killed_head_is_resumed_while_workers_keep_running() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_lost_node_ends_the_run_without_leftovers() {
-    let Some(head) = Head::new("lost") else {
-        return;
-    };
+    let head = Head::new("lost");
     let run = head.start();
     head.measures();
     let kill = format!(
@@ -223,10 +220,9 @@ fn a_lost_node_ends_the_run_without_leftovers() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_node_that_cannot_write_its_records_ends_the_run() {
-    let Some(head) = Head::new("records") else {
-        return;
-    };
+    let head = Head::new("records");
     let run = head.start();
     head.measures();
     let steps = head.run().join("nodes/n3/steps");
@@ -241,10 +237,9 @@ fn a_node_that_cannot_write_its_records_ends_the_run() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn nodes_without_the_shared_runs_are_refused_before_start() {
-    let Some(head) = Head::new("shared") else {
-        return;
-    };
+    let head = Head::new("shared");
     // Each node has a /tmp of its own.
     let recipe = head.directory.join("workers.yaml");
     let words = ["run", recipe.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
@@ -261,10 +256,9 @@ fn nodes_without_the_shared_runs_are_refused_before_start() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn doctor_examines_and_compares_all_machines() {
-    let Some(head) = Head::new("doctor") else {
-        return;
-    };
+    let head = Head::new("doctor");
     let recipe = head.directory.join("workers.yaml");
     let doctor = |home: &Path, nodes: &str| {
         let words = ["doctor", recipe.to_str().unwrap(), "--nodes", nodes];
@@ -297,10 +291,9 @@ fn doctor_examines_and_compares_all_machines() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_node_with_another_image_is_refused_or_allowed() {
-    let Some(head) = Head::new("image") else {
-        return;
-    };
+    let head = Head::new("image");
     // A name that no other test uses.
     let name = "retrial-lab/tagged:1";
     for (node, image) in [
@@ -354,19 +347,11 @@ for card in /run/watched/sys/bus/pci/devices/*/hwmon/hwmon*; do
 done"#;
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn power_and_energy_are_sums_over_all_machines() {
-    let Some(head) = Head::new("watched") else {
-        return;
-    };
+    let head = Head::new("watched");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let devices = Command::new(root.join("tests/lab/devices"))
-        .arg("up")
-        .status();
-    assert!(devices.unwrap().success());
-    if !Path::new("/dev/kfd").exists() {
-        println!("skipped: no device nodes");
-        return;
-    }
+    make_simulated_gpus();
     let host = root.join("tests/fixtures/hosts/mi355x-8");
     let host = host.to_str().unwrap();
     for (node, watts, busy) in [("n1", "100", "98"), ("n2", "200", "98"), ("n3", "50", "0")] {

@@ -6,9 +6,13 @@
 //! with stand-ins for these: image/*.Dockerfile.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::path::{Path, PathBuf};
+#[path = "support/needs.rs"]
+mod needs;
+
+use std::path::Path;
 use std::process::{Command, Output};
 
+use needs::find_python;
 use rstest::rstest;
 use serde_json::Value;
 
@@ -149,21 +153,6 @@ fn batch_sizes_divide_the_sample_counts() {
     );
 }
 
-/// The Python that has ONNX Runtime, or none with a printed word; in the lab it must be there.
-fn python() -> Option<PathBuf> {
-    let output = Command::new(root().join("tests/lab/python"))
-        .arg("onnxruntime")
-        .output()
-        .unwrap();
-    if output.status.success() {
-        return Some(String::from_utf8(output.stdout).unwrap().trim().into());
-    }
-    let problem = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(std::env::var_os("RETRIAL_LAB").is_none(), "{problem}");
-    eprintln!("skipped: no Python with ONNX Runtime: {problem}");
-    None
-}
-
 struct Ran {
     code: i32,
     text: String,
@@ -194,8 +183,9 @@ fn on_provider(python: &Path, provider: &str, arguments: &[&str]) -> Ran {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_session_uses_the_requested_provider() {
-    let Some(python) = python() else { return };
+    let python = find_python(&["onnxruntime"]);
     let ran = on_provider(&python, "cpu", &[]);
     assert_eq!(ran.code, 0, "{}", ran.text);
     for line in [
@@ -220,12 +210,13 @@ fn a_session_uses_the_requested_provider() {
     3
 )]
 #[case("gpu", "EXECUTION_PROVIDER=cpu|cuda|tensorrt|rocm|migraphx", 2)]
+#[ignore = "needs the lab"]
 fn an_unavailable_provider_is_not_replaced(
     #[case] provider: &str,
     #[case] message: &str,
     #[case] code: i32,
 ) {
-    let Some(python) = python() else { return };
+    let python = find_python(&["onnxruntime"]);
     let ran = on_provider(&python, provider, &[]);
     assert_eq!(ran.code, code, "{}", ran.text);
     assert!(ran.text.contains(message), "{}", ran.text);
@@ -233,8 +224,9 @@ fn an_unavailable_provider_is_not_replaced(
 
 /// A provider that the build has and that does not start: the session comes up on the CPU.
 #[test]
+#[ignore = "needs the lab"]
 fn a_session_that_falls_back_ends_the_run() {
-    let Some(python) = python() else { return };
+    let python = find_python(&["onnxruntime"]);
     let made = on_provider(&python, "cpu", &[]);
     let model = made.directory.path().join("model.onnx");
     let script = format!(
@@ -257,8 +249,9 @@ fn a_session_that_falls_back_ends_the_run() {
 
 /// The reference would answer `LoadGen` with nothing, and the run would count.
 #[test]
+#[ignore = "needs the lab"]
 fn a_failed_inference_ends_the_run() {
-    let Some(python) = python() else { return };
+    let python = find_python(&["onnxruntime"]);
     let ran = on_provider(&python, "cpu", &["9"]);
     assert_eq!(ran.code, 4, "{}", ran.text);
     assert!(ran.text.contains("an inference failed: "), "{}", ran.text);

@@ -9,6 +9,10 @@ use serde_json::Value;
 
 #[path = "hub/mod.rs"]
 mod hub;
+#[path = "support/needs.rs"]
+mod needs;
+
+use needs::assert_engine_answers;
 
 const EVERYTHING: &str = r#"
 schema: 1
@@ -75,16 +79,6 @@ fn retrial(arguments: &[&str], home: &Path, environment: &[(&str, &str)]) -> Out
 
 fn docker(arguments: &[&str]) -> Output {
     Command::new("docker").args(arguments).output().unwrap()
-}
-
-fn engine_answers() -> bool {
-    let answers = docker(&["version", "--format", "{{.Server.Version}}"])
-        .status
-        .success();
-    if !answers {
-        eprintln!("skipped: no container engine answers");
-    }
-    answers
 }
 
 /// The output of `docker inspect`, without the parts that must differ.
@@ -171,9 +165,7 @@ fn same_configuration(recipe: &str, tag: &str) {
 }
 
 fn same_configuration_with(recipe: &str, tag: &str, environment: &[(&str, &str)]) {
-    if !engine_answers() {
-        return;
-    }
+    assert_engine_answers();
     let directory = tempfile::tempdir().unwrap();
     let home = directory.path();
     std::fs::create_dir_all(home.join("data")).unwrap();
@@ -254,6 +246,7 @@ fn same_configuration_with(recipe: &str, tag: &str, environment: &[(&str, &str)]
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn with_a_model() {
     let hub = hub::Hub::start();
     hub.add(hub::Repository::new("own/tiny").file("config.json", "{}"));
@@ -261,11 +254,13 @@ fn with_a_model() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn with_every_flag() {
     same_configuration(EVERYTHING, "every");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn with_the_images_entrypoint() {
     same_configuration(IMAGE_ENTRYPOINT, "entrypoint");
 }

@@ -133,10 +133,9 @@ fn accepted(cluster: &cluster::Cluster, options: &[String]) -> Vec<String> {
 
 /// GNU's getopt takes any part of a long name that is unique, and values without a space after a letter.
 #[test]
+#[ignore = "needs root and the lab"]
 fn no_form_that_sbatch_takes_of_a_refused_option_is_allowed() {
-    let Some(cluster) = cluster::Cluster::shared() else {
-        return;
-    };
+    let cluster = cluster::Cluster::shared();
     let long = SbatchOption::refused_names().filter(|name| name.starts_with("--"));
     let parts = long.flat_map(|name| (3..=name.len()).map(|end| name[..end].to_owned()));
     let taken = accepted(&cluster, &parts.collect::<Vec<_>>());
@@ -150,10 +149,9 @@ fn no_form_that_sbatch_takes_of_a_refused_option_is_allowed() {
 
 /// A letter that sbatch gives no value would hide another option behind it.
 #[test]
+#[ignore = "needs root and the lab"]
 fn letters_with_a_value_are_those_of_sbatch() {
-    let Some(cluster) = cluster::Cluster::shared() else {
-        return;
-    };
+    let cluster = cluster::Cluster::shared();
     let script = "for letter in {a..z} {A..Z}; do sbatch -$letter 2>&1 </dev/null | grep -q 'requires an argument' && echo $letter; done; true";
     let valued = cluster.lab(&["in", "bash", "-c", script]);
     let valued: String = valued.lines().collect();

@@ -11,6 +11,8 @@ use rstest::rstest;
 
 #[path = "standins/harness.rs"]
 mod harness;
+#[path = "support/needs.rs"]
+mod needs;
 #[path = "standins/training.rs"]
 mod training;
 
@@ -44,8 +46,9 @@ fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
 #[case("mixtral-8x7b-v5.1")]
 #[case("stable-diffusion-xl-v5.0")]
 #[case("dlrm-v3-v6.1")]
+#[ignore = "needs simulated GPUs and the lab"]
 fn every_published_figure_of_a_recipe_is_reproduced(#[case] standin: &str) {
-    let Some(engine) = engine() else { return };
+    let engine = engine();
     let described = Described::read(standin);
     let ran = run(&engine, &described.recipe, &described.arguments());
     assert_eq!(ran.code(), 0, "{}", ran.text());
@@ -72,8 +75,9 @@ fn every_described_standin_is_run() {
 
 /// `SingleStream` was published and is compared, Offline was not and is measured; one script runs all modes.
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn one_script_for_three_modes() {
-    let Some(engine) = engine() else { return };
+    let engine = engine();
     let videos = tempfile::tempdir().unwrap();
     let outputs = format!("outputs={}", videos.path().display());
     // The simulated GPUs are idle, of which nothing could be decided.
@@ -118,8 +122,9 @@ fn one_script_for_three_modes() {
 /// The image that nobody publishes, directories of the host, a step that quantizes, results by a glob,
 /// and a target rate of the guide's that is not the published one.
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn the_guide_of_v4_1() {
-    let Some(engine) = engine() else { return };
+    let engine = engine();
     let host = tempfile::tempdir().unwrap();
     let directory = |name: &str| {
         let path = host.path().join(name);
@@ -174,8 +179,9 @@ fn the_guide_of_v4_1() {
 
 /// What a person pastes does what `run` does: the same commands, the same files in the end, and the same verdict.
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn the_shell_plan_runs() {
-    let Some(engine) = engine() else { return };
+    let engine = engine();
     let directory = tempfile::tempdir().unwrap();
     let plan = Command::new(env!("CARGO_BIN_EXE_retrial"))
         .args([
@@ -233,8 +239,9 @@ fn behaving(how: &str) -> tempfile::TempDir {
 #[case("invalid", 1, "invalid")]
 #[case("inaccurate", 1, "invalid")]
 #[case("fail", 4, "failed")]
+#[ignore = "needs simulated GPUs and the lab"]
 fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
-    let Some(engine) = engine() else { return };
+    let engine = engine();
     let recipe = behaving(how);
     let mut arguments = vec!["--skip", "fetch-llama2", "--scenario", "server"];
     arguments.extend(POWERS);
@@ -250,8 +257,9 @@ fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outc
 
 /// A recipe that is not built in gets no root on the host without approval.
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn a_copy_of_a_recipe_needs_approval() {
-    let Some(engine) = engine() else { return };
+    let engine = engine();
     let recipe = behaving("ok");
     let ran = run(
         &engine,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod circles;
+mod ignored;
 
 use std::path::{Path, PathBuf};
 

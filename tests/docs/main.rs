@@ -13,20 +13,16 @@ use std::process::Command;
 #[path = "../hub/mod.rs"]
 mod hub;
 mod links;
+#[path = "../support/needs.rs"]
+mod needs;
 mod page;
 
 use hub::{Content, Hub, Repository};
+use needs::{assert_engine_answers, claim_simulated_gpus};
 use page::{commands, excerpt, files, same};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn engine_answers() -> bool {
-    Command::new("docker")
-        .args(["version", "--format", "{{.Server.Version}}"])
-        .output()
-        .is_ok_and(|output| output.status.success())
 }
 
 fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
@@ -94,10 +90,7 @@ fn stand_ins_of_slurm(directory: &Path) {
 }
 
 fn assert_page_is_reproduced(file: &str) {
-    if !engine_answers() {
-        eprintln!("skipped: no container engine answers");
-        return;
-    }
+    assert_engine_answers();
     let path = root().join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     let directory = tempfile::tempdir().unwrap();
@@ -177,135 +170,142 @@ fn assert_page_is_reproduced(file: &str) {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn readme_output_is_reproduced() {
     assert_page_is_reproduced("README.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn recipe_format_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/recipe-format.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn runs_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/runs.md");
+    assert_page_is_reproduced("docs/runs_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn approval_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/approval.md");
+    assert_page_is_reproduced("docs/approval_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn services_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/services.md");
+    assert_page_is_reproduced("docs/services_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn clusters_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/clusters.md");
+    assert_page_is_reproduced("docs/clusters_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn nodes_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/nodes.md");
+    assert_page_is_reproduced("docs/nodes_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn data_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/data.md");
+    assert_page_is_reproduced("docs/data_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn hosts_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/hosts.md");
+    assert_page_is_reproduced("docs/hosts_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn rules_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/rules.md");
+    assert_page_is_reproduced("docs/rules_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_published_result() {
     assert_page_is_reproduced("docs/published.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn verdicts_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/verdicts.md");
+    assert_page_is_reproduced("docs/verdicts_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn export_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/export.md");
+    assert_page_is_reproduced("docs/export_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn compare_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/compare.md");
+    assert_page_is_reproduced("docs/compare_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn batches_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/batches.md");
+    assert_page_is_reproduced("docs/batches_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn bisect_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/bisect.md");
+    assert_page_is_reproduced("docs/bisect_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn models_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/models.md");
+    assert_page_is_reproduced("docs/models_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn trouble_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/trouble.md");
+    assert_page_is_reproduced("docs/trouble_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn reports_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/reports.md");
+    assert_page_is_reproduced("docs/reports_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn evidence_page_output_is_reproduced() {
-    if Command::new("ssh-keygen").arg("-?").output().is_err() {
-        return eprintln!("skipped: no ssh-keygen (the package openssh-client has it)");
-    }
-    assert_page_is_reproduced("docs/evidence.md");
+    assert_page_is_reproduced("docs/evidence_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn judging_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/judging.md");
+    assert_page_is_reproduced("docs/judging_page_output_is_reproduced.md");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn training_benchmarks_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/training-benchmarks.md");
 }
 
-/// A run on a simulated host claims its GPUs, so only one test of the lab may run at a time.
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn telemetry_page_output_is_reproduced() {
-    let Ok(lab) = std::env::var("RETRIAL_LAB") else {
-        eprintln!("skipped: no lab (`make test` brings it up)");
-        return;
-    };
-    let turn = std::fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
-    turn.lock().unwrap();
-    let nodes = Command::new(root().join("tests/lab/devices"))
-        .arg("up")
-        .status();
-    if !nodes.unwrap().success() || !Path::new("/dev/kfd").exists() {
-        eprintln!("skipped: no stand-ins of the GPUs' device nodes");
-        return;
-    }
-    assert_page_is_reproduced("docs/telemetry.md");
+    let _turn = claim_simulated_gpus();
+    assert_page_is_reproduced("docs/telemetry_page_output_is_reproduced.md");
 }
 
 /// The page of all recipes is up to date.

@@ -14,3 +14,5 @@ mod xet;
 
 #[path = "../hub/mod.rs"]
 mod hub;
+#[path = "../support/needs.rs"]
+mod needs;

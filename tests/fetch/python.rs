@@ -7,17 +7,18 @@ use std::time::Duration;
 use retrial_hub::Progress;
 use tokio_util::sync::CancellationToken;
 
-use crate::hub::{At, Fault, Repository, python};
+use crate::hub::{At, Fault, Repository};
+use crate::needs::find_python;
 use crate::scene::{NAME, Scene, model_spec};
 
 const FILE: &str = "model-00001-of-00002.safetensors";
 const SIZE: u64 = 2 << 20;
 
-fn scene() -> Option<(Scene, PathBuf)> {
+fn scene() -> (Scene, PathBuf) {
     let mut scene = Scene::new(Repository::sharded(NAME, 2, SIZE));
     // A stalled connection must outlast the start of Python on a busy machine.
     scene.settings.retries.read_timeout = Duration::from_mins(1);
-    Some((scene, python()?))
+    (scene, find_python(&[]))
 }
 
 /// A script with the same cache and the same hub.
@@ -46,10 +47,9 @@ fn stdout(child: Child) -> String {
 const SNAPSHOT: &str = "print(snapshot_download('owner/model'))";
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the lab"]
 async fn python_uses_files_we_fetched() {
-    let Some((scene, python)) = scene() else {
-        return;
-    };
+    let (scene, python) = scene();
     let fetched = scene.main().await.fetched();
     let directory = fetched.directory.display().to_string();
     assert_eq!(stdout(start(&scene, &python, true, SNAPSHOT)), directory);
@@ -72,10 +72,9 @@ async fn python_uses_files_we_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the lab"]
 async fn we_use_files_python_fetched() {
-    let Some((mut scene, python)) = scene() else {
-        return;
-    };
+    let (mut scene, python) = scene();
     let directory = stdout(start(&scene, &python, false, SNAPSHOT));
     let fetched = scene.main().await.fetched();
     assert_eq!(
@@ -91,10 +90,9 @@ async fn we_use_files_python_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the lab"]
 async fn we_wait_for_python() {
-    let Some((scene, python)) = scene() else {
-        return;
-    };
+    let (scene, python) = scene();
     scene
         .hub
         .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
@@ -118,10 +116,9 @@ async fn we_wait_for_python() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the lab"]
 async fn python_waits_for_us() {
-    let Some((scene, python)) = scene() else {
-        return;
-    };
+    let (scene, python) = scene();
     scene
         .hub
         .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);

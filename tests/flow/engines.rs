@@ -1,6 +1,7 @@
 //! The engine and its registries: not there, going away, coming back, elsewhere.
 
 use crate::lab::{Lab, PrivateEngine, case, image, recipe_with};
+use crate::needs::make_simulated_gpus;
 
 /// Prints sixty lines, and waits after the twentieth until the test lets it continue.
 const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"
@@ -13,7 +14,7 @@ mkdir /results; date >/results/when";
 const ALLOW: [&str; 2] = ["--allow", "mounts"];
 
 fn lines(engine: &PrivateEngine) -> Lab {
-    let lab = Lab::with_engine(Some(engine.url.clone())).unwrap();
+    let lab = Lab::with_engine(Some(engine.url.clone()));
     let keys = format!(
         "container: {{ mounts: [{}:/beside:ro] }}",
         lab.path("").display()
@@ -27,8 +28,9 @@ fn go_on(lab: &Lab) {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_tag_that_is_not_there() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let keys = format!("image: {}", image("busybox").replace(":1", ":2026.13"));
     // A registry's address has a `:1`, too.
     let keys = keys.replacen(":2026.13", ":1", keys.matches(":2026.13").count() - 1);
@@ -40,8 +42,9 @@ fn a_tag_that_is_not_there() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_registry_that_is_down() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&recipe_with(
         "image: 127.0.0.1:9/team/image:1",
         &case("main", "true", ""),
@@ -54,8 +57,9 @@ fn a_registry_that_is_down() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn without_an_engine_no_run_is_begun() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("true");
     lab.run(&["--engine", "unix:///nowhere/docker.sock"])
         .expect_exit(3)
@@ -64,10 +68,9 @@ fn without_an_engine_no_run_is_begun() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn restarted_in_the_middle_of_a_step() {
-    let Some(engine) = PrivateEngine::start("flow-restart") else {
-        return;
-    };
+    let engine = PrivateEngine::start("flow-restart");
     let lab = lines(&engine);
     let mut going = lab.start(&ALLOW);
     lab.until_printed("03-main-performance", "line 10");
@@ -81,10 +84,9 @@ fn restarted_in_the_middle_of_a_step() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn killed_and_back_only_later() {
-    let Some(engine) = PrivateEngine::start("flow-killed") else {
-        return;
-    };
+    let engine = PrivateEngine::start("flow-killed");
     let lab = lines(&engine).env("RETRIAL_ENGINE_PATIENCE", "1");
     let mut going = lab.start(&ALLOW);
     lab.until_printed("03-main-performance", "line 10");
@@ -119,10 +121,9 @@ fn killed_and_back_only_later() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn killed_with_the_tool_and_back() {
-    let Some(engine) = PrivateEngine::start("flow-both") else {
-        return;
-    };
+    let engine = PrivateEngine::start("flow-both");
     let lab = lines(&engine);
     let going = lab.start(&ALLOW);
     lab.until_printed("03-main-performance", "line 10");
@@ -140,6 +141,7 @@ fn killed_with_the_tool_and_back() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn an_engine_on_another_file_system() {
     let place = tempfile::Builder::new()
         .prefix("retrial-apart-")
@@ -158,11 +160,8 @@ fn an_engine_on_another_file_system() {
         "-c",
         &mount,
     ];
-    let Some(engine) = PrivateEngine::start_with("flow-apart", &through) else {
-        return;
-    };
+    let engine = PrivateEngine::start_with("flow-apart", &through);
     let lab = Lab::with_engine(Some(engine.url.clone()))
-        .unwrap()
         .measures("true")
         .home(place.path());
     lab.run(&[])
@@ -173,14 +172,11 @@ fn an_engine_on_another_file_system() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn the_gpus_are_in_use() {
     // An engine of its own: others may claim GPUs on the lab's.
-    let Some(engine) = PrivateEngine::start("flow-gpus") else {
-        return;
-    };
-    if !crate::watching::simulated_devices() {
-        return;
-    }
+    let engine = PrivateEngine::start("flow-gpus");
+    make_simulated_gpus();
     let keys = "requires:\n  gpus: { vendor: amd, count: 1 }";
     let text = recipe_with(
         keys,
@@ -190,11 +186,7 @@ fn the_gpus_are_in_use() {
             "",
         ),
     );
-    let with_engine = || {
-        Lab::with_engine(Some(engine.url.clone()))
-            .unwrap()
-            .recipe(&text)
-    };
+    let with_engine = || Lab::with_engine(Some(engine.url.clone())).recipe(&text);
     let lab = with_engine();
     lab.run(&[])
         .expect_exit(3)

@@ -17,9 +17,9 @@ fn with_keys(commands: &str, keys: &str) -> String {
     )
 }
 
-fn lab(commands: &str, keys: &str) -> Option<Lab> {
+fn lab(commands: &str, keys: &str) -> Lab {
     let text = recipe_with("", &with_keys(commands, keys));
-    Lab::new().map(|lab| lab.recipe(&text))
+    Lab::new().recipe(&text)
 }
 
 fn figures(lab: &Lab) -> Value {
@@ -27,6 +27,7 @@ fn figures(lab: &Lab) -> Value {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn from_json_and_csv_files_and_the_output() {
     let commands = r#"mkdir -p /out
 printf '\xef\xbb\xbf{"scores": {"rouge1": 44.5, "lost": NaN}}' >/out/scores.json
@@ -45,9 +46,7 @@ figures:
   offline: { pattern: '^ +(\\d+) items/s', below: ^Offline, unit: items/s }
 expect:
   gemm: { kind: official, source: here, values: { bf16 8192: 1000, fp16 8192: 985 } }";
-    let Some(lab) = lab(commands, keys) else {
-        return;
-    };
+    let lab = lab(commands, keys);
     lab.run(&[]).expect_exit(0).prints("gemm[bf16 8192]");
     let measured = figures(&lab);
     for (name, value) in [
@@ -71,6 +70,7 @@ expect:
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn color_escapes_are_not_part_of_figures() {
     let commands = r#"mkdir -p /out
 printf 'speed: \033[1;32m42.5\033[0m\n'
@@ -86,9 +86,7 @@ figures:
   n: { csv: { column: n, where: { dtype: bf16 } }, file: table.csv }
 expect:
   gemm: { kind: official, source: here, values: { bf16 8192: 2 } }";
-    let Some(lab) = lab(commands, keys) else {
-        return;
-    };
+    let lab = lab(commands, keys);
     lab.run(&[]).expect_exit(0);
     let measured = figures(&lab);
     for (name, value) in [
@@ -107,13 +105,12 @@ expect:
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn declared_figures_are_shown_and_missing_ones_invalid() {
     let keys = "figures:
   speed: { pattern: 'speed: ([0-9.]+)', unit: items/s }
   latency: { pattern: 'latency: ([0-9.]+)', unit: ms, better: lower }";
-    let Some(lab) = lab("echo 'speed: 42.5'; echo 'latency: 3'", keys) else {
-        return;
-    };
+    let lab = lab("echo 'speed: 42.5'; echo 'latency: 3'", keys);
     lab.run(&[])
         .expect_exit(0)
         .prints("speed: 42.5 items/s; latency: 3 ms; nothing was published");
@@ -121,9 +118,7 @@ fn declared_figures_are_shown_and_missing_ones_invalid() {
         let page = lab.retrial(&["report", "last", "--output", format, "--to", "-"]);
         page.expect_exit(0).prints("42.5 items/s").prints("3 ms");
     }
-    let Some(lab) = self::lab("echo 'speed: 42.5'", keys) else {
-        return;
-    };
+    let lab = self::lab("echo 'speed: 42.5'", keys);
     lab.run(&[])
         .expect_exit(1)
         .prints("latency is missing: steps/03-main-performance/output.log: no line matches");
@@ -133,6 +128,7 @@ fn declared_figures_are_shown_and_missing_ones_invalid() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_missing_figure_names_the_nearest_match() {
     let keys = "results: /out
 figures:
@@ -140,9 +136,7 @@ figures:
 expect:
   rouge1: { value: 44, kind: official, source: here }";
     let commands = "mkdir /out; echo '{\"scores\": {\"rouge_1\": 44.5}}' >/out/scores.json";
-    let Some(lab) = lab(commands, keys) else {
-        return;
-    };
+    let lab = lab(commands, keys);
     lab.run(&[])
         .expect_exit(1)
         .prints("rouge1 is missing: scores.json: no value at `$.scores.rouge1`")
@@ -151,14 +145,13 @@ expect:
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_entry_missing_in_a_table_is_invalid() {
     let keys = "figures:
   gemm: { pattern: '^(?<shape>\\w+): (?<value>[0-9.]+)', by: [shape], noise: 1% }
 expect:
   gemm: { kind: official, source: here, values: { 8x8: 1, 9x9: 1 } }";
-    let Some(lab) = lab("echo '8x8: 1.0'; echo '8x9: 1.0'", keys) else {
-        return;
-    };
+    let lab = lab("echo '8x8: 1.0'; echo '8x9: 1.0'", keys);
     lab.run(&[])
         .expect_exit(1)
         .prints("gemm[9x9] is missing: the table has gemm[8x8], gemm[8x9]");
@@ -190,12 +183,11 @@ expect:
   time_to_train: { value: 20.7, kind: official, source: here }";
 
 #[test]
+#[ignore = "needs the lab"]
 fn ten_trials_of_a_training_are_one_score() {
     let commands = format!("{TRAIN}train $((1200000 + ${{{{ trial }}}} * 100)) 3072 0.92 success");
     let keys = format!("trials: 10\n{SCORED}");
-    let Some(lab) = lab(&commands, &keys) else {
-        return;
-    };
+    let lab = lab(&commands, &keys);
     lab.run(&[]).expect_exit(0).prints("(Olympic mean of 10");
     let verdict = lab.verdict();
     let judged = &verdict["results"][0]["judgements"][0];
@@ -210,6 +202,7 @@ fn ten_trials_of_a_training_are_one_score() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_step_that_trains_ten_times_is_ten_trials() {
     let ten = "for i in 1 2 3 4 5 6 7 8 9 10; do train $((1200000 + i * 100)) 3072 0.92 success";
     let one_log = format!("{TRAIN}{ten}; done");
@@ -225,9 +218,7 @@ fn a_step_that_trains_ten_times_is_ten_trials() {
             ),
         ),
     ] {
-        let Some(lab) = lab(&commands, &keys) else {
-            return;
-        };
+        let lab = lab(&commands, &keys);
         lab.run(&[]).expect_exit(0);
         let trials = lab.verdict()["results"][0]["trials"].clone();
         assert_eq!(trials.as_array().unwrap().len(), 10, "{trials:#}");
@@ -236,6 +227,7 @@ fn a_step_that_trains_ten_times_is_ten_trials() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_training_that_missed_its_target_is_invalid() {
     for (end, message) in [
         (
@@ -244,9 +236,7 @@ fn a_training_that_missed_its_target_is_invalid() {
         ),
         ("3072 0.93 aborted", "did not converge"),
     ] {
-        let Some(lab) = lab(&format!("{TRAIN}train 1200000 {end}"), SCORED) else {
-            return;
-        };
+        let lab = lab(&format!("{TRAIN}train 1200000 {end}"), SCORED);
         lab.run(&[]).expect_exit(1).prints(message);
         assert_eq!(lab.verdict()["outcome"], "invalid");
     }
@@ -264,15 +254,14 @@ const TRAINED: &str = "results: /results
 figures: { ttt: { mllog: time_to_train, file: 'result_*.txt', unit: s, better: lower, noise: 1% } }
 expect: { ttt: { value: 1, kind: official, source: here } }";
 
-fn training(commands: &str) -> Option<Lab> {
+fn training(commands: &str) -> Lab {
     lab(&format!("{TRAIN_AGO}{commands}"), TRAINED)
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_training_log_of_before_the_step_is_no_result() {
-    let Some(lab) = training("train 86400 >/results/result_0.txt") else {
-        return;
-    };
+    let lab = training("train 86400 >/results/result_0.txt");
     lab.run(&[])
         .expect_exit(1)
         .prints("result_0.txt: its run starts at")
@@ -281,11 +270,10 @@ fn a_training_log_of_before_the_step_is_no_result() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_run_that_is_appended_to_an_older_log_is_the_result() {
     let commands = "train 86400 >/results/result_0.txt; train 0 >>/results/result_0.txt";
-    let Some(lab) = training(commands) else {
-        return;
-    };
+    let lab = training(commands);
     lab.run(&[])
         .expect_exit(0)
         .prints("result_0.txt: its run starts at");
@@ -295,6 +283,7 @@ fn a_run_that_is_appended_to_an_older_log_is_the_result() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_file_that_was_last_written_before_the_step_is_no_result() {
     let keys = "results: /out
 figures: { speed: { json: $.speed, file: r.json, unit: MB/s, noise: 1% } }
@@ -309,9 +298,7 @@ expect: { speed: { value: 42, kind: official, source: here } }";
             "reproduced",
         ),
     ] {
-        let Some(lab) = lab(commands, keys) else {
-            return;
-        };
+        let lab = lab(commands, keys);
         lab.run(&[]).expect_exit(code);
         assert_eq!(lab.verdict()["outcome"], outcome, "{commands}");
     }
@@ -319,10 +306,9 @@ expect: { speed: { value: 42, kind: official, source: here } }";
 
 /// Results that somebody else made: their directory and the recipe are all there is.
 #[test]
+#[ignore = "needs the lab"]
 fn judged_without_an_engine() {
-    let Some(lab) = lab("echo no", SCORED) else {
-        return;
-    };
+    let lab = lab("echo no", SCORED);
     let directory = lab.path("theirs");
     std::fs::create_dir(&directory).unwrap();
     for run in 0..10 {
@@ -352,6 +338,7 @@ fn judged_without_an_engine() {
 
 /// Its trials are run and shown first, and not judged; the numbers count on.
 #[test]
+#[ignore = "needs the lab"]
 fn warm_up_figures_are_shown_but_not_judged() {
     let commands = "mkdir /out_${{ trial }}; date >/out_${{ trial }}/when
 echo \"speed: $(( ${{ trial }} <= 2 ? 10 : 100 )) MB/s\"";
@@ -360,9 +347,7 @@ warmup: 2
 trials: 2
 figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s, noise: 1% } }
 expect: { speed: { value: 100, kind: official, source: here } }";
-    let Some(lab) = lab(commands, keys) else {
-        return;
-    };
+    let lab = lab(commands, keys);
     let run = lab.run(&[]).expect_exit(0).prints("reproduced");
     run.prints("trial 3 of 4");
     let result = &lab.verdict()["results"][0];
@@ -405,11 +390,10 @@ expect: { speed: { value: 100, kind: official, source: here } }";
 
 /// The command line replaces what the recipe states.
 #[test]
+#[ignore = "needs the lab"]
 fn a_warm_up_from_the_command_line() {
     let keys = "figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s } }";
-    let Some(lab) = lab("echo 'speed: 1 MB/s'", keys) else {
-        return;
-    };
+    let lab = lab("echo 'speed: 1 MB/s'", keys);
     lab.run(&["--warmup", "1"]).expect_exit(0);
     let result = &lab.verdict()["results"][0];
     let numbers = |trials: &str| {
@@ -426,8 +410,9 @@ fn a_warm_up_from_the_command_line() {
 
 /// A shared command is run once for each trial of all its measurements.
 #[test]
+#[ignore = "needs the lab"]
 fn a_warm_up_needs_its_own_command() {
-    let Some(lab) = lab("true", "") else { return };
+    let lab = lab("true", "");
     let from = "  first:\n    performance: { from: all, figures: { speed: { pattern: '([0-9]+) MB' } } }\n";
     let lab = lab.recipe(&recipe_with("commands:\n  all: { run: echo 1 MB }", from));
     lab.run(&["--warmup", "1"])
@@ -437,13 +422,12 @@ fn a_warm_up_needs_its_own_command() {
 
 /// A warm-up that fails is no measurement, and still a failure.
 #[test]
+#[ignore = "needs the lab"]
 fn a_failed_warm_up_fails_the_run() {
     let keys = "warmup: 1
 figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s } }";
     let commands = "test ${{ trial }} = 2 || exit 3\necho 'speed: 1 MB/s'";
-    let Some(lab) = lab(commands, keys) else {
-        return;
-    };
+    let lab = lab(commands, keys);
     lab.run(&[]).expect_exit(4);
     assert_eq!(lab.verdict()["outcome"], "failed");
 }

@@ -17,8 +17,9 @@ fn on_host(commands: &str, more: &str) -> String {
 const ALLOW: [&str; 2] = ["--allow", "host"];
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_step_runs_on_the_host_with_its_own_environment() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "pwd; cat /proc/self/sessionid >/dev/null; echo \"$SECRET_OF_MINE|$EXTRA|$RETRIAL_RUN_DIR\"\nps -o sid= -p $$ | tr -d ' '\necho $PPID; cat \"$RETRIAL_RECIPE_DIR/beside.txt\"; test -n \"$PATH$HOME$DOCKER_HOST\"";
     let lab = lab
         .recipe(&on_host(commands, "env: { EXTRA: extra }"))
@@ -41,8 +42,9 @@ fn a_step_runs_on_the_host_with_its_own_environment() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_approval_covers_all_files_next_to_the_recipe() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     // Not next to the recipe, where a run would change it.
     let home = tempfile::tempdir().unwrap();
     let lab = lab
@@ -58,27 +60,27 @@ fn an_approval_covers_all_files_next_to_the_recipe() {
             .env("RETRIAL_HOME", lab.home_path())
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped());
-        let mut child = script.spawn().ok()?;
+        let mut child = script
+            .spawn()
+            .expect("`script` plays the terminal (the package bsdutils has it)");
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
         child.wait_with_output().unwrap().status.code()
     };
-    match answered("y\n") {
-        None => return println!("skipped: no `script` to play a terminal"),
-        code => assert_eq!(code, Some(0)),
-    }
+    assert_eq!(answered("y\n"), Some(0));
     fs::write(lab.path("own.sh"), "echo two\n").unwrap();
     lab.run(&[]).expect_exit(2).prints("--allow host");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn failures_timeouts_and_silence_are_handled() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&on_host("echo said; exit 7", ""));
     lab.run(&ALLOW)
         .expect_exit(4)
         .prints("exit code 7")
         .prints("said");
-    let lab = Lab::new().unwrap();
+    let lab = Lab::new();
     let commands = "trap 'echo told; exit 0' TERM\necho $$; sleep 600 & echo $!; wait";
     // Time enough for a busy machine to start the shell and to set its trap.
     let lab = lab.recipe(&on_host(commands, "timeout: 5s"));
@@ -99,8 +101,9 @@ fn alive(pid: &str) -> bool {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_stopped_step_ends_all_its_processes() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     // What left its session is known by the step's mark.
     let commands = "setsid sleep 601 & echo $!; sleep 602 & echo $!; echo going; wait";
     let lab = lab.recipe(&on_host(commands, ""));
@@ -114,8 +117,9 @@ fn a_stopped_step_ends_all_its_processes() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_step_outlives_the_tool() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "cat /proc/sys/kernel/random/uuid; echo going\nfor i in $(seq 1 600); do test ! -e go-on || break; sleep 0.05; done\necho done";
     let lab = lab.recipe(&on_host(commands, ""));
     let going = lab.start(&ALLOW);
@@ -133,8 +137,9 @@ fn a_step_outlives_the_tool() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_detached_step_is_stopped() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&on_host("echo $$; echo going; sleep 603", ""));
     let going = lab.start(&ALLOW);
     lab.until_printed("02-setup-own", "going");
@@ -147,8 +152,9 @@ fn a_detached_step_is_stopped() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_step_killed_meanwhile_is_repeated() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "test -e again || { touch again; echo going; sleep 600; }";
     let lab = lab.recipe(&on_host(commands, ""));
     let going = lab.start(&ALLOW);
@@ -167,8 +173,9 @@ fn a_step_killed_meanwhile_is_repeated() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_secret_is_redacted_on_the_host_too() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let text =
         on_host("echo \"token $HF_TOKEN\"", "").replace("setup:", "secrets: [HF_TOKEN]\nsetup:");
     let lab = lab.recipe(&text).env("HF_TOKEN", "hf_abcdefghijk");
@@ -178,8 +185,9 @@ fn a_secret_is_redacted_on_the_host_too() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn files_are_copied_from_the_image_first() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let keys = "copy_from_image:\n  - { path: /etc/apt, to: from/apt }\n  - { path: /etc/debian_version, to: version }\n  - { path: /usr/bin/ldd, to: bin/ldd }\n";
     let text = keys.to_owned()
         + "setup:\n  own:\n    on: host\n    run: ls -d from/apt/sources.list* from/apt/trusted.gpg.d; test -s version; test -x bin/ldd";
@@ -192,15 +200,16 @@ fn files_are_copied_from_the_image_first() {
         "copy_from_image: [{ path: /nowhere, to: x }]",
         &case("main", "true", ""),
     );
-    let lab = Lab::new().unwrap().recipe(&wrong);
+    let lab = Lab::new().recipe(&wrong);
     lab.run(&[])
         .expect_exit(2)
         .prints("the image has no /nowhere");
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_directory_can_be_populated_on_the_host() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let text = on_host(
         "echo here >\"$RETRIAL_CACHE_PATH/file\"",
         "cache: { path: /data, key: data }",
@@ -218,11 +227,10 @@ fn a_directory_can_be_populated_on_the_host() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_step_survives_a_lost_engine() {
-    let Some(engine) = PrivateEngine::start("host") else {
-        return;
-    };
-    let lab = Lab::with_engine(Some(engine.url.clone())).unwrap();
+    let engine = PrivateEngine::start("host");
+    let lab = Lab::with_engine(Some(engine.url.clone()));
     let commands =
         "echo going; for i in $(seq 1 600); do test ! -e go-on || break; sleep 0.05; done";
     let lab = lab.recipe(&on_host(commands, ""));

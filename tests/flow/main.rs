@@ -4,6 +4,8 @@
 #[path = "../hub/mod.rs"]
 mod hub;
 mod lab;
+#[path = "../support/needs.rs"]
+mod needs;
 
 mod approval;
 mod batch;

@@ -7,8 +7,9 @@ const DEAD_GPU: &str =
     "echo loading; printf 'GPU 3: out of '; sleep 0.5; echo memory; echo 'and why' >&2; sleep 1000";
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_matching_line_ends_the_step() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let keys = r"fail_on: ['nothing of that kind', 'GPU (?<gpu>\d+): out of memory']";
     let cases = case("bad", DEAD_GPU, keys) + &case("good", "true", "");
     let lab = lab.recipe(&recipe(&cases));
@@ -34,6 +35,7 @@ fn a_matching_line_ends_the_step() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn the_last_line_is_searched_with_any_exit_code() {
     let cases = [
         ("echo fine; printf 'rank 0 died'", "line 2 of its output"),
@@ -45,7 +47,7 @@ fn the_last_line_is_searched_with_any_exit_code() {
         ),
     ];
     for (commands, message) in cases {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let cases = format!(
             "  main: {{ performance: {{ run: \"{commands}\", fail_on: ['rank \\d+ died$'], figures: {{ a: {{ pattern: '(1)' }} }} }} }}\n"
         );
@@ -55,8 +57,9 @@ fn the_last_line_is_searched_with_any_exit_code() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_line_before_the_minimum_age_is_not_a_failure() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let polling = "until [ -e /never ]; do echo Polling; sleep 0.2; done";
     let keys = "fail_on: [{ pattern: Polling, after: 3s }]";
     let cases = case("slow", polling, keys) + &case("quick", "echo Polling", keys);
@@ -68,8 +71,9 @@ fn a_line_before_the_minimum_age_is_not_a_failure() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn recipe_patterns_apply_unless_a_step_has_its_own() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let cases = case("all", "echo 'it died'; sleep 1000", "")
         + &case("none", "echo 'it died'", "fail_on: []")
         + &case("own", "echo 'it died'", "fail_on: [something else]");
@@ -81,8 +85,9 @@ fn recipe_patterns_apply_unless_a_step_has_its_own() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_step_without_progress_is_terminated() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands =
         "for i in 1 2 3; do echo step $i; sleep 0.5; done; while sleep 0.2; do echo waiting; done";
     let keys = "progress: { pattern: 'step [0-9]', within: 3s }";
@@ -105,6 +110,7 @@ const PARENT: &str = r#"perl -e '
   sleep 1000' "#;
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_dead_child_is_reported_with_its_gpu() {
     let ends = [
         (
@@ -114,7 +120,7 @@ fn a_dead_child_is_reported_with_its_gpu() {
         ("'exit 3'", "ended with exit code 3, and its parent"),
     ];
     for (end, message) in ends {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let command = format!("{PARENT}{end}");
         let lab = lab.recipe(&recipe(&case("main", &command, "dead_child: 2s")));
         lab.run(&[])
@@ -133,8 +139,9 @@ const WAITING: &str = r#"perl -e '
   wait(); wait()'"#;
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_child_reaped_by_its_parent_is_reported_with_its_gpu() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&recipe(&case("main", WAITING, "missing_child: 2s")));
     lab.run(&[])
         .expect_exit(4)
@@ -144,8 +151,9 @@ fn a_child_reaped_by_its_parent_is_reported_with_its_gpu() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn successful_or_reaped_children_are_not_a_failure() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands =
         "perl -e 'exit if !fork(); sleep 7'; for i in $(seq 1 70); do (exit 3) || sleep 0.1; done";
     let keys = "dead_child: 2s\nmissing_child: 2s";
@@ -162,8 +170,9 @@ services:
 ";
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_shows_a_failure_ends_the_measurement() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let cases = case("first", "touch /go; sleep 1000", "needs: [server]");
     let lab = lab.recipe(&recipe_with(SERVICE, &cases));
     lab.run(&[]).expect_exit(4).prints(
@@ -175,8 +184,9 @@ fn a_service_that_shows_a_failure_ends_the_measurement() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_failure_is_found_after_a_quick_measurement() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let run =
         "touch /go; until grep -q died /.retrial/steps/*server/output.log; do sleep 0.05; done";
     let cases = case("first", run, "needs: [server]");
@@ -187,8 +197,9 @@ fn a_service_failure_is_found_after_a_quick_measurement() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_fails_before_ready_ends_the_wait() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let service = SERVICE.replace("log: ready", "log: never, timeout: 1h");
     let cases = case("first", "true", "needs: [server]");
     let lab = lab.recipe(&recipe_with(
@@ -203,8 +214,9 @@ fn a_service_that_fails_before_ready_ends_the_wait() {
 
 /// The sign comes while nobody looks.
 #[test]
+#[ignore = "needs the lab"]
 fn a_reattached_step_is_searched_from_its_first_line() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "until [ -e /go ]; do sleep 0.1; done; echo 'it died'; echo end; sleep 1000";
     let lab = lab.recipe(&recipe(&case("main", commands, "fail_on: [died]")));
     let going = lab.start(&[]);

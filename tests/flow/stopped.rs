@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use crate::lab::{Lab, case, image, recipe_with};
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_interrupt_stops_everything_and_preserves_the_evidence() {
     for signal in ["INT", "TERM"] {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let cases = case(
             "first",
             "mkdir /first; date >/first/when",
@@ -47,8 +48,9 @@ fn an_interrupt_stops_everything_and_preserves_the_evidence() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_verdict_on_a_run_in_progress_states_that_it_is() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("echo going; sleep 60");
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
@@ -64,8 +66,9 @@ fn a_verdict_on_a_run_in_progress_states_that_it_is() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_step_that_ignores_term_is_killed() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
@@ -81,8 +84,9 @@ fn a_step_that_ignores_term_is_killed() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_second_interrupt_exits_immediately() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
@@ -117,8 +121,9 @@ fn a_second_interrupt_exits_immediately() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_interrupt_during_endless_output_is_handled() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("echo going; timeout 20 yes 'a line of a chatty benchmark'");
     let mut going = lab.start(&[]);
     lab.until_begun("main-performance");
@@ -135,8 +140,9 @@ fn an_interrupt_during_endless_output_is_handled() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_interrupt_during_judging_is_handled() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "truncate -s 500G /proc/self/fd/1";
     let lab = lab.recipe(&recipe_with(
         "",
@@ -156,8 +162,9 @@ fn an_interrupt_during_judging_is_handled() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_hangup_detaches_the_run() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("echo going; sleep 1.5");
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
@@ -175,8 +182,9 @@ fn a_hangup_detaches_the_run() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn in_the_background_and_followed() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("for i in $(seq 1 20); do echo \"line $i\"; sleep 0.1; done");
     let id = lab.run(&["--detach"]).expect_exit(0).out.trim().to_owned();
     assert_eq!(id, lab.id());
@@ -194,8 +202,9 @@ fn in_the_background_and_followed() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn stopped_through_its_follower() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("echo going; sleep 60");
     lab.run(&["--detach"]).expect_exit(0);
     lab.until_printed("03-main-performance", "going");
@@ -209,8 +218,9 @@ fn stopped_through_its_follower() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn stopped_on_behalf_of_its_follower() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 300); do sleep 0.2; done");
     let going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
@@ -224,8 +234,9 @@ fn stopped_on_behalf_of_its_follower() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_shell_in_the_container_outlives_the_step() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("echo going; sleep 1");
     let mut going = lab.start(&["--keep", "always"]);
     lab.until_printed("03-main-performance", "going");
@@ -263,12 +274,13 @@ fn a_shell_in_the_container_outlives_the_step() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn the_container_remains_only_after_a_failure() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("true");
     lab.run(&["--keep", "on-failure"]).expect_exit(0);
     assert_eq!(lab.containers(), [""; 0]);
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("exit 9");
     lab.run(&["--keep", "on-failure"])
         .expect_exit(4)
@@ -279,8 +291,9 @@ fn the_container_remains_only_after_a_failure() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn clean_leaves_other_containers() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("exit 9");
     let name = format!("flow-foreign-{}", std::process::id());
     lab.docker(&[
@@ -303,8 +316,9 @@ fn clean_leaves_other_containers() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn clean_leaves_containers_of_other_users() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("true");
     lab.run(&[]).expect_exit(0);
     let id = lab.id();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::lab::Lab;
+use crate::needs::make_simulated_gpus;
 
 const SUITE: &str = "training-benchmarks/amd/mi350x";
 
@@ -15,8 +16,8 @@ fn repository(path: &str) -> PathBuf {
 }
 
 /// A home with a recipe for the CPU, and next to it the files that it extends and needs.
-fn home_of(recipe: &str) -> Option<Lab> {
-    let mut lab = Lab::new()?;
+fn home_of(recipe: &str) -> Lab {
+    let mut lab = Lab::new();
     let suite = repository("recipes").join(SUITE);
     for entry in fs::read_dir(&suite).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -30,16 +31,16 @@ fn home_of(recipe: &str) -> Option<Lab> {
     let image = fs::read_to_string(repository("tests/on_cpu/image/Dockerfile")).unwrap();
     let recipe = repository("tests/on_cpu").join(format!("{recipe}.yaml"));
     let lab = lab.file("image/Dockerfile", &image);
-    Some(lab.recipe(&fs::read_to_string(recipe).unwrap()))
+    lab.recipe(&fs::read_to_string(recipe).unwrap())
 }
 
 /// Runs a recipe on the CPU, once.
-fn on_cpu(recipe: &str, arguments: &[&str]) -> Option<Lab> {
-    let lab = home_of(recipe)?;
+fn on_cpu(recipe: &str, arguments: &[&str]) -> Lab {
+    let lab = home_of(recipe);
     let mut all = vec!["--trials", "1"];
     all.extend(arguments);
     lab.run(&all).expect_exit(0).prints("reimplemented");
-    Some(lab)
+    lab
 }
 
 /// The figures of a scenario of the one run, which is valid and has nothing to be compared with. Of a
@@ -74,10 +75,9 @@ fn small(shape: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn figures_of_matrix_products_agree_with_each_other() {
-    let Some(lab) = on_cpu("gemm", &[]) else {
-        return;
-    };
+    let lab = on_cpu("gemm", &[]);
     for scenario in ["fp16", "bf16"] {
         let figures = figures(&lab, scenario);
         let shapes: Vec<&str> = figures
@@ -114,10 +114,9 @@ fn figures_of_matrix_products_agree_with_each_other() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_training_loop() {
-    let Some(lab) = on_cpu("simple-training", &[]) else {
-        return;
-    };
+    let lab = on_cpu("simple-training", &[]);
     let figures = figures(&lab, "loop");
     let step = value(&figures, "ms_per_step") / 1000.0;
     let ratio = value(&figures, "samples_per_second") * step / 256.0;
@@ -127,10 +126,9 @@ fn a_training_loop() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn figures_of_transformers_agree_with_each_other() {
-    let Some(lab) = on_cpu("transformer", &["--scenario", "small,7b,13b"]) else {
-        return;
-    };
+    let lab = on_cpu("transformer", &["--scenario", "small,7b,13b"]);
     for scenario in ["small", "7b", "13b"] {
         let figures = figures(&lab, scenario);
         let parameters = value(&figures, "parameters") * 1e6;
@@ -144,10 +142,9 @@ fn figures_of_transformers_agree_with_each_other() {
 
 /// The script's own table: a run counts what it has built, and ends where that is another number.
 #[test]
+#[ignore = "needs the lab"]
 fn parameter_counts_match_the_published_ones() {
-    let Some(lab) = home_of("transformer") else {
-        return;
-    };
+    let lab = home_of("transformer");
     // A list holds no figure.
     lab.run(&[
         "--set",
@@ -186,10 +183,9 @@ fn parameter_counts_match_the_published_ones() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn two_processes_train_together() {
-    let Some(lab) = on_cpu("ddp", &["--scenario", "scaling-7b"]) else {
-        return;
-    };
+    let lab = on_cpu("ddp", &["--scenario", "scaling-7b"]);
     let figures = figures(&lab, "scaling-7b");
     let single = value(&figures, "tokens_per_second_1");
     let double = value(&figures, "tokens_per_second_2");
@@ -239,8 +235,9 @@ scenarios:
 ";
 
 #[test]
+#[ignore = "needs the lab"]
 fn the_documents_own_command_lines() {
-    let Some(lab) = home_of("gemm") else { return };
+    let lab = home_of("gemm");
     let lab = lab.recipe(DOCUMENTS);
     lab.run(&[]).expect_exit(0).prints("measured");
     let heads = |step: &str, pattern: &str| {
@@ -267,8 +264,9 @@ fn the_documents_own_command_lines() {
 /// The published 720 TFLOPS of an H200 are not what a CPU reaches, and the verdict says whose script
 /// has found that.
 #[test]
+#[ignore = "needs the lab"]
 fn a_figure_that_is_not_reached() {
-    let Some(lab) = home_of("gemm") else { return };
+    let lab = home_of("gemm");
     let expected = "bf16: { performance: { expect: { tflops: null, ms: null, average: null, peak: { value: 720, kind: third-party, source: SemiAnalysis } } } }";
     let recipe = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
     assert!(recipe.contains("bf16: *unpublished"));
@@ -299,11 +297,10 @@ task finetune_lora BF16 72.65 16312
 "#;
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn madengine_on_the_host() {
-    let Some(lab) = Lab::new() else { return };
-    if !crate::watching::simulated_devices() {
-        return;
-    }
+    let lab = Lab::new();
+    make_simulated_gpus();
     let mad = lab.path("MAD");
     let bin = mad.join(".venv/bin");
     std::fs::create_dir_all(&bin).unwrap();

@@ -9,38 +9,19 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::lab::{Lab, case, recipe_with};
+use crate::needs::claim_simulated_gpus;
 
 const STEP: &str = "03-main-performance";
 
-/// Makes the device nodes of simulated GPUs, and says whether they are there; prints why not.
-pub fn simulated_devices() -> bool {
-    let nodes = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/devices");
-    let made = Command::new(nodes).arg("up").status().unwrap().success();
-    let there = made && Path::new("/dev/kfd").exists();
-    if !there {
-        println!("skipped: the device nodes of simulated GPUs cannot be made");
-    }
-    there
-}
-
-/// A host of eight MI355X whose files a test may change. Who runs on it claims its GPUs, so only one
-/// test of the lab at a time has it.
+/// A host of eight MI355X whose files a test may change; one test at a time has it.
 pub struct Host {
     root: TempDir,
-    _turn: Option<fs::File>,
+    _turn: fs::File,
 }
 
 impl Host {
-    /// None, with a word, where the GPUs' device nodes are not and cannot be made.
-    pub fn plant() -> Option<Self> {
-        let turn = std::env::var("RETRIAL_LAB").ok().map(|lab| {
-            let turn = fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
-            turn.lock().unwrap();
-            turn
-        });
-        if turn.is_none() || !simulated_devices() {
-            return None;
-        }
+    pub fn plant() -> Self {
+        let turn = claim_simulated_gpus();
         let root = tempfile::tempdir().unwrap();
         let from = concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -71,7 +52,7 @@ impl Host {
             .unwrap();
         }
         host.set("gpu_busy_percent", "0\n");
-        Some(host)
+        host
     }
 
     pub fn root(&self) -> &str {
@@ -198,9 +179,10 @@ fn result(lab: &Lab) -> Value {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn gpu_telemetry_is_recorded_and_summarized() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, EIGHT);
     let mut going = lab.start(&arguments(&host));
     lab.until_printed(STEP, "going");
@@ -275,9 +257,10 @@ fn gpu_telemetry_is_recorded_and_summarized() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn idle_gpus_decide_nothing() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, EIGHT);
     let mut going = lab.start(&arguments(&host));
     lab.until_printed(STEP, "going");
@@ -300,9 +283,10 @@ fn idle_gpus_decide_nothing() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn a_recipe_without_gpus_reports_no_idle_gpus() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, "");
     let mut going = lab.start(&arguments(&host));
     lab.until_printed(STEP, "going");
@@ -314,9 +298,10 @@ fn a_recipe_without_gpus_reports_no_idle_gpus() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn failing_sensors_leave_empty_cells_and_do_not_fail_the_run() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, EIGHT);
     let mut going = lab.start(&arguments(&host));
     lab.until_printed(STEP, "going");
@@ -350,9 +335,10 @@ fn failing_sensors_leave_empty_cells_and_do_not_fail_the_run() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn a_kill_leaves_a_gap_and_no_duplicate_lines() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, EIGHT);
     let going = lab.start(&arguments(&host));
     lab.until_printed(STEP, "going");
@@ -384,9 +370,10 @@ fn a_kill_leaves_a_gap_and_no_duplicate_lines() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn an_unwritable_telemetry_file_does_not_fail_the_run() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, EIGHT);
     let mut going = lab.start(&arguments(&host));
     lab.until_begun("create");
@@ -398,12 +385,13 @@ fn an_unwritable_telemetry_file_does_not_fail_the_run() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn telemetry_can_be_turned_off() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.measures("sleep 0.5");
     lab.run(&["--telemetry", "off"]).expect_exit(0);
     assert!(!lab.the_run().join("telemetry.csv").exists());
-    let other = Lab::new().unwrap().measures("sleep 0.5");
+    let other = Lab::new().measures("sleep 0.5");
     other
         .run(&["--telemetry", "1h"])
         .expect_exit(2)
@@ -411,9 +399,10 @@ fn telemetry_can_be_turned_off() {
 }
 
 #[test]
+#[ignore = "needs simulated GPUs and the lab"]
 fn telemetry_samples_are_streamed_as_events() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new();
+    let host = Host::plant();
     let lab = waiting(lab, EIGHT);
     host.work();
     let mut all = arguments(&host).to_vec();

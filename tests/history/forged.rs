@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use ssh_key::public::KeyData;
 use ssh_key::{HashAlg, PrivateKey, Signature};
 
-use super::evidence::{Packing, REPRODUCED, has_openssh};
+use super::evidence::{Packing, REPRODUCED};
 
 /// A run whose files are changed, and judged by what they have then.
 struct Forgery(Packing);
@@ -301,10 +301,8 @@ fn with_statement(archive: &Path, key: &Path, statement: String) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "needs ssh-keygen"]
 fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
-    if !has_openssh() {
-        return;
-    }
     let packing = Packing::new();
     let key = packing.key("key", &["-t", "ed25519"]);
     let allowed = packing.allow("alice@example.com", &key);

@@ -1,6 +1,6 @@
 //! `retrial runs` on homes with planted runs: what is listed, what becomes of the index, and how runs
 //! go and come.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod comparing;
 mod evidence;
@@ -14,6 +14,8 @@ mod lies;
 mod listing;
 #[path = "../many_runs/mod.rs"]
 mod many_runs;
+#[path = "../support/needs.rs"]
+mod needs;
 mod removing;
 mod signed;
 mod tampered;

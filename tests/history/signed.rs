@@ -5,23 +5,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::CommandOutput;
-use super::evidence::{Packing, has_openssh};
+use super::evidence::Packing;
+use super::needs::find_python;
 
 #[test]
+#[ignore = "needs ssh-keygen"]
 fn an_agent_signs_as_the_key_does() {
-    if !has_openssh() {
-        return;
-    }
     let packing = Packing::new();
     let socket = packing.path("agent");
-    let Ok(mut agent) = Command::new("ssh-agent")
+    let mut agent = Command::new("ssh-agent")
         .args(["-D", "-a"])
         .arg(&socket)
         .stdout(Stdio::null())
         .spawn()
-    else {
-        return println!("skipped: no ssh-agent");
-    };
+        .expect("ssh-agent runs (the package openssh-client has it)");
     while !socket.exists() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
@@ -70,18 +67,10 @@ fn an_agent_signs_as_the_key_does() {
 
 /// Readers that are not ours: the packages securesystemslib and in-toto-attestation.
 #[test]
+#[ignore = "needs the lab"]
 fn in_totos_tools_read_the_envelope() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let setup = Command::new(root.join("tests/lab/python"))
-        .arg("in-toto")
-        .output();
-    let setup = setup.unwrap();
-    if !setup.status.success() || !has_openssh() {
-        let problem = String::from_utf8_lossy(&setup.stderr);
-        assert!(std::env::var_os("RETRIAL_LAB").is_none(), "{problem}");
-        return println!("skipped: no Python with in-toto's packages: {problem}");
-    }
-    let python = String::from_utf8(setup.stdout).unwrap();
+    let python = find_python(&["in-toto"]);
     let packing = Packing::new();
     let other = packing.key("other", &["-t", "ed25519"]);
     for (kind, scheme) in [("ed25519", "ed25519"), ("rsa", "rsa-pkcs1v15-sha256")] {
@@ -91,7 +80,7 @@ fn in_totos_tools_read_the_envelope() {
         let head = retrial_bundle::BundleHead::read(&mut &bytes[..]).unwrap();
         let envelope = packing.path("envelope.json");
         fs::write(&envelope, head.signatures.unwrap().envelope).unwrap();
-        let output = Command::new(python.trim())
+        let output = Command::new(&python)
             .arg(root.join("tests/history/in_toto.py"))
             .args([&envelope, &key.with_extension("pub")])
             .arg(scheme)

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::hub::{Hub, python};
+use crate::hub::Hub;
+use crate::needs::find_python;
 
 /// The client with a cache of its own.
 pub struct Client {
@@ -13,13 +14,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of this hub; none where there is no Python.
-    pub fn new(hub: &Hub) -> Option<Self> {
-        Some(Self {
-            python: python()?,
+    /// A client of this hub.
+    pub fn new(hub: &Hub) -> Self {
+        Self {
+            python: find_python(&[]),
             endpoint: hub.endpoint().to_owned(),
             home: tempfile::tempdir().unwrap(),
-        })
+        }
     }
 
     fn command(&self, program: &Path, environment: &[(&str, &str)]) -> Command {

@@ -78,7 +78,7 @@ declare -A PACKAGE_OF=(
   [docker]=docker.io [dockerd]=docker.io [containerd]=containerd [runc]=runc [iptables]=iptables [ip]=iproute2
   [chromium]=chromium [docker-registry]=docker-registry [debootstrap]=debootstrap [setsid]=util-linux [awk]=mawk
   [slurmctld]=slurm-wlm [slurmd]=slurm-wlm [sinfo]=slurm-wlm [slurmdbd]=slurmdbd [mariadbd]=mariadb-server-core [mariadb]=mariadb-client-core [munged]=munge
-  [sshd]=openssh-server [ssh]=openssh-client [ssh-keygen]=openssh-client [zstd]=zstd
+  [sshd]=openssh-server [ssh]=openssh-client [ssh-keygen]=openssh-client [ssh-agent]=openssh-client [zstd]=zstd [script]=bsdutils [setpriv]=util-linux
 )
 
 # Installs Debian's packages for the programs that are lacking, and says so first. Nothing that is there is touched.

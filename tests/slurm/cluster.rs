@@ -14,8 +14,8 @@ pub struct Login {
 }
 
 impl Login {
-    pub fn new(name: &str, recipe: &str) -> Option<Self> {
-        let cluster = Cluster::shared()?;
+    pub fn new(name: &str, recipe: &str) -> Self {
+        let cluster = Cluster::shared();
         let directory = cluster
             .directory
             .join("shared")
@@ -30,7 +30,7 @@ impl Login {
             "RETRIAL_CLUSTER".to_owned(),
             cluster.directory.display().to_string(),
         )];
-        Some(Self { cluster, user })
+        Self { cluster, user }
     }
 
     /// Starts to follow, and returns the process: the script is replaced by the program.
@@ -93,10 +93,9 @@ pub fn end(child: Child) -> Done {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
-    let Some(login) = Login::new("happy", &recipe(1)) else {
-        return;
-    };
+    let login = Login::new("happy", &recipe(1));
     login
         .user
         .run(&[])
@@ -117,10 +116,9 @@ fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
-    let Some(login) = Login::new("interrupt", &recipe(8)) else {
-        return;
-    };
+    let login = Login::new("interrupt", &recipe(8));
     let run = login.run();
     login.user.wait_for("container_created");
     signal(&run, "-INT");
@@ -139,10 +137,9 @@ fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn a_killed_follower_is_harmless_and_stop_needs_none() {
-    let Some(login) = Login::new("killed", &recipe(6)) else {
-        return;
-    };
+    let login = Login::new("killed", &recipe(6));
     let mut run = login.run();
     login.user.wait_for("container_created");
     run.kill().unwrap();
@@ -159,10 +156,9 @@ fn a_killed_follower_is_harmless_and_stop_needs_none() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn stop_and_scancel_preserve_the_evidence() {
-    let Some(login) = Login::new("stop", &recipe(30)) else {
-        return;
-    };
+    let login = Login::new("stop", &recipe(30));
     login.user.run(&["--detach"]).exits(0);
     login.user.wait_for("container_created");
     let id = login.user.id();
@@ -205,6 +201,7 @@ fn stop_and_scancel_preserve_the_evidence() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn measurements_before_the_time_limit_are_preserved() {
     // The second measurement takes longer than the first job may.
     let since_1970 = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -212,9 +209,7 @@ fn measurements_before_the_time_limit_are_preserved() {
     let second = format!("[ $(date +%s) -gt {} ] || sleep 60", late.as_secs());
     let second = format!("{second}; echo answer: 43");
     let recipe = recipe(1).replace("sleep 1; echo answer: 43", &second);
-    let Some(login) = Login::new("limit", &recipe) else {
-        return;
-    };
+    let login = Login::new("limit", &recipe);
     // Slurm warns it half a minute before, or up to half a minute earlier: at once, if it looks then.
     login.user.site("partition: gpu\ntime_limit: 1m\n");
     login
@@ -243,13 +238,12 @@ const PLANT: &str = "rm -rf /run/mi355x && cp -r $0 /run/mi355x \
     && if [ $(hostname) = n3 ]; then echo 6.14.14 >/run/mi355x/sys/module/amdgpu/version; fi";
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn doctor_compares_nodes_in_its_own_job() {
     let nodes = "\nrequires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }\n\
                  nodes: { count: 3, gpus: 24 }\nscenarios:";
     let recipe = recipe(1).replace("\nscenarios:", nodes);
-    let Some(login) = Login::new("doctor", &recipe) else {
-        return;
-    };
+    let login = Login::new("doctor", &recipe);
     let host = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/mi355x-8");
     let plant = ["in", "srun", "-N3", "sh", "-c", PLANT, host];
     login.cluster.lab(&plant);

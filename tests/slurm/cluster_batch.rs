@@ -41,10 +41,9 @@ fn batch(login: &Login) -> Child {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
-    let Some(login) = Login::new("batch", &sizes(1)) else {
-        return;
-    };
+    let login = Login::new("batch", &sizes(1));
     let claim = ["--claim", "large is faster than small", "--output", "json"];
     let done = login.user.batch(&claim).exits(0);
     let verdict = login.user.the_batch().join("verdict.json");
@@ -94,10 +93,9 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn ctrl_c_ends_all_tasks_and_resume_submits_the_remaining() {
-    let Some(login) = Login::new("batch-stop", &sizes(4)) else {
-        return;
-    };
+    let login = Login::new("batch-stop", &sizes(4));
     let run = batch(&login);
     wait_for(&login, "trial_run_ended");
     signal(&run, "-INT");

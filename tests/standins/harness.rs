@@ -1,52 +1,34 @@
 //! Shared by the tests with stand-ins: the engine that has them, a run, its result.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::needs::claim_simulated_gpus;
 
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// An engine of the lab's that has the stand-ins, on a machine with the device nodes. A run claims
-/// all the GPUs, so only one test at a time has it: another one would be told that they are in use.
+/// An engine of the lab's that has the stand-ins, on a machine with the device nodes; one test at a time has it.
 pub struct Engine {
     pub url: String,
     _turn: fs::File,
 }
 
-/// None, with a word, where there is no lab or no right to make nodes.
-pub fn engine() -> Option<Engine> {
-    let Ok(lab) = std::env::var("RETRIAL_LAB") else {
-        println!("skipped: no lab (`make test` brings it up)");
-        return None;
-    };
-    let turn = fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
-    turn.lock().unwrap();
-    let run = |script: &str, argument: &[&str]| {
-        Command::new(root().join(script))
-            .args(argument)
-            .output()
-            .unwrap()
-    };
-    let devices = run("tests/lab/devices", &["up"]);
-    if !devices.status.success() || !Path::new("/dev/kfd").exists() {
-        println!(
-            "skipped: no device nodes: {}",
-            String::from_utf8_lossy(&devices.stderr)
-        );
-        return None;
-    }
-    let built = run("tests/standins/build", &[]);
+pub fn engine() -> Engine {
+    let turn = claim_simulated_gpus();
+    let built = Command::new(root().join("tests/standins/build")).output();
+    let built = built.unwrap();
     assert!(
         built.status.success(),
         "{}",
         String::from_utf8_lossy(&built.stderr)
     );
     let url = String::from_utf8(built.stdout).unwrap().trim().to_owned();
-    Some(Engine { url, _turn: turn })
+    Engine { url, _turn: turn }
 }
 
 pub struct Ran {

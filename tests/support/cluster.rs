@@ -5,8 +5,10 @@
     reason = "each test file uses its part of it"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
+
+pub mod needs;
 
 /// A cluster of the lab; one of a test's own is removed at the end.
 pub struct Cluster {
@@ -15,31 +17,22 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster that tests share, with three nodes; or none with a printed word.
-    pub fn shared() -> Option<Self> {
+    /// The cluster that tests share, with three nodes.
+    pub fn shared() -> Self {
         Self::up("cluster", false, &[])
     }
 
     /// One of this test's own, with `up`'s options.
-    pub fn own(name: &str, options: &[&str]) -> Option<Self> {
+    pub fn own(name: &str, options: &[&str]) -> Self {
         let name = format!("cluster-{name}-{}", std::process::id());
         Self::up(&name, true, options)
     }
 
-    fn up(name: &str, own: bool, options: &[&str]) -> Option<Self> {
-        let Some(lab) = std::env::var_os("RETRIAL_LAB") else {
-            println!("skipped: no lab (`make test` brings it up)");
-            return None;
-        };
-        let directory = Path::new(&lab).join(name);
-        let user = Command::new("id").arg("-u").output().unwrap();
-        if user.stdout != b"0\n" {
-            println!("skipped: a Slurm cluster on one machine takes root");
-            return None;
-        }
+    fn up(name: &str, own: bool, options: &[&str]) -> Self {
+        let directory = needs::lab_directory().join(name);
         let cluster = Self { directory, own };
         cluster.lab(&[&["up"], options].concat());
-        Some(cluster)
+        cluster
     }
 
     /// Runs the script, which may fail.

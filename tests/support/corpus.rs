@@ -11,21 +11,18 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A corpus file, or `None` with a word on the terminal.
-pub fn shared(name: &str) -> Option<PathBuf> {
+/// A corpus file.
+pub fn shared(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../shared/corpus")
         .join(name);
-    let there = path.is_file();
-    if !there {
-        println!("skipped: {} is not there", path.display());
-    }
-    there.then_some(path)
+    assert!(path.is_file(), "this test needs {}", path.display());
+    path
 }
 
 /// Unpacks one of them.
-pub fn unpacked(name: &str) -> Option<TempDir> {
-    let archive = shared(name)?;
+pub fn unpacked(name: &str) -> TempDir {
+    let archive = shared(name);
     let directory = tempfile::tempdir().unwrap();
     let tar = Command::new("tar")
         .arg("-xJf")
@@ -36,5 +33,5 @@ pub fn unpacked(name: &str) -> Option<TempDir> {
     let tar =
         tar.expect("tar and xz are needed to unpack the corpus: apt-get install tar xz-utils");
     assert!(tar.success(), "tar: {tar}");
-    Some(directory)
+    directory
 }

@@ -6,6 +6,8 @@
     reason = "each test file uses its part of it"
 )]
 
+mod needs;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::process::Command;
@@ -24,28 +26,19 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// The lab, or none with a printed message. In the lab a missing engine is a failure.
-    pub async fn here() -> Option<Self> {
-        let lab = env::var("RETRIAL_LAB").is_ok();
-        let name = |name| env::var(name).unwrap_or_default();
-        match DockerEngine::connect(None).await {
-            Ok(engine) if lab => {
-                let lab = Self {
-                    engine,
-                    registry: name("RETRIAL_LAB_REGISTRY"),
-                    private: name("RETRIAL_LAB_PRIVATE_REGISTRY"),
-                    user: name("RETRIAL_LAB_USER"),
-                    password: name("RETRIAL_LAB_PASSWORD"),
-                };
-                docker(&["pull", "--quiet", &lab.busybox()]);
-                Some(lab)
-            }
-            Err(error) if lab => panic!("the lab's engine: {error}"),
-            _ => {
-                println!("skipped: no lab (`make test` brings it up)");
-                None
-            }
-        }
+    /// The lab.
+    pub async fn here() -> Self {
+        needs::lab_directory();
+        let name = |name| env::var(name).unwrap();
+        let lab = Self {
+            engine: DockerEngine::connect(None).await.expect("the lab's engine"),
+            registry: name("RETRIAL_LAB_REGISTRY"),
+            private: name("RETRIAL_LAB_PRIVATE_REGISTRY"),
+            user: name("RETRIAL_LAB_USER"),
+            password: name("RETRIAL_LAB_PASSWORD"),
+        };
+        docker(&["pull", "--quiet", &lab.busybox()]);
+        lab
     }
 
     /// A small image with a shell, but no bash; the engine has it.

@@ -50,10 +50,9 @@ fn going_now(lab: &Lab) -> Option<String> {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn three_times_at_different_points() {
-    let Some(lab) = Lab::new().map(waiting) else {
-        return;
-    };
+    let lab = waiting(Lab::new());
     // First: while the first run measures.
     let batch = lab.start_batch(&ASKS);
     lab.until("the first run measures", |lab| going_now(lab).is_some());
@@ -90,7 +89,7 @@ fn three_times_at_different_points() {
     }
     assert_eq!(lab.containers(), [""; 0]);
 
-    let undisturbed = Lab::new().map(waiting).unwrap();
+    let undisturbed = waiting(Lab::new());
     fs::write(undisturbed.path("go-on"), "").unwrap();
     undisturbed.batch(&ASKS).expect_exit(0);
     similar_asserts(&plain(&lab), &plain(&undisturbed));
@@ -104,8 +103,9 @@ fn similar_asserts(killed: &str, undisturbed: &str) {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn at_any_event_of_its_journal() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&varied("", "sleep 0.1"));
     let kind = |entry: &Value| format!("{} {}", entry["event"], entry["trial_run"]);
     let ended = |lab: &Lab| lab.happened("batch_ended").len() == 1;
@@ -136,10 +136,9 @@ fn at_any_event_of_its_journal() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_interrupt_stops_everything_and_the_batch_can_resume() {
-    let Some(lab) = Lab::new().map(waiting) else {
-        return;
-    };
+    let lab = waiting(Lab::new());
     let mut batch = lab.start_batch(&ASKS);
     lab.until("the first run measures", |lab| going_now(lab).is_some());
     batch.signal("INT");
@@ -157,8 +156,9 @@ fn an_interrupt_stops_everything_and_the_batch_can_resume() {
 
 /// As after a kill while it was judged; one of the logs takes minutes to read.
 #[test]
+#[ignore = "needs the lab"]
 fn an_interrupt_during_judging_is_handled() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&varied("", "true"));
     lab.batch(&[]).expect_exit(0);
     let path = lab.the_batch().join("journal.jsonl");
@@ -178,10 +178,9 @@ fn an_interrupt_during_judging_is_handled() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn in_the_background_and_stopped() {
-    let Some(lab) = Lab::new().map(waiting) else {
-        return;
-    };
+    let lab = waiting(Lab::new());
     let mut asks = ASKS.to_vec();
     asks.push("--detach");
     let id = lab.batch(&asks).expect_exit(0).out.trim().to_owned();
@@ -197,10 +196,9 @@ fn in_the_background_and_stopped() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_batch_with_a_changed_recipe_is_not_resumed() {
-    let Some(lab) = Lab::new().map(waiting) else {
-        return;
-    };
+    let lab = waiting(Lab::new());
     let batch = lab.start_batch(&ASKS);
     lab.until("the first run measures", |lab| going_now(lab).is_some());
     batch.kill();
@@ -216,8 +214,9 @@ fn a_batch_with_a_changed_recipe_is_not_resumed() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_deleted_run_is_repeated() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&varied("", "test ! -e /never || exit 1"));
     let batch = lab.start_batch(&["--trials", "2"]);
     lab.until("two ended", |lab| {
@@ -237,8 +236,9 @@ fn a_deleted_run_is_repeated() {
 
 /// The image of the second cell is pulled while the first run is set up, never while it measures.
 #[test]
+#[ignore = "needs the lab"]
 fn images_are_pulled_between_measurements() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let tag = format!(
         "{}-{}",
         image("busybox").trim_end_matches(":1"),

@@ -61,7 +61,5 @@ fn decision(lab: &Lab) -> String {
 /// Another home with the same cache.
 fn sharing_cache(lab: &Lab) -> Lab {
     let cache = lab.path("cache");
-    Lab::new()
-        .unwrap()
-        .env("RETRIAL_CACHE", cache.to_str().unwrap())
+    Lab::new().env("RETRIAL_CACHE", cache.to_str().unwrap())
 }

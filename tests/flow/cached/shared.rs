@@ -6,8 +6,9 @@ use super::{DOWNLOAD, HASH, KEEP, cached, decision, keeps, listed, sharing_cache
 use crate::lab::{Lab, case, image, recipe_with};
 
 #[test]
+#[ignore = "needs the lab"]
 fn two_runs_share_the_work() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done; echo content >/data/file";
     let text = keeps("", commands, KEEP, "cat /data/file");
     let lab = lab.recipe(&text);
@@ -27,8 +28,9 @@ fn two_runs_share_the_work() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_waiting_run_can_be_stopped() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let commands = "echo going; sleep 60";
     let text = keeps("", commands, KEEP, "true");
     let lab = lab.recipe(&text);
@@ -50,8 +52,9 @@ fn a_waiting_run_can_be_stopped() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_writable_directory_is_writable_by_any_image_user() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let nonroot = format!("image: {}", image("nonroot"));
     let more = format!("{KEEP}\nwritable: true");
     let commands = "id -u; echo one >/data/file; mkdir /data/sub; chmod 700 /data/sub; touch /data/sub/x; chmod 0 /data/sub/x";
@@ -76,8 +79,9 @@ fn a_writable_directory_is_writable_by_any_image_user() {
 
 /// As v4.1's quantization does: a part of the model's directory is made by a step.
 #[test]
+#[ignore = "needs the lab"]
 fn a_directory_inside_a_model_can_be_cached() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let keys = "models:\n  weights: { source: { path: MODEL }, mount: /model, writable: [quantized] }\nsetup:\n  quantize:\n    run: tr a-z A-Z </model/weights >/model/quantized/weights\n    cache: { path: /model/quantized, key: quantized }";
     let model = lab.path("model");
     fs::create_dir(&model).unwrap();
@@ -106,8 +110,9 @@ fn a_directory_inside_a_model_can_be_cached() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn cached_directories_are_listed_and_removed() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "true"));
     lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
@@ -131,8 +136,9 @@ fn cached_directories_are_listed_and_removed() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_mounted_directory_is_not_removed() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "echo going; sleep 60"));
     let mut going = lab.start(&[]);
     lab.until_printed("04-main-performance", "going");
@@ -146,8 +152,9 @@ fn a_mounted_directory_is_not_removed() {
 
 /// The script does the same, and finds the directory that the run cached.
 #[test]
+#[ignore = "needs the lab"]
 fn the_shell_plan_does_the_same() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let text = keeps("", DOWNLOAD, &listed(8, HASH), "cat /data/file");
     let lab = lab.recipe(&text);
     let script = |lab: &Lab| {
@@ -183,8 +190,9 @@ fn the_shell_plan_does_the_same() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_container_that_failed_to_populate_can_be_inspected() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
     lab.run(&["--keep", "on-failure"])
         .expect_exit(4)

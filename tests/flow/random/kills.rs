@@ -14,12 +14,10 @@ use crate::disk::Small;
 use crate::lab::{Lab, PrivateEngine, case, recipe_with};
 
 #[test]
+#[ignore = "needs the lab"]
 fn of_a_run() {
-    if Lab::new().is_none() {
-        return;
-    }
     Tally::new("`kill -9` of a run, then `resume`", 60).run(|chance| {
-        let lab = Lab::new().map(counted).unwrap();
+        let lab = counted(Lab::new());
         let kills = chance.usize(1..=MOST_FAULTS);
         for _ in 0..kills {
             let going = lab.start_retrial(continuing(&lab));
@@ -44,13 +42,11 @@ fn journals(lab: &Lab) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn of_a_batch() {
-    if Lab::new().is_none() {
-        return;
-    }
     Tally::new("`kill -9` of a batch, then the same command", 40).run(|chance| {
         let who = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; sleep 0.2";
-        let lab = Lab::new().unwrap().recipe(&varied("", who));
+        let lab = Lab::new().recipe(&varied("", who));
         let has_ended = |lab: &Lab| {
             journals(lab)
                 .iter()
@@ -85,14 +81,11 @@ fn of_a_batch() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn of_the_engine() {
-    let Some(engine) = PrivateEngine::start("flow-random") else {
-        return;
-    };
+    let engine = PrivateEngine::start("flow-random");
     Tally::new("restart of the engine", 5).run(|chance| {
-        let lab = Lab::with_engine(Some(engine.url.clone()))
-            .map(counted)
-            .unwrap();
+        let lab = counted(Lab::with_engine(Some(engine.url.clone())));
         let mut going = lab.start(&[]);
         moment(chance, 1500);
         restart(&engine, chance);
@@ -104,12 +97,10 @@ fn of_the_engine() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_run_resumes_after_a_signal_at_any_step() {
-    if Lab::new().is_none() {
-        return;
-    }
     Tally::new("INT or TERM during any step, then `resume`", 10).run(|chance| {
-        let lab = Lab::new().map(counted).unwrap();
+        let lab = counted(Lab::new());
         let mut going = lab.start(&[]);
         moment(chance, 1500);
         going.signal(if chance.bool() { "INT" } else { "TERM" });
@@ -130,16 +121,12 @@ fn last_event(lab: &Lab) -> Value {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn by_a_full_disk() {
-    let Some(lab) = Lab::new() else { return };
-    let Some(small) = Small::mount(lab.path("small"), "1m") else {
-        return;
-    };
-    drop(small);
     Tally::new("a full disk, then space and `resume`", 5).run(|chance: &mut Rng| {
-        let lab = Lab::new().unwrap();
+        let lab = Lab::new();
         let size = format!("{}k", chance.u32(100..6000));
-        let small = Small::mount(lab.path("small"), &size).unwrap();
+        let small = Small::mount(lab.path("small"), &size);
         let commands = "head -c 1m /dev/zero | tr '\\0' 'x' | fold -w 100\nmkdir /results; head -c 2m /dev/urandom >/results/big";
         let lab = lab
             .recipe(&recipe_with("", &case("main", commands, "results: /results")))

@@ -35,12 +35,10 @@ fn is_whole_with_services(lab: &Lab) {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_run_with_services_resumes_after_a_kill() {
-    if Lab::new().is_none() {
-        return;
-    }
     Tally::new("`kill -9` of a run with services, then `resume`", 10).run(|chance| {
-        let lab = Lab::new().map(served).unwrap();
+        let lab = served(Lab::new());
         let kills = chance.usize(1..=MOST_FAULTS);
         for _ in 0..kills {
             let going = lab.start_retrial(continuing(&lab));
@@ -54,14 +52,11 @@ fn a_run_with_services_resumes_after_a_kill() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn restarts_of_the_engine() {
-    let Some(engine) = PrivateEngine::start("flow-served") else {
-        return;
-    };
+    let engine = PrivateEngine::start("flow-served");
     Tally::new("restart of the engine of a run with services", 10).run(|chance| {
-        let lab = Lab::with_engine(Some(engine.url.clone()))
-            .map(served)
-            .unwrap();
+        let lab = served(Lab::with_engine(Some(engine.url.clone())));
         let mut going = lab.start(&[]);
         let mut restarts = 0;
         while restarts < MOST_FAULTS {

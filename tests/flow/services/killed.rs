@@ -9,13 +9,14 @@ use super::{ASK, HTTP, SERVER, needing, served, service, services};
 use crate::lab::{Lab, PrivateEngine, case};
 
 #[test]
+#[ignore = "needs the lab"]
 fn an_interrupt_stops_the_service() {
     for (phase, step) in [
         ("start", "03-main-performance-start-server"),
         ("measurement", "04-main-performance"),
     ] {
         for own in ["", "\ncontainer: { ipc: private }"] {
-            let Some(lab) = Lab::new() else { return };
+            let lab = Lab::new();
             let run = format!(
                 "trap 'echo tidied up; exit 0' TERM; echo going; until [ -e /{phase} ]; do sleep 0.1; done; echo ready; sleep 500 & wait"
             );
@@ -46,9 +47,10 @@ fn an_interrupt_stops_the_service() {
 
 /// Killed at every kind of event of the journal, and resumed each time.
 #[test]
+#[ignore = "needs the lab"]
 fn killed_at_any_moment() {
     for own in ["", "\ncontainer: { ipc: private }"] {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let server = service("server", SERVER, &format!("{HTTP}{own}"));
         let once = if own.is_empty() {
             "; test $(wc -l </starts) = 1"
@@ -92,10 +94,11 @@ fn killed_at_any_moment() {
 
 /// What runs is found again, and used: the same process, once.
 #[test]
+#[ignore = "needs the lab"]
 fn killed_in_each_phase() {
     let start = "03-main-performance-start-server";
     for phase in ["start", "measurement"] {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let run = format!("echo going\n{}", SERVER.replace("sleep 1;", "sleep 3;"));
         let lab = served(lab, &run, HTTP, &format!("{ASK}; sleep 3; wc -l </starts"));
         let going = lab.start(&[]);
@@ -118,8 +121,9 @@ fn killed_in_each_phase() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn killed_and_the_service_died_meanwhile() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = served(lab, SERVER, HTTP, &format!("{ASK}; sleep 60"));
     let going = lab.start(&[]);
     lab.until_printed("04-main-performance", "served by");
@@ -138,9 +142,10 @@ fn killed_and_the_service_died_meanwhile() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn stopped_by_another_process() {
     for phase in ["start", "measurement"] {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let lab = served(lab, SERVER, HTTP, &format!("{ASK}; sleep 60"));
         let going = lab.start(&[]);
         match phase {
@@ -154,8 +159,9 @@ fn stopped_by_another_process() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn killed_and_not_resumed_before_the_deadline() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let lab = served(
         lab,
         SERVER,
@@ -188,11 +194,10 @@ fn killed_and_not_resumed_before_the_deadline() {
 }
 
 #[test]
+#[ignore = "needs root and the lab"]
 fn the_engine_is_unavailable_when_the_service_is_stopped() {
-    let Some(engine) = PrivateEngine::start("flow-services") else {
-        return;
-    };
-    let lab = Lab::with_engine(Some(engine.url.clone())).unwrap();
+    let engine = PrivateEngine::start("flow-services");
+    let lab = Lab::with_engine(Some(engine.url.clone()));
     let run = format!("cp /bin/sleep /tmp/holder; setsid -f /tmp/holder 500; {SERVER}");
     let server = service("server", &run, HTTP);
     let wait = format!("{ASK}; until test -e /.retrial/go-on; do sleep 0.1; done");
@@ -217,8 +222,9 @@ fn the_engine_is_unavailable_when_the_service_is_stopped() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn its_own_container_is_killed_during_a_measurement() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let keys = format!("{HTTP}\ncontainer: {{ ipc: private }}");
     let server = service("server", SERVER, &keys);
     let cases = needing("main", &format!("{ASK}; sleep 60"), "") + &needing("other", ASK, "");
@@ -237,8 +243,9 @@ fn its_own_container_is_killed_during_a_measurement() {
 
 /// The next measurement must not run next to it.
 #[test]
+#[ignore = "needs the lab"]
 fn a_restarted_service_is_stopped_again() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let server = service(
         "server",
         "echo ready; exec sleep 43210",

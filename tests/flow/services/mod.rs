@@ -38,8 +38,9 @@ fn served(lab: Lab, server: &str, ready: &str, run: &str) -> Lab {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_new_service_for_each_trial() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let server = service("server", SERVER, HTTP);
     let cases = needing("main", ASK, "trials: 2");
     let lab = lab.recipe(&services(&server, &cases));
@@ -60,8 +61,9 @@ fn a_new_service_for_each_trial() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_for_the_run_ends_with_its_children() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let run = format!(
         "cp /bin/sleep /tmp/holder; setsid -f env -i /tmp/holder 500; setsid -f /tmp/holder 500; trap '' TERM\n{SERVER}"
     );
@@ -96,8 +98,8 @@ fn a_service_for_the_run_ends_with_its_children() {
 }
 
 /// Checks the messages of a failed start, and that the measurement was not tried.
-fn fails(server: &str, ready: &str, messages: &[&str]) -> Option<Lab> {
-    let lab = served(Lab::new()?, server, ready, ASK);
+fn fails(server: &str, ready: &str, messages: &[&str]) -> Lab {
+    let lab = served(Lab::new(), server, ready, ASK);
     let mut done = lab.run(&[]).expect_exit(4);
     for text in messages {
         done = done.prints(text);
@@ -107,26 +109,26 @@ fn fails(server: &str, ready: &str, messages: &[&str]) -> Option<Lab> {
     let reason = lab.verdict()["results"][0]["sentence"].to_string();
     assert!(reason.contains("the service server"), "{reason}");
     assert_eq!(lab.containers(), [""; 0]);
-    Some(lab)
+    lab
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_exits_early() {
     let run = "echo 'no model at /model'; sleep 0.3; exit 3";
-    let Some(lab) = fails(
+    let lab = fails(
         run,
         HTTP,
         &[
             "the service server ended before it was ready: it ended with exit code 3",
             "no model at /model",
         ],
-    ) else {
-        return;
-    };
+    );
     assert_eq!(lab.end_of("main-performance-start-server")["exit_code"], 3);
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_daemonizes() {
     fails(
         "setsid -f sleep 500; echo 'started in the background'",
@@ -140,6 +142,7 @@ fn a_service_that_daemonizes() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_is_never_ready() {
     fails(
         "echo loading; sleep 500",
@@ -152,6 +155,7 @@ fn a_service_that_is_never_ready() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_hangs_on_readiness_requests() {
     let run = "exec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => 8000, Listen => 9) or die; sleep 500'";
     fails(
@@ -167,8 +171,9 @@ fn a_service_that_hangs_on_readiness_requests() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_prints_too_much() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let run = "echo ready; sleep 1; exec yes 'a line of a chatty server'";
     let lab = served(
         lab,
@@ -188,8 +193,9 @@ fn a_service_that_prints_too_much() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_dies_during_a_measurement() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let run = "echo ready; sleep 1; echo 'CUDA error: out of memory'; kill -SEGV $$";
     let cases = needing("main", "echo measuring; sleep 60", "") + &case("other", "true", "");
     let server = service("server", run, "ready: { log: ready }");
@@ -206,8 +212,9 @@ fn a_service_that_dies_during_a_measurement() {
 
 /// The client notices first; the server is why.
 #[test]
+#[ignore = "needs the lab"]
 fn a_client_failure_caused_by_a_dead_server() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let run = "echo ready; read -r line <>/tmp/pipe || true; echo 'assertion failed'; exit 7";
     let lab = served(
         lab,
@@ -223,16 +230,18 @@ fn a_client_failure_caused_by_a_dead_server() {
 
 /// It has nothing more to do when the measurement ends, as workers of a head have.
 #[test]
+#[ignore = "needs the lab"]
 fn a_service_that_exits_at_the_end() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let run = "echo ready; until [ -e /over ]; do sleep 0.1; done";
     let lab = served(lab, run, "ready: { log: ready }", "touch /over; sleep 1");
     lab.run(&[]).expect_exit(0);
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn another_program_uses_the_port() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let (first, second) = (
         service("first", SERVER, HTTP),
         service("server", SERVER, HTTP),
@@ -246,8 +255,9 @@ fn another_program_uses_the_port() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn in_its_own_container() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let keys = format!(
         "{HTTP}\nenv: {{ WHERE: there }}\ncontainer:\n  image: {}\n  env: {{ ITS: own }}",
         image("entrypoint")
@@ -293,8 +303,9 @@ esac
 "#;
 
 #[test]
+#[ignore = "needs the lab"]
 fn the_vllm_template() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let recipe = "schema: 1
 title: vLLM
 extends: vllm-serve
@@ -331,8 +342,9 @@ scenarios:
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn no_service_for_trials_that_are_not_needed() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let server = service("server", "echo ready; sleep 500", "ready: { log: ready }");
     let cases = needing("main", "true", "trials: { min: 3, max: 5 }");
     let lab = lab.recipe(&services(&server, &cases));
@@ -345,8 +357,9 @@ fn no_service_for_trials_that_are_not_needed() {
 
 /// `--from` starts what the steps from there on need, and a person may serve in the recipe's place.
 #[test]
+#[ignore = "needs the lab"]
 fn a_later_start_runs_only_the_services_that_it_needs() {
-    let Some(lab) = Lab::new() else { return };
+    let lab = Lab::new();
     let server = service("server", SERVER, HTTP);
     let cases = needing("one", ASK, "") + &needing("two", ASK, "");
     let lab = lab.recipe(&services(&server, &cases));
@@ -358,9 +371,10 @@ fn a_later_start_runs_only_the_services_that_it_needs() {
 }
 
 #[test]
+#[ignore = "needs the lab"]
 fn as_a_script() {
     for own in ["", "\ncontainer: { env: { ITS: own } }"] {
-        let Some(lab) = Lab::new() else { return };
+        let lab = Lab::new();
         let name = format!("script-{}-{}", std::process::id(), own.len());
         let server = service("server", SERVER, &format!("{HTTP}{own}"));
         let recipe = services(&server, &needing("main", ASK, ""));
