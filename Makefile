@@ -65,7 +65,7 @@ deny:
 
 .PHONY: schema-update
 schema-update: ## write docs/recipe.schema.json, and the tables of keys in docs/recipe-format.md
-	@UPDATE_SCHEMA=1 cargo test --locked --quiet --test recipe_schema up_to_date
+	@UPDATE_SCHEMA=1 cargo test --locked --quiet --test recipes up_to_date
 
 .PHONY: docs
 docs: build ## write docs/recipes.md from the recipes

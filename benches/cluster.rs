@@ -5,15 +5,15 @@
 //! its script's first command to the end of the run, is shown as well.
 #![expect(clippy::unwrap_used, reason = "benches")]
 
-#[path = "../tests/support/cluster.rs"]
-mod cluster;
+#[path = "../tests/support/mod.rs"]
+mod needed;
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cluster::Cluster;
+use needed::cluster::Cluster;
 use retrial_store::journal::{Event, Journal};
 use support::paired::{self, Pairs, timed};
 use support::world::{IMAGE, RETRIAL, must};

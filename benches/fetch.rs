@@ -8,15 +8,15 @@ mod support;
 
 #[path = "../tests/hub/mod.rs"]
 mod hub;
-#[path = "../tests/support/needs.rs"]
-mod needs;
+#[path = "../tests/support/mod.rs"]
+mod needed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use hub::{Hub, Repository};
-use needs::find_python;
+use needed::needs::find_python;
 use retrial_hub::{Hub as Client, ModelSpec};
 use support::paired::{self, Pairs, timed};
 use tokio::sync::mpsc::unbounded_channel;

@@ -1,6 +1,6 @@
 //! What is fuzzed: each reader of text that others wrote, and what must hold whatever the text is.
 //!
-//! Used by the fuzzer's programs and by `tests/fuzz_seeds.rs`, which runs every seed through its target. A target panics
+//! Used by the fuzzer's programs and by `tests/recipes/fuzz_seeds.rs`, which runs every seed through its target. A target panics
 //! where something does not hold.
 
 mod bundles;

@@ -3,23 +3,24 @@
 //! A block that is fenced as `console` has commands (`$ …`) and their output; one that is fenced as `yaml NAME`,
 //! `sh NAME` or `text NAME` is that file. The blocks of a page share a working directory. Figures, ids, times and widths differ
 //! between runs, so they are ignored; a line `…` matches any number of lines.
-//! `RETRIAL_DOCS=overwrite cargo test --test docs` writes the output into the files, for a block with `…` the same
+//! `RETRIAL_DOCS=overwrite cargo test --test docs -- --include-ignored` writes the output into the files, for a block with `…` the same
 //! excerpt.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+mod flags;
 #[path = "../hub/mod.rs"]
 mod hub;
-mod links;
-#[path = "../support/needs.rs"]
-mod needs;
 mod page;
+mod statistics;
+#[path = "../support/mod.rs"]
+mod support;
 
 use hub::{Content, Hub, Repository};
-use needs::{assert_engine_answers, claim_simulated_gpus};
 use page::{commands, excerpt, files, same};
+use support::needs::{assert_engine_answers, claim_simulated_gpus};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -81,7 +82,7 @@ fn stand_ins_of_slurm(directory: &Path) {
     let bin = directory.join("bin");
     std::fs::create_dir_all(&bin).unwrap();
     std::fs::create_dir_all(directory.join("slurm")).unwrap();
-    let stand_in = root().join("tests/slurm/stand-in");
+    let stand_in = root().join("tests/cluster/slurm/stand-in");
     for name in ["sbatch", "squeue", "sacct", "scancel", "scontrol", "srun"] {
         std::os::unix::fs::symlink(&stand_in, bin.join(name)).unwrap();
     }

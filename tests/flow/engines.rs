@@ -1,7 +1,7 @@
 //! The engine and its registries: not there, going away, coming back, elsewhere.
 
 use crate::lab::{Lab, PrivateEngine, case, image, recipe_with};
-use crate::needs::make_simulated_gpus;
+use crate::support::needs::make_simulated_gpus;
 
 /// Prints sixty lines, and waits after the twentieth until the test lets it continue.
 const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"

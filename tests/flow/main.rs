@@ -4,8 +4,8 @@
 #[path = "../hub/mod.rs"]
 mod hub;
 mod lab;
-#[path = "../support/needs.rs"]
-mod needs;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod approval;
 mod batch;

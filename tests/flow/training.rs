@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::lab::Lab;
-use crate::needs::make_simulated_gpus;
+use crate::support::needs::make_simulated_gpus;
 
 const SUITE: &str = "training-benchmarks/amd/mi350x";
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::lab::{Lab, case, recipe_with};
-use crate::needs::claim_simulated_gpus;
+use crate::support::needs::claim_simulated_gpus;
 
 const STEP: &str = "03-main-performance";
 

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::json_schema::fits;
 use super::{CommandOutput, Scene, ids};
+use crate::support::json_schema::fits;
 
 const SCHEMA: &str = include_str!("../../docs/verification.schema.json");
 

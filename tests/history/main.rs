@@ -2,23 +2,23 @@
 //! go and come.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod browser;
 mod comparing;
 mod evidence;
 mod exchange;
 mod forged;
 mod hostile_bundle;
 mod index;
-#[path = "../support/json_schema.rs"]
-mod json_schema;
 mod lies;
 mod listing;
 #[path = "../many_runs/mod.rs"]
 mod many_runs;
-#[path = "../support/needs.rs"]
-mod needs;
 mod removing;
 mod signed;
+#[path = "../support/mod.rs"]
+mod support;
 mod tampered;
+mod website;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::CommandOutput;
 use super::evidence::Packing;
-use super::needs::find_python;
+use crate::support::needs::find_python;
 
 #[test]
 #[ignore = "needs ssh-keygen"]

@@ -12,7 +12,7 @@
 )]
 
 mod events;
-#[path = "../export/logs.rs"]
+#[path = "../submission/export/logs.rs"]
 mod logs;
 mod looks;
 

@@ -1,14 +1,9 @@
 //! The lab's Slurm cluster (`tests/lab/cluster`): the one that tests share, and one of a test's own.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test file uses its part of it"
-)]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-pub mod needs;
+use super::needs;
 
 /// A cluster of the lab; one of a test's own is removed at the end.
 pub struct Cluster {

@@ -1,5 +1,4 @@
 //! A copy of a directory, to be broken.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::Path;

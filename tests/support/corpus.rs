@@ -1,10 +1,4 @@
 //! The corpora next to the repository, in `../shared/corpus`: too large to be part of it.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "each test file uses its part of it"
-)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

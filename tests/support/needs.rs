@@ -1,11 +1,5 @@
 //! What a test needs of the machine. Without it the test fails and says what to do, for a test that returns has passed:
 //! it is marked `#[ignore = "needs …"]`, which is reported as skipped, and run by `make test` (`tests/lab/runnable`).
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "each test file uses its part of it"
-)]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! A host that is planted as a tree of files. A stand-in: no AMD GPU was here.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::fs;
 use std::path::PathBuf;

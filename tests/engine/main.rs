@@ -1,0 +1,14 @@
+//! A container engine: what is asked of it, what becomes of it, and the images that stand in for the vendors'.
+
+mod edge;
+mod parity;
+mod real;
+mod registry;
+mod restart;
+mod shell_plan;
+mod standins;
+
+#[path = "../hub/mod.rs"]
+mod hub;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,196 @@
+//! Pages of reports and of a website in a real browser: nothing wider than the window, every letter to be read in both
+//! colour schemes, no text on another in the charts, no word on the console, pages when printed.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod chromium;
+#[path = "../../flow/lab/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "it is the flow tests' own")]
+mod lab;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::many_runs::Many;
+use chromium::{Chromium, Page};
+use lab::Lab;
+
+/// As wide as a telephone, a tablet, and two desks.
+const WIDTHS: [u32; 4] = [360, 800, 1300, 1600];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// `retrial report` with these words; gives the page.
+fn report(home: &Path, words: &[&str]) -> String {
+    let to = home.join("page.html");
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .current_dir(root())
+        .env("RETRIAL_HOME", home)
+        .arg("report")
+        .args(words)
+        .arg("--to")
+        .arg(&to)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    fs::read_to_string(to).unwrap()
+}
+
+/// A result folder whose name and log are a hostile container's.
+fn hostile(home: &Path) -> PathBuf {
+    let name = "<img src=x onerror=alert(1)>\u{202e}\"'&".to_owned() + &"long".repeat(40);
+    let folder = home.join("hostile").join(name).join("performance/run_1");
+    fs::create_dir_all(&folder).unwrap();
+    let fixture =
+        root().join("crates/mlperf/tests/fixtures/summaries/own-server_tokens-perf_valid.txt");
+    let summary = fs::read_to_string(fixture).unwrap();
+    let summary = summary.replace(
+        "SUT name",
+        "SUT name : </pre><script>alert(1)</script>\nSUT",
+    );
+    fs::write(folder.join("mlperf_log_summary.txt"), summary).unwrap();
+    home.join("hostile")
+}
+
+/// Trials of less than a second in a container of a few MiB, with latencies, claims and long names.
+fn batch() -> (Lab, String) {
+    let recipe = "schema: 1
+title: A library in two releases
+submission: { suite: own, benchmark: counting }
+image: debian:bookworm-slim
+variants:
+  release: { \"1.0\": { container: { env: { R: '0' } } }, \"2.0\": { container: { env: { R: '120' } } } }
+  backend: { own: {}, 'another-one-with-a-long-name': { container: { env: { K: '40' } } } }
+default: { release: '2.0', backend: own }
+scenarios:
+  offline:
+    performance:
+      run: 'sleep 0.4; echo \"rate: $((1000 + R + K + $$ % 10)) p99: $((50 - $$ % 3))\"'
+      figures:
+        rate: { pattern: 'rate: ([0-9.]+)', unit: lines/s }
+        p99: { pattern: 'p99: ([0-9.]+)', unit: ms, better: lower }
+      expect:
+        rate: { value: 1050, kind: official, source: made up }
+        p99: { value: 47, kind: official, source: made up }
+";
+    let batch = "schema: 1
+title: Is the new release faster?
+recipe: ./recipe.yaml
+vary: { release: ['1.0', '2.0'], backend: [own, another-one-with-a-long-name] }
+baseline: { release: '1.0' }
+trials: 2
+claims:
+  - 2.0 + own is faster than 1.0 + own by 5%
+  - another-one-with-a-long-name is not slower than own
+";
+    let lab = Lab::new().recipe(recipe).file("batch.yaml", batch);
+    let done = lab.retrial(&["batch", "./batch.yaml", "--quiet"]);
+    assert!(matches!(done.code, Some(0 | 1 | 5)), "{}", done.err);
+    let batches = fs::read_dir(lab.home_path().join("batches")).unwrap();
+    let name = batches.map(|entry| entry.unwrap().file_name()).next();
+    let name = name.unwrap().into_string().unwrap();
+    (lab, name)
+}
+
+/// Pages of a website of 300 runs: the first of the submission, and one of runs.
+fn website(home: &Path) -> Vec<(&'static str, String)> {
+    let home = home.join("many");
+    Many::new().plant(&home, 0..300);
+    let site = home.join("site");
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .env("RETRIAL_HOME", &home)
+        .args(["report", "--all", "--to"])
+        .arg(&site)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let mut names: Vec<PathBuf> = fs::read_dir(&site)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains("llama2"))
+        .collect();
+    names.sort();
+    let titles = ["website: submission", "website: runs"];
+    let pages = titles.into_iter().zip(names);
+    pages
+        .map(|(title, path)| (title, fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+fn pages(home: &Path) -> Vec<(&'static str, String)> {
+    Many::new().plant(home, 0..30);
+    let ids: Vec<String> = (0..6).map(Many::id).collect();
+    let several: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut ways = 0..30;
+    let failed = ways.find(|number| Many::went(*number) == crate::many_runs::Went::Failed);
+    let failed = failed.map(Many::id);
+    let mut pages = vec![
+        ("one run", report(home, &several[..1])),
+        ("six runs", report(home, &several)),
+        ("a submission", report(home, &["examples/submission"])),
+        ("hostile", report(home, &[hostile(home).to_str().unwrap()])),
+    ];
+    pages.extend(website(home));
+    pages.extend(failed.map(|id| ("a run that failed", report(home, &[&id]))));
+    let (lab, name) = batch();
+    pages.push(("a batch", report(lab.home_path(), &[&name])));
+    pages.push(("short trials", report(lab.home_path(), &["last"])));
+    pages
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn pages_can_be_read() {
+    let chromium = Chromium::find();
+    let home = tempfile::tempdir().unwrap();
+    let pages = pages(home.path());
+    for dark in [false, true] {
+        let viewed: Vec<Page<'_>> = pages
+            .iter()
+            .flat_map(|(name, html)| WIDTHS.map(|width| Page { name, width, html }))
+            .collect();
+        for view in chromium.look(home.path(), &viewed, dark) {
+            let label = format!("{} at {} (dark: {dark})", view.name, view.width);
+            assert!(view.faults.is_empty(), "{label}: {:#?}", view.faults);
+            assert_eq!((view.dark, view.is_dark), (dark, dark), "{label}");
+            assert!(
+                view.charts > 0 || ["a run that failed", "website: runs"].contains(&&*view.name),
+                "{label}"
+            );
+        }
+    }
+    for (name, html) in &pages {
+        let file = home.path().join("alone.html");
+        fs::write(&file, html).unwrap();
+        let (console, sheets) = chromium.printed(home.path(), &file);
+        assert_eq!(console, Vec::<String>::new(), "{name}");
+        assert!(sheets > 0, "{name}");
+    }
+}
+
+/// A chart's file is drawn without a page around it.
+#[test]
+#[ignore = "needs the lab"]
+fn chart_files_are_self_contained() {
+    let chromium = Chromium::find();
+    let home = tempfile::tempdir().unwrap();
+    Many::new().plant(home.path(), 0..1);
+    let charts = home.path().join("charts");
+    let id = Many::id(0);
+    report(home.path(), &[&id, "--charts", charts.to_str().unwrap()]);
+    let files: Vec<PathBuf> = fs::read_dir(&charts)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert!(files.len() > 2, "{files:?}");
+    for file in &files {
+        let (console, drawn) = chromium.screenshot(home.path(), file);
+        assert_eq!(console, Vec::<String>::new());
+        assert!(drawn > 5_000, "{}: {drawn} bytes of PNG", file.display());
+    }
+}

@@ -1,0 +1,20 @@
+//! Recipes, batches and hosts: what is read, planned, listed and refused, without running anything.
+
+mod batch;
+mod batch_claims;
+mod catalog;
+mod choices;
+mod docker_run;
+mod doctor;
+mod failure_signs;
+mod fuzz_seeds;
+mod guides;
+mod hostile;
+mod hosts;
+mod library_releases;
+mod list;
+mod onnxruntime;
+mod schema;
+
+#[path = "../support/mod.rs"]
+mod support;
