@@ -198,11 +198,15 @@ fn compare_numbers(left: Option<f64>, right: Option<f64>) -> Ordering {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use rstest::rstest;
 
     use super::*;
+    use crate::RunState;
     use retrial_recipe::model::Submission;
-    use retrial_results::verdict::Outcome;
+    use retrial_results::verdict::{ExitCode, Outcome};
+    use retrial_store::process::ProcessIdentity;
 
     fn row(id: &str, started: &str) -> RunSummary {
         RunSummary {
@@ -243,9 +247,28 @@ mod tests {
     }
 
     #[test]
-    fn the_states_are_all_states() {
-        let words: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.word()).collect();
-        assert!(words.iter().all(|word| STATE_WORDS.contains(word)));
+    fn every_state_of_a_run_can_be_asked_for() {
+        let states = [
+            RunState::Running(ProcessIdentity::own().clone()),
+            RunState::Submitted,
+            RunState::Interrupted,
+            RunState::Ended,
+        ];
+        let outcomes = Outcome::ALL.iter().map(|outcome| Some(*outcome));
+        let mut words = BTreeSet::new();
+        for run_state in states {
+            for outcome in outcomes.clone().chain([None]) {
+                for exit_code in [None, Some(ExitCode::Interrupted.code())] {
+                    let run_state = run_state.clone();
+                    let mut summary = row("a", "2026-11-21T10:00:00Z");
+                    (summary.run_state, summary.outcome, summary.exit_code) =
+                        (run_state, outcome, exit_code);
+                    words.insert(summary.state());
+                }
+            }
+        }
+        assert_eq!(words, BTreeSet::from(STATE_WORDS));
+        assert!(words.iter().all(|word| state(word).as_deref() == Ok(word)));
     }
 
     #[test]

@@ -61,12 +61,15 @@ fn every_published_figure_of_a_recipe_is_reproduced(#[case] standin: &str) {
 #[test]
 fn every_described_standin_is_run() {
     let this = fs::read_to_string(root().join("tests/engine/standins/mod.rs")).unwrap();
+    let mut count = 0;
     for entry in fs::read_dir(root().join("tests/standins")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy();
         let is_tested = this.contains(&format!("#[case(\"{name}\")]"));
         assert!(is_tested || !path.join("standin").exists(), "{name}");
+        count += usize::from(is_tested);
     }
+    assert!(count > 4, "{count}");
 }
 
 /// `SingleStream` was published and is compared, Offline was not and is measured; one script runs all modes.

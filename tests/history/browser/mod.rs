@@ -154,7 +154,9 @@ fn pages_can_be_read() {
             .iter()
             .flat_map(|(name, html)| WIDTHS.map(|width| Page { name, width, html }))
             .collect();
-        for view in chromium.look(home.path(), &viewed, dark) {
+        let views = chromium.look(home.path(), &viewed, dark);
+        assert_eq!(views.len(), viewed.len());
+        for view in views {
             let label = format!("{} at {} (dark: {dark})", view.name, view.width);
             assert!(view.faults.is_empty(), "{label}: {:#?}", view.faults);
             assert_eq!((view.dark, view.is_dark), (dark, dark), "{label}");

@@ -355,6 +355,7 @@ fn an_accuracy_whose_run_was_lost_is_named() {
     });
     let baseline = with_accuracies("rocm=6.4.1", &[("ROUGE1", 45.0)], &["ROUGE1"]);
     let verdict = judge_batch(None, &plan, &[baseline, lost], &[]);
+    assert_eq!(verdict.claims.len(), claims.len());
     for claim in &verdict.claims {
         assert_eq!(claim.outcome, ClaimOutcome::NotDecided);
         let reason = "trial 1 of rocm=7.1.1 has no result: the engine went away";
