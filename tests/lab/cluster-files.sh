@@ -6,6 +6,18 @@ NODES=3 GPUS=8 GPUS_LAST='' HOSTS='' SHARED_SIZE='' EPILOG=no
 NET=10.77.0 # the cluster's own: no other network is reached from it
 CGROUP=retrial-cluster-$(printf %s "$C" | cksum | cut -d' ' -f1)
 
+# Prints the directories below /tmp that nodes must see although their /tmp is their own: this checkout, and what cargo
+# builds elsewhere.
+needed_below_tmp() {
+  local directory
+  for directory in "$(readlink -f "$HERE/../..")" "$(readlink -m "${CARGO_TARGET_DIR:-/}")"; do
+    case $directory/ in
+    /tmp/*) printf '%s\n' "$directory" ;;
+    /run/* | /dev/shm/*) die "$directory is not shared: nodes have /run and /dev/shm of their own" ;;
+    esac
+  done
+}
+
 write_files() {
   mkdir -p "$C/etc" "$C/shared" "$C/dev" "$C/ctl/state"
   chmod 755 "$C" "$C/etc"
