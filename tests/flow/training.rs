@@ -210,7 +210,7 @@ container: { env: { OMP_NUM_THREADS: '1' } }
 scenarios:
   gemm:
     performance:
-      run: python3 /workspace/gemm_benchmark.py --device cpu --size small --warmup 1 --repetitions 5
+      run: python3 /workspace/gemm_benchmark.py --device cpu --size small --warmup 1 --repetitions 2
       figures: { shapes: { pattern: '^(?<shape>[0-9x]+) .* (?<value>[0-9.e+-]+) TFLOPS', by: [shape] } }
   loop:
     performance:
@@ -234,20 +234,29 @@ scenarios:
       figures: { efficiency: { pattern: 'scaling efficiency ([0-9.]+) %' } }
 ";
 
+/// Runs scenarios of the document, whose steps are those from the third on.
+fn run_documented(scenarios: &str) -> Lab {
+    let lab = home_of("gemm").recipe(DOCUMENTS);
+    lab.run(&["--scenario", scenarios])
+        .expect_exit(0)
+        .prints("measured");
+    lab
+}
+
+/// The lines with a pattern that a step printed, without their sizes.
+fn printed_heads(lab: &Lab, step: &str, pattern: &str) -> Vec<String> {
+    let output = lab.output(step);
+    let lines = output.lines().filter(|line| line.contains(pattern));
+    lines
+        .map(|line| line[..line.find(" sizes").unwrap_or(line.len())].to_owned())
+        .collect()
+}
+
 #[test]
 #[ignore = "needs the lab"]
-fn the_documents_own_command_lines() {
-    let lab = home_of("gemm");
-    let lab = lab.recipe(DOCUMENTS);
-    lab.run(&[]).expect_exit(0).prints("measured");
-    let heads = |step: &str, pattern: &str| {
-        let output = lab.output(step);
-        let lines = output.lines().filter(|line| line.contains(pattern));
-        lines
-            .map(|line| line[..line.find(" sizes").unwrap_or(line.len())].to_owned())
-            .collect::<Vec<_>>()
-    };
-    let tables = heads("03-gemm-performance", " sizes, CPU");
+fn the_documents_own_command_lines_for_one_process() {
+    let lab = run_documented("gemm,loop,transformer");
+    let tables = printed_heads(&lab, "03-gemm-performance", " sizes, CPU");
     let tables: Vec<&str> = tables
         .iter()
         .filter_map(|head| head.split(',').next())
@@ -256,9 +265,26 @@ fn the_documents_own_command_lines() {
         tables,
         ["square", "semianalysis", "semianalysis", "libraries"]
     );
-    assert_eq!(heads("06-full-performance", "tokens per second: ").len(), 8);
-    assert_eq!(heads("07-ddp-performance", "2 x CPU").len(), 1);
-    assert_eq!(heads("08-scaling-performance", " GPUs: ").len(), 2);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn the_documents_own_command_lines_for_all_models() {
+    let lab = run_documented("full");
+    let speeds = printed_heads(&lab, "03-full-performance", "tokens per second: ");
+    assert_eq!(speeds.len(), 8);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn the_documents_own_command_lines_for_several_processes() {
+    let lab = run_documented("ddp,scaling");
+    assert_eq!(
+        printed_heads(&lab, "03-ddp-performance", "2 x CPU").len(),
+        1
+    );
+    let counts = printed_heads(&lab, "04-scaling-performance", " GPUs: ");
+    assert_eq!(counts.len(), 2);
 }
 
 /// The published 720 TFLOPS of an H200 are not what a CPU reaches, and the verdict says whose script
