@@ -2,12 +2,44 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::path::Path;
+use std::process::Command;
 
-use crate::support::cluster::Cluster;
 use serde_json::Value;
 
+use crate::support::cluster::Cluster;
+use crate::support::copy::copy;
+use crate::support::needs::lab_directory;
+use crate::support::wait::wait_until;
+
 const IMAGE: &str = "10.77.0.1:5000/retrial-lab/busybox:1";
+
+#[test]
+#[ignore = "needs root and the lab"]
+fn nodes_see_a_checkout_below_tmp() {
+    let checkout = tempfile::tempdir_in("/tmp").unwrap();
+    let scripts = checkout.path().join("tests/lab");
+    copy(
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab")),
+        &scripts,
+    );
+    let directory = lab_directory().join(format!("cluster-below-tmp-{}", std::process::id()));
+    let cluster = |arguments: &[&str]| {
+        let mut command = Command::new(scripts.join("cluster"));
+        command.args(arguments).env("RETRIAL_CLUSTER", &directory);
+        let output = command.output().unwrap();
+        let problem = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {problem}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    cluster(&["up", "--nodes", "1", "--gpus", "0"]);
+    let listing = cluster(&["node", "n1", "ls", "-A", "/tmp", scripts.to_str().unwrap()]);
+    cluster(&["down", "--wipe"]);
+    assert!(listing.contains("cluster-machine"), "{listing}");
+    // The rest of this machine's /tmp is not there.
+    let own = checkout.path().file_name().unwrap().to_str().unwrap();
+    assert!(listing.contains(&format!("/tmp:\n{own}\n\n")), "{listing}");
+}
 
 #[test]
 #[ignore = "needs root and the lab"]
@@ -18,11 +50,9 @@ fn slurm_runs_on_every_node_and_records_accounting() {
     let job = cluster.lab(&[&sbatch[..], &["--wrap", "true"]].concat());
     let accounts = ["in", "sacct", "-X", "-n", "-P", "-o", "State", "-j", &job];
     // The controller updates the database a moment later.
-    let completed = (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
+    wait_until("the job is accounted for", || {
         cluster.lab(&accounts) == "COMPLETED"
     });
-    assert!(completed, "{}", cluster.lab(&accounts));
     let gpus = "echo $ROCR_VISIBLE_DEVICES";
     let srun = ["in", "srun", "--gpus-per-node=2", "sh", "-c", gpus];
     assert_eq!(cluster.lab(&srun), "0,1");

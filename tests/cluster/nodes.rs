@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::support::cluster::Cluster;
 use crate::support::needs::make_simulated_gpus;
+use crate::support::wait::wait_until;
 use serde_json::Value;
 
 const RECIPE_IMAGE: &str = "debian:bookworm-slim";
@@ -80,8 +80,7 @@ impl Head {
 
     /// Waits until the measurement runs.
     fn measures(&self) {
-        let until = Instant::now() + Duration::from_mins(1);
-        let is_measuring = || {
+        wait_until("it measures", || {
             let runs = self.directory.join("home/runs");
             let runs = std::fs::read_dir(runs).into_iter().flatten().flatten();
             runs.into_iter().any(|run| {
@@ -89,11 +88,7 @@ impl Head {
                     .join("control/steps/04-one-performance/pid")
                     .exists()
             })
-        };
-        while !is_measuring() {
-            assert!(Instant::now() < until, "it does not begin to measure");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        });
     }
 
     /// Runs a command on a node, with the id of the run's container there as `$1`.

@@ -1,9 +1,8 @@
 //! Containers and processes on a real engine.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use std::time::Duration;
-
 use crate::support::lab::{LABEL, Lab, Named};
+use crate::support::wait::wait_until_async;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::{DockerEngine, Engine, EngineError};
@@ -26,13 +25,13 @@ async fn started(lab: &Lab, name: &Named) -> String {
 }
 
 async fn ended(engine: &DockerEngine, exec: &str) -> ExecStatus {
-    for _ in 0..500 {
-        match engine.query_exec_status(exec).await.unwrap() {
-            ExecStatus::Running => tokio::time::sleep(Duration::from_millis(10)).await,
-            other => return other,
-        }
-    }
-    panic!("the process does not end");
+    let mut status = ExecStatus::Running;
+    wait_until_async("the process has ended", async || {
+        status = engine.query_exec_status(exec).await.unwrap();
+        !matches!(status, ExecStatus::Running)
+    })
+    .await;
+    status
 }
 
 #[tokio::test]
@@ -90,9 +89,10 @@ async fn a_container_is_killed_after_the_grace_period() {
     ];
     let id = lab.engine.create_container(&spec).await.unwrap();
     lab.engine.start_container(&id).await.unwrap();
-    while lab.engine.read_container_log(&id, 5).await.unwrap() != "deaf\n" {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    wait_until_async("it ignores TERM", async || {
+        lab.engine.read_container_log(&id, 5).await.unwrap() == "deaf\n"
+    })
+    .await;
     lab.engine.stop_container(&id, 2).await.unwrap();
     let stopped = lab.engine.inspect_container(&id).await.unwrap().unwrap();
     assert_eq!(stopped.exit_code, Some(137));
@@ -339,16 +339,10 @@ async fn the_log_of_the_first_process() {
     ];
     let id = lab.engine.create_container(&spec).await.unwrap();
     lab.engine.start_container(&id).await.unwrap();
-    while lab
-        .engine
-        .inspect_container(&id)
-        .await
-        .unwrap()
-        .unwrap()
-        .running
-    {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    wait_until_async("it has ended", async || {
+        !lab.engine.inspect_container(&id).await.unwrap().unwrap().running
+    })
+    .await;
     let log = lab.engine.read_container_log(&id, 2).await.unwrap();
     assert_eq!(log.lines().count(), 2, "{log}");
     let log = lab.engine.read_container_log(&id, 10).await.unwrap();

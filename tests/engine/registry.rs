@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::lab::{LABEL, Lab, docker, inspect};
+use crate::support::wait::wait_until;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress, RegistryAuth};
 use retrial_engine::docker::PullFailure;
 use retrial_engine::{Engine, EngineError, credentials};
@@ -250,12 +251,9 @@ impl Registry {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        for _ in 0..200 {
-            if std::net::TcpStream::connect(&address).is_ok() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("the registry listens", || {
+            std::net::TcpStream::connect(&address).is_ok()
+        });
         Self {
             process,
             address,

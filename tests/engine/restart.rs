@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::process::Command;
-use std::time::Duration;
 
-use crate::support::lab::{Lab, Named};
+use crate::support::lab::{self, Lab, Named};
+use crate::support::wait::wait_until_async;
 use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::{DockerEngine, Engine};
 use tokio::sync::mpsc::unbounded_channel;
@@ -54,7 +54,11 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
         let (docker, id, sleep) = (docker.clone(), id.clone(), sleep.clone());
         async move { docker.exec_attached(&id, &sleep).await }
     });
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    wait_until_async("both processes run", async || {
+        let processes = lab::docker(&["-H", &url, "top", &id]);
+        processes.matches("sleep 300").count() == 2
+    })
+    .await;
     engine("kill", &own.0);
 
     let error = docker.query_exec_status(&exec).await.unwrap_err();

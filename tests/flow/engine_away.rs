@@ -12,6 +12,7 @@ use crate::faults::{
     Play, count, disconnected, engine, engine_without_image, refused, sight, step,
 };
 use crate::lab::{case, recipe_with};
+use crate::support::wait::wait_until_async;
 
 /// A recipe with a service in the run's container and one in its own, each ready by a probe.
 fn with_services() -> Play {
@@ -109,6 +110,7 @@ async fn a_service_that_became_ready_while_nobody_followed_it_is_not_late() {
     let killed = tokio::time::timeout(Duration::from_millis(700), play.execute(&engine)).await;
     assert!(killed.is_err(), "{}", play.journal());
     assert_eq!(count(&engine, "exec_detached"), 1, "{}", play.journal());
+    // The second that the service has to become ready passes.
     tokio::time::sleep(Duration::from_secs(1)).await;
     is_ready.store(true, Ordering::Relaxed);
     let ended = play.execute(&engine).await.unwrap();
@@ -162,9 +164,10 @@ async fn a_container_that_ended_with_its_engine_before_anything_ran_in_it_is_rep
     let (play, engine) = (Play::new(), Arc::new(engine));
     let killed = Arc::clone(&engine);
     let kill = async move {
-        while count(&killed, "exec_detached") == 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        wait_until_async("a process runs", async || {
+            count(&killed, "exec_detached") > 0
+        })
+        .await;
         killed.dies(&killed.specs()[0].name, 143);
     };
     let (ended, ()) = tokio::join!(play.execute(&engine), kill);

@@ -15,6 +15,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::fake::Fake;
 use crate::lab::{Lab, case, recipe_with};
+use crate::support::wait::wait_until_async;
 
 const IMAGE: &str = "debian:bookworm-slim";
 
@@ -224,9 +225,10 @@ async fn stopped_while_results_are_fetched() {
     let (play, engine) = (Play::new(), Arc::new(endless));
     let session = play.session(&engine).unwrap();
     let stop = async {
-        while count(&engine, "copy_out") == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        wait_until_async("results are fetched", async || {
+            count(&engine, "copy_out") > 0
+        })
+        .await;
         session.stop.cancel();
         Instant::now()
     };

@@ -127,7 +127,10 @@ fn an_interrupt_during_endless_output_is_handled() {
     let lab = lab.measures("echo going; timeout 20 yes 'a line of a chatty benchmark'");
     let mut going = lab.start(&[]);
     lab.until_begun("main-performance");
-    std::thread::sleep(Duration::from_millis(700));
+    let output = lab.the_run().join("steps/03-main-performance/output.log");
+    lab.until("it has printed a lot", |_| {
+        std::fs::metadata(&output).is_ok_and(|output| output.len() > 10 << 20)
+    });
     let since = Instant::now();
     going.signal("INT");
     going.end().expect_exit(130);

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use super::CommandOutput;
 use super::evidence::Packing;
 use crate::support::needs::find_python;
+use crate::support::wait::wait_until;
 
 #[test]
 #[ignore = "needs ssh-keygen"]
@@ -19,9 +20,7 @@ fn an_agent_signs_as_the_key_does() {
         .stdout(Stdio::null())
         .spawn()
         .expect("ssh-agent runs (the package openssh-client has it)");
-    while !socket.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the agent listens", || socket.exists());
     let archive = |name: &str| packing.path(name).display().to_string();
     let pack = |key: &Path, name: &str| {
         let key = key.display().to_string();

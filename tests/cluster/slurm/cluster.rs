@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, SystemTime};
 
+use serde_json::Value;
+
 use super::program::{Done, User, recipe};
 use crate::support::cluster::Cluster;
+use crate::support::wait::wait_until;
 
 /// A user of the cluster's login node, with a directory that all nodes share.
 pub struct Login {
@@ -56,11 +59,7 @@ impl Login {
         let name = format!("--name=retrial-{}", self.user.id());
         let jobs = || self.cluster.lab(&["in", "squeue", "-h", &name]);
         // A job that is over is being completed for a moment.
-        let is_gone = (0..100).any(|_| {
-            std::thread::sleep(Duration::from_millis(100));
-            jobs().is_empty()
-        });
-        assert!(is_gone, "{}", jobs());
+        wait_until("the job is gone", || jobs().is_empty());
         let label = format!("label=io.retrial.run={}", self.user.id());
         for node in ["n1", "n2", "n3"] {
             let ps = ["node", node, "docker", "ps", "-aq", "--filter", &label];
@@ -182,9 +181,7 @@ fn stop_and_scancel_preserve_the_evidence() {
             .filter(|event| event["event"] == "container_created")
             .count()
     };
-    while started() < 2 {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("a second container is created", || started() == 2);
     let name = format!("--name=retrial-{id}");
     login.cluster.lab(&["in", "scancel", &name]);
     end(resumed)
@@ -192,9 +189,7 @@ fn stop_and_scancel_preserve_the_evidence() {
         .prints("was cancelled; completed measurements are kept");
     // Slurm may still complete that job: another one is submitted.
     let again = login.start(&["resume", &id]);
-    while started() < 3 {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("a third container is created", || started() == 3);
     signal(&again, "-INT");
     end(again).exits(130).prints("submitted job ");
     login.expect_nothing_left();
@@ -203,32 +198,31 @@ fn stop_and_scancel_preserve_the_evidence() {
 #[test]
 #[ignore = "needs root and the lab"]
 fn measurements_before_the_time_limit_are_preserved() {
-    // The second measurement takes longer than the first job may.
+    // The second measurement takes longer than the first job may, and is short in the second job.
     let since_1970 = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let late = since_1970().unwrap() + Duration::from_secs(45);
-    let second = format!("[ $(date +%s) -gt {} ] || sleep 60", late.as_secs());
+    let late = since_1970().unwrap() + Duration::from_mins(1);
+    let second = format!("[ $(date +%s) -gt {} ] || sleep 120", late.as_secs());
     let second = format!("{second}; echo answer: 43");
     let recipe = recipe(1).replace("sleep 1; echo answer: 43", &second);
     let login = Login::new("limit", &recipe);
-    // Slurm warns it half a minute before, or up to half a minute earlier: at once, if it looks then.
-    login.user.site("partition: gpu\ntime_limit: 1m\n");
+    // Slurm warns the job up to a minute early: half a minute after its start at the earliest, when the first is measured.
+    login.user.site("partition: gpu\ntime_limit: 3m\n");
     login
         .user
         .run(&[])
         .exits(130)
-        .prints("reached its time limit of 1m; completed measurements are kept");
+        .prints("reached its time limit of 3m; completed measurements are kept");
     login.expect_nothing_left();
     login.user.site(SITE);
     let id = login.user.id();
-    let mut events = login.user.journal("journal.jsonl").into_iter();
-    let is_measured =
-        events.any(|event| event["name"] == "one-performance" && event["end"] == "done");
+    let events = login.user.journal("journal.jsonl");
+    let is_measured = |event: &&Value| event["name"] == "one-performance" && event["end"] == "done";
+    assert_eq!(events.iter().filter(is_measured).count(), 1, "{events:#?}");
     std::thread::sleep(late.saturating_sub(since_1970().unwrap()));
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
-    let resumed = resumed.prints("Both published figures hold");
-    if is_measured {
-        resumed.prints("already complete");
-    }
+    resumed
+        .prints("one-performance: already complete")
+        .prints("Both published figures hold");
     assert_eq!(login.jobs(), 2);
     login.expect_nothing_left();
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::cluster::{Login, end, signal};
 use super::program::{entries, sizes};
+use crate::support::wait::wait_until;
 
 /// The events of all tasks, in the order of the tasks.
 fn of_tasks(login: &Login) -> Vec<Value> {
@@ -24,15 +25,11 @@ fn count(login: &Login, event: &str) -> usize {
 }
 
 fn wait_for(login: &Login, event: &str) {
-    for _ in 0..1200 {
+    wait_until(&format!("there is an event {event}"), || {
         let batches = std::fs::read_dir(login.user.directory.join("home/batches"));
         let is_there = batches.is_ok_and(|mut batches| batches.next().is_some());
-        if is_there && count(login, event) > 0 {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("no {event}: {:?}", of_tasks(login));
+        is_there && count(login, event) > 0
+    });
 }
 
 fn batch(login: &Login) -> Child {

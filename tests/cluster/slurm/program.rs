@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
+use crate::support::wait::wait_until;
 use serde_json::Value;
 
 /// A recipe with two measurements of some seconds each.
@@ -138,7 +138,7 @@ impl User {
 
     /// Waits until its journal has an event.
     pub fn wait_for(&self, event: &str) {
-        let there = || {
+        wait_until(&format!("there is an event {event}"), || {
             let runs = self.directory.join("home/runs");
             runs.exists()
                 && std::fs::read_dir(runs).unwrap().next().is_some()
@@ -146,14 +146,7 @@ impl User {
                     .journal("journal.jsonl")
                     .iter()
                     .any(|entry| entry["event"] == event)
-        };
-        for _ in 0..1200 {
-            if there() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("no {event}: {:?}", self.journal("journal.jsonl"));
+        });
     }
 }
 

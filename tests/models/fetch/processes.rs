@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::scene::{NAME, Scene, content, model_spec};
 use crate::hub::{At, Content, Fault, Repository};
+use crate::support::wait::wait_until_async;
 
 const FILE: &str = "model-00001-of-00003.safetensors";
 const SIZE: u64 = 2 << 20;
@@ -73,9 +74,10 @@ fn scene() -> Scene {
 async fn until_sent(scene: &Scene, bytes: u64) {
     let part = Content::generated(1, SIZE).sha256().to_owned() + ".incomplete";
     let part = scene.at("blobs").join(part);
-    while std::fs::metadata(&part).map_or(0, |part| part.len()) < bytes {
-        tokio::task::yield_now().await;
-    }
+    wait_until_async("the bytes have arrived", async || {
+        std::fs::metadata(&part).is_ok_and(|part| part.len() >= bytes)
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
