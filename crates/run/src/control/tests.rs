@@ -1,5 +1,5 @@
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::ControlDirectory;
@@ -60,6 +60,17 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
     );
 }
 
+/// A process that a failed test does not leave behind.
+struct KilledOnDrop(Child);
+
+impl Drop for KilledOnDrop {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// The container's first process on this machine, with a clock that was set to another century.
 #[test]
 fn a_container_does_not_end_because_a_clock_was_set() {
@@ -68,12 +79,12 @@ fn a_container_does_not_end_because_a_clock_was_set() {
     control.lay_out("a nonce", false).unwrap();
     let path = control.path().display().to_string();
     let init = include_str!("init").replace("/.retrial", &path);
-    let mut process = Command::new("sh")
+    let process = Command::new("sh")
         .args(["-c", &format!("date() {{ echo 9999999999; }}\n{init}")])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+        .spawn();
+    let mut process = KilledOnDrop(process.unwrap());
     let since = Instant::now();
     let until = |is_met: &dyn Fn() -> bool| {
         while !is_met() && since.elapsed() < Duration::from_secs(30) {
@@ -87,7 +98,7 @@ fn a_container_does_not_end_because_a_clock_was_set() {
 
     control.set_deadline(Some(0)).unwrap();
     until(&|| control.end_reason().as_deref() == Some("deadline"));
-    assert_eq!(process.wait().unwrap().code(), Some(124));
+    assert_eq!(process.0.wait().unwrap().code(), Some(124));
 }
 
 #[test]
