@@ -185,49 +185,49 @@ fn recipe_format_page_output_is_reproduced() {
 #[test]
 #[ignore = "needs the lab"]
 fn runs_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/runs_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/runs.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn approval_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/approval_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/approval.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn services_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/services_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/services.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn clusters_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/clusters_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/clusters.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn nodes_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/nodes_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/nodes.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn data_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/data_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/data.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn hosts_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/hosts_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/hosts.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn rules_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/rules_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/rules.md");
 }
 
 #[test]
@@ -239,61 +239,61 @@ fn a_published_result() {
 #[test]
 #[ignore = "needs the lab"]
 fn verdicts_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/verdicts_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/verdicts.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn export_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/export_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/export.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn compare_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/compare_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/compare.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn batches_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/batches_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/batches.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn bisect_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/bisect_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/bisect.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn models_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/models_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/models.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn trouble_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/trouble_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/trouble.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn reports_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/reports_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/reports.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn evidence_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/evidence_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/evidence.md");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn judging_page_output_is_reproduced() {
-    assert_page_is_reproduced("docs/judging_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/judging.md");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn training_benchmarks_page_output_is_reproduced() {
 #[ignore = "needs simulated GPUs and the lab"]
 fn telemetry_page_output_is_reproduced() {
     let _turn = claim_simulated_gpus();
-    assert_page_is_reproduced("docs/telemetry_page_output_is_reproduced.md");
+    assert_page_is_reproduced("docs/telemetry.md");
 }
 
 /// The page of all recipes is up to date.

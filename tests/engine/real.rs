@@ -340,7 +340,12 @@ async fn the_log_of_the_first_process() {
     let id = lab.engine.create_container(&spec).await.unwrap();
     lab.engine.start_container(&id).await.unwrap();
     wait_until_async("it has ended", async || {
-        !lab.engine.inspect_container(&id).await.unwrap().unwrap().running
+        !lab.engine
+            .inspect_container(&id)
+            .await
+            .unwrap()
+            .unwrap()
+            .running
     })
     .await;
     let log = lab.engine.read_container_log(&id, 2).await.unwrap();

@@ -164,7 +164,10 @@ fn a_summary_needs_no_options() {
 fn every_built_in_recipe_and_template_checks() {
     let mut checked = 0;
     for opened in catalog::builtin_recipes() {
-        assert_eq!(catalog::open_recipe(&opened.name).unwrap().source, opened.source);
+        assert_eq!(
+            catalog::open_recipe(&opened.name).unwrap().source,
+            opened.source
+        );
         let problems = check_source(&opened.source, RecipeFileKind::Recipe, &opened);
         assert!(!problems.has_errors(), "{}", problems.render(false));
         summarize(&opened.source, &opened).unwrap();

@@ -6,13 +6,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use retrial_container::ContainerSpec;
-use retrial_engine::Docker;
+use retrial_engine::DockerEngine;
 
 use super::needs;
 
 /// The lab's engine and registries, where `make test` brought them up.
 pub struct Lab {
-    pub engine: Docker,
+    pub engine: DockerEngine,
     pub registry: String,
     pub private: String,
     pub user: String,
@@ -25,7 +25,7 @@ impl Lab {
         needs::lab_directory();
         let name = |name| env::var(name).unwrap();
         let lab = Self {
-            engine: Docker::connect(None).await.expect("the lab's engine"),
+            engine: DockerEngine::connect(None).await.expect("the lab's engine"),
             registry: name("RETRIAL_LAB_REGISTRY"),
             private: name("RETRIAL_LAB_PRIVATE_REGISTRY"),
             user: name("RETRIAL_LAB_USER"),

@@ -13,8 +13,4 @@ pub mod json_schema;
 pub mod lab;
 pub mod needs;
 pub mod planted;
-<<<<<<< HEAD
-||||||| parent of f18e3f79 (Wait for states in tests, and retry only what kills engines)
-=======
 pub mod wait;
->>>>>>> f18e3f79 (Wait for states in tests, and retry only what kills engines)

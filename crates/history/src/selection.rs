@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn every_state_of_a_run_can_be_asked_for() {
         let states = [
-            RunState::Running(ProcessIdentity::own().clone()),
+            RunState::Running(ProcessIdentity::current().clone()),
             RunState::Submitted,
             RunState::Interrupted,
             RunState::Ended,
@@ -263,12 +263,16 @@ mod tests {
                     let mut summary = row("a", "2026-11-21T10:00:00Z");
                     (summary.run_state, summary.outcome, summary.exit_code) =
                         (run_state, outcome, exit_code);
-                    words.insert(summary.state());
+                    words.insert(summary.state_word());
                 }
             }
         }
         assert_eq!(words, BTreeSet::from(STATE_WORDS));
-        assert!(words.iter().all(|word| state(word).as_deref() == Ok(word)));
+        assert!(
+            words
+                .iter()
+                .all(|word| parse_state(word).as_deref() == Ok(word))
+        );
     }
 
     #[test]
