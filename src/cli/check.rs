@@ -6,11 +6,11 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::terminal;
 use retrial_batch as batch;
+use retrial_cluster::site;
 use retrial_document::measures::format;
 use retrial_mlperf::rounds;
 use retrial_recipe::check_source as check_text;
 use retrial_results::verdict::ExitCode;
-use retrial_site as site;
 
 /// Checks files; warnings are not failures.
 pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {

@@ -27,7 +27,7 @@ pub fn print_schema(subject: SchemaSubject) -> ExitCode {
         SchemaSubject::Batch => retrial_batch::schema::batch_schema_json(),
         SchemaSubject::BatchVerdict => render_schema::<BatchVerdict>("Retrial verdict on a batch"),
         SchemaSubject::Verification => render_schema::<Verification>("Retrial verification"),
-        SchemaSubject::Site => retrial_site::schema::site_schema_json(),
+        SchemaSubject::Site => retrial_cluster::site::schema::site_schema_json(),
     });
     ExitCode::Success
 }

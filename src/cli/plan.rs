@@ -9,12 +9,12 @@ use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{batch, estimate, hub, open, terminal};
 use retrial_batch::CliOverrides;
+use retrial_cluster::site::script::JobWork;
 use retrial_history::entry;
 use retrial_plan::remaining::StepTimes;
 use retrial_plan::shell::RecipeFile;
 use retrial_plan::{Plan, shell, text};
 use retrial_results::verdict::ExitCode;
-use retrial_site::script::JobWork;
 
 /// Prints the plan of a run or a batch, here or on a site's nodes.
 pub fn plan_run_or_batch(

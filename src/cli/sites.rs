@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::site::site_files;
 use crate::app::terminal;
+use retrial_cluster::site::{self, Site};
 use retrial_results::verdict::ExitCode;
-use retrial_site::{self as site, Site};
 
 /// Lists the site files.
 pub fn list_sites(global: &GlobalOptions) -> ExitCode {

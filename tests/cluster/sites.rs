@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use retrial_site::sbatch_option::SbatchOption;
-use retrial_site::schema;
+use retrial_cluster::site::sbatch_option::SbatchOption;
+use retrial_cluster::site::schema;
 use serde_json::Value;
 
 fn root() -> &'static Path {

@@ -16,11 +16,11 @@ use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute_batch};
 use retrial_batch::verdict::BatchVerdict;
+use retrial_cluster::slurm;
 use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
 use retrial_run::interrupt::run_on_thread;
-use retrial_slurm as slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// How a batch ended in this process.

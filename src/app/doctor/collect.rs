@@ -14,12 +14,12 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{KnownMachine, NodeAllocation};
 use crate::app::signals::Signals;
 use crate::app::terminal;
+use retrial_cluster::slurm;
 use retrial_document::measures::format;
 use retrial_readings::natural::natural_sort_key;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{LineReader, clock_lead_s};
-use retrial_slurm as slurm;
 
 /// How long a machine may take to examine itself.
 const MACHINE_TIMEOUT: Duration = Duration::from_mins(5);

@@ -10,6 +10,7 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{self, read_shared_recipe};
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, missing_requirements, open, preflight, runtime, terminal};
+use retrial_cluster::slurm::current_node;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::DockerEngine;
 use retrial_host::checks::{HostCheck, HostCheckKind};
@@ -18,7 +19,6 @@ use retrial_plan::Plan;
 use retrial_plan::build::plan_for_host;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{MachineFacts, is_machine_name};
-use retrial_slurm::current_node;
 use retrial_store::RunDirectory;
 
 /// The answer that a machine prints.

@@ -11,11 +11,11 @@ use super::shared_files::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
+use retrial_cluster::slurm::current_node;
 use retrial_plan::Plan;
 use retrial_recipe::expression::NodeScope;
 use retrial_run::nodes::{AgentSetup, NodeError, PeerNodes, RunMachine};
 use retrial_run::read_secrets;
-use retrial_slurm::current_node;
 use retrial_store::RunDirectory;
 
 /// Starts the agent on the other machines of a run, and checks them all. Returns this machine and the others,

@@ -6,7 +6,7 @@ use super::waiting_line::WaitingLine;
 use crate::app::estimate;
 use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
-use retrial_slurm::Job;
+use retrial_cluster::slurm::Job;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 

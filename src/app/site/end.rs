@@ -11,12 +11,12 @@ use super::submit::is_living;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{follow, terminal};
+use retrial_cluster::site::time_limit::warning_time_s;
+use retrial_cluster::slurm::{Job, Slurm};
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
-use retrial_site::time_limit::warning_time_s;
-use retrial_slurm::{Job, Slurm};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 

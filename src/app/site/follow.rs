@@ -13,7 +13,7 @@ use super::slurm_queries::{JobStatus, RepeatedQuery};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{SignalRequest, Signals};
-use retrial_slurm::{JobPhase, Slurm};
+use retrial_cluster::slurm::{JobPhase, Slurm};
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 

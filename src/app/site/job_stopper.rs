@@ -7,8 +7,8 @@ use tokio::task::JoinHandle;
 
 use super::record::{self, JobEventKind};
 use crate::app::failure::Failure;
+use retrial_cluster::slurm::{JobPhase, Slurm, SlurmError};
 use retrial_document::measures::format;
-use retrial_slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::{RecordDirectory, StoreError};
 
 /// How long Retrial may take to end the benchmark in its job.

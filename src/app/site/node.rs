@@ -8,6 +8,8 @@ use crate::app::failure::Failure;
 use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, gpu_support, missing_requirements, open, prepare, runtime};
+use retrial_cluster::site::Site;
+use retrial_cluster::slurm;
 use retrial_document::ErrorText;
 use retrial_document::Source;
 use retrial_host::model::HostView;
@@ -15,8 +17,6 @@ use retrial_plan::Plan;
 use retrial_plan::build::plan_for_host;
 use retrial_run::nodes::Launcher;
 use retrial_run::record_links;
-use retrial_site::Site;
-use retrial_slurm as slurm;
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RecordDirectory, RunDirectory, StoreError};
@@ -117,7 +117,8 @@ pub fn job_gpus(requested: &[String], site: &Site) -> Vec<String> {
 /// The site as it was when the run or the array was submitted.
 pub fn saved_site(directory: &RecordDirectory) -> Result<Site, Failure> {
     let text = read_text_beneath(directory.path(), SITE_COPY_FILE.as_ref(), MAX_RECIPE_BYTES)?;
-    retrial_site::read_site(&Source::new(SITE_COPY_FILE, text)).map_err(Failure::report_problems)
+    retrial_cluster::site::read_site(&Source::new(SITE_COPY_FILE, text))
+        .map_err(Failure::report_problems)
 }
 
 /// Warns if an earlier job measured on another node.

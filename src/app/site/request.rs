@@ -9,10 +9,10 @@ use super::site_files::{self, SiteFile};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
+use retrial_cluster::site::script::{JobOptions, JobWork};
+use retrial_cluster::site::time_limit::{format_slurm_time, job_time_limit};
 use retrial_host::model::HostView;
 use retrial_plan::{Plan, PlanOptions};
-use retrial_site::script::{JobOptions, JobWork};
-use retrial_site::time_limit::{format_slurm_time, job_time_limit};
 use retrial_store::cache::standard_cache;
 use retrial_store::{Home, scratch};
 

@@ -7,8 +7,8 @@ use itertools::Itertools as _;
 
 use crate::app::failure::Failure;
 use crate::app::file_owners;
+use retrial_cluster::site::{self, Site};
 use retrial_document::{Source, did_you_mean};
-use retrial_site::{self as site, Site};
 use retrial_store::StoreError;
 use retrial_store::home::{home_directory, user_directory};
 

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
-use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
+use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
 
 /// Slurm's answer about a job.
 pub enum JobStatus {

@@ -5,8 +5,8 @@ use std::io::{IsTerminal as _, Write as _};
 use console::{Term, truncate_str};
 
 use crate::app::terminal;
+use retrial_cluster::slurm::Job;
 use retrial_report::progress::sentence;
-use retrial_slurm::Job;
 
 /// The line of a job that waits.
 pub struct WaitingLine {

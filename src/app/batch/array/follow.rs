@@ -21,10 +21,10 @@ use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{WorkerQueues, assign_tasks};
+use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::format_count;
 use retrial_report::progress::batch::PlainBatchProgress;
-use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::{RecordDirectory, StoreError};
 
 /// Arrays that are followed.

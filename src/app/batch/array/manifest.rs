@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::site::record::{self, JobSubmission};
 use retrial_batch::run::read_journal;
-use retrial_site::script::JobWork;
-use retrial_slurm::Slurm;
+use retrial_cluster::site::script::JobWork;
+use retrial_cluster::slurm::Slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The directories of the arrays.

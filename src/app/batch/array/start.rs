@@ -21,12 +21,12 @@ use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{assign_tasks, read_journal};
 use retrial_batch::{BatchPlan, OnFailure};
+use retrial_cluster::site::script::JobWork;
+use retrial_cluster::site::time_limit::job_time_limit;
+use retrial_cluster::slurm;
 use retrial_document::ErrorText;
 use retrial_document::measures::format::format_count;
 use retrial_results::verdict::ExitCode;
-use retrial_site::script::JobWork;
-use retrial_site::time_limit::job_time_limit;
-use retrial_slurm as slurm;
 use retrial_store::RecordDirectory;
 
 /// The indices that an array has if Slurm's administrators did not change it, for a plan without a

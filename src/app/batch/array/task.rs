@@ -15,9 +15,9 @@ use crate::app::options::GlobalOptions;
 use crate::app::site::node;
 use crate::app::{clean, open, runtime};
 use retrial_batch::run::{assign_tasks, read_journal, task_directory};
+use retrial_cluster::site::Site;
+use retrial_cluster::slurm;
 use retrial_results::verdict::ExitCode;
-use retrial_site::Site;
-use retrial_slurm as slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The index of this process's task in its array.

@@ -1,10 +1,9 @@
 //! Sites: clusters on which a scheduler starts runs. A site is a file that defines how jobs are submitted
-//! there; this crate reads it and renders the job's script. Pure.
+//! there; this module reads it and renders the job's script. Pure.
 //!
 //! ```text
 //! sites/NAME.yaml ──read──▶ Site ──script──▶ what sbatch gets
 //! ```
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod formats;
 mod model;

@@ -2,7 +2,6 @@
 //!
 //! Only fixed fields are read (`squeue -h -o`, `sacct -n -P -o`): the JSON of older releases has no filter and
 //! other types. Error messages are passed on and never parsed.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod error;
 mod program;

@@ -242,7 +242,7 @@ fn quote_for_sbatch(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read_site;
+    use crate::site::read_site;
     use retrial_document::Source;
 
     fn site(text: &str) -> Site {
