@@ -5,6 +5,7 @@ use retrial_recipe::Diagnostics;
 
 use crate::app::catalog::CatalogError;
 use crate::app::terminal;
+use retrial_cluster::error::ClusterError;
 use retrial_engine::error::EngineError;
 use retrial_plan::PlanError;
 use retrial_results::verdict::ExitCode;
@@ -80,6 +81,18 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::NoSuch { .. } => Self::usage(ErrorText::of(&error)),
             _ => Self::host(ErrorText::of(&error)),
+        }
+    }
+}
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Self {
+        match error {
+            ClusterError::Store(error) => error.into(),
+            ClusterError::Script(_) | ClusterError::NotUtf8 { .. } => {
+                Self::usage(error.to_error_text())
+            }
+            _ => Self::host(error.to_error_text()),
         }
     }
 }

@@ -10,7 +10,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::failure::Failure;
-use crate::app::{site, terminal};
+use crate::app::terminal;
+use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
 use retrial_run::RunSession;
 use retrial_store::journal::EventKind;
@@ -122,7 +123,7 @@ pub fn session_target(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalRe
     SignalTarget {
         stop: session.stop.clone(),
         cleanup: format!("retrial clean --all {}", session.run.id()),
-        is_at_a_terminal: !site::is_submitted(&session.run),
+        is_at_a_terminal: !is_submitted(&session.run),
         record: move |request| {
             let id = session.run.id();
             let _ = session.record(match request {

@@ -11,6 +11,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{follow, runtime, site, terminal};
 use retrial_batch::run::read_state;
+use retrial_cluster::job::record::is_submitted;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::execute_plan;
@@ -139,7 +140,7 @@ fn terminate_holder(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
 }
 
 fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode, Failure> {
-    if site::is_submitted(&directory) {
+    if is_submitted(&directory) {
         return site::stop_run(global, &directory);
     }
     let id = directory.id().to_owned();

@@ -8,6 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{batch as app_batch, follow, recheck, runtime, site};
+use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
 use retrial_store::{Home, RecordDirectory};
 
@@ -48,7 +49,7 @@ pub fn resume_run_or_batch(
     if state.is_judged() {
         return judge::judge_one_run(global, &directory, require_accuracy);
     }
-    if !in_job && site::is_submitted(&directory) {
+    if !in_job && is_submitted(&directory) {
         return site::resume_run(global, &directory, require_accuracy);
     }
     let run = directory.clone();

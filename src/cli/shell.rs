@@ -8,7 +8,8 @@ use super::arguments::ShellArguments;
 use crate::app::failure::Failure;
 use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
-use crate::app::{open, runtime, site};
+use crate::app::{open, runtime};
+use retrial_cluster::job::record::{is_submitted, latest_job_id};
 use retrial_engine::api::{Engine, ExecSpec};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::Launcher;
@@ -28,7 +29,7 @@ pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<
     let directory = global.home.find_run(run)?;
     open::refuse_imported(&directory)?;
     // Within the job, the engine of this machine has the container.
-    let is_elsewhere = site::is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
+    let is_elsewhere = is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
     if is_elsewhere || node.is_some() {
         return open_on_node(global, &directory, node, command);
     }
@@ -81,8 +82,8 @@ fn open_on_node(
     command: &[String],
 ) -> Result<ExitCode, Failure> {
     let directory = NodeAllocation::machine_directory(run, node)?;
-    let job = site::latest_job_id(run)?;
-    if site::is_submitted(run) && job.is_none() {
+    let job = latest_job_id(run)?;
+    if is_submitted(run) && job.is_none() {
         return Err(Failure::usage(format!("{} has no job", run.id())));
     }
     let program = runtime::program_path()?;

@@ -3,15 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::site::site_files;
+use crate::app::site::site_files::read_source;
 use crate::app::terminal;
 use retrial_cluster::site::{self, Site};
+use retrial_cluster::site_files::{self, sites_directory};
 use retrial_results::verdict::ExitCode;
 
 /// Lists the site files.
 pub fn list_sites(global: &GlobalOptions) -> ExitCode {
     let site_files = site_files::list_sites();
-    let read = |path: &std::path::Path| site::read_site(&site_files::read_source(path).ok()?).ok();
+    let read = |path: &std::path::Path| site::read_site(&read_source(path).ok()?).ok();
     let sites: Vec<_> = site_files
         .into_iter()
         .map(|(name, path)| (name, read(&path), path))
@@ -26,7 +27,7 @@ pub fn list_sites(global: &GlobalOptions) -> ExitCode {
     if sites.is_empty() {
         terminal::print_note(&format!(
             "there are no sites yet; a site is a file {}/NAME.yaml",
-            site_files::sites_directory().display()
+            sites_directory().display()
         ));
     }
     let max_width = sites.iter().map(|(name, ..)| name.chars().count()).max();

@@ -5,10 +5,21 @@ use std::io::IsTerminal as _;
 use super::waiting_line::WaitingLine;
 use crate::app::estimate;
 use crate::app::options::GlobalOptions;
+use crate::app::terminal;
 use crate::app::watch::{self, Reporter};
 use retrial_cluster::slurm::Job;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
+
+/// Returns a function that prints a note, unless the command line asks for quiet.
+pub fn note_unless_quiet(global: &GlobalOptions) -> impl Fn(&str) {
+    let is_quiet = global.quiet;
+    move |text| {
+        if !is_quiet {
+            terminal::print_note(text);
+        }
+    }
+}
 
 /// Prints or draws a job: its place in the queue, then the events of its run.
 pub struct JobDisplay<'a> {

@@ -6,11 +6,11 @@ use itertools::{Itertools as _, join};
 use serde_json::Value;
 
 use super::follow::JobOutcome;
-use super::record::{self, JobSubmission};
-use super::submit::is_living;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{follow, terminal};
+use retrial_cluster::job::record::{self, JobSubmission};
+use retrial_cluster::job::submit::is_living;
 use retrial_cluster::site::time_limit::warning_time_s;
 use retrial_cluster::slurm::{Job, Slurm};
 use retrial_document::ErrorText;

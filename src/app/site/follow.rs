@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::display::JobDisplay;
-use super::events::JobEvents;
-use super::job_stopper::JobStopper;
-use super::record::{self, JobEventKind};
-use super::slurm_queries::{JobStatus, RepeatedQuery};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{SignalRequest, Signals};
+use retrial_cluster::job::events::JobEvents;
+use retrial_cluster::job::queries::{JobStatus, RepeatedQuery};
+use retrial_cluster::job::record::{self, JobEventKind};
+use retrial_cluster::job::stopper::JobStopper;
 use retrial_cluster::slurm::{JobPhase, Slurm};
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::{RunDirectory, StoreError};

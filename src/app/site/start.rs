@@ -1,30 +1,26 @@
-//! `run --site`, and `resume`, `stop` and `logs -f` of a run on a site.
-
-use std::time::{Duration, Instant};
+//! `run --site`, and `resume` and `stop` of a run on a site.
 
 use serde_json::json;
 
+use super::display::note_unless_quiet;
 use super::end::{print_detached, report_end};
 use super::follow::{JobFollower, JobOutcome};
-use super::incoming_journal::IncomingJournal;
-use super::record::{self, REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
-use super::request::{JobTarget, SiteRun};
-use super::site_files::{self, SiteFile};
-use super::submit::{self, SubmitRequest, SubmittedJob};
+use super::request::{SiteRun, run_job_target};
+use super::site_files;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
 use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
+use retrial_cluster::job::record::{REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
+use retrial_cluster::job::submit::{
+    SubmitRequest, SubmittedJob, living_job, slurm_for_run, submit_once,
+};
 use retrial_cluster::site::script::JobWork;
+use retrial_cluster::site_files::SiteFile;
 use retrial_cluster::slurm::Slurm;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::PreparedRun;
-use retrial_store::journal::{Event, EventKind};
-use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, RunDirectory};
-
-/// The time between two queries of the queue for a run without a process.
-const QUEUE_QUERY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Submits a run, and follows it unless `detach`.
 pub fn submit_run(
@@ -43,7 +39,7 @@ pub fn submit_run(
     let slurm = slurm_for_run(&directory);
     runtime::start_runtime()?.block_on(async {
         let request = SubmitRequest::for_run(&directory, &site.target);
-        let job = submit::submit_once(&slurm, &request, global.quiet).await?;
+        let job = submit_once(&slurm, &request, &note_unless_quiet(global)).await?;
         if detach {
             let submission_json =
                 json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
@@ -94,18 +90,13 @@ pub fn resume_run(
     let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let site_file = open_or_saved_site(directory, &request.site)?;
-    let target = JobTarget::for_run(global, site_file, &plan, &request.options)?;
+    let target = run_job_target(global, site_file, &plan, &request.options)?;
     let slurm = slurm_for_run(directory);
     runtime::start_runtime()?.block_on(async {
         let request = SubmitRequest::for_run(directory, &target);
-        let job = submit::submit_once(&slurm, &request, global.quiet).await?;
+        let job = submit_once(&slurm, &request, &note_unless_quiet(global)).await?;
         follow_job(global, &slurm, directory, job, require_accuracy).await
     })
-}
-
-fn slurm_for_run(directory: &RunDirectory) -> Slurm {
-    let work = JobWork::Run { id: directory.id() };
-    Slurm::with_job_name(work.job_name())
 }
 
 /// A site by its name; else as it was when a run or an array in this directory was submitted.
@@ -135,7 +126,7 @@ pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<Exit
     let id = directory.id();
     let slurm = slurm_for_run(directory);
     runtime::start_runtime()?.block_on(async {
-        let living = submit::living_job(&slurm, directory, global.quiet).await?;
+        let living = living_job(&slurm, directory, &note_unless_quiet(global)).await?;
         let Some(job) = living else {
             terminal::print_note(&format!("{id}: it has no job to stop"));
             return Ok(ExitCode::Success);
@@ -148,63 +139,4 @@ pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<Exit
         terminal::print_note(&format!("{id}: stopped"));
         Ok(ExitCode::Success)
     })
-}
-
-/// The liveness of a run: a process follows it, or its job waits or runs on a node.
-pub struct Liveness {
-    directory: RunDirectory,
-    /// The journal since its latest job, if it is a run of a site.
-    journal: Option<IncomingJournal>,
-    has_ended: bool,
-    last_query: Option<(Instant, bool)>,
-}
-
-impl Liveness {
-    /// Starts with the state of this run.
-    pub fn new(directory: &RunDirectory) -> Self {
-        let latest = record::latest_submission(directory).ok().flatten();
-        let from = latest.map_or(0, |latest| latest.journal);
-        Self {
-            journal: record::is_submitted(directory)
-                .then(|| IncomingJournal::open_at(directory.journal_path(), from)),
-            has_ended: false,
-            directory: directory.clone(),
-            last_query: None,
-        }
-    }
-
-    /// Returns whether a process follows the run, or its job waits or runs. Queries Slurm at most every 10 s.
-    pub fn is_live(&mut self) -> bool {
-        let Some(journal) = &mut self.journal else {
-            return FileLock::find_holder(&self.directory.lock_path()).is_some();
-        };
-        for event in journal.poll::<Event>() {
-            match event.what {
-                EventKind::RunStarted { .. } => self.has_ended = false,
-                EventKind::RunEnded { .. } => self.has_ended = true,
-                _ => {}
-            }
-        }
-        if self.has_ended {
-            return false;
-        }
-        if let Some((since, live)) = self.last_query
-            && since.elapsed() < QUEUE_QUERY_INTERVAL
-        {
-            return live;
-        }
-        let live = has_job(&self.directory);
-        self.last_query = Some((Instant::now(), live));
-        live
-    }
-}
-
-fn has_job(directory: &RunDirectory) -> bool {
-    let slurm = slurm_for_run(directory);
-    let Ok(runtime) = runtime::start_runtime() else {
-        return false;
-    };
-    // A run counts as live if the controller does not answer.
-    let jobs = runtime.block_on(slurm.query_queue());
-    jobs.map_or(true, |jobs| jobs.iter().any(submit::is_living))
 }

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::manifest::TaskEntry;
 use crate::app::site::follow::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
-use crate::app::site::incoming_journal::IncomingJournal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 use retrial_batch::run::{read_journal, task_directory};
+use retrial_cluster::job::incoming_journal::IncomingJournal;
 use retrial_cluster::slurm::{Job, JobPhase};
 use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;

@@ -6,8 +6,8 @@ use std::fs;
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
-use crate::app::site::record::{self, JobSubmission};
 use retrial_batch::run::read_journal;
+use retrial_cluster::job::record::{self, JobSubmission};
 use retrial_cluster::site::script::JobWork;
 use retrial_cluster::slurm::Slurm;
 use retrial_store::{RecordDirectory, StoreError};

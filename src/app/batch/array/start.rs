@@ -13,16 +13,18 @@ use crate::app::batch::follow::BatchOutcome;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::site::display::note_unless_quiet;
 use crate::app::site::end::{describe_continuing, print_detached};
-use crate::app::site::request::JobTarget;
-use crate::app::site::site_files::SiteFile;
-use crate::app::site::submit::{self, SubmitRequest};
+use crate::app::site::request::job_target;
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{assign_tasks, read_journal};
 use retrial_batch::{BatchPlan, OnFailure};
+use retrial_cluster::job::submit::{self, SubmitRequest};
+use retrial_cluster::job::target::JobTarget;
 use retrial_cluster::site::script::JobWork;
 use retrial_cluster::site::time_limit::job_time_limit;
+use retrial_cluster::site_files::SiteFile;
 use retrial_cluster::slurm;
 use retrial_document::ErrorText;
 use retrial_document::measures::format::format_count;
@@ -73,7 +75,7 @@ pub fn batch_target(
 ) -> Result<JobTarget, Failure> {
     let limit = job_time_limit(&site_file.site, longest_task_time(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
-    JobTarget::new(global, site_file, limit, 1, subject)
+    job_target(global, site_file, limit, 1, subject)
 }
 
 /// The time of the longest task; none if a recipe does not state its own.
@@ -200,7 +202,7 @@ async fn submit_unsubmitted(
             run: None,
             target,
         };
-        let job = submit::submit_once(&array.slurm(), &request, global.quiet).await?;
+        let job = submit::submit_once(&array.slurm(), &request, &note_unless_quiet(global)).await?;
         if !global.quiet && global.output == OutputFormat::Text {
             let tasks = format_count(array.manifest.tasks.len(), "task");
             let excluded_node = array.manifest.exclude.as_ref();
@@ -235,7 +237,8 @@ pub async fn stop_arrays(
     let record: BatchRecord = directory.read_json("batch.json")?;
     let mut living = false;
     for array in Array::all(directory)? {
-        let job = submit::living_job(&array.slurm(), &array.directory, global.quiet).await?;
+        let job = submit::living_job(&array.slurm(), &array.directory, &note_unless_quiet(global))
+            .await?;
         living |= job.is_some();
     }
     if !living {

@@ -98,17 +98,26 @@ pub fn is_submitted(run: &RunDirectory) -> bool {
 }
 
 /// Writes an event, synced, before anything else is done.
+///
+/// # Errors
+/// If the journal cannot be written.
 pub fn record_job_event(run: &RecordDirectory, what: JobEventKind) -> Result<(), StoreError> {
     let time = Timestamp::now();
     Journal::open(&run.join(JOBS_JOURNAL))?.write(&JobEvent { time, what })
 }
 
 /// Writes an event of the run as a whole into its journal.
+///
+/// # Errors
+/// If the journal cannot be written.
 pub fn write_run_event(run: &RunDirectory, what: EventKind) -> Result<(), StoreError> {
     Journal::open(&run.journal_path())?.write(&Event::new("local", None, what))
 }
 
 /// The latest submission of a run or an array; none if there was none.
+///
+/// # Errors
+/// If the journal exists and cannot be read.
 pub fn latest_submission(run: &RecordDirectory) -> Result<Option<JobSubmission>, StoreError> {
     let path = run.join(JOBS_JOURNAL);
     if !path.exists() {
@@ -118,11 +127,17 @@ pub fn latest_submission(run: &RecordDirectory) -> Result<Option<JobSubmission>,
 }
 
 /// The id of the run's latest job, if it had one.
+///
+/// # Errors
+/// If the journal exists and cannot be read.
 pub fn latest_job_id(run: &RunDirectory) -> Result<Option<String>, StoreError> {
     Ok(latest_submission(run)?.and_then(|submission| submission.id))
 }
 
 /// Returns whether the run ended in its latest job, as the job wrote it.
+///
+/// # Errors
+/// If the journal of submissions cannot be read.
 pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
     let Some(latest) = latest_submission(run)? else {
         return Ok(false);

@@ -5,16 +5,14 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::record::{self, JobEventKind, SCRIPT_FILE, SITE_COPY_FILE};
-use super::request::JobTarget;
-use crate::app::failure::Failure;
-use crate::app::terminal;
-use retrial_cluster::site::script::JobWork;
-use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
-use retrial_document::ErrorText;
+use super::target::JobTarget;
+use crate::error::ClusterError;
+use crate::site::script::JobWork;
+use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::files::write_atomically;
 use retrial_store::journal::EventKind;
 use retrial_store::lock::FileLock;
-use retrial_store::{RecordDirectory, RunDirectory};
+use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
 /// How long to wait for a controller that does not answer.
 const CONTROLLER_TIMEOUT: Duration = Duration::from_mins(10);
@@ -64,7 +62,7 @@ impl<'a> SubmitRequest<'a> {
     }
 
     /// Returns the existing job among those of its name.
-    fn find_existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, Failure> {
+    fn find_existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, ClusterError> {
         let mut latest_first = jobs.iter().rev();
         let Some(run) = self.run else {
             // An array is submitted once: what remains of it is submitted as another array.
@@ -76,33 +74,45 @@ impl<'a> SubmitRequest<'a> {
     }
 }
 
-/// Finds the existing job, or submits one.
+/// Returns Slurm restricted to the jobs of a run.
+pub fn slurm_for_run(directory: &RunDirectory) -> Slurm {
+    let work = JobWork::Run { id: directory.id() };
+    Slurm::with_job_name(work.job_name())
+}
+
+/// Finds the existing job, or submits one. Notes when it waits for Slurm.
+///
+/// # Errors
+/// If Slurm refuses the job or does not answer, or its records cannot be read or written.
 pub async fn submit_once(
     slurm: &Slurm,
     request: &SubmitRequest<'_>,
-    quiet: bool,
-) -> Result<SubmittedJob, Failure> {
+    note: &dyn Fn(&str),
+) -> Result<SubmittedJob, ClusterError> {
     let directory = request.directory;
     let lock = directory.join("submit.lock");
     let _lock = FileLock::acquire(&lock, directory.id())?;
     let mut earlier = Vec::new();
     if record::latest_submission(directory)?.is_some() {
-        (earlier, _) = wait_for_queue(slurm, directory, quiet).await?;
+        (earlier, _) = wait_for_queue(slurm, directory, note).await?;
         if let Some(job) = request.find_existing(&earlier)? {
             return record_job(directory, job);
         }
     }
     let earlier_ids: Vec<String> = earlier.into_iter().map(|job| job.id).collect();
-    submit_job(slurm, request, &earlier_ids, quiet).await
+    submit_job(slurm, request, &earlier_ids, note).await
 }
 
-/// Returns the job of a run or an array that is not over.
+/// Returns the job of a run or an array that is not over. Notes when it waits for Slurm.
+///
+/// # Errors
+/// If Slurm does not answer.
 pub async fn living_job(
     slurm: &Slurm,
     run: &RecordDirectory,
-    quiet: bool,
-) -> Result<Option<Job>, Failure> {
-    let (jobs, _) = wait_for_queue(slurm, run, quiet).await?;
+    note: &dyn Fn(&str),
+) -> Result<Option<Job>, ClusterError> {
+    let (jobs, _) = wait_for_queue(slurm, run, note).await?;
     Ok(jobs.into_iter().rev().find(is_living))
 }
 
@@ -111,7 +121,7 @@ pub fn is_living(job: &Job) -> bool {
     job.phase() != JobPhase::Ended
 }
 
-fn record_job(run: &RecordDirectory, job: &Job) -> Result<SubmittedJob, Failure> {
+fn record_job(run: &RecordDirectory, job: &Job) -> Result<SubmittedJob, ClusterError> {
     let recorded = record::latest_submission(run)?.and_then(|latest| latest.id);
     let id = job.id.clone();
     if recorded.as_ref() != Some(&id) {
@@ -124,8 +134,8 @@ async fn submit_job(
     slurm: &Slurm,
     request: &SubmitRequest<'_>,
     earlier: &[String],
-    quiet: bool,
-) -> Result<SubmittedJob, Failure> {
+    note: &dyn Fn(&str),
+) -> Result<SubmittedJob, ClusterError> {
     let (run, target) = (request.directory, request.target);
     let name = request.work.job_name();
     let script = run.join(SCRIPT_FILE);
@@ -153,13 +163,15 @@ async fn submit_job(
                 record::record_job_event(run, JobEventKind::Submitted { id: id.clone() })?;
                 return Ok(SubmittedJob { id, existed: false });
             }
-            Err(error @ SlurmError::Start { .. }) => return record_refusal(run, target, &error),
+            Err(error @ SlurmError::Start { .. }) => {
+                return Err(record_refusal(run, target, error)?);
+            }
             Err(error) => error,
         };
         // The job may exist even so.
         let mut was_away = false;
         for look in 1..=MAX_JOB_LOOKUPS {
-            let (jobs, away) = wait_for_queue(slurm, run, quiet).await?;
+            let (jobs, away) = wait_for_queue(slurm, run, note).await?;
             was_away |= away;
             let new = |job: &&Job| !earlier.contains(&job.id);
             if let Some(job) = jobs.iter().rev().find(new) {
@@ -171,56 +183,51 @@ async fn submit_job(
         }
         // A controller that answers has refused it.
         if !was_away {
-            return record_refusal(run, target, &error);
+            return Err(record_refusal(run, target, error)?);
         }
     }
 }
 
 /// Queries the queue until the controller answers. Also returns whether it was unavailable.
-pub async fn wait_for_queue(
+async fn wait_for_queue(
     slurm: &Slurm,
     run: &RecordDirectory,
-    quiet: bool,
-) -> Result<(Vec<Job>, bool), Failure> {
+    note: &dyn Fn(&str),
+) -> Result<(Vec<Job>, bool), ClusterError> {
     let since = Instant::now();
     let mut was_away = false;
     loop {
         let error = match slurm.query_queue().await {
             Ok(jobs) => return Ok((jobs, was_away)),
             Err(error @ SlurmError::Start { .. }) => {
-                return Err(Failure::host(ErrorText::of(&error)));
+                return Err(error.into());
             }
             Err(error) => error,
         };
         if since.elapsed() > CONTROLLER_TIMEOUT {
-            let id = run.id();
-            return Err(Failure::host(ErrorText::of(&error))
-                .with_help(format!(
-                    "{id} may already have a job; nothing more was submitted"
-                ))
-                .with_help(format!("check again: retrial resume {id}")));
+            let id = run.id().to_owned();
+            return Err(ClusterError::NoAnswer { id, source: error });
         }
-        if !was_away && !quiet {
-            terminal::print_note(&format!("waiting for Slurm: {error}"));
+        if !was_away {
+            note(&format!("waiting for Slurm: {error}"));
         }
         was_away = true;
         tokio::time::sleep(QUEUE_QUERY_INTERVAL).await;
     }
 }
 
+/// Records that the scheduler refused a job, and returns the error.
 fn record_refusal(
     run: &RecordDirectory,
     target: &JobTarget,
-    error: &SlurmError,
-) -> Result<SubmittedJob, Failure> {
+    error: SlurmError,
+) -> Result<ClusterError, StoreError> {
     let message = error.to_string();
     record::record_job_event(run, JobEventKind::Refused { message })?;
-    let options = target.describe_options();
-    let path = target.site_file.path.display();
-    Err(Failure::host(ErrorText::of(error))
-        .with_help(format!("nothing was submitted; the site has {options}"))
-        .with_help(format!(
-            "correct {path} (partitions and their limits: sinfo -o '%P %l %G'; your accounts: sacctmgr show assoc user=$USER format=account,partition,qos), then: retrial resume {}",
-            run.id()
-        )))
+    Ok(ClusterError::Refused {
+        id: run.id().to_owned(),
+        options: target.describe_options(),
+        site_path: target.site_file.path.clone(),
+        source: error,
+    })
 }

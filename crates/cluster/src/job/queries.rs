@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
-use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
+use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 
 /// Slurm's answer about a job.
 pub enum JobStatus {
@@ -91,6 +91,9 @@ async fn query_job(slurm: Slurm, id: String, since: String) -> Result<JobStatus,
 
 /// Returns the job with an id, or the tasks of an array with `tasks` tasks. Queries the controller first, then
 /// the accounting for those that the controller does not list.
+///
+/// # Errors
+/// If squeue fails.
 pub async fn find_jobs(
     slurm: &Slurm,
     id: &str,

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 use super::record::{self, JobEventKind};
-use crate::app::failure::Failure;
-use retrial_cluster::slurm::{JobPhase, Slurm, SlurmError};
-use retrial_document::measures::format;
+use crate::error::ClusterError;
+use crate::slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::{RecordDirectory, StoreError};
 
 /// How long Retrial may take to end the benchmark in its job.
@@ -42,6 +41,9 @@ enum StopRequest {
 
 impl JobStopper {
     /// Ends the job of a run or an array from now on, and records that.
+    ///
+    /// # Errors
+    /// If the request cannot be recorded.
     pub fn start(
         slurm: Slurm,
         id: String,
@@ -63,11 +65,14 @@ impl JobStopper {
     }
 
     /// Calls scancel for a job in this phase, if that is due. Notes why the last call failed.
+    ///
+    /// # Errors
+    /// If the job runs on long after it was cancelled.
     pub async fn advance(
         &mut self,
         phase: JobPhase,
         note: impl FnOnce(&str),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ClusterError> {
         if let Some(call) = self.call.take_if(|call| call.is_finished())
             && let Ok(result) = call.await
         {
@@ -79,12 +84,10 @@ impl JobStopper {
         let order = match phase {
             JobPhase::Ended => return Ok(()),
             _ if self.since.elapsed() > TERMINATION_GRACE_PERIOD + CANCELLATION_TIMEOUT => {
-                return Err(Failure::host(format!(
-                    "job {} has not ended {} after it was cancelled",
-                    self.id,
-                    format::format_time_limit(CANCELLATION_TIMEOUT.as_secs())
-                ))
-                .with_help(format!("see it: squeue -j {}", self.id)));
+                return Err(ClusterError::StillRunning {
+                    id: self.id.clone(),
+                    timeout: CANCELLATION_TIMEOUT,
+                });
             }
             _ if self.since.elapsed() > TERMINATION_GRACE_PERIOD => StopRequest::Cancel,
             JobPhase::Pending => StopRequest::Withdraw,
