@@ -13,16 +13,13 @@ use retrial_cluster::job::events::JobEvents;
 use retrial_cluster::job::queries::{JobStatus, RepeatedQuery};
 use retrial_cluster::job::record::{self, JobEventKind};
 use retrial_cluster::job::stopper::JobStopper;
+use retrial_cluster::job::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
 use retrial_cluster::slurm::{JobPhase, Slurm};
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
 /// The time between two polls of the shared directory, each of which opens two files.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How long the journal of a job that is over may take to arrive through a network file system.
-pub const JOURNAL_ARRIVAL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a job that Slurm does not list is searched for.
-pub const MISSING_JOB_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How a job was followed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]

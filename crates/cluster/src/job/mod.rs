@@ -6,6 +6,8 @@
 //! - `queries`: Slurm's state of a job. `events` and `incoming_journal`: what the job writes.
 //! - `stopper`: ends a job.
 
+use std::time::Duration;
+
 pub mod events;
 pub mod incoming_journal;
 pub mod queries;
@@ -13,3 +15,8 @@ pub mod record;
 pub mod stopper;
 pub mod submit;
 pub mod target;
+
+/// How long the journal of a job that is over may take to arrive through a network file system.
+pub const JOURNAL_ARRIVAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a job that Slurm does not list is searched for.
+pub const MISSING_JOB_TIMEOUT: Duration = Duration::from_secs(30);

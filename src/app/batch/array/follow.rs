@@ -7,8 +7,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::timeout;
 
-use super::followed_task::FollowedTask;
-use super::manifest::Array;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::signals::SignalRequest;
@@ -19,6 +17,8 @@ use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{WorkerQueues, assign_tasks};
+use retrial_cluster::array::followed_task::FollowedTask;
+use retrial_cluster::array::manifest::Array;
 use retrial_cluster::job::queries::{RepeatedQuery, find_jobs};
 use retrial_cluster::job::stopper::JobStopper;
 use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};

@@ -6,8 +6,6 @@ use serde_json::json;
 
 use super::conclude::{conclude_batch, lock_submission, record_event};
 use super::follow::{ArrayFollower, ArrayOutcome};
-use super::manifest::Array;
-use super::resubmission::{TaskState, next_arrays, task_states};
 use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::follow::BatchOutcome;
 use crate::app::batch::record::BatchRecord;
@@ -20,6 +18,8 @@ use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{assign_tasks, read_journal};
 use retrial_batch::{BatchPlan, OnFailure};
+use retrial_cluster::array::manifest::Array;
+use retrial_cluster::array::resubmission::{TaskState, next_arrays, task_states};
 use retrial_cluster::job::submit::{self, SubmitRequest};
 use retrial_cluster::job::target::JobTarget;
 use retrial_cluster::site::script::JobWork;

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::followed_task::end_task;
-use super::manifest::Array;
 use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::follow::execute_and_judge;
 use crate::app::batch::planned::PlannedBatch;
@@ -15,6 +13,8 @@ use crate::app::options::GlobalOptions;
 use crate::app::site::node;
 use crate::app::{clean, open, runtime};
 use retrial_batch::run::{assign_tasks, read_journal, task_directory};
+use retrial_cluster::array::followed_task::end_task;
+use retrial_cluster::array::manifest::Array;
 use retrial_cluster::site::Site;
 use retrial_cluster::slurm;
 use retrial_results::verdict::ExitCode;

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::manifest::TaskEntry;
-use crate::app::site::follow::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
+use crate::job::incoming_journal::IncomingJournal;
+use crate::job::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
+use crate::slurm::{Job, JobPhase};
 use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 use retrial_batch::run::{read_journal, task_directory};
-use retrial_cluster::job::incoming_journal::IncomingJournal;
-use retrial_cluster::slurm::{Job, JobPhase};
 use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_store::journal::Journal;
@@ -89,6 +89,9 @@ impl FollowedTask {
     }
 
     /// Writes how it ended into its journal, for its process, which is lost.
+    ///
+    /// # Errors
+    /// If its journal cannot be written.
     pub fn record_end(
         &self,
         row: Option<&Job>,
@@ -119,6 +122,9 @@ impl FollowedTask {
 
 /// Writes the end of a task into its journal, unless a process has it: if the host failed, also that of each of
 /// its trial runs that has no other one.
+///
+/// # Errors
+/// If its journal cannot be read or written.
 pub fn end_task(
     task: &RecordDirectory,
     trial_runs: &[usize],

@@ -6,10 +6,10 @@ use std::fs;
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
+use crate::job::record::{self, JobSubmission};
+use crate::site::script::JobWork;
+use crate::slurm::Slurm;
 use retrial_batch::run::read_journal;
-use retrial_cluster::job::record::{self, JobSubmission};
-use retrial_cluster::site::script::JobWork;
-use retrial_cluster::slurm::Slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The directories of the arrays.
@@ -51,6 +51,9 @@ pub struct Array {
 
 impl Array {
     /// Creates the directory of another array of a batch.
+    ///
+    /// # Errors
+    /// If its files cannot be written.
     pub fn create(batch: &RecordDirectory, manifest: ArrayManifest) -> Result<Self, StoreError> {
         let number = array_numbers(batch).last().map_or(1, |last| last + 1);
         let directory = array_directory(batch, number);
@@ -65,6 +68,9 @@ impl Array {
     }
 
     /// Opens an array of a batch by its number.
+    ///
+    /// # Errors
+    /// If its manifest cannot be read.
     pub fn open(batch: &RecordDirectory, number: usize) -> Result<Self, StoreError> {
         let directory = array_directory(batch, number);
         Ok(Self {
@@ -75,6 +81,9 @@ impl Array {
     }
 
     /// Reads the arrays of a batch, in their order.
+    ///
+    /// # Errors
+    /// If a manifest cannot be read.
     pub fn all(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
         let numbers = array_numbers(batch).into_iter();
         // One whose making was interrupted has no manifest, and no job.
@@ -84,6 +93,9 @@ impl Array {
     }
 
     /// Reads the arrays of the latest session of a batch, in their order.
+    ///
+    /// # Errors
+    /// If the journal of the batch or a manifest cannot be read.
     pub fn of_latest_session(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
         let session = read_journal(batch)?.sessions;
         let mut arrays = Self::all(batch)?;
@@ -107,6 +119,9 @@ impl Array {
     }
 
     /// Returns its latest submission; none if it was not submitted.
+    ///
+    /// # Errors
+    /// If its journal of submissions cannot be read.
     pub fn submission(&self) -> Result<Option<JobSubmission>, StoreError> {
         record::latest_submission(&self.directory)
     }

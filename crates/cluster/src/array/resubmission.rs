@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::manifest::{Array, ArrayManifest, TaskEntry};
-use crate::app::failure::Failure;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::BatchState;
 use retrial_batch::run::{assign_tasks, read_journal, task_directory};
 use retrial_results::verdict::ExitCode;
-use retrial_store::RecordDirectory;
+use retrial_store::{RecordDirectory, StoreError};
 
 /// The node that a task must not run on, if any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,13 +23,16 @@ pub struct TaskState {
     pub submitted: usize,
 }
 
-/// Returns the arrays to submit next, each with at most `most` tasks; none if this session has nothing left to do.
+/// Returns the arrays to submit next, each with at most `max_tasks` tasks; none if this session has nothing left to do.
 /// All arrays of the session must be over.
+///
+/// # Errors
+/// If the manifests or the journals of tasks cannot be read.
 pub fn next_arrays(
     batch: &RecordDirectory,
     plan: &BatchPlan,
-    most: usize,
-) -> Result<Vec<ArrayManifest>, Failure> {
+    max_tasks: usize,
+) -> Result<Vec<ArrayManifest>, StoreError> {
     let session = read_journal(batch)?.sessions;
     let mut groups: BTreeMap<ExcludedNode, Vec<TaskEntry>> = BTreeMap::new();
     for task in task_states(batch, plan)? {
@@ -39,7 +41,7 @@ pub fn next_arrays(
         }
     }
     let cut = groups.iter().flat_map(|(exclude, tasks)| {
-        tasks.chunks(most.max(1)).map(|tasks| ArrayManifest {
+        tasks.chunks(max_tasks.max(1)).map(|tasks| ArrayManifest {
             session,
             tasks: tasks.to_vec(),
             exclude: exclude.0.clone(),
@@ -49,7 +51,13 @@ pub fn next_arrays(
 }
 
 /// Returns the state of each task of a batch at the end of its latest session.
-pub fn task_states(batch: &RecordDirectory, plan: &BatchPlan) -> Result<Vec<TaskState>, Failure> {
+///
+/// # Errors
+/// If the manifests or the journals of tasks cannot be read.
+pub fn task_states(
+    batch: &RecordDirectory,
+    plan: &BatchPlan,
+) -> Result<Vec<TaskState>, StoreError> {
     let arrays = Array::of_latest_session(batch)?;
     let entries = arrays.iter().flat_map(|array| &array.manifest.tasks);
     let submitted: Vec<usize> = entries.map(|entry| entry.task).collect();
