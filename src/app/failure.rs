@@ -6,6 +6,7 @@ use retrial_recipe::Diagnostics;
 use crate::app::catalog::CatalogError;
 use crate::app::terminal;
 use retrial_cluster::error::ClusterError;
+use retrial_cluster::nodes::allocation::AllocationError;
 use retrial_engine::error::EngineError;
 use retrial_plan::PlanError;
 use retrial_results::verdict::ExitCode;
@@ -81,6 +82,15 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::NoSuch { .. } => Self::usage(ErrorText::of(&error)),
             _ => Self::host(ErrorText::of(&error)),
+        }
+    }
+}
+
+impl From<AllocationError> for Failure {
+    fn from(error: AllocationError) -> Self {
+        match error {
+            AllocationError::Store(error) => error.into(),
+            _ => Self::usage(ErrorText::of(&error)),
         }
     }
 }

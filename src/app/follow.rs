@@ -8,9 +8,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::app::failure::Failure;
-use crate::app::nodes::{self, NodeAllocation};
+use crate::app::nodes;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{estimate, signals, terminal, watch};
+use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_document::ErrorText;
 use retrial_engine::docker::DockerEngine;
 use retrial_host as host;

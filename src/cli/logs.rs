@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::arguments::LogsArguments;
 use crate::app::failure::Failure;
-use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::site::Liveness;
 use crate::app::terminal;
+use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_plan::Plan;
 use retrial_plan::step::Step;
 use retrial_readings::lines::{LineSplitter, StreamLine};

@@ -2,10 +2,10 @@
 
 use super::arguments::{PlanFormat, RunArguments};
 use crate::app::failure::Failure;
-use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, background, follow, open, prepare, runtime, site};
 use retrial_batch::CliOverrides;
+use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_results::verdict::ExitCode;
 use retrial_store::error::RecordKind;
 

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use super::arguments::ShellArguments;
 use crate::app::failure::Failure;
-use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use retrial_cluster::job::record::{is_submitted, latest_job_id};
+use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_engine::api::{Engine, ExecSpec};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::Launcher;

@@ -11,9 +11,10 @@ use tokio::time::timeout;
 
 use super::machine::ExaminedMachine;
 use crate::app::failure::Failure;
-use crate::app::nodes::{KnownMachine, NodeAllocation};
 use crate::app::signals::Signals;
 use crate::app::terminal;
+use retrial_cluster::nodes::allocation::NodeAllocation;
+use retrial_cluster::nodes::compare::KnownMachine;
 use retrial_cluster::slurm;
 use retrial_document::measures::format;
 use retrial_readings::natural::natural_sort_key;

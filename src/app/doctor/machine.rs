@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
-use crate::app::nodes::{self, read_shared_recipe};
+use crate::app::nodes::read_shared_recipe;
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, missing_requirements, open, preflight, runtime, terminal};
+use retrial_cluster::nodes::compare::examine_machine;
 use retrial_cluster::slurm::current_node;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::DockerEngine;
@@ -78,7 +79,7 @@ pub fn answer_examination(
 ) -> Result<ExitCode, Failure> {
     let shared = RunDirectory::from_path(directory.to_owned());
     let mut host = open::probe_host(global);
-    let (facts, plan) = nodes::examine_machine(&host, &shared)?;
+    let (facts, plan) = examine_machine(&host, &shared)?;
     let answer = ExaminedMachine {
         name: name
             .or_else(current_node)

@@ -9,12 +9,12 @@ use tempfile::TempDir;
 use super::collect;
 use super::machine::checks_file;
 use crate::app::failure::Failure;
-use crate::app::nodes::{
-    KnownMachine, MachineDifferences, NodeAllocation, compare_machines, write_nonce,
-};
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{open, runtime, terminal};
+use retrial_cluster::nodes::allocation::NodeAllocation;
+use retrial_cluster::nodes::compare::{KnownMachine, MachineDifferences, compare_machines};
+use retrial_cluster::nodes::nonce::write_nonce;
 use retrial_host::checks::HostCheckState;
 use retrial_plan::Plan;
 use retrial_report::content::machines::{self, MachineReport};

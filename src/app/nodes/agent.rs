@@ -5,13 +5,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::compare::examine_machine;
-use super::shared_files::read_shared_recipe;
+use super::shared_recipe::read_shared_recipe;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::runtime::start_runtime;
 use crate::app::signals::Signals;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
+use retrial_cluster::nodes::compare::examine_machine;
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::DockerEngine;
 use retrial_host::assign::depends_on_engine;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use itertools::join;
 
-use super::NodeAllocation;
-use super::compare::{KnownMachine, compare_machines, machine_facts};
-use super::shared_files::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
+use retrial_cluster::nodes::allocation::NodeAllocation;
+use retrial_cluster::nodes::compare::{KnownMachine, compare_machines, machine_facts};
+use retrial_cluster::nodes::nonce::write_nonce;
 use retrial_cluster::slurm::current_node;
 use retrial_plan::Plan;
 use retrial_recipe::expression::NodeScope;

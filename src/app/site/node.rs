@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use crate::app::failure::Failure;
-use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, gpu_support, missing_requirements, open, prepare, runtime};
 use retrial_cluster::job::record::{self, REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
+use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_cluster::site::Site;
 use retrial_cluster::slurm;
 use retrial_document::ErrorText;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::app::nodes::{self, NodeAllocation};
+use retrial_cluster::nodes::allocation::{NodeAllocation, parse_nodes_option};
 use retrial_recipe::ParamSetting;
 
 /// Which host or machines are checked, and for which recipe.
@@ -17,7 +17,7 @@ pub struct DoctorArguments {
     #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
     pub gpus: Vec<String>,
     /// Check these machines, too, and compare them: ssh:n2,n3. All share the home
-    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse_nodes_option, requires = "recipe")]
+    #[arg(long, value_name = "ssh:NODE,…", value_parser = parse_nodes_option, requires = "recipe")]
     pub nodes: Option<NodeAllocation>,
     /// Check as many nodes of this site as the recipe needs, in a job of their own
     #[arg(long, value_name = "NAME", requires = "recipe", conflicts_with_all = ["nodes", "gpus"])]

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use crate::app::batch::bisect::SearchRequest;
-use crate::app::nodes::{self, NodeAllocation};
 use crate::app::options::{PlanRequest, RunRequest};
 use retrial_batch::CliOverrides;
+use retrial_cluster::nodes::allocation::{NodeAllocation, parse_nodes_option};
 
 /// How `run` and `batch` execute a plan.
 #[derive(Debug, Clone, Args)]
@@ -65,7 +65,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub plan: PlanRequest,
     /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
-    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse_nodes_option)]
+    #[arg(long, value_name = "ssh:NODE,…", value_parser = parse_nodes_option)]
     pub nodes: Option<NodeAllocation>,
     /// How the plan is executed.
     #[command(flatten)]

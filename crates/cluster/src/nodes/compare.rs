@@ -3,7 +3,7 @@
 
 use itertools::join;
 
-use super::shared_files::read_nonce;
+use super::nonce::read_nonce;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::model::GpuVendor;

@@ -1,12 +1,13 @@
 //! The machines of a run: named on the command line, and written into its directory.
 
 use itertools::Itertools as _;
+use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-use crate::app::failure::Failure;
 use retrial_plan::Plan;
 use retrial_run::nodes::{Launcher, is_machine_name};
-use retrial_store::RunDirectory;
+use retrial_store::{RunDirectory, StoreError};
 
 /// The file with the machines of a run.
 const RECORD_FILE: &str = "nodes.json";
@@ -27,7 +28,7 @@ pub struct NodeAllocation {
 }
 
 /// An argument of `--nodes` that names no machines.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Error)]
 pub enum InvalidNodes {
     /// It names another launcher, or none.
     #[error("expected ssh:NODE,NODE,…")]
@@ -38,6 +39,54 @@ pub enum InvalidNodes {
     /// A machine that is named twice.
     #[error("duplicate `{0}`")]
     Duplicate(String),
+}
+
+/// Machines that do not match a run or its recipe.
+#[derive(Debug, Error, Diagnostic)]
+pub enum AllocationError {
+    /// The file with the machines of a run cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run did not use a machine.
+    #[error("{run}: no machine {node}; {}", describe_machines(.others))]
+    NoSuchMachine {
+        /// The id of the run.
+        run: String,
+        /// The name that the user gave.
+        node: String,
+        /// The machines of the run other than the head.
+        others: Vec<String>,
+    },
+    /// A recipe needs another number of machines.
+    #[error("{recipe} needs {required} machines, not {actual}")]
+    #[diagnostic(help("{}", advise_machines(*.required)))]
+    MachineCount {
+        /// The name of the recipe.
+        recipe: String,
+        /// How many machines it needs.
+        required: u32,
+        /// How many there are, with the head.
+        actual: usize,
+    },
+}
+
+fn describe_machines(others: &[String]) -> String {
+    if others.is_empty() {
+        "it ran on one machine".to_owned()
+    } else {
+        format!("it has {}; omit --node for the head", others.join(", "))
+    }
+}
+
+fn advise_machines(required: u32) -> String {
+    if required == 1 {
+        "run it without --nodes".to_owned()
+    } else {
+        format!(
+            "name the other {} machines, --nodes ssh:NODE,… (this one is the head), or submit a job: --site NAME",
+            required - 1
+        )
+    }
 }
 
 /// Parses the value of `--nodes`: `ssh:n2,n3`.
@@ -68,7 +117,7 @@ impl NodeAllocation {
     ///
     /// # Errors
     /// If the file exists and cannot be read.
-    pub fn read(run: &RunDirectory) -> Result<Option<Self>, Failure> {
+    pub fn read(run: &RunDirectory) -> Result<Option<Self>, StoreError> {
         if !run.join(RECORD_FILE).exists() {
             return Ok(None);
         }
@@ -83,7 +132,7 @@ impl NodeAllocation {
     pub fn machine_directory(
         run: &RunDirectory,
         node: Option<&str>,
-    ) -> Result<RunDirectory, Failure> {
+    ) -> Result<RunDirectory, AllocationError> {
         let Some(node) = node else {
             return Ok(run.clone());
         };
@@ -91,46 +140,37 @@ impl NodeAllocation {
         if others.iter().any(|name| name == node) {
             return Ok(run.machine_directory(node));
         }
-        let has = if others.is_empty() {
-            "it ran on one machine".to_owned()
-        } else {
-            format!("it has {}; omit --node for the head", others.join(", "))
-        };
-        Err(Failure::usage(format!(
-            "{}: no machine {node}; {has}",
-            run.id()
-        )))
+        let run = run.id().to_owned();
+        let node = node.to_owned();
+        Err(AllocationError::NoSuchMachine { run, node, others })
     }
 
     /// Writes them into the run's directory.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write(&self, run: &RunDirectory) -> Result<(), Failure> {
-        Ok(run.write_json(RECORD_FILE, self)?)
+    pub fn write(&self, run: &RunDirectory) -> Result<(), StoreError> {
+        run.write_json(RECORD_FILE, self)
     }
 
     /// Refuses another number of machines than the recipe has.
     ///
     /// # Errors
     /// If the numbers differ.
-    pub fn check_machine_count(allocation: Option<&Self>, plan: &Plan) -> Result<(), Failure> {
+    pub fn check_machine_count(
+        allocation: Option<&Self>,
+        plan: &Plan,
+    ) -> Result<(), AllocationError> {
         let required = plan.nodes.map_or(1, |nodes| nodes.count);
         let actual = allocation.map_or(1, |allocation| allocation.others.len() + 1);
         if usize::try_from(required) == Ok(actual) {
             return Ok(());
         }
-        let advice = if required == 1 {
-            "run it without --nodes".to_owned()
-        } else {
-            format!(
-                "name the other {} machines, --nodes ssh:NODE,… (this one is the head), or submit a job: --site NAME",
-                required - 1
-            )
-        };
-        let recipe = &plan.recipe;
-        let message = format!("{recipe} needs {required} machines, not {actual}");
-        Err(Failure::usage(message).with_help(advice))
+        Err(AllocationError::MachineCount {
+            recipe: plan.recipe.clone(),
+            required,
+            actual,
+        })
     }
 }
 
