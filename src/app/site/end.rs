@@ -5,7 +5,7 @@ use std::time::Duration;
 use itertools::{Itertools as _, join};
 use serde_json::Value;
 
-use super::follow::JobOutcome;
+use super::run_job::JobOutcome;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{follow, terminal};
@@ -123,10 +123,6 @@ pub async fn report_end(
             let message =
                 format!("the state of job {id} is unknown: neither squeue nor sacct lists it");
             return Err(Failure::host(with_next_steps(message.into())));
-        }
-        JobOutcome::Detached => {
-            let note = describe_continuing(&global.home, run, &format!("job {id}"));
-            (ExitCode::Interrupted, Some(note))
         }
     };
     if let Some(note) = note.filter(|_| !global.quiet) {

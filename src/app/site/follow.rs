@@ -1,202 +1,146 @@
-//! Follows a run's job to its end, through the queue and the files that it writes. Stops it on
-//! Ctrl-C, and leaves it alone when the terminal goes away.
+//! Follows jobs to their end, by Slurm's queue and by the files that they write: the job of a run, or the arrays
+//! of a batch. Stops them on Ctrl-C, and leaves them alone when the terminal goes away.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use tokio::time::timeout;
 
-use super::display::JobDisplay;
 use crate::app::failure::Failure;
-use crate::app::options::GlobalOptions;
 use crate::app::signals::{SignalRequest, Signals};
-use retrial_cluster::job::events::JobEvents;
-use retrial_cluster::job::queries::{JobStatus, RepeatedQuery};
-use retrial_cluster::job::record::{self, JobEventKind};
+use retrial_cluster::job::queries::RepeatedQuery;
 use retrial_cluster::job::stopper::JobStopper;
-use retrial_cluster::job::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
-use retrial_cluster::slurm::{JobPhase, Slurm};
-use retrial_store::journal::{AbortReason, EventKind};
-use retrial_store::{RunDirectory, StoreError};
+use retrial_cluster::slurm::{JobPhase, Slurm, SlurmError};
+use retrial_store::{RecordDirectory, StoreError};
 
-/// The time between two polls of the shared directory, each of which opens two files.
-pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// The time between two polls of the shared directory, each of which opens files.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How a job was followed to its end.
+/// Jobs that are followed together: the one of a run, or the arrays of a batch.
+pub trait FollowedJobs {
+    /// Slurm's answer about them.
+    type Answer: Send + 'static;
+    /// How they ended.
+    type Outcome;
+
+    /// Shows what the jobs have written since the last call, and returns how they ended if they did.
+    /// `is_slurm_away`: Slurm did not answer the last query.
+    fn poll_files(&mut self, is_slurm_away: bool) -> Result<Option<Self::Outcome>, StoreError>;
+
+    /// Returns a query of Slurm for the jobs.
+    fn query_slurm(&self) -> BoxFuture<'static, Result<Self::Answer, SlurmError>>;
+
+    /// Applies Slurm's answer, and shows it.
+    fn apply_answer(&mut self, answer: Self::Answer) -> Result<(), StoreError>;
+
+    /// Returns the jobs to stop, after their files were read.
+    fn list_jobs_to_stop(&mut self) -> Vec<StoppableJob>;
+
+    /// Returns the phase that files and Slurm have shown last of the job with this id.
+    fn job_phase(&self, id: &str) -> JobPhase;
+
+    /// Shows a message.
+    fn print_note(&mut self, text: &str);
+
+    /// Ends the display.
+    fn finish_display(&mut self);
+}
+
+/// A job that can be stopped.
+pub struct StoppableJob {
+    /// Slurm, restricted to the jobs of its name.
+    pub slurm: Slurm,
+    /// The id that Slurm gave it.
+    pub id: String,
+    /// The directory of its run or array, which records that it is stopped.
+    pub directory: RecordDirectory,
+}
+
+/// How the following of jobs ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JobOutcome {
-    /// The run ended by itself, or was stopped.
-    Run {
-        /// The exit code of Retrial in the job.
-        code: u8,
-        /// Why it ended early.
-        reason: Option<AbortReason>,
-        /// It came to a verdict.
-        judged: bool,
-    },
-    /// The job is over, and the run did not end.
-    Job {
-        /// Slurm's state of the job: `TIMEOUT`.
-        state: String,
-    },
-    /// Neither the controller nor the accounting lists the job.
-    Unknown,
-    /// The terminal was closed, or a second signal came: the job continues.
+pub enum FollowEnd<T> {
+    /// The jobs ended.
+    Ended(T),
+    /// The terminal was closed, or a second signal came: the jobs continue.
     Detached,
 }
 
-/// A job that is followed.
-pub struct JobFollower<'a> {
-    slurm: &'a Slurm,
-    run: &'a RunDirectory,
-    id: String,
-    events: JobEvents,
-    questions: RepeatedQuery<JobStatus>,
-    display: JobDisplay<'a>,
-    stopping: Option<JobStopper>,
-    /// The run began in this job.
-    has_begun: bool,
-    is_judged: bool,
-    /// The phase that events and Slurm have shown last.
-    phase: JobPhase,
-    missing_since: Option<Instant>,
-    over_since: Option<(String, Instant)>,
+/// Follows jobs.
+pub struct JobFollower<J: FollowedJobs> {
+    /// The jobs.
+    pub jobs: J,
+    query: RepeatedQuery<J::Answer>,
+    stoppers: Vec<JobStopper>,
 }
 
-impl<'a> JobFollower<'a> {
-    /// Follows a job; shows nothing if it is silent.
-    pub fn new(
-        global: &'a GlobalOptions,
-        slurm: &'a Slurm,
-        run: &'a RunDirectory,
-        id: String,
-        is_silent: bool,
-    ) -> Result<Self, StoreError> {
-        let submission = record::latest_submission(run)?.unwrap_or_default();
-        let all_output = global.verbose && !is_silent;
-        Ok(Self {
-            events: JobEvents::open_at(run, submission.journal, all_output),
-            questions: RepeatedQuery::for_job(
-                slurm.clone(),
-                id.clone(),
-                submission.accounting_start(),
-            ),
-            display: JobDisplay::new(global, run, is_silent),
-            slurm,
-            run,
-            id,
-            stopping: None,
-            has_begun: false,
-            is_judged: false,
-            phase: JobPhase::Pending,
-            missing_since: None,
-            over_since: None,
-        })
+impl<J: FollowedJobs> JobFollower<J> {
+    /// Prepares to follow jobs.
+    pub fn new(jobs: J) -> Self {
+        Self {
+            jobs,
+            query: RepeatedQuery::default(),
+            stoppers: Vec::new(),
+        }
     }
 
-    /// Follows it until it has ended.
-    pub async fn follow_to_end(mut self) -> Result<JobOutcome, Failure> {
-        let mut signals = listen_for_signals()?;
+    /// Follows the jobs until all have ended.
+    pub async fn follow_to_end(&mut self) -> Result<FollowEnd<J::Outcome>, Failure> {
+        let mut signals = Signals::new()
+            .map_err(|error| Failure::host(format!("failed to listen for signals: {error}")))?;
+        // There may be other jobs than the last time.
+        self.query = RepeatedQuery::default();
         let end = loop {
-            if let Some(end) = self.poll_events() {
-                break end;
+            if let Some(outcome) = self.jobs.poll_files(self.query.is_away)? {
+                break FollowEnd::Ended(outcome);
             }
-            let note = |text: &str| self.display.print_note(text);
-            if let Some(answer) = self.questions.poll_answer(note).await {
-                self.apply_answer(answer);
-            }
-            if let Some(stopping) = &mut self.stopping {
-                let note = |text: &str| self.display.print_note(text);
-                stopping.advance(self.phase, note).await?;
-            }
+            self.poll_slurm().await?;
+            self.advance_stoppers().await?;
             match timeout(POLL_INTERVAL, signals.next()).await {
-                Ok(SignalRequest::Detach) => break JobOutcome::Detached,
-                Ok(SignalRequest::Stop) if self.stop_job()? => break JobOutcome::Detached,
+                Ok(SignalRequest::Detach) => break FollowEnd::Detached,
+                Ok(SignalRequest::Stop) if self.stop_jobs()? => break FollowEnd::Detached,
                 _ => {}
             }
         };
-        self.display.finish();
-        if let JobOutcome::Job { state } = &end {
-            let (id, state) = (self.id.clone(), state.clone());
-            record::record_job_event(self.run, JobEventKind::Over { id, state })?;
-        }
+        self.jobs.finish_display();
         Ok(end)
     }
 
-    /// Stops the job. Returns whether that was requested before.
-    pub fn stop_job(&mut self) -> Result<bool, StoreError> {
-        if self.stopping.is_some() {
+    /// Stops the jobs. Returns whether that was requested before.
+    pub fn stop_jobs(&mut self) -> Result<bool, StoreError> {
+        if !self.stoppers.is_empty() {
             return Ok(true);
         }
-        let note = |text: &str| self.display.print_note(text);
-        let (slurm, id) = (self.slurm.clone(), self.id.clone());
-        self.stopping = Some(JobStopper::start(slurm, id, self.run, note)?);
-        self.questions.query_now();
+        for StoppableJob {
+            slurm,
+            id,
+            directory,
+        } in self.jobs.list_jobs_to_stop()
+        {
+            let note = |text: &str| self.jobs.print_note(text);
+            self.stoppers
+                .push(JobStopper::start(slurm, id, &directory, note)?);
+        }
+        self.query.query_now();
         Ok(false)
     }
 
-    /// Shows new events, and returns how the job ended if it did.
-    fn poll_events(&mut self) -> Option<JobOutcome> {
-        let mut end = None;
-        for event in self.events.poll() {
-            match &event.what {
-                EventKind::RunStarted { .. } => {
-                    self.has_begun = true;
-                    self.is_judged = false;
-                    self.phase = JobPhase::Running;
-                }
-                EventKind::Judged { .. } => self.is_judged = true,
-                // A process on a node that failed may outlive its job, and end after this one was submitted.
-                EventKind::RunEnded { reason: None, .. } if !self.has_begun => {}
-                EventKind::RunEnded { exit_code, reason } => {
-                    end = Some(JobOutcome::Run {
-                        code: *exit_code,
-                        reason: reason.clone(),
-                        judged: self.is_judged,
-                    });
-                }
-                _ => {}
-            }
-            self.display.report_event(&event);
+    async fn poll_slurm(&mut self) -> Result<(), StoreError> {
+        if self.query.is_due() {
+            self.query.start_query(self.jobs.query_slurm());
         }
-        if end.is_some() {
-            return end;
-        }
-        if self
-            .missing_since
-            .is_some_and(|since| since.elapsed() > MISSING_JOB_TIMEOUT)
-        {
-            return Some(JobOutcome::Unknown);
-        }
-        let (state, since) = self.over_since.as_ref()?;
-        let state = state.clone();
-        (since.elapsed() > JOURNAL_ARRIVAL_TIMEOUT).then_some(JobOutcome::Job { state })
-    }
-
-    fn apply_answer(&mut self, answer: JobStatus) {
-        let JobStatus::Known(job, position) = answer else {
-            self.missing_since.get_or_insert_with(Instant::now);
-            return;
-        };
-        self.missing_since = None;
-        match job.phase() {
-            JobPhase::Ended => {
-                self.phase = JobPhase::Ended;
-                let ended = || (job.state, Instant::now());
-                self.over_since.get_or_insert_with(ended);
-            }
-            // An answer may be older than what the job has written since.
-            _ if self.phase == JobPhase::Running => {}
-            JobPhase::Pending => self.display.show_waiting(&job, position),
-            JobPhase::Running => {
-                self.phase = JobPhase::Running;
-                let text = format!("job {} runs on {}", job.id, job.nodes);
-                self.display.print_note(&text);
-            }
+        let note = |text: &str| self.jobs.print_note(text);
+        match self.query.poll_answer(note).await {
+            Some(answer) => self.jobs.apply_answer(answer),
+            None => Ok(()),
         }
     }
-}
 
-/// Listens for signals from now on.
-pub fn listen_for_signals() -> Result<Signals, Failure> {
-    Signals::new().map_err(|error| Failure::host(format!("failed to listen for signals: {error}")))
+    async fn advance_stoppers(&mut self) -> Result<(), Failure> {
+        for stopper in &mut self.stoppers {
+            let phase = self.jobs.job_phase(stopper.job_id());
+            let note = |text: &str| self.jobs.print_note(text);
+            stopper.advance(phase, note).await?;
+        }
+        Ok(())
+    }
 }

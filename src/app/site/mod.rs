@@ -3,7 +3,8 @@
 //!
 //! - `site_files`: site files. `request`: the submission, before a node is known.
 //! - `start`: submits, resumes and stops a run. `liveness`: whether its job is alive.
-//! - `follow`: follows a job, and shows it (`display`, and `waiting_line` for the queue). `end` reports how the run ended.
+//! - `follow`: follows the job of a run (`run_job`) or the arrays of a batch. A run's job is shown by `display`, and by
+//!   `waiting_line` in the queue; `end` reports how the run ended.
 //! - `node`: the first action of the job on its node.
 
 pub mod display;
@@ -12,6 +13,7 @@ pub mod follow;
 mod liveness;
 pub mod node;
 pub mod request;
+mod run_job;
 pub mod site_files;
 mod start;
 pub mod waiting_line;

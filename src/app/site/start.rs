@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::display::note_unless_quiet;
-use super::end::{print_detached, report_end};
-use super::follow::{JobFollower, JobOutcome};
+use super::end::{describe_continuing, print_detached, report_end};
+use super::follow::{FollowEnd, JobFollower};
 use super::request::{SiteRun, run_job_target};
+use super::run_job::RunJob;
 use super::site_files;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
@@ -116,9 +117,19 @@ async fn follow_job(
     if !global.quiet && global.output == OutputFormat::Text {
         terminal::print_note(&format!("run {}: {job}", directory.id()));
     }
-    let following = JobFollower::new(global, slurm, directory, job.id.clone(), false)?;
-    let end = following.follow_to_end().await?;
-    report_end(global, slurm, directory, &job.id, end, require_accuracy).await
+    let run_job = RunJob::new(global, slurm, directory, job.id.clone(), false)?;
+    match JobFollower::new(run_job).follow_to_end().await? {
+        FollowEnd::Ended(outcome) => {
+            report_end(global, slurm, directory, &job.id, outcome, require_accuracy).await
+        }
+        FollowEnd::Detached => {
+            if !global.quiet {
+                let subject = format!("job {}", job.id);
+                terminal::note_error(&describe_continuing(&global.home, directory, &subject));
+            }
+            Ok(ExitCode::Interrupted)
+        }
+    }
 }
 
 /// Stops a run's job: Retrial in it ends the benchmark and keeps its evidence, later Slurm ends it.
@@ -131,9 +142,10 @@ pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<Exit
             terminal::print_note(&format!("{id}: it has no job to stop"));
             return Ok(ExitCode::Success);
         };
-        let mut following = JobFollower::new(global, &slurm, directory, job.id.clone(), true)?;
-        following.stop_job()?;
-        if following.follow_to_end().await? == JobOutcome::Detached {
+        let run_job = RunJob::new(global, &slurm, directory, job.id.clone(), true)?;
+        let mut follower = JobFollower::new(run_job);
+        follower.stop_jobs()?;
+        if follower.follow_to_end().await? == FollowEnd::Detached {
             return Ok(ExitCode::Interrupted);
         }
         terminal::print_note(&format!("{id}: stopped"));

@@ -3,7 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
@@ -17,9 +16,8 @@ pub enum JobStatus {
     Missing,
 }
 
-/// A query that is repeated.
+/// A query that is repeated: at first every 2 s, later every 30 s.
 pub struct RepeatedQuery<T> {
-    query: Box<dyn Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send>,
     started: Instant,
     last_query: Option<Instant>,
     pending: Option<JoinHandle<Result<T, SlurmError>>>,
@@ -27,45 +25,41 @@ pub struct RepeatedQuery<T> {
     pub is_away: bool,
 }
 
-impl RepeatedQuery<JobStatus> {
-    /// Queries the job with this id, with the accounting since a day.
-    pub fn for_job(slurm: Slurm, id: String, since: String) -> Self {
-        Self::new(move || query_job(slurm.clone(), id.clone(), since.clone()).boxed())
-    }
-}
-
-impl<T: Send + 'static> RepeatedQuery<T> {
-    /// Repeats a query, at first every 2 s, later every 30 s.
-    pub fn new(
-        query: impl Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send + 'static,
-    ) -> Self {
+impl<T> Default for RepeatedQuery<T> {
+    fn default() -> Self {
         Self {
-            query: Box::new(query),
             started: Instant::now(),
             last_query: None,
             pending: None,
             is_away: false,
         }
     }
+}
 
+impl<T: Send + 'static> RepeatedQuery<T> {
     /// Repeats the query at the next opportunity.
     pub fn query_now(&mut self) {
         self.last_query = None;
     }
 
-    /// Repeats the query if that is due, and returns a new answer if there is one. Notes when the controller ceases
-    /// to answer, and when it answers again.
-    pub async fn poll_answer(&mut self, note: impl FnOnce(&str)) -> Option<T> {
+    /// Returns whether it is time to start the query again.
+    pub fn is_due(&self) -> bool {
         let pause = match self.started.elapsed().as_secs() {
             0..60 => Duration::from_secs(2),
             60..600 => Duration::from_secs(10),
             _ => Duration::from_secs(30),
         };
-        let is_due = self.last_query.is_none_or(|at| at.elapsed() >= pause);
-        if self.pending.is_none() && is_due {
-            self.last_query = Some(Instant::now());
-            self.pending = Some(tokio::spawn((self.query)()));
-        }
+        self.pending.is_none() && self.last_query.is_none_or(|at| at.elapsed() >= pause)
+    }
+
+    /// Starts the query in the background.
+    pub fn start_query(&mut self, query: BoxFuture<'static, Result<T, SlurmError>>) {
+        self.last_query = Some(Instant::now());
+        self.pending = Some(tokio::spawn(query));
+    }
+
+    /// Returns a new answer if there is one. Notes when the controller ceases to answer, and when it answers again.
+    pub async fn poll_answer(&mut self, note: impl FnOnce(&str)) -> Option<T> {
         let answered = self.pending.take_if(|answer| answer.is_finished())?;
         let answer = answered.await.ok()?;
         let was_away = std::mem::replace(&mut self.is_away, answer.is_err());
@@ -78,7 +72,11 @@ impl<T: Send + 'static> RepeatedQuery<T> {
     }
 }
 
-async fn query_job(slurm: Slurm, id: String, since: String) -> Result<JobStatus, SlurmError> {
+/// Queries a job by its id, and its place in the queue; `since` is the first day of the accounting that is searched.
+///
+/// # Errors
+/// If squeue fails.
+pub async fn query_job(slurm: Slurm, id: String, since: String) -> Result<JobStatus, SlurmError> {
     let Some(job) = find_jobs(&slurm, &id, &since, None).await?.pop() else {
         return Ok(JobStatus::Missing);
     };

@@ -64,6 +64,11 @@ impl JobStopper {
         })
     }
 
+    /// The id that Slurm gave the job.
+    pub fn job_id(&self) -> &str {
+        &self.id
+    }
+
     /// Calls scancel for a job in this phase, if that is due. Notes why the last call failed.
     ///
     /// # Errors

@@ -2,12 +2,12 @@
 //! task is executed on one node as a batch is, with a journal of its own; followers only read.
 //!
 //! - `start`: `batch --site`, and `resume`, `stop` and `plan` of such a batch.
-//! - `follow`: follows arrays to their end, through the queue and the tasks' journals.
+//! - `followed_arrays`: their state while they are followed.
 //! - `conclude`: the verdict on all tasks, or the remaining ones.
 //! - `task`: a task on its node.
 
 mod conclude;
-mod follow;
+mod followed_arrays;
 mod start;
 mod task;
 

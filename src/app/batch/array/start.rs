@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::conclude::{conclude_batch, lock_submission, record_event};
-use super::follow::{ArrayFollower, ArrayOutcome};
+use super::followed_arrays::FollowedArrays;
 use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::follow::BatchOutcome;
 use crate::app::batch::record::BatchRecord;
@@ -13,6 +13,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::site::display::note_unless_quiet;
 use crate::app::site::end::{describe_continuing, print_detached};
+use crate::app::site::follow::{FollowEnd, JobFollower};
 use crate::app::site::request::job_target;
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
@@ -98,10 +99,10 @@ pub async fn submit_and_follow(
     let plan = &batch.plan;
     let started = begin_session(directory, plan)?;
     let reused = reused_runs_event(directory, plan)?;
-    let mut following = ArrayFollower::new(global, directory, plan, false);
+    let mut follower = JobFollower::new(FollowedArrays::new(global, directory, plan, false));
     if !detach {
         let shown = started.iter().chain(&reused);
-        shown.for_each(|event| following.report_event(event));
+        shown.for_each(|event| follower.jobs.report_event(event));
     }
     if Array::of_latest_session(directory)?.is_empty() {
         create_next_arrays(directory, plan, 0).await?;
@@ -116,16 +117,16 @@ pub async fn submit_and_follow(
             print_detached(global, directory, &detached_summary, "");
             return Ok(None);
         }
-        following.add_arrays(submitted_arrays(directory)?)?;
-        if following.follow_to_end().await? == ArrayOutcome::Detached {
+        follower.jobs.add_arrays(submitted_arrays(directory)?)?;
+        if follower.follow_to_end().await? == FollowEnd::Detached {
             return Ok(Some(BatchOutcome {
                 exit: ExitCode::Interrupted,
                 verdict: None,
                 note: describe_continuing(&global.home, directory, "the batch"),
             }));
         }
-        let known = following.array_count();
-        if following.was_stopped() || create_next_arrays(directory, plan, known).await? == 0 {
+        let known = follower.jobs.array_count();
+        if follower.jobs.was_stopped() || create_next_arrays(directory, plan, known).await? == 0 {
             return conclude_batch(global, directory, plan).map(Some);
         }
     }
@@ -245,10 +246,11 @@ pub async fn stop_arrays(
         terminal::print_note(&format!("{id}: it has no job to stop"));
         return Ok(ExitCode::Success);
     }
-    let mut following = ArrayFollower::new(global, directory, &record.plan, true);
-    following.add_arrays(submitted_arrays(directory)?)?;
-    following.stop_arrays()?;
-    if following.follow_to_end().await? == ArrayOutcome::Detached {
+    let jobs = FollowedArrays::new(global, directory, &record.plan, true);
+    let mut follower = JobFollower::new(jobs);
+    follower.jobs.add_arrays(submitted_arrays(directory)?)?;
+    follower.stop_jobs()?;
+    if follower.follow_to_end().await? == FollowEnd::Detached {
         return Ok(ExitCode::Interrupted);
     }
     conclude_batch(global, directory, &record.plan)?;

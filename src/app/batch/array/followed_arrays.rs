@@ -1,17 +1,13 @@
-//! Follows arrays until each of their tasks has ended. Stops them on Ctrl-C, and leaves them alone when the
-//! terminal goes away.
+//! The arrays of a batch that are followed: the state of their tasks, by Slurm's queue and by the tasks' journals.
 
 use std::collections::BTreeMap;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::time::timeout;
 
-use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::signals::SignalRequest;
 use crate::app::site::end::job_output_tail;
-use crate::app::site::follow::{POLL_INTERVAL, listen_for_signals};
+use crate::app::site::follow::{FollowedJobs, StoppableJob};
 use crate::app::site::waiting_line::WaitingLine;
 use crate::app::terminal;
 use retrial_batch::BatchPlan;
@@ -19,22 +15,20 @@ use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{WorkerQueues, assign_tasks};
 use retrial_cluster::array::followed_task::FollowedTask;
 use retrial_cluster::array::manifest::Array;
-use retrial_cluster::job::queries::{RepeatedQuery, find_jobs};
-use retrial_cluster::job::stopper::JobStopper;
+use retrial_cluster::job::queries::find_jobs;
 use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::format_count;
 use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_store::{RecordDirectory, StoreError};
 
-/// Arrays that are followed.
-pub struct ArrayFollower<'a> {
+/// The arrays of a batch that are followed.
+pub struct FollowedArrays<'a> {
     global: &'a GlobalOptions,
     batch: &'a RecordDirectory,
     /// The trial runs of each of the batch's tasks.
     tasks: WorkerQueues,
     arrays: Vec<FollowedArray>,
-    questions: RepeatedQuery<Vec<Job>>,
     lines: PlainBatchProgress,
     waiting: WaitingLine,
 }
@@ -44,20 +38,12 @@ struct FollowedArray {
     array: Array,
     id: String,
     slurm: Slurm,
+    /// The first day of the accounting in which the array is searched.
+    since: String,
     tasks: Vec<FollowedTask>,
-    stopping: Option<JobStopper>,
 }
 
-/// Whether the tasks of all arrays have ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArrayOutcome {
-    /// All tasks are settled.
-    Settled,
-    /// The tasks continue, and nobody follows them.
-    Detached,
-}
-
-impl<'a> ArrayFollower<'a> {
+impl<'a> FollowedArrays<'a> {
     /// Starts to follow arrays of a batch; prints nothing if it is silent.
     pub fn new(
         global: &'a GlobalOptions,
@@ -70,7 +56,6 @@ impl<'a> ArrayFollower<'a> {
             batch,
             tasks: assign_tasks(plan),
             arrays: Vec::new(),
-            questions: RepeatedQuery::new(|| query_jobs(Vec::new())),
             // Times of earlier runs on this host do not apply to the nodes.
             lines: PlainBatchProgress::new(plan.clone(), 1, false, BTreeMap::new()),
             waiting: WaitingLine::new(global.quiet || is_silent),
@@ -81,30 +66,19 @@ impl<'a> ArrayFollower<'a> {
     pub fn add_arrays(&mut self, arrays: Vec<(Array, String)>) -> Result<(), StoreError> {
         let known: Vec<usize> = self.arrays.iter().map(|one| one.array.number).collect();
         let candidates = arrays.into_iter();
-        let new = candidates.filter(|(array, _)| !known.contains(&array.number));
-        self.arrays.extend(new.map(|(array, id)| {
+        for (array, id) in candidates.filter(|(array, _)| !known.contains(&array.number)) {
+            let submission = array.submission()?.unwrap_or_default();
             let entries = array.manifest.tasks.iter();
             let tasks = entries.map(|entry| FollowedTask::new(self.batch, entry));
-            FollowedArray {
+            self.arrays.push(FollowedArray {
                 tasks: tasks.collect(),
+                since: submission.accounting_start(),
                 slurm: array.slurm(),
                 array,
                 id,
-                stopping: None,
-            }
-        }));
-        let mut queries = Vec::new();
-        let living = self.arrays.iter();
-        for followed in living.filter(|one| one.phase() != JobPhase::Ended) {
-            let since = followed
-                .array
-                .submission()?
-                .unwrap_or_default()
-                .accounting_start();
-            let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
-            queries.push((slurm, id, since, followed.tasks.len()));
+            });
         }
-        self.questions = RepeatedQuery::new(move || query_jobs(queries.clone()));
+        self.poll_journals(true);
         Ok(())
     }
 
@@ -120,56 +94,6 @@ impl<'a> ArrayFollower<'a> {
         for line in &lines {
             self.waiting.print_note(line);
         }
-    }
-
-    /// Follows all arrays until their tasks have ended.
-    pub async fn follow_to_end(&mut self) -> Result<ArrayOutcome, Failure> {
-        let mut signals = listen_for_signals()?;
-        self.poll_journals(true);
-        let end = loop {
-            if self.earliest_phase() == JobPhase::Ended {
-                break ArrayOutcome::Settled;
-            }
-            let note = |text: &str| self.waiting.print_note(text);
-            match self.questions.poll_answer(note).await {
-                Some(rows) => self.update_from_slurm(&rows)?,
-                // Tasks continue without the controller.
-                None if self.questions.is_away => self.poll_journals(false),
-                None => {}
-            }
-            for followed in &mut self.arrays {
-                let phase = followed.phase();
-                if let Some(stopping) = &mut followed.stopping {
-                    let note = |text: &str| self.waiting.print_note(text);
-                    stopping.advance(phase, note).await?;
-                }
-            }
-            match timeout(POLL_INTERVAL, signals.next()).await {
-                Ok(SignalRequest::Detach) => break ArrayOutcome::Detached,
-                Ok(SignalRequest::Stop) if self.stop_arrays()? => break ArrayOutcome::Detached,
-                _ => {}
-            }
-        };
-        self.waiting.clear();
-        Ok(end)
-    }
-
-    /// Stops the jobs of all arrays. Returns whether that was requested before.
-    pub fn stop_arrays(&mut self) -> Result<bool, StoreError> {
-        if self.arrays.iter().any(|one| one.stopping.is_some()) {
-            return Ok(true);
-        }
-        self.poll_journals(true);
-        for followed in &mut self.arrays {
-            if followed.phase() != JobPhase::Ended {
-                let note = |text: &str| self.waiting.print_note(text);
-                let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
-                let stopping = JobStopper::start(slurm, id, &followed.array.directory, note)?;
-                followed.stopping = Some(stopping);
-            }
-        }
-        self.questions.query_now();
-        Ok(false)
     }
 
     /// The number of arrays.
@@ -213,7 +137,54 @@ impl<'a> ArrayFollower<'a> {
         }
     }
 
-    fn update_from_slurm(&mut self, rows: &[Job]) -> Result<(), StoreError> {
+    fn report_status(&mut self) {
+        let tasks = || self.arrays.iter().flat_map(|followed| &followed.tasks);
+        let in_phase = |phase| tasks().filter(|task| task.phase == phase).count();
+        let (waiting, active) = (in_phase(JobPhase::Pending), in_phase(JobPhase::Running));
+        let all = tasks().count();
+        self.lines.set_workers(active);
+        if waiting + active == 0 {
+            return;
+        }
+        let text = format!(
+            "{} of {} ended, {active} running, {waiting} pending",
+            all - waiting - active,
+            format_count(all, "task")
+        );
+        // A log has a line when tasks start to run, and when none runs any more.
+        self.waiting.show_status(&text, (active > 0).to_string());
+    }
+}
+
+impl FollowedJobs for FollowedArrays<'_> {
+    type Answer = Vec<Job>;
+    type Outcome = ();
+
+    fn poll_files(&mut self, is_slurm_away: bool) -> Result<Option<()>, StoreError> {
+        // Tasks continue without the controller. Otherwise, journals are read when it answers.
+        if is_slurm_away {
+            self.poll_journals(false);
+        }
+        Ok((self.earliest_phase() == JobPhase::Ended).then_some(()))
+    }
+
+    fn query_slurm(&self) -> BoxFuture<'static, Result<Vec<Job>, SlurmError>> {
+        let arrays = self.arrays.iter();
+        let living = arrays.filter(|one| one.phase() != JobPhase::Ended);
+        let queries: Vec<_> = living
+            .map(|one| {
+                (
+                    one.slurm.clone(),
+                    one.id.clone(),
+                    one.since.clone(),
+                    one.tasks.len(),
+                )
+            })
+            .collect();
+        query_tasks(queries).boxed()
+    }
+
+    fn apply_answer(&mut self, rows: Vec<Job>) -> Result<(), StoreError> {
         let mut events = Vec::new();
         for followed in &mut self.arrays {
             let is_stopping = followed.is_stopping();
@@ -248,22 +219,29 @@ impl<'a> ArrayFollower<'a> {
         Ok(())
     }
 
-    fn report_status(&mut self) {
-        let tasks = || self.arrays.iter().flat_map(|followed| &followed.tasks);
-        let in_phase = |phase| tasks().filter(|task| task.phase == phase).count();
-        let (waiting, active) = (in_phase(JobPhase::Pending), in_phase(JobPhase::Running));
-        let all = tasks().count();
-        self.lines.set_workers(active);
-        if waiting + active == 0 {
-            return;
-        }
-        let text = format!(
-            "{} of {} ended, {active} running, {waiting} pending",
-            all - waiting - active,
-            format_count(all, "task")
-        );
-        // A log has a line when tasks start to run, and when none runs any more.
-        self.waiting.show_status(&text, (active > 0).to_string());
+    fn list_jobs_to_stop(&mut self) -> Vec<StoppableJob> {
+        self.poll_journals(true);
+        let arrays = self.arrays.iter();
+        let living = arrays.filter(|one| one.phase() != JobPhase::Ended);
+        let jobs = living.map(|one| StoppableJob {
+            slurm: one.slurm.clone(),
+            id: one.id.clone(),
+            directory: one.array.directory.clone(),
+        });
+        jobs.collect()
+    }
+
+    fn job_phase(&self, id: &str) -> JobPhase {
+        let arrays = self.arrays.iter();
+        min_phase(arrays.filter(|one| one.id == id).map(FollowedArray::phase))
+    }
+
+    fn print_note(&mut self, text: &str) {
+        self.waiting.print_note(text);
+    }
+
+    fn finish_display(&mut self) {
+        self.waiting.clear();
     }
 }
 
@@ -274,8 +252,8 @@ impl FollowedArray {
 
     /// Returns whether a user stops it, through this process or another one.
     fn is_stopping(&self) -> bool {
-        let recorded = || self.array.submission().ok().flatten();
-        self.stopping.is_some() || recorded().is_some_and(|submission| submission.stop_requested)
+        let recorded = self.array.submission().ok().flatten();
+        recorded.is_some_and(|submission| submission.stop_requested)
     }
 }
 
@@ -285,15 +263,10 @@ fn min_phase(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
 }
 
 /// Queries the tasks of each array.
-fn query_jobs(
-    arrays: Vec<(Slurm, String, String, usize)>,
-) -> BoxFuture<'static, Result<Vec<Job>, SlurmError>> {
-    async move {
-        let mut all = Vec::new();
-        for (slurm, id, since, tasks) in arrays {
-            all.extend(find_jobs(&slurm, &id, &since, Some(tasks)).await?);
-        }
-        Ok(all)
+async fn query_tasks(arrays: Vec<(Slurm, String, String, usize)>) -> Result<Vec<Job>, SlurmError> {
+    let mut all = Vec::new();
+    for (slurm, id, since, tasks) in arrays {
+        all.extend(find_jobs(&slurm, &id, &since, Some(tasks)).await?);
     }
-    .boxed()
+    Ok(all)
 }
