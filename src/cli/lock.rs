@@ -59,7 +59,8 @@ fn print_lock(
     }
     let mut out = format!("{}\n", path.display());
     for (name, digest) in now.images.iter().chain(&model_commits(now)) {
-        let _ = writeln!(out, "  {name}\n    {digest}");
+        let _ = writeln!(out, "  {name}");
+        let _ = writeln!(out, "    {digest}");
     }
     terminal::print_text(&out);
     if global.quiet {

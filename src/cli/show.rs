@@ -86,8 +86,12 @@ fn render_recipe(
         ),
     ];
     for (title, lines) in sections {
-        if !lines.is_empty() {
-            let _ = write!(out, "\n{title}\n  {}\n", lines.join("\n  "));
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n{title}");
+        for line in lines {
+            let _ = writeln!(out, "  {line}");
         }
     }
     let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);

@@ -286,20 +286,20 @@ pub fn container_name(recipe: &str) -> String {
 
 /// Several words a line, continued with a backslash.
 fn wrap_words(words: &[String]) -> String {
-    let mut out = String::new();
-    let mut width = 0;
+    const MAX_WIDTH: usize = 96;
+    let mut lines = Vec::new();
+    let mut line = String::new();
     for word in words {
-        if width > 0 && width + word.len() > 96 {
-            out.push_str(" \\\n  ");
-            width = 2;
-        } else if width > 0 {
-            out.push(' ');
-            width += 1;
+        if !line.is_empty() && line.len() + word.len() > MAX_WIDTH {
+            lines.push(std::mem::replace(&mut line, " ".to_owned()));
         }
-        out.push_str(word);
-        width += word.len();
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
     }
-    out
+    lines.push(line);
+    lines.join(" \\\n")
 }
 
 /// A comment must stay on its line.

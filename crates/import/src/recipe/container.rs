@@ -143,5 +143,6 @@ fn render_gpu_requirement(accelerators: &Accelerators, vendor: GpuVendor, count:
         models => format!("models: [{models}], "),
     };
     let name = to_single_line(&accelerators.name);
-    format!("requires:\n  gpus: {{ vendor: {vendor_name}, {models}count: {count} }}    # {name}\n")
+    let gpus = format!("  gpus: {{ vendor: {vendor_name}, {models}count: {count} }}    # {name}");
+    format!("requires:\n{gpus}\n")
 }

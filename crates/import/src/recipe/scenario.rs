@@ -154,7 +154,8 @@ fn render_expectations(all: &[PublishedFigure]) -> String {
             let _ = writeln!(text, "        {figure}: {official}");
             continue;
         }
-        let _ = writeln!(text, "        {figure}:\n          - {official}");
+        let _ = writeln!(text, "        {figure}:");
+        let _ = writeln!(text, "          - {official}");
         for other in &expected.third_party_figures {
             let _ = writeln!(
                 text,
