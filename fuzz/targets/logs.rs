@@ -81,8 +81,12 @@ pub fn mllog(data: &[u8]) {
     for run in runs.finish().unwrap_or_default() {
         let _ = (
             run.minutes_to_train(None),
-            run.requested_value(0),
-            run.requested_value(1),
+            run.requested_accumulator(0)
+                .cloned()
+                .map(Accumulator::into_single_value),
+            run.requested_accumulator(1)
+                .cloned()
+                .map(Accumulator::into_single_value),
             run.samples_to_converge(),
         );
     }

@@ -1,8 +1,7 @@
 //! `retrial new NAME --from …`: reads a vendor's command line, and the variables of this shell.
 
 use crate::app::failure::Failure;
-use std::io::Read as _;
-use std::path::Path;
+use std::io::{self, Read as _};
 
 use retrial_document::ErrorText;
 use retrial_recipe::docker_run::{self, ShellEnvironment};
@@ -63,8 +62,7 @@ impl ShellEnvironment for CurrentShell {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
-    fn read_file(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(Path::new(path))
-            .map_err(|error| format!("{error}\n  write its variables into the recipe"))
+    fn read_file(&self, path: &str) -> io::Result<String> {
+        std::fs::read_to_string(path)
     }
 }

@@ -12,7 +12,45 @@ pub struct InvalidImageRef {
     /// The text that was to be a reference.
     pub reference: String,
     /// The part that is wrong.
-    pub reason: String,
+    pub reason: ImageRefFault,
+}
+
+/// What is wrong with a text that is not an image reference.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ImageRefFault {
+    /// No text.
+    #[error("it is empty")]
+    Empty,
+    /// A space, a control character, or one that is not ASCII.
+    #[error("`{}` is not allowed in it", .0.escape_debug())]
+    Character(char),
+    /// A URL's scheme before the registry.
+    #[error("omit the `https://`")]
+    Scheme,
+    /// 64 hexadecimal digits, which Docker reads as an image's id.
+    #[error("it is an image id")]
+    ImageId,
+    /// The first part has a dot, a port or an upper-case letter, and is no host.
+    #[error("`{0}` is not a registry")]
+    Registry(String),
+    /// Two slashes in a row, or one at an end.
+    #[error("a part of the name is empty")]
+    EmptyComponent,
+    /// An upper-case letter in the name.
+    #[error("`{0}` must be lower case")]
+    UpperCase(String),
+    /// A part of the name with other characters or separators than Docker allows.
+    #[error("`{0}` cannot be part of a name")]
+    Component(String),
+    /// More than Docker's 255 characters.
+    #[error("the name is longer than {MAX_NAME_CHARS} characters")]
+    TooLong,
+    /// The text after `:`.
+    #[error("`{0}` is not a tag")]
+    Tag(String),
+    /// The text after `@`.
+    #[error("`{0}` is not a digest: `sha256:` and 64 hexadecimal digits")]
+    Digest(String),
 }
 
 /// The full location of an image: registry, repository, tag and digest.
@@ -30,6 +68,8 @@ pub struct ImageRef {
 
 /// The registry of references that name none.
 const DOCKER_HUB: &str = "docker.io";
+/// The longest name of a repository.
+const MAX_NAME_CHARS: usize = 255;
 
 impl ImageRef {
     /// Parses a reference by Docker's rules.
@@ -94,15 +134,15 @@ impl fmt::Display for ImageRef {
     }
 }
 
-fn parse_reference(text: &str) -> Result<ImageRef, String> {
+fn parse_reference(text: &str) -> Result<ImageRef, ImageRefFault> {
     if text.is_empty() {
-        return Err("it is empty".into());
+        return Err(ImageRefFault::Empty);
     }
     if let Some(odd) = text.chars().find(|c| !c.is_ascii_graphic()) {
-        return Err(format!("`{}` is not allowed in it", odd.escape_debug()));
+        return Err(ImageRefFault::Character(odd));
     }
     if text.contains("://") {
-        return Err("omit the `https://`".into());
+        return Err(ImageRefFault::Scheme);
     }
     let (rest, digest) = match text.split_once('@') {
         Some((rest, digest)) => (rest, Some(check_digest(digest)?)),
@@ -113,7 +153,7 @@ fn parse_reference(text: &str) -> Result<ImageRef, String> {
         _ => (rest, None),
     };
     if is_lower_hexadecimal(name, 64) {
-        return Err("it is an image id".into());
+        return Err(ImageRefFault::ImageId);
     }
     let (registry, path) = match name.split_once('/') {
         Some((first, path)) if is_registry(first) => (check_registry(first)?, path),
@@ -122,8 +162,8 @@ fn parse_reference(text: &str) -> Result<ImageRef, String> {
     for part in path.split('/') {
         check_component(part)?;
     }
-    if path.len() > 255 {
-        return Err("the name is longer than 255 characters".into());
+    if path.len() > MAX_NAME_CHARS {
+        return Err(ImageRefFault::TooLong);
     }
     let repository = if registry == DOCKER_HUB && !path.contains('/') {
         format!("library/{path}")
@@ -145,7 +185,7 @@ fn is_registry(first: &str) -> bool {
         || first.bytes().any(|b| b.is_ascii_uppercase())
 }
 
-fn check_registry(text: &str) -> Result<String, String> {
+fn check_registry(text: &str) -> Result<String, ImageRefFault> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (text, None),
@@ -164,7 +204,7 @@ fn check_registry(text: &str) -> Result<String, String> {
     };
     let good_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
     if !good_host || !good_port {
-        return Err(format!("`{text}` is not a registry"));
+        return Err(ImageRefFault::Registry(text.to_owned()));
     }
     Ok(match text {
         "index.docker.io" | "registry-1.docker.io" => DOCKER_HUB.to_owned(),
@@ -172,12 +212,12 @@ fn check_registry(text: &str) -> Result<String, String> {
     })
 }
 
-fn check_component(part: &str) -> Result<(), String> {
+fn check_component(part: &str) -> Result<(), ImageRefFault> {
     if part.is_empty() {
-        return Err("a part of the name is empty".into());
+        return Err(ImageRefFault::EmptyComponent);
     }
     if part.bytes().any(|b| b.is_ascii_uppercase()) {
-        return Err(format!("`{part}` must be lower case"));
+        return Err(ImageRefFault::UpperCase(part.to_owned()));
     }
     let outer = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let all = part.bytes().all(|b| outer(b) || b"._-".contains(&b));
@@ -186,11 +226,11 @@ fn check_component(part: &str) -> Result<(), String> {
     if all && ends && !doubled {
         Ok(())
     } else {
-        Err(format!("`{part}` cannot be part of a name"))
+        Err(ImageRefFault::Component(part.to_owned()))
     }
 }
 
-fn check_tag(tag: &str) -> Result<String, String> {
+fn check_tag(tag: &str) -> Result<String, ImageRefFault> {
     let good = (1..=128).contains(&tag.len())
         && tag
             .bytes()
@@ -199,11 +239,11 @@ fn check_tag(tag: &str) -> Result<String, String> {
     if good {
         Ok(tag.to_owned())
     } else {
-        Err(format!("`{tag}` is not a tag"))
+        Err(ImageRefFault::Tag(tag.to_owned()))
     }
 }
 
-fn check_digest(digest: &str) -> Result<String, String> {
+fn check_digest(digest: &str) -> Result<String, ImageRefFault> {
     let good = digest.split_once(':').is_some_and(|(algorithm, value)| {
         let length = match algorithm {
             "sha256" => 64,
@@ -215,9 +255,7 @@ fn check_digest(digest: &str) -> Result<String, String> {
     if good {
         Ok(digest.to_owned())
     } else {
-        Err(format!(
-            "`{digest}` is not a digest: `sha256:` and 64 hexadecimal digits"
-        ))
+        Err(ImageRefFault::Digest(digest.to_owned()))
     }
 }
 

@@ -12,7 +12,7 @@ mod spec;
 
 pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL_MOUNT;
-pub use image_ref::{ImageRef, InvalidImageRef};
+pub use image_ref::{ImageRef, ImageRefFault, InvalidImageRef};
 pub use options::{OptionValue, RunOption};
 pub use privilege::{
     is_accelerator_device, is_cdi_device, is_confined_capability, is_root_capability,

@@ -115,32 +115,39 @@ fn matches_name_prefix(text: &str, part: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
 }
 
-fn parse_state(text: &str) -> Result<String, String> {
+/// A value that a filter does not accept.
+#[derive(Debug, thiserror::Error)]
+enum FilterValueError {
+    #[error("expected one of {}", STATE_WORDS.join(", "))]
+    State,
+    #[error("expected a date (2026-11-21), a time (2026-11-21T18:00), or how long ago (12h, 7d)")]
+    Time,
+    /// A civil time that the local time zone does not have.
+    #[error(transparent)]
+    Zone(#[from] jiff::Error),
+}
+
+fn parse_state(text: &str) -> Result<String, FilterValueError> {
     let word = text.trim().to_lowercase().replace(['-', '_'], " ");
     if STATE_WORDS.contains(&word.as_str()) {
         return Ok(word);
     }
-    Err(format!("expected one of {}", STATE_WORDS.join(", ")))
+    Err(FilterValueError::State)
 }
 
 /// Parses a time: local time where no zone is named.
-fn parse_time(text: &str) -> Result<Timestamp, String> {
+fn parse_time(text: &str) -> Result<Timestamp, FilterValueError> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }
     let now = Zoned::now();
     if let Ok(civil) = text.parse::<DateTime>() {
-        let zoned = civil.to_zoned(now.time_zone().clone());
-        return zoned
-            .map(|zoned| zoned.timestamp())
-            .map_err(|error| error.to_string());
+        return Ok(civil.to_zoned(now.time_zone().clone())?.timestamp());
     }
     let ago = text.trim_end_matches("ago").trim().parse::<Span>();
     let then = ago.ok().and_then(|ago| now.checked_sub(ago.abs()).ok());
-    then.map(|then| then.timestamp()).ok_or_else(|| {
-        "expected a date (2026-11-21), a time (2026-11-21T18:00), or how long ago (12h, 7d)"
-            .to_owned()
-    })
+    then.map(|then| then.timestamp())
+        .ok_or(FilterValueError::Time)
 }
 
 /// The orders of runs.
@@ -307,7 +314,12 @@ mod tests {
     #[case("2026-13-01")]
     #[case("")]
     fn an_invalid_time_is_reported(#[case] text: &str) {
-        assert!(parse_time(text).unwrap_err().contains("how long ago"));
+        assert!(
+            parse_time(text)
+                .unwrap_err()
+                .to_string()
+                .contains("how long ago")
+        );
     }
 
     #[test]
@@ -319,6 +331,11 @@ mod tests {
     fn outcomes_are_typed_with_a_hyphen() {
         assert_eq!(parse_state("Not-Reproduced").unwrap(), "not reproduced");
         assert_eq!(parse_state("submitted").unwrap(), "submitted");
-        assert!(parse_state("good").unwrap_err().contains("inconclusive"));
+        assert!(
+            parse_state("good")
+                .unwrap_err()
+                .to_string()
+                .contains("inconclusive")
+        );
     }
 }

@@ -137,7 +137,7 @@ impl Hub {
         let tree = listing::load_tree(&connection, &cache, &request).await?;
         let files = tree
             .remote_files()
-            .map_err(|reason| request.malformed_answer(&reason))?;
+            .map_err(|error| request.malformed_answer(&error.to_string()))?;
         self.select_files(model, commit, files)
     }
 

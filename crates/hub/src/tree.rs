@@ -49,6 +49,23 @@ pub struct RemoteFile {
     pub xet_hash: Option<String>,
 }
 
+/// A file of a listing that cannot be downloaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ListedFileError {
+    /// A path that would leave the snapshot's directory.
+    #[error("a file is named {path:?}")]
+    UnsafePath {
+        /// The path as listed.
+        path: String,
+    },
+    /// Neither git's id nor LFS's hash is one.
+    #[error("{path} has no valid hash")]
+    NoHash {
+        /// The path in the repository.
+        path: String,
+    },
+}
+
 impl CommitTree {
     /// Returns the listing of all files of a commit.
     pub fn new(files: BTreeMap<String, TreeEntry>) -> Self {
@@ -76,10 +93,10 @@ impl CommitTree {
     ///
     /// # Errors
     /// Names a file with an unsafe path or without a valid hash.
-    pub fn remote_files(&self) -> Result<Vec<RemoteFile>, String> {
+    pub fn remote_files(&self) -> Result<Vec<RemoteFile>, ListedFileError> {
         let file = |(path, entry): (&String, &TreeEntry)| {
             if !is_safe_path(path) {
-                return Err(format!("a file is named {path:?}"));
+                return Err(ListedFileError::UnsafePath { path: path.clone() });
             }
             let (listed_digest, size) = match &entry.lfs_sha256 {
                 Some(hash) => (
@@ -88,7 +105,8 @@ impl CommitTree {
                 ),
                 None => (Digest::parse_git(&entry.blob_id), entry.size),
             };
-            let digest = listed_digest.ok_or_else(|| format!("{path} has no valid hash"))?;
+            let digest =
+                listed_digest.ok_or_else(|| ListedFileError::NoHash { path: path.clone() })?;
             Ok(RemoteFile {
                 path: path.clone(),
                 size,

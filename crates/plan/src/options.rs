@@ -75,7 +75,16 @@ pub enum PullPolicy {
 /// The largest number of trials.
 const MAX_TRIALS: u32 = 1000;
 
-fn parse_trials(text: &str) -> Result<Trials, String> {
+/// A value that an option of a plan does not accept.
+#[derive(Debug, thiserror::Error)]
+enum OptionValueError {
+    #[error("expected a number from 1 to {MAX_TRIALS}, or a range of them: 3..8")]
+    Trials,
+    #[error("expected performance, accuracy or compliance")]
+    Mode,
+}
+
+fn parse_trials(text: &str) -> Result<Trials, OptionValueError> {
     let (min, max) = text.split_once("..").unwrap_or((text, text));
     let count = |text: &str| {
         text.parse()
@@ -84,15 +93,12 @@ fn parse_trials(text: &str) -> Result<Trials, String> {
     };
     match (count(min), count(max)) {
         (Some(min), Some(max)) if min <= max => Ok(Trials { min, max }),
-        _ => Err(format!(
-            "expected a number from 1 to {MAX_TRIALS}, or a range of them: 3..8"
-        )),
+        _ => Err(OptionValueError::Trials),
     }
 }
 
-fn parse_mode(text: &str) -> Result<Mode, String> {
-    serde_json::from_value(text.into())
-        .map_err(|_| "expected performance, accuracy or compliance".to_owned())
+fn parse_mode(text: &str) -> Result<Mode, OptionValueError> {
+    serde_json::from_value(text.into()).map_err(|_| OptionValueError::Mode)
 }
 
 #[cfg(test)]

@@ -19,6 +19,31 @@ pub type FigureEntries<E> = BTreeMap<String, Accumulator<E>>;
 /// The most values that `take: all` stores.
 pub const MAX_STORED_VALUES: usize = 100_000;
 
+/// The reason why an accumulator has no single number.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SingleValueError<E> {
+    /// The announcement that decides cannot be read.
+    #[error("{0}")]
+    Unreadable(E),
+    /// More numbers than `take: all` stores.
+    #[error(
+        "there are more than {MAX_STORED_VALUES} values; narrow it, or take one of first, last, min, max, sum, mean"
+    )]
+    TooMany,
+    /// Nothing announced the figure.
+    #[error("there is no value")]
+    NoValue,
+    /// An infinite sum, or a number that is none.
+    #[error("the result is {0}, which is not a figure")]
+    NotFinite(f64),
+    /// Several numbers with `take: all` that cannot be one, printed twice.
+    #[error("{count} different values: choose one with `take:`")]
+    Different {
+        /// The count of numbers.
+        count: u64,
+    },
+}
+
 /// The numbers read so far; bounded in memory, whatever their count.
 ///
 /// A record that announces the figure and cannot be read counts as one that can: the first or the
@@ -198,25 +223,20 @@ impl<E: Display> Accumulator<E> {
     /// Returns the only number.
     ///
     /// # Errors
-    /// A lower-case fragment: where there is none, it cannot be read or is not finite, or `take: all`
+    /// Where there is none, it cannot be read or is not finite, or `take: all`
     /// finds several that differ.
-    pub fn into_single_value(self) -> Result<PrintedNumber, String> {
+    pub fn into_single_value(self) -> Result<PrintedNumber, SingleValueError<E>> {
         let count = self.count;
-        if let Some(record) = &self.unreadable {
-            return Err(record.error.to_string());
+        if let Some(record) = self.unreadable {
+            return Err(SingleValueError::Unreadable(record.error));
         }
         if self.overflowed {
-            return Err(format!(
-                "there are more than {MAX_STORED_VALUES} values; narrow it, or take one of first, last, min, max, sum, mean"
-            ));
+            return Err(SingleValueError::TooMany);
         }
         let values = self.into_values();
-        let first = *values.first().ok_or("there is no value")?;
+        let first = *values.first().ok_or(SingleValueError::NoValue)?;
         if let Some(invalid) = values.iter().find(|printed| !printed.value.is_finite()) {
-            return Err(format!(
-                "the result is {}, which is not a figure",
-                invalid.value
-            ));
+            return Err(SingleValueError::NotFinite(invalid.value));
         }
         let differs = |other: &PrintedNumber| {
             let apart = (other.value - first.value).abs();
@@ -224,7 +244,7 @@ impl<E: Display> Accumulator<E> {
             apart > 0.0 && apart >= other.half_digit + first.half_digit
         };
         if values.iter().any(differs) {
-            return Err(format!("{count} different values: choose one with `take:`"));
+            return Err(SingleValueError::Different { count });
         }
         Ok(first)
     }

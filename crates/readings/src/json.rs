@@ -79,9 +79,9 @@ impl<'a> JsonReader<'a> {
         take: MatchSelection,
     ) -> Result<Self, JsonError> {
         Ok(Self {
-            path: json_path::parse_json_path(path).map_err(|reason| JsonError::Path {
+            path: json_path::parse_json_path(path).map_err(|source| JsonError::Path {
                 path: path.to_owned(),
-                reason,
+                source,
             })?,
             route: RecordRoute::from_path(path),
             path_text: path,

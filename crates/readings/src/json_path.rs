@@ -7,16 +7,42 @@ const MAX_PATH_BYTES: usize = 1000;
 /// The most descents to any depth, `..`: each multiplies the nodes by the depth of a document.
 const MAX_DESCENTS: usize = 2;
 
+/// The reason why a path is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonPathError {
+    /// More bytes than are read.
+    #[error("it has {bytes} bytes; the limit is {MAX_PATH_BYTES}")]
+    TooLong {
+        /// Its length, bytes.
+        bytes: usize,
+    },
+    /// A string without its end.
+    #[error("unclosed quote {0}")]
+    UnclosedQuote(char),
+    /// More descents than a search can afford.
+    #[error("more than {MAX_DESCENTS} descents `..`")]
+    Descents,
+    /// A filter that searches the whole document for each node.
+    #[error("a filter cannot begin at the root `$`; begin at `@`")]
+    RootInFilter,
+    /// A function that compiles a regular expression for each node.
+    #[error("`{0}…)` is not supported; compare with `==`")]
+    Function(&'static str),
+    /// No path of RFC 9535.
+    #[error("{reason}")]
+    Syntax {
+        /// Its parser's message, since its error cannot be compared.
+        reason: String,
+    },
+}
+
 /// Reads a path, in which nothing makes a search grow faster than a document: both may be untrusted.
 ///
 /// # Errors
-/// The problem, as a lower-case fragment.
-pub fn parse_json_path(text: &str) -> Result<JsonPath, String> {
+/// It is no path, or one that could make a search slow.
+pub fn parse_json_path(text: &str) -> Result<JsonPath, JsonPathError> {
     if text.len() > MAX_PATH_BYTES {
-        return Err(format!(
-            "it has {} bytes; the limit is {MAX_PATH_BYTES}",
-            text.len()
-        ));
+        return Err(JsonPathError::TooLong { bytes: text.len() });
     }
     let mut plain = String::new();
     // The parser panics where the text ends within a string, after `\u`.
@@ -32,22 +58,25 @@ pub fn parse_json_path(text: &str) -> Result<JsonPath, String> {
         }
     }
     if let Some(quote) = within {
-        return Err(format!("unclosed quote {quote}"));
+        return Err(JsonPathError::UnclosedQuote(quote));
     }
     if plain.matches("..").count() > MAX_DESCENTS {
-        return Err(format!("more than {MAX_DESCENTS} descents `..`"));
+        return Err(JsonPathError::Descents);
     }
     if plain.matches('$').count() > 1 {
-        return Err("a filter cannot begin at the root `$`; begin at `@`".to_owned());
+        return Err(JsonPathError::RootInFilter);
     }
     // Each would compile an expression for each node.
     if let Some(name) = ["match(", "search("]
         .iter()
         .find(|name| plain.contains(**name))
     {
-        return Err(format!("`{name}…)` is not supported; compare with `==`"));
+        return Err(JsonPathError::Function(name));
     }
-    JsonPath::parse(text).map_err(|error| error.to_string())
+    JsonPath::parse(text).map_err(|error| {
+        let reason = error.to_string();
+        JsonPathError::Syntax { reason }
+    })
 }
 
 /// Returns the path to the nodes that have what a path selects as a member, and the member's name; none
@@ -116,6 +145,7 @@ mod tests {
         Some("`search(…)` is not supported; compare with `==`")
     )]
     fn invalid_paths_are_refused(#[case] text: &str, #[case] reason: Option<&str>) {
-        assert_eq!(parse_json_path(text).err().as_deref(), reason);
+        let error = parse_json_path(text).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), reason);
     }
 }

@@ -48,9 +48,9 @@ impl Language for RecipeLanguage<'_> {
     }
 
     fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, FormatMismatch> {
-        evaluate_scalar(scalar, &self.names.scope).map_err(|message| {
+        evaluate_scalar(scalar, &self.names.scope).map_err(|fault| {
             let help = "`retrial show RECIPE --resolved` lists the value of each param";
-            (message, Some(help.to_owned()))
+            (fault.to_string(), Some(help.to_owned()))
         })
     }
 

@@ -39,7 +39,7 @@ pub use resolve::{RecipeFileKind, check_source, compute_fingerprint, read_varian
 pub use retrial_document::{
     Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean, find_nearest,
 };
-pub use settings::ParamSetting;
+pub use settings::{InvalidParamSetting, ParamSetting};
 pub use summary::{RecipeSummary, VariantSummary, summarize};
 pub use variants::{UnsupportedVariant, VariantAxis, VariantChoice, Variants};
 

@@ -3,7 +3,7 @@
 use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::expression::{self, ExpressionScope, ParamValue, Template};
+use super::expression::{self, ExpressionFault, ExpressionScope, ParamValue, Template};
 use crate::formats;
 
 /// The declaration of a param.
@@ -259,10 +259,13 @@ impl Param {
 }
 
 /// A scalar with its expressions replaced. One that is exactly one expression takes its type.
-pub fn evaluate_scalar(scalar: &Scalar, scope: &ExpressionScope) -> Result<Scalar, String> {
+pub fn evaluate_scalar(
+    scalar: &Scalar,
+    scope: &ExpressionScope,
+) -> Result<Scalar, ExpressionFault> {
     let text = &scalar.text;
     let Ok(expressions) = expression::find_expressions(text) else {
-        return Err("an expression is not closed".into());
+        return Err(ExpressionFault::NotClosed);
     };
     match &expressions[..] {
         [] => Ok(scalar.clone()),
@@ -272,7 +275,7 @@ pub fn evaluate_scalar(scalar: &Scalar, scope: &ExpressionScope) -> Result<Scala
         _ => {
             let template = Template(text.clone());
             let text =
-                expression::render_template(&template, scope).map_err(|error| error.message)?;
+                expression::render_template(&template, scope).map_err(|error| error.fault)?;
             Ok(Scalar { text, plain: false })
         }
     }

@@ -62,11 +62,11 @@ impl RecipeLanguage<'_> {
                         can_evaluate &= self.check_reference(&reference, &place, scope, problems);
                     }
                 }
-                Err(message) => {
+                Err(fault) => {
                     can_evaluate = false;
                     problems.error(
                         "expression",
-                        message,
+                        fault.to_string(),
                         &place,
                         "write a name, for example `${{ params.name }}`",
                     );

@@ -41,13 +41,18 @@ impl ParamSetting {
     }
 }
 
-impl std::str::FromStr for ParamSetting {
-    type Err = String;
+/// A text that is no setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected NAME=VALUE")]
+pub struct InvalidParamSetting;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl std::str::FromStr for ParamSetting {
+    type Err = InvalidParamSetting;
+
+    fn from_str(text: &str) -> Result<Self, InvalidParamSetting> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self::new(name, value)),
-            _ => Err("expected NAME=VALUE".to_owned()),
+            _ => Err(InvalidParamSetting),
         }
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::files::{PRIVATE_DIRECTORY_MODE, set_mode, sync_file_system};
+use super::import_refusal::{ImportRefusal, RejudgeError};
 use super::journal::Journal;
 use super::lock::FileLock;
 use super::pack::EXCLUDED_ENTRIES;
@@ -20,6 +21,7 @@ use super::unpack::{UnpackOptions, unpack_archive};
 use super::walk::{DirectoryEntry, walk_entries};
 use super::{Home, RecordDirectory, RunDirectory, UnpackLimit};
 use crate::journal::{Event, EventKind};
+use retrial_document::ErrorText;
 use retrial_plan::Plan;
 
 /// The file with the origin of a run.
@@ -75,7 +77,7 @@ pub struct ImportReport {
 
 /// Judges a run by its files and stores the verdict; returns the difference from the previous one, or why it
 /// cannot be judged.
-pub type RejudgeRun<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
+pub type RejudgeRun<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, RejudgeError>;
 
 /// Unpacks the bundle of a run, checked against its manifest, into a directory; none if the file is not a
 /// bundle.
@@ -142,9 +144,10 @@ pub fn import_runs(
         arrivals.omitted.extend(remove_excluded(&staged));
         match import_run(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
-            Err(reason) => {
-                let name = file_name.to_string_lossy();
-                arrivals.refused.push(format!("{name}: {reason}"));
+            Err(refusal) => {
+                let context = format!("{}: ", file_name.to_string_lossy());
+                let refused = ErrorText::of(&refusal).in_context(&context);
+                arrivals.refused.push(refused.to_string());
             }
         }
     }
@@ -241,30 +244,28 @@ fn remove_excluded(staged: &RunDirectory) -> Vec<String> {
     omitted.collect()
 }
 
-/// Moves a staged run among the runs, or returns why it cannot.
+/// Moves a staged run among the runs.
 fn import_run(
     staged: &RunDirectory,
     runs: &Path,
     source: &Path,
     judge: RejudgeRun<'_>,
-) -> Result<ImportedRun, String> {
+) -> Result<ImportedRun, ImportRefusal> {
     let id = staged.id();
     if !RecordDirectory::is_valid_id(id) {
-        return Err("that is not the name of a run".to_owned());
+        return Err(ImportRefusal::Name);
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
-    plan.map_err(|error| format!("plan.json: {}", error.reason_without_path()))?;
-    let events: Vec<Event> = Journal::read(&staged.journal_path())
-        .map_err(|error| format!("its journal: {}", error.reason_without_path()))?;
+    plan.map_err(ImportRefusal::Plan)?;
+    let events: Vec<Event> =
+        Journal::read(&staged.journal_path()).map_err(ImportRefusal::Journal)?;
     let started = events.iter().find_map(|event| match &event.what {
         EventKind::RunStarted { run, .. } => Some(run.as_str()),
         _ => None,
     });
     if started != Some(id) {
-        let owner = started.unwrap_or("no run");
-        return Err(format!(
-            "it is not a run of this name: its journal belongs to {owner}"
-        ));
+        let owner = started.unwrap_or("no run").to_owned();
+        return Err(ImportRefusal::OtherJournal { owner });
     }
     let host_record: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
     let hostname_value = host_record.pointer("/host/hostname");
@@ -280,10 +281,8 @@ fn import_run(
     let target = runs.join(id);
     if target.exists() {
         if !have_same_content(&staged.journal_path(), &target.join("journal.jsonl")) {
-            return Err(format!(
-                "a different run of this name is in {}, or a longer copy of this one; move it away first",
-                runs.display()
-            ));
+            let runs = runs.to_owned();
+            return Err(ImportRefusal::Taken { runs });
         }
         return Ok(ImportedRun {
             already: true,
@@ -296,11 +295,10 @@ fn import_run(
         source: source.display().to_string(),
         time: Timestamp::now(),
     };
-    let marked = staged.write_json(MARK_FILE, &mark);
-    marked.map_err(|error| error.to_string())?;
-    set_mode(staged.path(), PRIVATE_DIRECTORY_MODE).map_err(|error| error.to_string())?;
-    let rejudged = judge(staged)?;
-    fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
+    staged.write_json(MARK_FILE, &mark)?;
+    set_mode(staged.path(), PRIVATE_DIRECTORY_MODE)?;
+    let rejudged = judge(staged).map_err(ImportRefusal::Rejudge)?;
+    fs::rename(staged.path(), &target).map_err(StoreError::io("move", staged.path()))?;
     Ok(ImportedRun {
         rejudged,
         ..arrival

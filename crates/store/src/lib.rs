@@ -10,6 +10,7 @@ pub mod error;
 pub mod files;
 pub mod home;
 pub mod import;
+pub mod import_refusal;
 pub mod journal;
 pub mod lock;
 mod lock_holder;

@@ -25,6 +25,11 @@ pub struct SamplingInterval {
     pub ms: u64,
 }
 
+/// A text that is no sampling interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a time between 100ms and 10m, or `off`")]
+pub struct InvalidSamplingInterval;
+
 impl Default for SamplingInterval {
     fn default() -> Self {
         Self { ms: 1000 }
@@ -43,8 +48,8 @@ impl SamplingInterval {
     /// Reads `1s`, `500ms`, `2m`, `off`. Under a tenth of a second, sampling itself would have a cost.
     ///
     /// # Errors
-    /// The reason why it is invalid.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// The text is none of these, or a time out of range.
+    pub fn parse(text: &str) -> Result<Self, InvalidSamplingInterval> {
         if text == "off" {
             return Ok(Self::OFF);
         }
@@ -52,7 +57,7 @@ impl SamplingInterval {
         let ms = pause.and_then(|pause| u64::try_from(pause.as_millis()).ok());
         ms.filter(|ms| (100..=600_000).contains(ms))
             .map(|ms| Self { ms })
-            .ok_or_else(|| "expected a time between 100ms and 10m, or `off`".to_owned())
+            .ok_or(InvalidSamplingInterval)
     }
 }
 

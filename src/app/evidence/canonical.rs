@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use retrial_plan::difference::find_differences;
-use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
+use retrial_store::{RunDirectory, StoreError};
 
 /// The largest file that is read, bytes.
 const MAX_JSON_BYTES: u64 = 64 << 20;
@@ -23,26 +23,49 @@ pub struct JsonFile<T> {
     pub problem: Option<String>,
 }
 
+/// The reason why a file of a bundle cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum EvidenceFileError {
+    /// Missing, no regular file, or too large.
+    #[error("{name}: {}", source.reason_without_path())]
+    Store {
+        /// Its path below the run's directory.
+        name: &'static str,
+        /// The reason.
+        source: StoreError,
+    },
+    /// Not the JSON that this version reads.
+    #[error("{name}: {source}")]
+    Json {
+        /// Its path below the run's directory.
+        name: &'static str,
+        /// The parser's error.
+        source: serde_json::Error,
+    },
+}
+
 /// Reads a JSON file of a run.
 ///
 /// # Errors
 /// If it is missing, or not what the program reads.
 pub fn read_canonical<T: Serialize + DeserializeOwned>(
     run: &RunDirectory,
-    name: &str,
-) -> Result<JsonFile<T>, String> {
+    name: &'static str,
+) -> Result<JsonFile<T>, EvidenceFileError> {
     let text = read_text_beneath(run.path(), Path::new(name), MAX_JSON_BYTES)
-        .map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
-    let file = parse_canonical(&text).map_err(|reason| format!("{name}: {reason}"))?;
+        .map_err(|source| EvidenceFileError::Store { name, source })?;
+    let file = parse_canonical(&text).map_err(|source| EvidenceFileError::Json { name, source })?;
     Ok(JsonFile {
         problem: file.problem.map(|problem| format!("{name}: {problem}")),
         ..file
     })
 }
 
-fn parse_canonical<T: Serialize + DeserializeOwned>(text: &str) -> Result<JsonFile<T>, String> {
-    let value: T = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let written = serde_json::to_string_pretty(&value).map_err(|error| error.to_string())?;
+fn parse_canonical<T: Serialize + DeserializeOwned>(
+    text: &str,
+) -> Result<JsonFile<T>, serde_json::Error> {
+    let value: T = serde_json::from_str(text)?;
+    let written = serde_json::to_string_pretty(&value)?;
     if text.strip_suffix('\n') == Some(&written) {
         return Ok(JsonFile {
             value,

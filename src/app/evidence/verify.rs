@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
+use super::canonical::EvidenceFileError;
 use super::{canonical, compare, recipe, rules, unpack};
 use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
@@ -24,10 +25,10 @@ use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::evidence::plan_source::plan_differences;
 use retrial_results::verdict::{ExitCode, QualifierKind, Verdict};
-use retrial_run::judge_run;
+use retrial_run::{RunError, judge_run};
 use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::open::read_text_beneath;
-use retrial_store::{RunDirectory, UnpackLimit};
+use retrial_store::{RunDirectory, StoreError, UnpackLimit};
 
 /// The largest text of a run that is read as a whole, bytes.
 const MAX_TEXT_BYTES: u64 = 64 << 20;
@@ -172,7 +173,7 @@ fn examine_bundle(
             into.problems.extend(verification_problems(&judged));
             into.judged = Some(judged);
         }
-        Err(reason) => into.problems.push(reason),
+        Err(error) => into.problems.push(error.to_string()),
     }
     Ok(Some(run))
 }
@@ -197,27 +198,40 @@ fn check_signature(
     })
 }
 
+/// The reason why an unpacked run cannot be judged again.
+#[derive(Debug, thiserror::Error)]
+enum RejudgementError {
+    #[error("journal.jsonl: it is larger than that of any run")]
+    JournalTooLarge,
+    #[error("journal.jsonl: {}", .0.reason_without_path())]
+    Journal(#[source] StoreError),
+    #[error(transparent)]
+    File(#[from] EvidenceFileError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
 /// Judges an unpacked run again, and compares the verdict with the recorded one.
 fn judge_unpacked(
     run: &RunDirectory,
     manifest: &BundleManifest,
     statement: &Statement,
     head: &BundleHead,
-) -> Result<Rejudgement, String> {
+) -> Result<Rejudgement, RejudgementError> {
     let mut large = manifest
         .files
         .iter()
         .filter(|file| file.bytes > MAX_TEXT_BYTES);
     if large.any(|file| file.path == "journal.jsonl") {
-        return Err("journal.jsonl: it is larger than that of any run".to_owned());
+        return Err(RejudgementError::JournalTooLarge);
     }
     let recorded = canonical::read_canonical::<Verdict>(run, "verdict.json")?;
     let plan = canonical::read_canonical::<Plan>(run, "plan.json")?;
     let forms = [recorded.problem, plan.problem].into_iter().flatten();
     let (recorded, plan) = (recorded.value, plan.value);
-    let events: Vec<Event> = Journal::read(&run.journal_path())
-        .map_err(|error| format!("journal.jsonl: {}", error.reason_without_path()))?;
-    let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
+    let events: Vec<Event> =
+        Journal::read(&run.journal_path()).map_err(RejudgementError::Journal)?;
+    let verdict = judge_run(run, false)?;
     let rules_comparison = rules::compare_with_builtin(&plan);
     let by_program = rules::judge_by_builtin_rules(run, &plan, &events).outcome;
     let mut differences: Vec<String> = forms.collect();

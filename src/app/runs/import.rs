@@ -6,6 +6,7 @@ use crate::app::evidence::{is_bundle, unpack_run};
 use retrial_results::verdict::Verdict;
 use retrial_run::judge_run;
 use retrial_store::import::{self, ImportReport};
+use retrial_store::import_refusal::RejudgeError;
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// Takes in the runs of an archive, or one run's directory.
@@ -18,15 +19,14 @@ pub fn import_and_rejudge(home: &Home, source: &Path) -> Result<ImportReport, St
 }
 
 /// Replaces the verdict of a run that has one. A run that ended before it was judged stays so.
-fn rejudge(run: &RunDirectory) -> Result<Option<String>, String> {
+fn rejudge(run: &RunDirectory) -> Result<Option<String>, RejudgeError> {
     const VERDICT_FILE: &str = "verdict.json";
     if !run.join(VERDICT_FILE).exists() {
         return Ok(None);
     }
     let stored_verdict = run.read_json::<Verdict>(VERDICT_FILE).ok();
-    let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
-    let written = run.write_json(VERDICT_FILE, &verdict);
-    written.map_err(|error| error.to_string())?;
+    let verdict = judge_run(run, false)?;
+    run.write_json(VERDICT_FILE, &verdict)?;
     let stored = stored_verdict.map_or("nothing readable".to_owned(), |stored| {
         stored.qualified_outcome().to_string()
     });

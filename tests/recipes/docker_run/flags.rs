@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use retrial_document::ErrorText;
 use retrial_recipe::docker_run::{
     DOCKER_RUN_FLAGS, DockerRunError, EmptyEnvironment, FlagTreatment, recipe_from_block,
 };
@@ -146,8 +147,10 @@ fn unsupported_arguments_are_refused_by_name() {
     let refused = |text: &str| -> String {
         let problems: Vec<DockerRunError> =
             recipe_from_block("x", text, &EmptyEnvironment).unwrap_err();
-        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        messages.join("\n")
+        let texts = problems
+            .iter()
+            .map(|problem| ErrorText::of(problem).to_string());
+        texts.collect::<Vec<_>>().join("\n")
     };
     for (text, word) in [
         ("ls", "no `docker run`"),
@@ -183,6 +186,26 @@ fn unsupported_arguments_are_refused_by_name() {
         ("docker exec -d x y\ndocker run a", "docker exec --detach"),
     ] {
         assert!(refused(text).contains(word), "{text}: {}", refused(text));
+    }
+}
+
+#[test]
+fn the_remedy_of_a_refused_value_is_apart_from_its_message() {
+    for (text, message, help) in [
+        (
+            "docker run --pid container:x a",
+            "--pid container:x: a recipe allows `host` only",
+            "remove it for the engine's default",
+        ),
+        (
+            "docker run -v /x a",
+            "--volume /x: an anonymous volume lasts only as long as its container",
+            "remove it, or write source:target",
+        ),
+    ] {
+        let problems = recipe_from_block("x", text, &EmptyEnvironment).unwrap_err();
+        let expected = ErrorText::new(message).with_help(help);
+        assert_eq!(ErrorText::of(&problems[0]), expected);
     }
 }
 

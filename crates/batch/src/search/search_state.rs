@@ -23,6 +23,19 @@ pub struct ObservedTrial {
     pub observed: RunObservation,
 }
 
+/// The reason why a trial has no value for the search.
+#[derive(Debug, thiserror::Error)]
+enum NoSearchValue {
+    #[error("{0}")]
+    NotMeasured(String),
+    /// The trial's figure, and the one of the first trial.
+    #[error(
+        "it has {} in {}, and the search began with {} in {}",
+        .0[0].figure_and_unit(), .0[0].scenario, .0[1].figure_and_unit(), .0[1].scenario
+    )]
+    OtherFigure(Box<[ObservedFigure; 2]>),
+}
+
 /// A search, with its trials so far.
 #[derive(Debug, Clone)]
 pub struct SearchState<'a> {
@@ -116,25 +129,24 @@ impl<'a> SearchState<'a> {
         let trials = self.trials.iter();
         let without = trials.filter_map(|trial| {
             let reason = self.search_value(&trial.observed).err()?;
-            Some((trial.cell, reason))
+            Some((trial.cell, reason.to_string()))
         });
         without.collect()
     }
 
     /// Returns the trial's value for the search; else why it has none: it has no figure, or another one than the first
     /// trial.
-    fn search_value(&self, observed: &RunObservation) -> Result<f64, String> {
+    fn search_value(&self, observed: &RunObservation) -> Result<f64, NoSearchValue> {
         match observed {
             RunObservation::Answer(yes) => Ok(f64::from(u8::from(*yes))),
-            RunObservation::NotMeasured(reason) => Err(reason.clone()),
+            RunObservation::NotMeasured(reason) => Err(NoSearchValue::NotMeasured(reason.clone())),
             RunObservation::Figure(figure) => match self.searched_figure() {
-                Some(first) if !first.is_same_figure(figure) => Err(format!(
-                    "it has {} in {}, and the search began with {} in {}",
-                    figure.figure_and_unit(),
-                    figure.scenario,
-                    first.figure_and_unit(),
-                    first.scenario
-                )),
+                Some(first) if !first.is_same_figure(figure) => {
+                    Err(NoSearchValue::OtherFigure(Box::new([
+                        figure.clone(),
+                        first.clone(),
+                    ])))
+                }
                 _ => Ok(figure.value),
             },
         }

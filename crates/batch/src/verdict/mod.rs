@@ -13,6 +13,7 @@ mod evidence;
 mod gap;
 mod judge;
 mod model;
+mod not_testable;
 mod part;
 mod planned_pairs;
 mod pool;

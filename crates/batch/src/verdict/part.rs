@@ -2,6 +2,7 @@
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
+use super::not_testable::NotTestable;
 use super::subject::SubjectMeasurement;
 use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use retrial_stats::{Decision, Difference};
@@ -20,8 +21,8 @@ pub(super) enum DecisionMethod {
     Gap(Box<GapTest>),
     /// Decided by the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
-    /// Undecidable, since a part of it is missing or unusable; with the reason.
-    NotTestable(String),
+    /// Undecidable, since a part of it is missing or unusable.
+    NotTestable(NotTestable),
 }
 
 impl PartTest {
@@ -65,6 +66,8 @@ pub(super) fn test_limits(measured: &SubjectMeasurement, figure: Option<&str>) -
         AccuracyLimits::Outside(figure) => {
             DecisionMethod::Limits(ClaimOutcome::Contradicted, figure)
         }
-        AccuracyLimits::Unknown(reason) => DecisionMethod::NotTestable(reason),
+        AccuracyLimits::Unknown(reason) => {
+            DecisionMethod::NotTestable(NotTestable::UnknownLimits(reason))
+        }
     }
 }

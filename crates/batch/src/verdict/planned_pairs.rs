@@ -5,6 +5,7 @@ use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, differ_in_benchmarks};
 
+use super::not_testable::NotTestable;
 use super::subject::{AlignedSubjects, JudgedSubject, SubjectMeasurement};
 use crate::BatchClaim;
 
@@ -16,7 +17,7 @@ pub(super) struct PlannedPair<'a> {
     /// The figure; empty where neither plan nor result names one.
     pub figure: String,
     /// Both sides, or why they cannot be compared.
-    pub pair: Result<FigurePair<'a>, String>,
+    pub pair: Result<FigurePair<'a>, NotTestable>,
 }
 
 /// The planned scenarios of a claim, each with its figure.
@@ -89,7 +90,7 @@ fn pair_of_scenario<'a>(
     let pair = own.and_then(|own| FigurePair::new(baseline, candidate, own, cut.paired));
     let found = pair.ok_or_else(|| {
         let reasons = why_unusable(cut.subjects, baseline, &figure);
-        reasons.unwrap_or_else(|| "they have no figure in common".to_owned())
+        reasons.unwrap_or(NotTestable::NoCommonFigure)
     });
     Some(PlannedPair {
         benchmark: &candidate.measured.benchmark,
@@ -113,9 +114,13 @@ fn unmatched_pair<'a>(
         return None;
     }
     let (scenario, mode) = (&side.measured.scenario, side.measured.mode);
-    let reason = lacks
-        .why_lost(mode)
-        .or_else(|| (!lacks.is_cell).then(|| format!("{} has no {scenario} {mode}", lacks.name)))?;
+    let reason = lacks.why_lost(mode).or_else(|| {
+        (!lacks.is_cell).then(|| NotTestable::NoMeasurement {
+            subject: lacks.name.clone(),
+            scenario: scenario.clone(),
+            mode,
+        })
+    })?;
     let figure = named.or(rounds.figures.names.first().map(String::as_str));
     Some(PlannedPair {
         benchmark: &side.measured.benchmark,
@@ -132,32 +137,34 @@ fn why_unusable(
     subjects: [&JudgedSubject; 2],
     like: SideMeasurement<'_>,
     figure: &str,
-) -> Option<String> {
+) -> Option<NotTestable> {
     let [baseline, candidate] = subjects;
     let both_reasons = [candidate, baseline].map(|one| one.why_unusable(like.measured, figure));
-    let reasons: Vec<String> = both_reasons.into_iter().flatten().collect();
-    (!reasons.is_empty()).then(|| reasons.join("; "))
+    match both_reasons {
+        [Some(first), Some(second)] => Some(NotTestable::Both(Box::new(first), Box::new(second))),
+        [first, second] => first.or(second),
+    }
 }
 
 /// Explains why the two sides of a pair have no ratio.
 pub(super) fn explain_missing_ratio(
     pair: &FigurePair<'_>,
     subjects: [&JudgedSubject; 2],
-) -> String {
+) -> NotTestable {
     let [ours, theirs] = &pair.figures;
     if let Some(reasons) = why_unusable(subjects, pair.baseline, &ours.name) {
         return reasons;
     }
     if !pair.has_common_unit() {
         let (first, second) = (pair.baseline.letter, pair.candidate.letter);
-        return format!(
-            "{first} gives it in {} and {second} in {}",
-            ours.unit, theirs.unit
-        );
+        return NotTestable::Units([
+            (first.to_owned(), ours.unit.clone()),
+            (second.to_owned(), theirs.unit.clone()),
+        ]);
     }
     match pair.trial_counts() {
-        [0, _] | [_, 0] => "they have no round in common".to_owned(),
-        _ => "it is not above zero in every trial".to_owned(),
+        [0, _] | [_, 0] => NotTestable::NoCommonRound,
+        _ => NotTestable::NotPositive,
     }
 }
 

@@ -5,6 +5,7 @@ use retrial_results::verdict::comparison::{PooledMeasurement, SideMeasurement};
 use retrial_results::verdict::{Evidence, Outcome, ResultVerdict, RunContext, Verdict, judge};
 
 use super::evidence::RunEvidence;
+use super::not_testable::NotTestable;
 use super::pool::pool_runs;
 use crate::accuracy::violates_only_limits;
 use crate::planned_figures::PlannedFigures;
@@ -59,36 +60,49 @@ impl JudgedSubject {
     }
 
     /// Explains why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
-    pub fn why_lost(&self, mode: Mode) -> Option<String> {
+    pub fn why_lost(&self, mode: Mode) -> Option<NotTestable> {
         let has_mode = |rounds: &SubjectMeasurement| rounds.measurement.mode == mode;
         let (trial, reason) = self.first_lost_run.as_ref()?;
-        (!self.rounds.iter().any(has_mode))
-            .then(|| format!("trial {trial} of {} has no result: {reason}", self.name))
+        (!self.rounds.iter().any(has_mode)).then(|| NotTestable::LostTrial {
+            subject: self.name.clone(),
+            trial: *trial,
+            reason: reason.clone(),
+        })
     }
 
     /// Explains why a figure of it cannot be compared; none if it can.
-    pub fn why_unusable(&self, like: &PooledMeasurement, figure: &str) -> Option<String> {
+    pub fn why_unusable(&self, like: &PooledMeasurement, figure: &str) -> Option<NotTestable> {
         let find = |by_benchmark| {
             let mut all = self.rounds.iter();
             all.find(|rounds| rounds.measurement.is_like(like, by_benchmark))
         };
         let rounds = find(true).or_else(|| find(false))?;
-        let (name, measurement) = (&self.name, &rounds.measurement);
+        let (subject, measurement) = (self.name.clone(), &rounds.measurement);
         if !measurement.valid {
-            let reason = rounds.result.sentence.trim_end_matches('.');
+            let reason = rounds.result.sentence.trim_end_matches('.').to_owned();
             return Some(match measurement.outcome {
-                Outcome::Failed => format!("{name} failed: {reason}"),
-                outcome => format!("{name} is {outcome}: {reason}"),
+                Outcome::Failed => NotTestable::Failed { subject, reason },
+                outcome => NotTestable::Invalid {
+                    subject,
+                    outcome,
+                    reason,
+                },
             });
         }
-        let scenario = &measurement.scenario;
+        let scenario = measurement.scenario.clone();
         let mut figures = measurement.figures.iter();
+        let named = if figure.is_empty() { "figure" } else { figure }.to_owned();
         match figures.find(|known| known.name == figure) {
-            None if figure.is_empty() => Some(format!("{name} has no figure in {scenario}")),
-            None => Some(format!("{name} has no {figure} in {scenario}")),
-            Some(known) if known.trials.is_none() => {
-                Some(format!("a trial of {name} has no {figure} in {scenario}"))
-            }
+            None => Some(NotTestable::NoFigureInScenario {
+                subject,
+                figure: named,
+                scenario,
+            }),
+            Some(known) if known.trials.is_none() => Some(NotTestable::TrialWithoutFigure {
+                subject,
+                figure: named,
+                scenario,
+            }),
             Some(_) => None,
         }
     }

@@ -4,6 +4,7 @@ use itertools::join;
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
+use super::not_testable::NotTestable;
 use super::part::{DecisionMethod, PartTest, test_limits};
 use super::planned_pairs::{
     PlannedPair, explain_missing_ratio, is_selected, notes_on_unmatched_scenarios, planned_pairs,
@@ -54,7 +55,7 @@ impl ClaimTester<'_> {
     fn test_figures<'a>(
         &self,
         find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
-    ) -> Result<Vec<PartTest>, String> {
+    ) -> Result<Vec<PartTest>, NotTestable> {
         let measured = |name: &String| {
             let subject = find(name).filter(|subject| !subject.rounds.is_empty());
             subject.ok_or_else(|| explain_missing_result(name, find(name)))
@@ -107,7 +108,7 @@ impl ClaimTester<'_> {
     fn explain_missing_figure<'a>(
         &self,
         find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
-    ) -> String {
+    ) -> NotTestable {
         let baseline = self.part.baseline.as_ref();
         let mut names = [Some(&self.part.candidate), baseline].into_iter().flatten();
         let lost = names.find_map(|name| find(name)?.why_lost(self.claimed_mode()));
@@ -117,13 +118,13 @@ impl ClaimTester<'_> {
         let words = [&self.claim.scenario, &self.claim.figure];
         let words = join(words.into_iter().flatten(), " ");
         match self.claim.assertion {
-            _ if !words.is_empty() => format!("there is no {words} to compare"),
-            Assertion::Accurate => "its accuracy was not measured".to_owned(),
-            Assertion::Accuracy { .. } => "they do not both have an accuracy".to_owned(),
+            _ if !words.is_empty() => NotTestable::NothingNamed { words },
+            Assertion::Accurate => NotTestable::NoAccuracy,
+            Assertion::Accuracy { .. } => NotTestable::NoCommonAccuracy,
             Assertion::Speed { .. }
             | Assertion::Consistency { .. }
             | Assertion::Gap { .. }
-            | Assertion::Gain { .. } => "they have no figure in common".to_owned(),
+            | Assertion::Gain { .. } => NotTestable::NoCommonFigure,
         }
     }
 
@@ -227,7 +228,12 @@ impl ClaimTester<'_> {
     }
 
     /// Creates a part of which a side is missing.
-    fn missing_part(&self, planned: &PlannedPair<'_>, both: [&str; 2], reason: &str) -> PartTest {
+    fn missing_part(
+        &self,
+        planned: &PlannedPair<'_>,
+        both: [&str; 2],
+        reason: &NotTestable,
+    ) -> PartTest {
         let [candidate, baseline] = both;
         let part = ClaimPart {
             benchmark: planned.benchmark.to_owned(),
@@ -236,7 +242,7 @@ impl ClaimTester<'_> {
             figure: planned.figure.clone(),
             ..self.blank_part(candidate, Some(baseline))
         };
-        let test = DecisionMethod::NotTestable(reason.to_owned());
+        let test = DecisionMethod::NotTestable(reason.clone());
         PartTest { part, test }
     }
 
@@ -259,7 +265,7 @@ impl ClaimTester<'_> {
             (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
                 scatters = pair_scatters(pair);
                 scatters.map_or_else(
-                    || DecisionMethod::NotTestable("one trial has no scatter".to_owned()),
+                    || DecisionMethod::NotTestable(NotTestable::NoScatter),
                     |[candidate, baseline]| {
                         DecisionMethod::Ratio(Difference::between_scatters(&candidate, &baseline))
                     },
@@ -362,7 +368,7 @@ impl ClaimTester<'_> {
         pair: &FigurePair<'_>,
         [candidate, baseline]: [&JudgedSubject; 2],
         third: &JudgedSubject,
-    ) -> Result<(GapTest, MeasuredSide), String> {
+    ) -> Result<(GapTest, MeasuredSide), NotTestable> {
         let figure = &pair.figures[0].name;
         let reference = pair.baseline.measured;
         let next_to = |other: &JudgedSubject| {
@@ -374,21 +380,26 @@ impl ClaimTester<'_> {
                     || (!by_benchmark && side.measured.is_like(reference, false))
             };
             let both = theirs.iter().find(like).zip(its.iter().find(like));
-            let (first, second) =
-                both.ok_or_else(|| format!("{} has no {}", third.name, reference.scenario))?;
+            let (first, second) = both.ok_or_else(|| NotTestable::NoScenario {
+                subject: third.name.clone(),
+                scenario: reference.scenario.clone(),
+            })?;
             let subjects = [other, third];
             let of_figure = first.figure(figure);
             let candidate_pair =
                 of_figure.and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
             let pair = candidate_pair.ok_or_else(|| {
                 let reason = third.why_unusable(reference, figure);
-                reason.unwrap_or_else(|| format!("{} has no {figure}", third.name))
+                reason.unwrap_or_else(|| NotTestable::NoFigure {
+                    subject: third.name.clone(),
+                    figure: figure.clone(),
+                })
             })?;
             let compared = pair.to_compared_figure(self.rules.alpha, Change::NotCompared, None);
             let known_difference = pair.difference.clone();
             let difference =
                 known_difference.ok_or_else(|| explain_missing_ratio(&pair, subjects))?;
-            Ok::<_, String>((difference, compared.candidate))
+            Ok::<_, NotTestable>((difference, compared.candidate))
         };
         let (with_candidate, to) = next_to(candidate)?;
         let (with_baseline, _) = next_to(baseline)?;
@@ -405,10 +416,15 @@ impl ClaimTester<'_> {
 }
 
 /// Explains why nothing can be compared with a subject that has no result.
-fn explain_missing_result(name: &str, subject: Option<&JudgedSubject>) -> String {
+fn explain_missing_result(name: &str, subject: Option<&JudgedSubject>) -> NotTestable {
+    let name = name.to_owned();
     match subject.and_then(|subject| subject.first_lost_run.as_ref()) {
-        Some((trial, reason)) => format!("{name} has no result (trial {trial}: {reason})"),
-        None => format!("{name} has no result"),
+        Some((trial, reason)) => NotTestable::LostResult {
+            subject: name,
+            trial: *trial,
+            reason: reason.clone(),
+        },
+        None => NotTestable::NoResult { subject: name },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AssignRequest, host_path, names_gpu_devices};
+use super::{AssignError, AssignRequest, host_path, names_gpu_devices};
 use crate::gpu_support::cdi_name_prefix;
 use crate::model::HostView;
 use retrial_recipe::model::{GpuAccess, GpuRequest, GpuVendor};
@@ -39,15 +39,12 @@ type MethodChoice = (InjectionMethod, &'static str);
 /// Chooses a method. A recipe that names its GPUs' devices follows a vendor's guide verbatim and is used as
 /// written. Otherwise device nodes are preferred for AMD (they require only the driver, and work with every
 /// engine), and the toolkit for NVIDIA (the driver's libraries must be injected, too).
-pub(super) fn choose_method(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
+pub(super) fn choose_method(request: &AssignRequest<'_>) -> Result<MethodChoice, AssignError> {
     let forced = "the recipe requests it (container.gpu_access)";
     let vendor = request.gpus.vendor;
     Ok(match request.container.gpu_access {
         GpuAccess::AsWritten if !request.gpu_selectors.is_empty() => {
-            return Err(
-                "the recipe passes its devices as written (container.gpu_access): choose in the recipe"
-                    .to_owned(),
-            );
+            return Err(AssignError::PassedAsWritten);
         }
         GpuAccess::AsWritten => (InjectionMethod::AsWritten, forced),
         GpuAccess::Devices => (InjectionMethod::Devices, forced),
@@ -64,7 +61,7 @@ pub(super) fn choose_method(request: &AssignRequest<'_>) -> Result<MethodChoice,
 }
 
 /// The recipe names devices of a GPU.
-fn choose_for_named_devices(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
+fn choose_for_named_devices(request: &AssignRequest<'_>) -> Result<MethodChoice, AssignError> {
     if request.gpu_selectors.is_empty() {
         let reason = "the recipe names its devices, as the vendor's guide does";
         return Ok((InjectionMethod::AsWritten, reason));
@@ -75,10 +72,7 @@ fn choose_for_named_devices(request: &AssignRequest<'_>) -> Result<MethodChoice,
         GpuVendor::Nvidia => devices.any(|device| is_single_gpu_device(device)),
     };
     if !can_choose {
-        return Err(
-            "the recipe names its GPUs' devices one by one, not /dev/dri: choose in the recipe"
-                .to_owned(),
-        );
+        return Err(AssignError::NamedOneByOne);
     }
     let reason = "the recipe names devices, and --gpus chooses among them";
     Ok((InjectionMethod::Devices, reason))

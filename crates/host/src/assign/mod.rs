@@ -7,6 +7,7 @@
 //! Environment variables (`ROCR_VISIBLE_DEVICES`, `HIP_VISIBLE_DEVICES`) only tell a program which GPUs to use.
 //! The others are inaccessible because their device nodes are not in the container.
 
+mod error;
 mod flags;
 mod method;
 mod select;
@@ -18,6 +19,7 @@ use super::model::{Gpu, HostView};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
+pub use error::AssignError;
 pub use method::{InjectionMethod, unsupported_method};
 pub use select::{count_cards, parse_index_range};
 
@@ -99,8 +101,10 @@ pub struct GpuFlags {
 /// Chooses GPUs and a method.
 ///
 /// # Errors
-/// A fragment with the reason why `--gpus` cannot be satisfied.
-pub fn assign_host_gpus(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), String> {
+/// `--gpus` cannot be satisfied, or a GPU is hidden.
+pub fn assign_host_gpus(
+    request: &AssignRequest<'_>,
+) -> Result<(GpuFlags, AssignedGpus), AssignError> {
     let (method, reason) = method::choose_method(request)?;
     let selection = select::select_gpus(request, method)?;
     let container_flags = flags::build_gpu_flags(request, method, &selection);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use itertools::{Itertools as _, join};
+use itertools::Itertools as _;
 
-use super::{AssignRequest, AssignedGpu, InjectionMethod, host_path};
+use super::{AssignError, AssignRequest, AssignedGpu, InjectionMethod, host_path};
 use crate::model::Gpu;
 
 /// GPUs of the host.
@@ -19,7 +19,7 @@ pub(super) struct GpuSelection {
 pub(super) fn select_gpus(
     request: &AssignRequest<'_>,
     method: InjectionMethod,
-) -> Result<GpuSelection, String> {
+) -> Result<GpuSelection, AssignError> {
     let available = vendor_gpus(request);
     let gpus = if !request.gpu_selectors.is_empty() {
         requested_gpus(request, &available)?
@@ -31,12 +31,7 @@ pub(super) fn select_gpus(
     if method != InjectionMethod::AsWritten
         && let Some(masked) = gpus.iter().find(|assigned| assigned.gpu.masked)
     {
-        return Err(format!(
-            "GPU {} ({}) has no device node: {} does not exist",
-            masked.index,
-            masked.gpu.pci,
-            masked.gpu.nodes.join(", ")
-        ));
+        return Err(AssignError::NoDeviceNode(Box::new(masked.clone())));
     }
     Ok(GpuSelection {
         includes_all: gpus.len() == available.len(),
@@ -105,12 +100,12 @@ fn pick_required_count(request: &AssignRequest<'_>, available: &[AssignedGpu]) -
 fn requested_gpus(
     request: &AssignRequest<'_>,
     available: &[AssignedGpu],
-) -> Result<Vec<AssignedGpu>, String> {
+) -> Result<Vec<AssignedGpu>, AssignError> {
     let mut gpus: Vec<AssignedGpu> = Vec::new();
     for word in request.gpu_selectors {
         let named = find_by_name(request, available, word)?;
         if let Some(twice) = named.iter().find(|gpu| gpus.contains(gpu)) {
-            return Err(format!("{} is a duplicate", twice.index));
+            return Err(AssignError::Duplicate { index: twice.index });
         }
         gpus.extend(named);
     }
@@ -121,14 +116,15 @@ fn find_by_name(
     request: &AssignRequest<'_>,
     available: &[AssignedGpu],
     word: &str,
-) -> Result<Vec<AssignedGpu>, String> {
+) -> Result<Vec<AssignedGpu>, AssignError> {
+    let selector = word.to_owned();
     if let Some((first, last)) = parse_index_range(word) {
         // A range may be longer than any host has GPUs.
         let count = available.len();
         let all = (first..=last).take(count + 1);
         let gpus = all.map(|index| {
             let gpu = available.get(index).cloned();
-            gpu.ok_or_else(|| format!("this host has {count} such GPUs, counted from 0"))
+            gpu.ok_or(AssignError::NoSuchIndex { count })
         });
         return gpus.collect();
     }
@@ -136,9 +132,7 @@ fn find_by_name(
         .get(..4)
         .is_some_and(|start| start.eq_ignore_ascii_case("GPU-"));
     if !by_uuid && !word.contains(':') {
-        return Err(format!(
-            "`{word}` is neither a number nor GPU-… nor a PCI address: write --gpus 0,1"
-        ));
+        return Err(AssignError::InvalidSelector { selector });
     }
     let matches = |assigned: &&AssignedGpu| {
         let uuid = assigned.gpu.uuid.as_deref().unwrap_or_default();
@@ -156,21 +150,12 @@ fn find_by_name(
     let several = by_uuid && count_cards(found.iter().map(|assigned| &assigned.gpu)) > 1;
     match (found.is_empty(), several) {
         (false, false) => Ok(found),
-        (false, true) => Err(format!("`{word}` matches several GPUs' ids")),
-        (true, _) => Err(format!(
-            "this host has no {} GPU `{word}`{}",
-            request.gpus.vendor.name(),
-            describe_available(available)
-        )),
-    }
-}
-
-fn describe_available(available: &[AssignedGpu]) -> String {
-    let gpus = available.iter();
-    let names = gpus.map(|assigned| format!("{} {}", assigned.index, assigned.gpu.pci));
-    match join(names, ", ") {
-        none if none.is_empty() => none,
-        names => format!("; it has {names}"),
+        (false, true) => Err(AssignError::Ambiguous { selector }),
+        (true, _) => Err(AssignError::NoSuchGpu {
+            vendor: request.gpus.vendor,
+            selector,
+            available: available.to_vec(),
+        }),
     }
 }
 

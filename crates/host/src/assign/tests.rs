@@ -1,5 +1,6 @@
 //! Tests from requests and selections to flags.
 
+use retrial_document::ErrorText;
 use rstest::rstest;
 
 use super::*;
@@ -60,7 +61,7 @@ fn assign_gpus(
     request: &GpuRequest,
     chosen: &[&str],
     host: &HostView,
-) -> Result<(GpuFlags, AssignedGpus), String> {
+) -> Result<(GpuFlags, AssignedGpus), AssignError> {
     let chosen: Vec<String> = chosen.iter().map(ToString::to_string).collect();
     assign_host_gpus(&AssignRequest {
         container,
@@ -155,7 +156,7 @@ fn gpus_are_selected_by_index_address_or_id(#[case] names: &[&str], #[case] expe
 #[case(&[""], "`` is neither a number")]
 fn unknown_gpus_are_refused(#[case] names: &[&str], #[case] reason: &str) {
     let error = assign_gpus(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap_err();
-    assert!(error.contains(reason), "{error}");
+    assert!(error.to_string().contains(reason), "{error}");
 }
 
 #[test]
@@ -178,7 +179,9 @@ fn a_recipe_without_devices_gets_the_requested_number() {
     assert_eq!(indices(&assigned), [0]);
     let error = assign_gpus(&bare, &gpus, &["1"], &mixed).unwrap_err();
     assert!(
-        error.contains("/dev/dri/renderD136 does not exist"),
+        error
+            .to_string()
+            .contains("/dev/dri/renderD136 does not exist"),
         "{error}"
     );
 }
@@ -369,5 +372,7 @@ fn numbered_devices_of_a_recipe_are_reduced_to_the_selected() {
         &["1"],
         &eight(),
     );
-    assert!(result.unwrap_err().contains("as written"));
+    let error = result.unwrap_err();
+    assert_eq!(error, AssignError::PassedAsWritten);
+    assert_eq!(ErrorText::of(&error).help, ["choose in the recipe"]);
 }

@@ -1,5 +1,6 @@
 //! The tests of a performance run's answers.
 
+use super::TestFileError;
 use super::checker::{Checker, format_precise_percent};
 use super::script_result::{ScriptResult, find_last_number, trimmed_lines};
 use crate::accuracy::Accuracy;
@@ -68,7 +69,7 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
 fn check_accuracy_deltas(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
     for (name, share) in &requirements.deltas {
-        let value = |read: &Result<Accuracy, String>, file: &str| {
+        let value = |read: &Result<Accuracy, TestFileError>, file: &str| {
             let accuracy = read
                 .as_ref()
                 .map_err(|error| format!("{error} in {file}"))?;

@@ -1,7 +1,7 @@
 //! The parts that the checks of all tests share.
 
 use super::script_result::{ScriptResult, find_last_number};
-use super::{ComplianceFiles, TestRequirements};
+use super::{ComplianceFiles, TestFileError, TestRequirements};
 use crate::check::RuleCheck;
 
 /// Files that are allowed next to the required ones.
@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
         &mut self,
         rule: &str,
         file: &str,
-        text: &'a Result<String, String>,
+        text: &'a Result<String, TestFileError>,
     ) -> Option<&'a str> {
         let word = text.as_ref().map(|text| ScriptResult::parse(text));
         let measured = word

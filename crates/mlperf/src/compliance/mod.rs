@@ -53,37 +53,50 @@ impl TestRequirements {
     }
 }
 
-/// The files in a test's folder; for a file that cannot be read, the reason: `it is missing`.
+/// The reason why there is nothing to check in a file of a test.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TestFileError {
+    /// No such file.
+    #[error("it is missing")]
+    Missing,
+    /// A file that cannot be read.
+    #[error("{reason}")]
+    Unreadable {
+        /// The error of whoever read it, as a lower-case fragment.
+        reason: String,
+    },
+}
+
+/// The files in a test's folder, or why one has nothing to check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComplianceFiles {
     /// `verify_accuracy.txt`.
-    pub verify_accuracy: Result<String, String>,
+    pub verify_accuracy: Result<String, TestFileError>,
     /// `verify_performance.txt`.
-    pub verify_performance: Result<String, String>,
+    pub verify_performance: Result<String, TestFileError>,
     /// `verify_output_len.txt`.
-    pub verify_output_len: Result<String, String>,
+    pub verify_output_len: Result<String, TestFileError>,
     /// Names in `accuracy/`; none where there is no such folder.
     pub accuracy: Option<Vec<String>>,
     /// Names in `performance/run_1/`; none where there is no such folder.
     pub performance: Option<Vec<String>>,
     /// `accuracy/baseline_accuracy.txt`.
-    pub baseline: Result<Accuracy, String>,
+    pub baseline: Result<Accuracy, TestFileError>,
     /// `accuracy/compliance_accuracy.txt`.
-    pub compliance: Result<Accuracy, String>,
+    pub compliance: Result<Accuracy, TestFileError>,
 }
 
 impl Default for ComplianceFiles {
     /// Returns the files of an empty folder: all are missing.
     fn default() -> Self {
-        let missing = || "it is missing".to_owned();
         Self {
-            verify_accuracy: Err(missing()),
-            verify_performance: Err(missing()),
-            verify_output_len: Err(missing()),
+            verify_accuracy: Err(TestFileError::Missing),
+            verify_performance: Err(TestFileError::Missing),
+            verify_output_len: Err(TestFileError::Missing),
             accuracy: None,
             performance: None,
-            baseline: Err(missing()),
-            compliance: Err(missing()),
+            baseline: Err(TestFileError::Missing),
+            compliance: Err(TestFileError::Missing),
         }
     }
 }

@@ -16,19 +16,26 @@ pub use accuracy::{EndpointAccuracy, Score};
 pub use audit::{audit_name, check_audit_outcome, is_audit_required};
 pub use performance::EndpointPerformance;
 
+/// The reason why a text is no configuration of an endpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseConfigError {
+    /// A number, a text or a list.
+    #[error("it is not a YAML mapping")]
+    NotAMapping,
+    /// No YAML at all; the lines after the first show the text.
+    #[error("it is not YAML: {}", .0.to_string().lines().next().unwrap_or_default())]
+    Syntax(#[source] Box<serde_saphyr::Error>),
+}
+
 /// Reads a `config.yaml`.
 ///
 /// # Errors
-/// A fragment: why it is none.
-pub fn parse_config(text: &str) -> Result<Map<String, Value>, String> {
+/// The text is none.
+pub fn parse_config(text: &str) -> Result<Map<String, Value>, ParseConfigError> {
     match serde_saphyr::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is not a YAML mapping".to_owned()),
-        Err(error) => {
-            let message = error.to_string();
-            let first = message.lines().next().unwrap_or_default();
-            Err(format!("it is not YAML: {first}"))
-        }
+        Ok(_) => Err(ParseConfigError::NotAMapping),
+        Err(error) => Err(ParseConfigError::Syntax(Box::new(error))),
     }
 }
 

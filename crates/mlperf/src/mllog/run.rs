@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::error::{EventError, MAX_RUNS, TrainingLogError, TrainingRunError};
 use super::identity::TrainingRunIdentity;
 use super::line::{MllogEvent, event_texts, may_have_key, parse_event};
 use retrial_readings::accumulator::Accumulator;
@@ -16,8 +17,6 @@ pub const TIME_TO_TRAIN: &str = "time_to_train";
 /// points.
 pub const SAMPLES_TO_CONVERGE: &str = "samples_to_converge";
 
-/// No log of a submission has more runs.
-const MAX_RUNS: usize = 1000;
 /// The most seeds of a run that are stored.
 const MAX_SEEDS: usize = 100;
 /// The most events of a run whose times are stored.
@@ -31,27 +30,6 @@ const EVALUATION_EVENTS: [&str; 2] = ["eval_accuracy", "eval_error"];
 /// Events of a run in progress: a `run_start` after one of them belongs to another run,
 /// before it to another rank.
 const PROGRESS_EVENTS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
-
-/// Reasons why an event does not have the figure that it announces.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum EventError {
-    /// The value is not a number.
-    #[error("an event {key} has `{text}`, not a number")]
-    NotANumber {
-        /// The key, or its member.
-        key: String,
-        /// The value, as text.
-        text: String,
-    },
-    /// The event was cut, or is no JSON.
-    #[error("an event {key} was cut, or is not JSON: `{text}`")]
-    Broken {
-        /// The key of the event.
-        key: String,
-        /// The text of the event, shortened.
-        text: String,
-    },
-}
 
 /// The last evaluation of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,76 +97,50 @@ impl TrainingRun {
     /// `MLCommons` counts it.
     ///
     /// # Errors
-    /// A fragment: where the log does not state them, or contradicts itself or its target.
-    pub fn minutes_to_train(&self, target: Option<&Limit>) -> Result<f64, String> {
-        let Some(started) = self.started_ms else {
-            return Err("the log has no run_start".to_owned());
-        };
+    /// The log does not state them, or contradicts itself or its target.
+    pub fn minutes_to_train(&self, target: Option<&Limit>) -> Result<f64, TrainingRunError> {
+        let started = self.started_ms.ok_or(TrainingRunError::NoStart)?;
         let Some(stopped) = self.stopped_ms else {
-            return Err(format!(
-                "the log ends before run_stop: its last event is {}",
-                self.last_key
-            ));
+            let last_key = self.last_key.clone();
+            return Err(TrainingRunError::NoStop { last_key });
         };
         match self.status.as_deref() {
-            _ if self.contradicted => {
-                return Err("its ranks disagree on the status of run_stop".to_owned());
-            }
-            None => return Err("run_stop has no status".to_owned()),
+            _ if self.contradicted => return Err(TrainingRunError::RanksDisagree),
+            None => return Err(TrainingRunError::NoStatus),
             Some("success") => {}
             Some(_) => return Ok(f64::INFINITY),
         }
         self.check_evaluation()?;
         if let Some(target) = target {
-            let value = self
-                .evaluation
-                .ok_or("it reports success, but the log has no eval_accuracy")?
-                .value;
+            let last = self.evaluation.ok_or(TrainingRunError::NoEvaluation)?;
+            let value = last.value;
             if !target.allows(value) {
-                return Err(format!(
-                    "it reports success, but its last eval_accuracy {value} misses the target"
-                ));
+                return Err(TrainingRunError::TargetMissed { value });
             }
         }
         let minutes = (stopped - started) / 60_000.0;
         if minutes > 0.0 {
             Ok(minutes)
         } else {
-            Err("its run_stop is not after its run_start".to_owned())
+            Err(TrainingRunError::StopNotAfterStart)
         }
     }
 
     /// Checks that the last evaluation of a run that reports success has a number.
     ///
     /// # Errors
-    /// A fragment: where it has none.
-    pub fn check_evaluation(&self) -> Result<(), String> {
+    /// It has none.
+    pub fn check_evaluation(&self) -> Result<(), TrainingRunError> {
         if self.status.as_deref() != Some("success") {
             return Ok(());
         }
         if let Some(line) = self.broken_evaluation {
-            return Err(format!(
-                "it reports success, but its last eval_accuracy, line {line}, was cut, or is not JSON"
-            ));
+            return Err(TrainingRunError::BrokenEvaluation { line });
         }
         if self.evaluation.is_none_or(|last| !last.value.is_nan()) {
             return Ok(());
         }
-        Err("it reports success, but its last eval_accuracy is not a number (NaN)".to_owned())
-    }
-
-    /// Returns the value of the key that was requested at this position.
-    ///
-    /// # Errors
-    /// A fragment: where there is none, it cannot be read, or several differ.
-    pub fn requested_value(&self, position: usize) -> Result<f64, String> {
-        let accumulator = self
-            .requested_accumulator(position)
-            .ok_or("it was not requested")?;
-        accumulator
-            .clone()
-            .into_single_value()
-            .map(|printed| printed.value)
+        Err(TrainingRunError::EvaluationNotANumber)
     }
 
     /// Returns what was read of the key that was requested at this position.
@@ -365,20 +317,18 @@ impl TrainingRunReader {
     /// Returns the runs of the log.
     ///
     /// # Errors
-    /// A fragment: where there is none, or too many.
-    pub fn finish(mut self) -> Result<Vec<TrainingRun>, String> {
+    /// It has none, or too many.
+    pub fn finish(mut self) -> Result<Vec<TrainingRun>, TrainingLogError> {
         self.finish_log();
         if self.too_many {
-            return Err(format!("the log has more than {MAX_RUNS} runs"));
+            return Err(TrainingLogError::TooManyRuns);
         }
         if self.done.is_empty() {
+            let keys = self.describe_keys();
             return Err(if self.keys.is_empty() {
-                "no line has :::MLLOG and an event".to_owned()
+                TrainingLogError::NoEvents
             } else {
-                format!(
-                    "the log has no run_start; its events are {}",
-                    self.describe_keys()
-                )
+                TrainingLogError::NoRuns { keys }
             });
         }
         Ok(self.done)

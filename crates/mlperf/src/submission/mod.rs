@@ -12,15 +12,25 @@ use super::check::RuleCheck;
 use fields::FieldRequirement;
 use retrial_readings::nearest::{join_first_names, truncate_for_message};
 
+/// The reason why a text is no JSON object.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseObjectError {
+    /// A number, a text or a list.
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    /// No JSON at all.
+    #[error("it is not JSON: {0}")]
+    Syntax(#[from] serde_json::Error),
+}
+
 /// Reads a file's object; a byte order mark before it is skipped.
 ///
 /// # Errors
-/// A fragment: the reason why it is none.
-pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
-    match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is not a JSON object".to_owned()),
-        Err(error) => Err(format!("it is not JSON: {error}")),
+/// The text is none.
+pub fn parse_object(text: &str) -> Result<Map<String, Value>, ParseObjectError> {
+    match serde_json::from_str(text.trim_start_matches('\u{feff}'))? {
+        Value::Object(object) => Ok(object),
+        _ => Err(ParseObjectError::NotAnObject),
     }
 }
 

@@ -72,7 +72,7 @@ proptest! {
     fn any_text_is_read_or_refused(text in "\\PC{0,80}") {
         match parse_object(&text) {
             Ok(object) => prop_assert!(!check_measurements(&object).is_empty()),
-            Err(reason) => prop_assert!(!reason.is_empty()),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
     }
 }

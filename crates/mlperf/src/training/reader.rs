@@ -172,8 +172,8 @@ impl<'a> LogReader<'a> {
                 }
                 runs.remove(0)
             }
-            Err(reason) => {
-                self.add_violation("run", reason, "one run");
+            Err(error) => {
+                self.add_violation("run", error.to_string(), "one run");
                 TrainingRun::default()
             }
         };
@@ -215,8 +215,8 @@ impl<'a> LogReader<'a> {
         }
         match run.minutes_to_train(None) {
             Ok(minutes) => Some(minutes),
-            Err(reason) => {
-                self.add_violation("time", reason, "run_stop after run_start");
+            Err(error) => {
+                self.add_violation("time", error.to_string(), "run_stop after run_start");
                 None
             }
         }

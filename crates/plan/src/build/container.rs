@@ -180,15 +180,10 @@ impl PlanBuilder<'_> {
         container: &Container,
     ) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
         let chosen = &self.options.gpus;
-        let error = |reason: String| PlanError::Gpus {
-            gpus: chosen.join(","),
-            reason,
-        };
         let Some(request) = &self.recipe.requires.gpus else {
             if !chosen.is_empty() {
-                return Err(error(
-                    "the recipe requires no GPUs (requires.gpus)".to_owned(),
-                ));
+                let gpus = chosen.join(",");
+                return Err(PlanError::NoGpusRequired { gpus });
             }
             let flags = GpuFlags {
                 devices: container.devices.clone(),
@@ -202,7 +197,10 @@ impl PlanBuilder<'_> {
             gpu_selectors: chosen,
             host: self.host,
         };
-        let (flags, assigned) = assign_host_gpus(&request).map_err(error)?;
+        let (flags, assigned) = assign_host_gpus(&request).map_err(|source| {
+            let gpus = chosen.join(",");
+            PlanError::Gpus { gpus, source }
+        })?;
         Ok((flags, Some(assigned)))
     }
 }

@@ -3,6 +3,7 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
+use retrial_host::assign::AssignError;
 use retrial_recipe::expression::ExpressionError;
 
 /// Why no plan could be made: the command line requests something that the recipe does not have.
@@ -50,13 +51,20 @@ pub enum PlanError {
         /// The names of the plan's steps, comma-separated.
         has: String,
     },
-    /// `--gpus` with a recipe that requires none, or with an index that the host does not have.
-    #[error("--gpus {gpus}: {reason}")]
+    /// `--gpus` with a recipe that requires none.
+    #[error("--gpus {gpus}: the recipe requires no GPUs (requires.gpus)")]
+    NoGpusRequired {
+        /// The value of `--gpus`.
+        gpus: String,
+    },
+    /// `--gpus` with GPUs that the host does not have, or that the recipe does not let one choose.
+    #[error("--gpus {gpus}: {source}")]
+    #[diagnostic(forward(source))]
     Gpus {
         /// The value of `--gpus`.
         gpus: String,
         /// Why these GPUs cannot be used.
-        reason: String,
+        source: AssignError,
     },
     /// The recipe needs a secret that the command line does not pass.
     #[error("the recipe needs the secret {name}, which is passed only on request")]

@@ -1,17 +1,18 @@
 //! Errors of JSON documents that give no figure.
 
 use crate::accumulator::MAX_TABLE_ENTRIES;
+use crate::json_path::JsonPathError;
 
 /// Reasons why a document gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JsonError {
     /// The path is none.
-    #[error("`{path}` is not a JSONPath: {reason}; write it as RFC 9535 does: `$.metrics.rouge1`")]
+    #[error("`{path}` is not a JSONPath: {source}; write it as RFC 9535 does: `$.metrics.rouge1`")]
     Path {
         /// The text that is not a `JSONPath`.
         path: String,
-        /// Its parser's message.
-        reason: String,
+        /// The reason why it is refused.
+        source: JsonPathError,
     },
     /// The document is none.
     #[error("it is not JSON: {reason}")]

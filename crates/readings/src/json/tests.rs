@@ -7,8 +7,10 @@ fn find(path: &str, take: MatchSelection, text: &str) -> Result<f64, String> {
     let mut reader = JsonReader::new(path, &[], None, take).map_err(|error| error.to_string())?;
     reader.read_file(text.as_bytes());
     let mut entries = reader.into_entries().map_err(|error| error.to_string())?;
-    let printed = entries.remove("").unwrap().into_single_value()?;
-    Ok(printed.value)
+    let single = entries.remove("").unwrap().into_single_value();
+    single
+        .map(|printed| printed.value)
+        .map_err(|error| error.to_string())
 }
 
 const SCORES: &str = r#"{"metrics": {"rouge1": 44.5, "rouge2": "22.1", "note": "NaN is \" no score",
@@ -79,7 +81,10 @@ fn find_in_log(
     let mut entries = reader.into_entries().map_err(|error| error.to_string())?;
     let figure = entries.remove("").unwrap();
     let place = figure.deciding_place();
-    Ok((figure.into_single_value()?.value, place))
+    let single = figure.into_single_value();
+    single
+        .map(|printed| (printed.value, place))
+        .map_err(|error| error.to_string())
 }
 
 #[rstest]
@@ -234,7 +239,8 @@ fn members_name_the_entries_of_a_table() {
         .remove("bf16 8192")
         .unwrap()
         .into_single_value()
-        .unwrap_err();
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("has no `tflop`; it has dtype, n, tflops"),
         "{error}"

@@ -230,7 +230,12 @@ fn entries(pattern: &Pattern, lines: &[&str]) -> Result<Vec<(String, f64)>, Stri
     let entries = reader.into_entries().map_err(|error| error.to_string())?;
     let figures = entries.into_iter();
     figures
-        .map(|(name, accumulator)| Ok((name, accumulator.into_single_value()?.value)))
+        .map(|(name, accumulator)| {
+            let single = accumulator.into_single_value();
+            single
+                .map(|printed| (name, printed.value))
+                .map_err(|error| error.to_string())
+        })
         .collect()
 }
 

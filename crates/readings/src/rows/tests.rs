@@ -20,7 +20,10 @@ fn cell(column: &str, filter: &[(&str, &str)], row: Option<u32>) -> CsvCell {
 fn figure(text: &str, cell: &CsvCell, take: MatchSelection) -> Result<f64, String> {
     let mut entries =
         read_csv_entries(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
-    Ok(entries.remove("").unwrap().into_single_value()?.value)
+    let single = entries.remove("").unwrap().into_single_value();
+    single
+        .map(|printed| printed.value)
+        .map_err(|error| error.to_string())
 }
 
 #[rstest]

@@ -3,6 +3,8 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
+use super::value_error::FlagValueError;
+
 /// The reason why a block cannot be converted into a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
 pub enum DockerRunError {
@@ -85,13 +87,14 @@ pub enum DockerRunError {
     },
     /// A value that the recipe's key does not accept, or a file that cannot be read.
     #[error("{flag} {value}: {reason}")]
+    #[diagnostic(forward(reason))]
     Value {
         /// The flag with its dashes.
         flag: String,
         /// The value as written.
         value: String,
-        /// Why the value is not accepted, and how to write it.
-        reason: String,
+        /// Why the value is not accepted.
+        reason: FlagValueError,
     },
     /// The shell's working directory in a value that cannot be relative.
     #[error("{flag}: `${{PWD}}` is not possible here")]

@@ -19,6 +19,7 @@ mod secret;
 mod shell_environment;
 mod text;
 mod translate;
+mod value_error;
 mod words;
 
 pub use error::DockerRunError;
@@ -27,6 +28,7 @@ pub use line::{DockerRunCommand, FlagValue, parse_line};
 pub use nodes::{list_node, map_node, plain_node, text_node};
 pub use shell_environment::{EmptyEnvironment, ShellEnvironment};
 pub use text::DockerRunDraft;
+pub use value_error::FlagValueError;
 pub use words::{ShellWord, ShellWordPart, split_commands};
 
 /// A recipe, and its differences from the command line.

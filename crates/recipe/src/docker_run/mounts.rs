@@ -1,21 +1,20 @@
 //! Converts `--volume` and `--mount`.
 
 use super::parts::RecipeParts;
+use super::value_error::FlagValueError;
 use super::words::{ShellWord, ShellWordPart};
 
-/// `source:target[:options]`; the error is the reason why a recipe cannot express it.
+/// `source:target[:options]`.
 pub(super) fn translate_volume(
     parts: &mut RecipeParts<'_>,
     value: &ShellWord,
-) -> Result<(), String> {
+) -> Result<(), FlagValueError> {
     let shown = value.to_shell_text();
     let words = value.split(':');
     let (source, target, options) = match words.as_slice() {
         [source, target] => (source, target, None),
         [source, target, options] => (source, target, Some(options.to_shell_text())),
-        _ => Err(
-            "an anonymous volume lasts only as long as its container: remove it, or write source:target",
-        )?,
+        _ => return Err(FlagValueError::AnonymousVolume),
     };
     let mut read_only = false;
     for option in options.iter().flat_map(|options| options.split(',')) {
@@ -26,23 +25,25 @@ pub(super) fn translate_volume(
             "cached" | "delegated" | "consistent" => parts.add_note(format!(
                 "--volume {shown}: dropped `{option}`, which only Docker Desktop uses"
             )),
-            "z" | "Z" => Err(format!(
-                "`{option}` relabels the directory for SELinux, which a recipe cannot express: label it yourself, or give --security-opt label=disable"
-            ))?,
-            other => Err(format!(
-                "a recipe cannot express `{other}`: ro and rw are known"
-            ))?,
+            "z" | "Z" => {
+                let option = option.to_owned();
+                return Err(FlagValueError::Relabel { option });
+            }
+            other => {
+                let option = other.to_owned();
+                return Err(FlagValueError::VolumeOption { option });
+            }
         }
     }
     add_bind_mount(parts, "volume", source, target, read_only);
     Ok(())
 }
 
-/// `type=bind,source=…,target=…,readonly`; the error is the reason why a recipe cannot express it.
+/// `type=bind,source=…,target=…,readonly`.
 pub(super) fn translate_mount(
     parts: &mut RecipeParts<'_>,
     value: &ShellWord,
-) -> Result<(), String> {
+) -> Result<(), FlagValueError> {
     let shown = value.to_shell_text();
     let mut kind = "volume".to_owned();
     let (mut source, mut target, mut read_only) = (None, None, false);
@@ -60,9 +61,10 @@ pub(super) fn translate_mount(
             "tmpfs-size" => tmpfs.push(format!("size={text}")),
             "tmpfs-mode" => tmpfs.push(format!("mode={text}")),
             "bind-propagation" if text == "rprivate" => {}
-            other => Err(format!(
-                "a recipe cannot express `{other}`: type, source, target and readonly are known"
-            ))?,
+            other => {
+                let key = other.to_owned();
+                return Err(FlagValueError::MountKey { key });
+            }
         }
     }
     match (kind.as_str(), source, target) {
@@ -76,9 +78,7 @@ pub(super) fn translate_mount(
                 parts.set_flag("tmpfs", format!("{target}{colon}{}", tmpfs.join(",")));
             }
         }
-        _ => Err(
-            "recipes mount directories of the host (type=bind with source and target) and memory (type=tmpfs)",
-        )?,
+        _ => return Err(FlagValueError::MountType),
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ fn add_bind_mount(
         }
         Some(ShellWordPart::Variable { .. }) => parts.expand_word(&dashed, source, true),
         _ => {
-            parts.refuse_value(flag, &shown, "recipes mount directories, not named volumes: write an absolute path, or ./ for one next to the recipe");
+            parts.refuse_value(flag, &shown, FlagValueError::NamedVolume);
             return;
         }
     };

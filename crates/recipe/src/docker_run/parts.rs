@@ -7,6 +7,7 @@ use super::error::DockerRunError;
 use super::nodes::{list_node, map_node, plain_node, text_node};
 use super::secret::{find_hub_token, is_secret};
 use super::shell_environment::ShellEnvironment;
+use super::value_error::FlagValueError;
 use super::words::{ShellWord, ShellWordPart};
 use crate::model::Container;
 use crate::quote::shell_quote;
@@ -215,7 +216,7 @@ impl<'a> RecipeParts<'a> {
     pub(super) fn set_flag(&mut self, flag: &'static str, value: String) {
         let Some((position, key)) = container_key(flag) else {
             // A flag of the table that is never read would be lost.
-            return self.refuse_value(flag, &value, "a recipe cannot express this yet");
+            return self.refuse_value(flag, &value, FlagValueError::NoKey);
         };
         let value = match key.field_type {
             FieldType::Bool | FieldType::Integer(..) | FieldType::Number => plain_node(value),
@@ -237,7 +238,7 @@ impl<'a> RecipeParts<'a> {
     /// of an earlier one, as Docker has it.
     pub(super) fn set_map_entry(&mut self, flag: &'static str, name: &str, value: Node) {
         let Some((position, key)) = container_key(flag) else {
-            return self.refuse_value(flag, name, "a recipe cannot express this yet");
+            return self.refuse_value(flag, name, FlagValueError::NoKey);
         };
         let empty = Node::map(Vec::new(), value.span.clone());
         let (_, node) = self.container.entry(position).or_insert((key.name, empty));
@@ -247,11 +248,11 @@ impl<'a> RecipeParts<'a> {
         }
     }
 
-    pub(super) fn refuse_value(&mut self, flag: &str, value: &str, reason: impl Into<String>) {
+    pub(super) fn refuse_value(&mut self, flag: &str, value: &str, reason: FlagValueError) {
         self.problems.push(DockerRunError::Value {
             flag: format!("--{flag}"),
             value: value.to_owned(),
-            reason: reason.into(),
+            reason,
         });
     }
 
@@ -261,7 +262,7 @@ impl<'a> RecipeParts<'a> {
             .iter()
             .any(|path| path.split('/').any(|part| part == ".."));
         if climbs {
-            self.refuse_value(flag, value, "`..` in a path: write the resolved path");
+            self.refuse_value(flag, value, FlagValueError::ParentPath);
         }
         climbs
     }

@@ -1,5 +1,7 @@
 //! The environment of the shell in which a guide is followed.
 
+use std::io;
+
 /// The environment of the shell in which a guide is followed.
 pub trait ShellEnvironment {
     /// Returns the value of an environment variable.
@@ -7,8 +9,8 @@ pub trait ShellEnvironment {
     /// Returns the text of a file, for `--env-file`.
     ///
     /// # Errors
-    /// Returns the reason why the file cannot be read.
-    fn read_file(&self, path: &str) -> Result<String, String>;
+    /// The file cannot be read.
+    fn read_file(&self, path: &str) -> io::Result<String>;
 }
 
 /// An environment without variables and files.
@@ -20,7 +22,7 @@ impl ShellEnvironment for EmptyEnvironment {
         None
     }
 
-    fn read_file(&self, _path: &str) -> Result<String, String> {
-        Err("there are no files here".to_owned())
+    fn read_file(&self, _path: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
     }
 }

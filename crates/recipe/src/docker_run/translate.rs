@@ -9,6 +9,7 @@ use super::nodes::{map_node, plain_node, text_node};
 use super::parts::{DraftedStep, RecipeParts};
 use super::secret::is_secret;
 use super::shell_environment::ShellEnvironment;
+use super::value_error::FlagValueError;
 use super::words::{ShellWord, is_variable_name};
 use itertools::Itertools as _;
 use retrial_document::{ByteUnits, Node, measures};
@@ -151,12 +152,12 @@ fn translate_flag(parts: &mut RecipeParts<'_>, option: &FlagValue) {
     }
 }
 
-/// Sets the key of a flag; the error is the reason why a recipe cannot express its value.
+/// Sets the key of a flag.
 fn set_flag_value(
     parts: &mut RecipeParts<'_>,
     name: &'static str,
     value: &ShellWord,
-) -> Result<(), String> {
+) -> Result<(), FlagValueError> {
     let shown = value.to_shell_text();
     match name {
         "volume" => mounts::translate_volume(parts, value)?,
@@ -166,18 +167,18 @@ fn set_flag_value(
         "gpus" => translate_gpus(parts, &shown)?,
         "ulimit" => translate_ulimit(parts, &shown)?,
         "sysctl" => {
-            let (key, value) = shown.split_once('=').ok_or("write name=value")?;
+            let (key, value) = shown.split_once('=').ok_or(FlagValueError::Sysctl)?;
             parts.set_map_entry("sysctl", key, text_node(value));
         }
         "shm-size" | "memory" if measures::parse_size(&shown, ByteUnits::Docker).is_none() => {
-            Err("write a size, for example 64G")?;
+            return Err(FlagValueError::Size);
         }
         "network" if shown.contains(['=', ',']) || shown.starts_with("container:") => {
-            Err("a recipe allows host, bridge, none or a network's name")?;
+            return Err(FlagValueError::Network);
         }
-        "network" if parts.has_flag("network") => Err("a recipe has one network")?,
+        "network" if parts.has_flag("network") => return Err(FlagValueError::SecondNetwork),
         "uts" | "pid" | "userns" if shown != "host" => {
-            Err("a recipe allows `host` only; remove it for the engine's default")?;
+            return Err(FlagValueError::HostOnly);
         }
         _ => copy_flag_value(parts, name, value),
     }
@@ -211,7 +212,7 @@ fn parse_variable(parts: &mut RecipeParts<'_>, word: &ShellWord) -> Option<(Stri
         None => (word.to_shell_text(), None),
     };
     if !is_variable_name(&name) {
-        parts.refuse_value("env", &name, "this is not a variable name");
+        parts.refuse_value("env", &name, FlagValueError::VariableName);
         return None;
     }
     if name == "HF_TOKEN" {
@@ -234,8 +235,11 @@ fn parse_variable(parts: &mut RecipeParts<'_>, word: &ShellWord) -> Option<(Stri
 }
 
 /// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.
-fn read_env_file(parts: &mut RecipeParts<'_>, path: &str) -> Result<(), String> {
-    let lines = parts.surroundings.read_file(path)?;
+fn read_env_file(parts: &mut RecipeParts<'_>, path: &str) -> Result<(), FlagValueError> {
+    let lines = parts.surroundings.read_file(path).map_err(|error| {
+        let reason = error.to_string();
+        FlagValueError::EnvFile { reason }
+    })?;
     parts.add_note(format!(
         "--env-file {path}: its variables are in the recipe"
     ));
@@ -248,7 +252,7 @@ fn read_env_file(parts: &mut RecipeParts<'_>, path: &str) -> Result<(), String> 
     Ok(())
 }
 
-fn translate_gpus(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), String> {
+fn translate_gpus(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), FlagValueError> {
     let bare = written.trim_matches('"');
     let count = match bare.strip_prefix("device=") {
         Some(ids) => {
@@ -270,17 +274,17 @@ fn translate_gpus(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), Stri
             count
         }
     };
-    parts.gpus = Some(count.ok_or("expected all, a number, or device=0,1")?);
+    parts.gpus = Some(count.ok_or(FlagValueError::Gpus)?);
     Ok(())
 }
 
-fn translate_ulimit(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), String> {
+fn translate_ulimit(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), FlagValueError> {
     let read = || -> Option<(String, i64, i64)> {
         let (name, limits) = written.split_once('=')?;
         let (soft, hard) = limits.split_once(':').unwrap_or((limits, limits));
         Some((name.to_owned(), soft.parse().ok()?, hard.parse().ok()?))
     };
-    let (name, soft, hard) = read().ok_or("write name=soft:hard, for example memlock=-1:-1")?;
+    let (name, soft, hard) = read().ok_or(FlagValueError::Ulimit)?;
     let limit = |limit: i64| plain_node(limit.to_string());
     let value = if soft == hard {
         limit(soft)

@@ -1,53 +1,49 @@
 //! Evaluates one expression, and finds the names in it.
 
-use minijinja::{Environment, Expression, UndefinedBehavior};
+use minijinja::{Environment, UndefinedBehavior};
 use retrial_document::Scalar;
 use retrial_document::formats::is_word;
 
+use super::error::ExpressionFault;
 use super::scope::{ExpressionScope, to_scalar};
 
 /// Returns the value of an expression, or its fault. A value of text is not plain.
 pub(crate) fn evaluate_expression(
     expression: &str,
     scope: &ExpressionScope,
-) -> Result<Scalar, String> {
+) -> Result<Scalar, ExpressionFault> {
     let trimmed = trim_nonempty(expression)?;
     if is_path(trimmed) {
         return scope
             .evaluate_path(trimmed)
-            .ok_or_else(|| format!("`{trimmed}` is not defined"));
+            .ok_or_else(|| ExpressionFault::Undefined {
+                name: trimmed.to_owned(),
+            });
     }
     let environment = strict_environment();
-    let value = compile_expression(&environment, trimmed)?.eval(scope.to_context());
-    to_scalar(&value.map_err(|error| describe_error(&error))?)
+    let compiled = environment.compile_expression(trimmed)?;
+    to_scalar(&compiled.eval(scope.to_context())?)
 }
 
 /// Returns the names in an expression in their order, or its fault. Needs no values.
-pub(crate) fn referenced_names(expression: &str) -> Result<Vec<String>, String> {
+pub(crate) fn referenced_names(expression: &str) -> Result<Vec<String>, ExpressionFault> {
     let trimmed = trim_nonempty(expression)?;
     if is_path(trimmed) {
         return Ok(vec![trimmed.to_owned()]);
     }
     let environment = strict_environment();
-    let variables = compile_expression(&environment, trimmed)?.undeclared_variables(true);
+    let compiled = environment.compile_expression(trimmed)?;
+    let variables = compiled.undeclared_variables(true);
     let mut names: Vec<String> = variables.into_iter().collect();
     names.sort_by_key(|name| (trimmed.find(name.as_str()), name.clone()));
     Ok(names)
 }
 
-fn trim_nonempty(expression: &str) -> Result<&str, String> {
+fn trim_nonempty(expression: &str) -> Result<&str, ExpressionFault> {
     match expression.trim() {
-        "" => Err("the expression is empty".into()),
+        "" => Err(ExpressionFault::Empty),
         trimmed => Ok(trimmed),
     }
-}
-
-fn compile_expression<'e>(
-    environment: &'e Environment<'_>,
-    expression: &'e str,
-) -> Result<Expression<'e, 'e>, String> {
-    let compiled = environment.compile_expression(expression);
-    compiled.map_err(|error| describe_error(&error))
 }
 
 /// Returns whether the text is a dotted path of names; a name may have hyphens, as keys of a recipe do.
@@ -71,11 +67,4 @@ fn strict_environment() -> Environment<'static> {
 #[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
 fn saturating_integer(number: f64) -> i64 {
     number as i64
-}
-
-fn describe_error(error: &minijinja::Error) -> String {
-    match error.detail() {
-        Some(detail) => format!("{}: {detail}", error.kind()),
-        None => error.kind().to_string(),
-    }
 }

@@ -4,25 +4,17 @@
 //! here, so that names may hold hyphens. Everything else (`gpus.count * 2`,
 //! `'x' if variant.gpu == 'h200' else 'y'`) is minijinja's, strict: an undefined name is an error.
 
+mod error;
 mod evaluate;
 mod scan;
 mod scope;
 mod template;
 
+pub use error::{ExpressionError, ExpressionFault};
 pub(crate) use evaluate::{evaluate_expression, referenced_names};
 pub(crate) use scan::find_expressions;
 pub use scope::{ExpressionScope, NodeScope, ParamValue};
 pub use template::{MEASUREMENT_SCOPE, RUN_SCOPE, Template};
-
-/// An expression that cannot be evaluated.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("in `${{{{ {expression} }}}}`: {message}")]
-pub struct ExpressionError {
-    /// The text between `${{` and `}}`, trimmed.
-    pub expression: String,
-    /// Why the expression has no value.
-    pub message: String,
-}
 
 /// Returns the template with each expression replaced by its value. Expressions with names that are known only on the
 /// machines stay as they are until `scope` has those values.
@@ -36,7 +28,7 @@ pub fn render_template(
     let text = &template.0;
     let expressions = find_expressions(text).map_err(|error| ExpressionError {
         expression: text[error.offset..].chars().take(40).collect(),
-        message: "`${{` is never closed by `}}`".into(),
+        fault: ExpressionFault::NotClosed,
     })?;
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -48,9 +40,9 @@ pub fn render_template(
             done = expression.outer.end;
             continue;
         }
-        let value = evaluate_expression(inner, scope).map_err(|message| ExpressionError {
+        let value = evaluate_expression(inner, scope).map_err(|fault| ExpressionError {
             expression: inner.trim().to_owned(),
-            message,
+            fault,
         })?;
         out.push_str(&value.text);
         done = expression.outer.end;
@@ -90,7 +82,8 @@ mod tests {
     }
 
     fn render_text(text: &str) -> Result<String, String> {
-        render_template(&Template(text.into()), &full_scope()).map_err(|error| error.message)
+        let rendered = render_template(&Template(text.into()), &full_scope());
+        rendered.map_err(|error| error.fault.to_string())
     }
 
     #[test]

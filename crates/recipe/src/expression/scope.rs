@@ -7,6 +7,7 @@ use minijinja::{Value, context};
 use retrial_document::Scalar;
 use serde::{Deserialize, Serialize};
 
+use super::error::ExpressionFault;
 use crate::model::Mode;
 
 /// The value of a param.
@@ -136,23 +137,17 @@ impl ExpressionScope {
 }
 
 /// Returns a value as it would be written in a recipe.
-pub(super) fn to_scalar(value: &Value) -> Result<Scalar, String> {
+pub(super) fn to_scalar(value: &Value) -> Result<Scalar, ExpressionFault> {
     let text = match value.kind() {
         // minijinja prints truth values as Python does.
         ValueKind::Bool => value.is_true().to_string(),
         ValueKind::String => value.to_string(),
         ValueKind::Number => match i64::try_from(value.clone()) {
             Ok(integer) => integer.to_string(),
-            Err(_) => f64::try_from(value.clone())
-                .map_err(|error| error.to_string())?
-                .to_string(),
+            Err(_) => f64::try_from(value.clone())?.to_string(),
         },
-        ValueKind::Undefined => return Err("it evaluates to an undefined value".into()),
-        kind => {
-            return Err(format!(
-                "it evaluates to a {kind}, not to text, a number or a boolean"
-            ));
-        }
+        ValueKind::Undefined => return Err(ExpressionFault::UndefinedValue),
+        kind => return Err(ExpressionFault::NotScalar(kind)),
     };
     let plain = value.kind() != ValueKind::String;
     Ok(Scalar { text, plain })

@@ -1,6 +1,6 @@
 //! The figures of an `accuracy.txt` or of a check's output, where no recipe says how they are printed.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use itertools::join;
@@ -11,7 +11,7 @@ use retrial_document::measures::format;
 use retrial_mlperf::accuracy::{Accuracy, AccuracyReader};
 use retrial_mlperf::check::RuleCheck;
 use retrial_recipe::model::Limit;
-use retrial_store::{blocks, open};
+use retrial_store::{StoreError, blocks, open};
 
 /// The file that `MLPerf Inference`'s accuracy scripts write next to the log.
 pub const ACCURACY_FILE: &str = "accuracy.txt";
@@ -23,29 +23,41 @@ pub const MAX_LOG_BYTES: u64 = 10 << 10;
 /// The largest that is read: the longest that was published has 140 kB.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
+/// The reason why an `accuracy.txt` cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AccuracyFileError {
+    /// Missing, or no regular file.
+    #[error("{}", .0.reason_without_path())]
+    Open(#[from] StoreError),
+    /// The disk's error.
+    #[error("it cannot be read: {0}")]
+    Read(#[from] io::Error),
+    /// Longer than any that an accuracy script writes.
+    #[error("it is larger than {}", format::format_bytes(MAX_FILE_BYTES))]
+    TooLarge,
+}
+
 /// Reads an `accuracy.txt` beneath a folder; `required` are the figures that the round asks for,
 /// where it is known.
 ///
 /// # Errors
-/// A fragment: where it is missing, no regular file, too long, or cannot be read.
+/// It is missing, no regular file, too long, or cannot be read.
 pub fn read_accuracy<T>(
     folder: &Path,
     file: &Path,
     required: &[(String, T)],
-) -> Result<Accuracy, String> {
-    let opened = open::open_beneath(folder, file).map_err(|error| error.reason_without_path())?;
+) -> Result<Accuracy, AccuracyFileError> {
+    let opened = open::open_beneath(folder, file)?;
     let mut reader = AccuracyReader::default()
         .with_requested_figures(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
     let mut length = opened.metadata().map_or(0, |metadata| metadata.len());
     if length <= MAX_FILE_BYTES {
         length =
-            blocks::for_each_block(opened.take(MAX_FILE_BYTES + 1), |block| reader.push(block))
-                .map_err(|error| format!("it cannot be read: {error}"))?;
+            blocks::for_each_block(opened.take(MAX_FILE_BYTES + 1), |block| reader.push(block))?;
     }
     if length > MAX_FILE_BYTES {
-        let most = format::format_bytes(MAX_FILE_BYTES);
-        return Err(format!("it is larger than {most}"));
+        return Err(AccuracyFileError::TooLarge);
     }
     Ok(reader.finish())
 }
@@ -60,7 +72,8 @@ pub fn read_into_trial(
 ) {
     match read_accuracy(folder, file, required) {
         Ok(accuracy) => add_to_trial(trial, &accuracy),
-        Err(reason) if file == Path::new(ACCURACY_FILE) => {
+        Err(error) if file == Path::new(ACCURACY_FILE) => {
+            let reason = error.to_string();
             trial.missing.insert(ACCURACY_FILE.to_owned(), reason);
         }
         Err(_) => {}
@@ -176,7 +189,7 @@ mod tests {
         let file = std::fs::File::create(folder.path().join(ACCURACY_FILE)).unwrap();
         file.set_len(5 << 30).unwrap();
         let error = read_accuracy::<f64>(folder.path(), Path::new(ACCURACY_FILE), &[]).unwrap_err();
-        assert_eq!(error, "it is larger than 64 MiB");
+        assert_eq!(error.to_string(), "it is larger than 64 MiB");
     }
 
     #[test]

@@ -7,7 +7,9 @@ use itertools::Itertools as _;
 
 use super::{accuracy, folder};
 use crate::verdict::RuleCheck;
-use retrial_mlperf::compliance::{self, ComplianceFiles, ComplianceResult, Test, TestRequirements};
+use retrial_mlperf::compliance::{
+    self, ComplianceFiles, ComplianceResult, Test, TestFileError, TestRequirements,
+};
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::rounds::{InferenceRules, check_audit};
 use retrial_store::open;
@@ -52,9 +54,10 @@ pub fn check_loose_test(
 
 /// Reads and checks a test's folder.
 pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
+    let unreadable = |reason| TestFileError::Unreadable { reason };
     let text = |name: &str| {
         open::read_text_beneath(folder, Path::new(name), MAX_TEXT_BYTES)
-            .map_err(|error| error.reason_without_path())
+            .map_err(|error| unreadable(error.reason_without_path()))
     };
     let accuracy = |name: &str| {
         accuracy::read_accuracy(
@@ -62,6 +65,7 @@ pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> Comp
             &Path::new("accuracy").join(name),
             &requirements.deltas,
         )
+        .map_err(|error| unreadable(error.to_string()))
     };
     let mut files = ComplianceFiles::default();
     match requirements.test {

@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 
 use super::folder;
 pub use measurement::{add_endpoint_evidence, read_trial};
-use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance, parse_config};
-use retrial_mlperf::submission::parse_object;
-use retrial_store::open;
+use retrial_mlperf::endpoints::{
+    EndpointAccuracy, EndpointPerformance, ParseConfigError, parse_config,
+};
+use retrial_mlperf::submission::{ParseObjectError, parse_object};
+use retrial_store::{StoreError, open};
 
 /// The file names of a scenario's configuration; one of them exists.
 pub const CONFIG_FILES: [&str; 2] = ["config.yaml", "config.yml"];
@@ -23,6 +25,35 @@ pub const ACCURACY_RESULTS_FILE: &str = "accuracy/accuracy_results.json";
 
 /// The largest of these files that is read: real ones have 15 kB.
 const MAX_FILE_BYTES: u64 = 8 << 20;
+
+/// The reason why a file of an endpoint's results cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointFileError {
+    /// Missing, no regular file, or too large.
+    #[error("{name}: {}", source.reason_without_path())]
+    Store {
+        /// Its path below the scenario's folder.
+        name: &'static str,
+        /// The reason.
+        source: StoreError,
+    },
+    /// No configuration in YAML.
+    #[error("{name}: {source}")]
+    Config {
+        /// Its path below the scenario's folder.
+        name: &'static str,
+        /// The reason.
+        source: ParseConfigError,
+    },
+    /// No JSON object.
+    #[error("{name}: {source}")]
+    Results {
+        /// Its path below the scenario's folder.
+        name: &'static str,
+        /// The reason.
+        source: ParseObjectError,
+    },
+}
 
 /// Returns whether a folder holds results of an endpoint, and not of `LoadGen`: accuracy scripts leave an
 /// `accuracy_results.json` next to `LoadGen`'s logs, too.
@@ -62,8 +93,8 @@ pub fn has_results(folder: &Path) -> bool {
 /// Returns the performance run of a scenario's folder.
 ///
 /// # Errors
-/// If a file cannot be read: the file, and why.
-pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, String> {
+/// A file cannot be read.
+pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, EndpointFileError> {
     let configured = read_config(folder)?;
     let summary = read_json_object(folder, SUMMARY_FILE)?;
     Ok(EndpointPerformance::from_config_and_summary(
@@ -75,27 +106,34 @@ pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, String> {
 /// Returns the accuracy run of a scenario's folder.
 ///
 /// # Errors
-/// If a file cannot be read: the file, and why.
-pub fn read_accuracy(folder: &Path) -> Result<EndpointAccuracy, String> {
+/// A file cannot be read.
+pub fn read_accuracy(folder: &Path) -> Result<EndpointAccuracy, EndpointFileError> {
     read_json_object(folder, ACCURACY_RESULTS_FILE)
         .map(|results| EndpointAccuracy::from_json(&results))
 }
 
-fn read_config(folder: &Path) -> Result<Map<String, Value>, String> {
-    let mut first_error = None;
-    for name in CONFIG_FILES {
-        match open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES) {
-            Ok(text) => return parse_config(&text).map_err(|reason| format!("{name}: {reason}")),
-            Err(error) => {
-                first_error.get_or_insert(format!("{name}: {}", error.reason_without_path()));
-            }
-        }
-    }
-    Err(first_error.unwrap_or_default())
+/// The error is that of the name that the rules use.
+fn read_config(folder: &Path) -> Result<Map<String, Value>, EndpointFileError> {
+    let [usual, other] = CONFIG_FILES;
+    let (name, text) = match read_text(folder, usual) {
+        Ok(text) => (usual, text),
+        Err(missing) => match read_text(folder, other) {
+            Ok(text) => (other, text),
+            Err(_) => return Err(missing),
+        },
+    };
+    parse_config(&text).map_err(|source| EndpointFileError::Config { name, source })
 }
 
-fn read_json_object(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {
-    let read_result = open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES);
-    let text = read_result.map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
-    parse_object(&text).map_err(|reason| format!("{name}: {reason}"))
+fn read_json_object(
+    folder: &Path,
+    name: &'static str,
+) -> Result<Map<String, Value>, EndpointFileError> {
+    let text = read_text(folder, name)?;
+    parse_object(&text).map_err(|source| EndpointFileError::Results { name, source })
+}
+
+fn read_text(folder: &Path, name: &'static str) -> Result<String, EndpointFileError> {
+    open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES)
+        .map_err(|source| EndpointFileError::Store { name, source })
 }

@@ -8,6 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use self::each_file::read_each_file;
 use super::scan;
+use super::texts::TextError;
 pub use super::texts::TextFile;
 use crate::verdict::{FigureLocation, FigureValue, Skipped};
 use retrial_readings::accumulator::{Accumulator, FigureEntries};
@@ -46,11 +47,11 @@ pub(super) enum FigureReadError {
 }
 
 impl FigureReadError {
-    fn absent(reason: impl Display) -> Self {
+    pub fn absent(reason: impl Display) -> Self {
         Self::Absent(reason.to_string())
     }
 
-    fn fault(reason: impl Display) -> Self {
+    pub fn fault(reason: impl Display) -> Self {
         Self::Fault(reason.to_string())
     }
 
@@ -98,7 +99,7 @@ fn find_figure_in(
     headings: &[&str],
     text: &TextFile,
 ) -> Result<FigureReadings, FigureReadError> {
-    let files = text.matching_files().map_err(FigureReadError::Absent)?;
+    let files = text.matching_files().map_err(FigureReadError::absent)?;
     let target = FigureExtraction {
         name,
         source,
@@ -162,7 +163,9 @@ impl FigureExtraction<'_> {
                         "it is {least}, and none of this unit is below zero"
                     ))
                 }
-                None => accumulator.into_single_value(),
+                None => accumulator
+                    .into_single_value()
+                    .map_err(|error| error.to_string()),
             };
             match number {
                 Ok(printed) => {
@@ -220,7 +223,7 @@ fn read_csv_figure(
     read_each_file(source, files, |number, file| {
         let bytes = file
             .read_bytes(MAX_DOCUMENT_BYTES)
-            .map_err(FigureReadError::Absent)?;
+            .map_err(FigureReadError::absent)?;
         let entries = rows::read_csv_entries(&bytes, cell, &source.by, source.take, number);
         entries.map_err(|error| match error {
             RowsError::NoHeader { .. } | RowsError::NoRow { .. } => FigureReadError::absent(error),
@@ -261,7 +264,7 @@ fn read_pattern_figure(
         .and_then(|pattern| block.restrict_pattern(pattern))
         .map_err(FigureReadError::fault)?;
     read_each_file(source, files, |number, file| {
-        let opened = file.open().map_err(FigureReadError::Absent)?;
+        let opened = file.open().map_err(FigureReadError::absent)?;
         let scanned = scan::scan_file(&pattern, &opened, number);
         let read = scanned
             .map_err(|error| FigureReadError::Fault(format!("it cannot be read: {error}")))?;
@@ -291,13 +294,13 @@ fn read_json_figure(
             reader.read_file(
                 &file
                     .read_bytes(MAX_DOCUMENT_BYTES)
-                    .map_err(FigureReadError::Absent)?,
+                    .map_err(FigureReadError::absent)?,
             );
         } else {
-            let mut opened = file.open().map_err(FigureReadError::Absent)?;
+            let mut opened = file.open().map_err(FigureReadError::absent)?;
             let feed = |line: &str| reader.feed_line(line);
             for_each_long_line(&mut opened, json::MAX_DOCUMENT_BYTES, feed)
-                .map_err(FigureReadError::Fault)?;
+                .map_err(FigureReadError::fault)?;
             reader.finish_log();
         }
         reader.into_entries().map_err(|error| match error {
@@ -310,7 +313,7 @@ fn read_json_figure(
 }
 
 /// Hands every line of a file to `feed`, as UTF-8.
-pub(crate) fn for_each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), String> {
+pub(crate) fn for_each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), TextError> {
     for_each_long_line(file, DEFAULT_LINE_LIMIT_BYTES, feed)
 }
 
@@ -319,13 +322,12 @@ fn for_each_long_line(
     file: &mut impl Read,
     limit: usize,
     mut feed: impl FnMut(&str),
-) -> Result<(), String> {
+) -> Result<(), TextError> {
     let mut splitter = LineSplitter::with_limit(limit);
     let mut utf8 = Utf8Blocks::default();
     blocks::for_each_block(file, |block| {
         utf8.push(block, |block| splitter.push(block, |line| feed(&line.text)));
-    })
-    .map_err(|error| format!("it cannot be read: {error}"))?;
+    })?;
     splitter.finish(|line| feed(&line.text));
     Ok(())
 }

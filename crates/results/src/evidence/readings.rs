@@ -2,13 +2,18 @@
 //! runs, a log for each) is as many trials.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use itertools::Itertools as _;
 
 use super::figures::{self, FigureReadError, TextFile, for_each_line};
 use super::identity::{text_log, training_log};
+use super::texts::TextError;
 use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_name};
-use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun, TrainingRunReader};
+use retrial_mlperf::mllog::{
+    SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingLogError, TrainingRun, TrainingRunReader,
+};
+use retrial_readings::accumulator::SingleValueError;
 use retrial_readings::units;
 use retrial_recipe::model::{FigureLocator, FigureSource, MatchSelection, MllogFigure, OrderedMap};
 
@@ -150,13 +155,33 @@ fn headings_of_same_pattern<'a>(
     headings.collect()
 }
 
+/// The reason why no run of training logs can be read.
+#[derive(Debug, thiserror::Error)]
+enum TrainingLogsError {
+    #[error("there is no output to search")]
+    NoOutput,
+    #[error("{}: {source}", file.display())]
+    Text { file: PathBuf, source: TextError },
+    #[error("{}: {source}", file.display())]
+    Runs {
+        file: PathBuf,
+        source: TrainingLogError,
+    },
+    #[error("{}: {}: {source}", glob.display(), file.display())]
+    RunsOfOne {
+        glob: PathBuf,
+        file: PathBuf,
+        source: TrainingLogError,
+    },
+}
+
 /// The training logs that figures are read of, run by run.
 struct TrainingLogs<'a> {
     /// The figures, in the order in which the parser got them.
     figures: Vec<(&'a String, &'a FigureSource, &'a MllogFigure)>,
     /// The file of the logs, as the recipe writes it.
     file: Option<String>,
-    runs: Result<Vec<(TextFile, TrainingRun)>, String>,
+    runs: Result<Vec<(TextFile, TrainingRun)>, TrainingLogsError>,
     several_files: bool,
 }
 
@@ -182,12 +207,11 @@ impl<'a> TrainingLogs<'a> {
             .map(|(_, source, figure)| (figure.key.clone(), source.take))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
-            let runs = texts(source).into_iter().map(|text| {
-                let runs = parse_runs(&text, &keys);
-                runs.map_err(|error| format!("{}: {error}", text.file.display()))
-            });
+            let runs = texts(source)
+                .into_iter()
+                .map(|text| parse_runs(&text, &keys));
             runs.find_or_last(Result::is_ok)
-                .unwrap_or_else(|| Err("there is no output to search".to_owned()))
+                .unwrap_or(Err(TrainingLogsError::NoOutput))
         });
         let several_files = runs
             .as_ref()
@@ -219,9 +243,9 @@ impl<'a> TrainingLogs<'a> {
         let mut reading = TrialReadings::default();
         let run = match &self.runs {
             Ok(runs) => runs.get(index),
-            Err(reason) => {
+            Err(error) => {
                 for (name, ..) in &self.figures {
-                    reading.missing.insert((*name).clone(), reason.clone());
+                    reading.missing.insert((*name).clone(), error.to_string());
                 }
                 return reading;
             }
@@ -262,16 +286,22 @@ impl<'a> TrainingLogs<'a> {
 fn parse_runs(
     text: &TextFile,
     keys: &[(String, MatchSelection)],
-) -> Result<Vec<(TextFile, TrainingRun)>, String> {
+) -> Result<Vec<(TextFile, TrainingRun)>, TrainingLogsError> {
+    let unreadable = |source: TextError| TrainingLogsError::Text {
+        file: text.file.clone(),
+        source,
+    };
     let mut all = Vec::new();
-    for file in text.matching_files()? {
+    for file in text.matching_files().map_err(unreadable)? {
         let mut runs = TrainingRunReader::new(keys);
-        for_each_line(&mut file.open()?, |line| runs.feed_line(line))?;
-        let finished = runs.finish().map_err(|reason| {
-            if text.file == file.file {
-                reason
+        let mut opened = file.open().map_err(unreadable)?;
+        for_each_line(&mut opened, |line| runs.feed_line(line)).map_err(unreadable)?;
+        let finished = runs.finish().map_err(|source| {
+            let (glob, file) = (text.file.clone(), file.file.clone());
+            if glob == file {
+                TrainingLogsError::Runs { file, source }
             } else {
-                format!("{}: {reason}", file.file.display())
+                TrainingLogsError::RunsOfOne { glob, file, source }
             }
         })?;
         all.extend(finished.into_iter().map(|run| (file.clone(), run)));
@@ -294,11 +324,11 @@ fn read_value(
                 FigureReadError::Fault(format!("a time cannot be converted to `{unit}`"))
             })?;
             let time_to_train = run.minutes_to_train(figure.target.as_ref());
-            let minutes = time_to_train.map_err(FigureReadError::Fault)?;
+            let minutes = time_to_train.map_err(FigureReadError::fault)?;
             Ok(FigureValue::new(minutes * factor, unit))
         }
         SAMPLES_TO_CONVERGE => {
-            run.check_evaluation().map_err(FigureReadError::Fault)?;
+            run.check_evaluation().map_err(FigureReadError::fault)?;
             let samples = run.samples_to_converge().ok_or_else(|| {
                 let reason = "none of its eval_accuracy events has samples_count or epoch_num";
                 FigureReadError::Absent(reason.to_owned())
@@ -319,14 +349,12 @@ fn read_value(
             }
             let mut origin = figures::locate_origin(files, accumulator.deciding_place());
             origin.passed_over = figures::skipped_records(files, accumulator);
-            let value = run.requested_value(position).map_err(|reason| {
-                if accumulator.count() > 0 {
-                    FigureReadError::Fault(reason)
-                } else {
-                    FigureReadError::Absent(reason)
-                }
+            let single = accumulator.clone().into_single_value();
+            let printed = single.map_err(|error| match error {
+                SingleValueError::NoValue => FigureReadError::absent(error),
+                _ => FigureReadError::fault(error),
             })?;
-            Ok(FigureValue::new(value, own.unwrap_or_default()).with_origin(origin))
+            Ok(FigureValue::new(printed.value, own.unwrap_or_default()).with_origin(origin))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Texts in which figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
@@ -10,7 +10,8 @@ use super::folder::entry_names;
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::natural::natural_sort_key;
 use retrial_readings::nearest::join_first_names;
-use retrial_store::{blocks, open};
+use retrial_store::{StoreError, blocks, open};
+use thiserror::Error;
 
 /// More files than this are no results of one measurement.
 const MAX_FILES: usize = 1000;
@@ -21,6 +22,40 @@ const MAX_NAMES: usize = 100_000;
 const MAX_COUNTED_BYTES: u64 = 64 << 20;
 /// The most parts of a glob's path.
 const MAX_GLOB_DEPTH: usize = 12;
+
+/// The reason why a text cannot be searched.
+#[derive(Debug, Error)]
+pub enum TextError {
+    /// A glob that names more than one measurement.
+    #[error("more than {MAX_FILES} files match {glob}")]
+    TooManyFiles {
+        /// The glob, as the recipe writes it.
+        glob: String,
+    },
+    /// A glob that matches nothing.
+    #[error("no file {glob} in the results; found {found}")]
+    NoMatch {
+        /// The glob, as the recipe writes it.
+        glob: String,
+        /// The first of the names that do not match.
+        found: String,
+    },
+    /// A part of a glob that is too large to be compiled.
+    #[error(transparent)]
+    Glob(#[from] regex::Error),
+    /// More bytes than are read of a log.
+    #[error("larger than {limit}")]
+    TooLarge {
+        /// The most bytes, with their unit.
+        limit: String,
+    },
+    /// No such file, or no regular one.
+    #[error(transparent)]
+    Open(#[from] StoreError),
+    /// The disk's error.
+    #[error("it cannot be read: {0}")]
+    Read(#[from] io::Error),
+}
 
 /// A text below a directory, which is searched for figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +79,8 @@ impl TextFile {
     /// before `result_10`.
     ///
     /// # Errors
-    /// A fragment: where none is there.
-    pub fn matching_files(&self) -> Result<Vec<Self>, String> {
+    /// A glob matches no files, or too many.
+    pub fn matching_files(&self) -> Result<Vec<Self>, TextError> {
         let pattern = self.file.to_string_lossy();
         if !pattern.contains(['*', '?']) {
             return Ok(vec![self.clone()]);
@@ -72,17 +107,18 @@ impl TextFile {
                 }
             }
             if next.len() > MAX_FILES {
-                return Err(format!("more than {MAX_FILES} files match {pattern}"));
+                let glob = pattern.into_owned();
+                return Err(TextError::TooManyFiles { glob });
             }
             matches = next;
         }
         matches.sort_by_key(|path| natural_sort_key(&path.to_string_lossy()));
         if matches.is_empty() {
             others.sort();
-            return Err(format!(
-                "no file {pattern} in the results; found {}",
-                join_first_names(others.iter().map(String::as_str))
-            ));
+            return Err(TextError::NoMatch {
+                found: join_first_names(others.iter().map(String::as_str)),
+                glob: pattern.into_owned(),
+            });
         }
         let texts = matches.into_iter().map(|file| Self {
             directory: self.directory.clone(),
@@ -94,9 +130,9 @@ impl TextFile {
     /// Opens it; a path that is no glob.
     ///
     /// # Errors
-    /// A fragment: where it is not there, or no regular file.
-    pub fn open(&self) -> Result<File, String> {
-        open::open_beneath(&self.directory, &self.file).map_err(|error| error.to_string())
+    /// It is not there, or no regular file.
+    pub fn open(&self) -> Result<File, TextError> {
+        Ok(open::open_beneath(&self.directory, &self.file)?)
     }
 
     /// Returns the number of the line, from 1, that begins at an offset of the text as UTF-8; none where it is far
@@ -126,15 +162,15 @@ impl TextFile {
     ///
     /// # Errors
     /// As [`TextFile::open`], and where it is larger.
-    pub fn read_bytes(&self, cap: u64) -> Result<Vec<u8>, String> {
-        open::read_beneath(&self.directory, &self.file, cap).map_err(|error| error.to_string())
+    pub fn read_bytes(&self, cap: u64) -> Result<Vec<u8>, TextError> {
+        Ok(open::read_beneath(&self.directory, &self.file, cap)?)
     }
 }
 
 /// `*` and `?` within one part of a path.
-fn compile_glob(part: &str) -> Result<Regex, String> {
+fn compile_glob(part: &str) -> Result<Regex, regex::Error> {
     let escaped = regex::escape(part).replace("\\*", ".*").replace("\\?", ".");
-    Regex::new(&format!("(?s)^{escaped}$")).map_err(|error| error.to_string())
+    Regex::new(&format!("(?s)^{escaped}$"))
 }
 
 #[cfg(test)]
@@ -176,7 +212,8 @@ mod tests {
         assert!(files[0].read_bytes(3).is_err());
         let none = text(directory.path(), "logs/trial_*")
             .matching_files()
-            .unwrap_err();
+            .unwrap_err()
+            .to_string();
         assert!(
             none.contains("no file logs/trial_*") && none.contains("other.log"),
             "{none}"

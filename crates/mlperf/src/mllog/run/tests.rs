@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 use rstest::rstest;
 
+use retrial_readings::accumulator::SingleValueError;
+
 use super::*;
 
 /// Events as a program prints them: key, milliseconds, value, metadata.
@@ -44,7 +46,7 @@ fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
 fn read(
     lines: &[String],
     requested: &[(&str, MatchSelection)],
-) -> Result<Vec<TrainingRun>, String> {
+) -> Result<Vec<TrainingRun>, TrainingLogError> {
     let requested: Vec<(String, MatchSelection)> = requested
         .iter()
         .map(|(key, take)| ((*key).to_owned(), *take))
@@ -54,6 +56,15 @@ fn read(
         runs.feed_line(line);
     }
     runs.finish()
+}
+
+/// Returns the number of the key that was requested at a position.
+fn requested_value(
+    run: &TrainingRun,
+    position: usize,
+) -> Result<f64, SingleValueError<EventError>> {
+    let accumulator = run.requested_accumulator(position).unwrap().clone();
+    accumulator.into_single_value().map(|printed| printed.value)
 }
 
 const TARGET: Limit = Limit {
@@ -75,9 +86,9 @@ fn a_run_is_timed_from_start_to_stop() {
     assert_eq!(run.samples_to_converge(), Some(3072.0));
     assert_eq!(run.batch_size, Some(8.0));
     assert_eq!(run.benchmark.as_deref(), Some("llama2_70b_lora"));
-    assert_eq!(run.requested_value(0), Ok(6.0));
-    assert_eq!(run.requested_value(1), Ok(3901.0));
-    assert!(run.requested_value(2).unwrap_err().contains("no value"));
+    assert_eq!(requested_value(run, 0), Ok(6.0));
+    assert_eq!(requested_value(run, 1), Ok(3901.0));
+    assert_eq!(requested_value(run, 2), Err(SingleValueError::NoValue));
 }
 
 /// Returns a run whose last but one line is this event.
@@ -98,7 +109,7 @@ fn an_event_that_announces_a_figure_is_not_replaced_by_another(
 ) {
     let requested = [("tracked_stats.throughput", MatchSelection::Last)];
     let runs = read(&run_with("tracked_stats", value), &requested).unwrap();
-    let error = runs[0].requested_value(0).unwrap_err();
+    let error = requested_value(&runs[0], 0).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
     assert_eq!(runs[0].minutes_to_train(Some(&TARGET)), Ok(21.0));
 }
@@ -108,7 +119,7 @@ fn other_members_that_are_no_numbers_hide_nothing() {
     let requested = [("tracked_stats.throughput", MatchSelection::Last)];
     let lines = run_with("tracked_stats", "{\"throughput\": 2.5, \"loss\": NaN}");
     let runs = read(&lines, &requested).unwrap();
-    assert_eq!(runs[0].requested_value(0), Ok(2.5));
+    assert_eq!(requested_value(&runs[0], 0), Ok(2.5));
     let place = runs[0].requested_accumulator(0).unwrap().deciding_place();
     assert_eq!(place, RecordLocation::at_line(0, 12));
 }
@@ -117,8 +128,8 @@ fn other_members_that_are_no_numbers_hide_nothing() {
 fn a_last_evaluation_that_is_not_a_number_is_no_success() {
     let runs = read(&run_with("eval_accuracy", "NaN"), &[]).unwrap();
     for target in [None, Some(&TARGET)] {
-        let error = runs[0].minutes_to_train(target).unwrap_err();
-        assert!(error.contains("not a number (NaN)"), "{error}");
+        let minutes = runs[0].minutes_to_train(target);
+        assert_eq!(minutes, Err(TrainingRunError::EvaluationNotANumber));
     }
     assert!(runs[0].check_evaluation().is_err());
     let mut earlier = run(1_000_000, 21, "success", 0.92);
@@ -138,12 +149,13 @@ fn a_last_evaluation_that_was_cut_is_no_success(#[case] cut: &str, #[case] is_ev
     let mut lines = run(1_000_000, 21, "success", 0.92);
     lines.insert(11, cut.to_owned());
     let runs = read(&lines, &[]).unwrap();
-    let expected =
-        "it reports success, but its last eval_accuracy, line 12, was cut, or is not JSON";
     for target in [None, Some(&TARGET)] {
         let minutes = runs[0].minutes_to_train(target);
         if is_evaluation {
-            assert_eq!(minutes, Err(expected.to_owned()));
+            assert_eq!(
+                minutes,
+                Err(TrainingRunError::BrokenEvaluation { line: 12 })
+            );
         } else {
             assert_eq!(minutes, Ok(21.0));
         }
@@ -167,14 +179,12 @@ fn several_runs_in_one_log() {
     assert_eq!(runs[0].minutes_to_train(Some(&TARGET)), Ok(10.0));
     assert_eq!(runs[1].minutes_to_train(Some(&TARGET)), Ok(f64::INFINITY));
     assert_eq!(runs[1].samples_to_converge(), Some(f64::INFINITY));
-    assert!(
-        runs[2]
-            .minutes_to_train(Some(&TARGET))
-            .unwrap_err()
-            .contains("0.93 misses the target")
+    assert_eq!(
+        runs[2].minutes_to_train(Some(&TARGET)),
+        Err(TrainingRunError::TargetMissed { value: 0.93 })
     );
     assert_eq!(runs[2].minutes_to_train(None), Ok(12.0));
-    let cut = runs[3].minutes_to_train(None).unwrap_err();
+    let cut = runs[3].minutes_to_train(None).unwrap_err().to_string();
     assert!(
         cut.contains("ends before run_stop: its last event is eval_accuracy"),
         "{cut}"
@@ -222,11 +232,9 @@ fn ranks_that_print_the_same_lines_are_one_run() {
         "\"status\": \"aborted\"",
     ));
     let runs = read(&lines, &[]).unwrap();
-    assert!(
-        runs[0]
-            .minutes_to_train(None)
-            .unwrap_err()
-            .contains("disagree")
+    assert_eq!(
+        runs[0].minutes_to_train(None),
+        Err(TrainingRunError::RanksDisagree)
     );
 }
 
@@ -235,7 +243,7 @@ fn ranks_that_print_the_same_lines_are_one_run() {
 #[case(&["init_start", "seed"], "no run_start; its events are init_start, seed")]
 fn a_log_without_runs(#[case] keys: &[&str], #[case] expected: &str) {
     let lines: Vec<String> = keys.iter().map(|key| line(key, 5, "1", "")).collect();
-    let error = read(&lines, &[]).unwrap_err();
+    let error = read(&lines, &[]).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
 }
 
@@ -246,7 +254,10 @@ fn a_clock_that_runs_backwards_is_an_error() {
         line("run_stop", 8000, "null", "\"status\": \"success\""),
     ];
     let runs = read(&lines, &[]).unwrap();
-    assert!(runs[0].minutes_to_train(None).is_err());
+    assert_eq!(
+        runs[0].minutes_to_train(None),
+        Err(TrainingRunError::StopNotAfterStart)
+    );
 }
 
 proptest! {

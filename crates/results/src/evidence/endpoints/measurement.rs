@@ -93,7 +93,8 @@ pub fn read_trial(
             read_performance(folder).map(|run| add_performance(&run, rules, evidence, trial))
         }
     };
-    if let Err(reason) = read {
+    if let Err(error) = read {
+        let reason = error.to_string();
         trial.outcome = StepOutcome::NoNewResult { reason };
     }
 }

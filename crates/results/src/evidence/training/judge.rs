@@ -11,6 +11,7 @@ use super::round::to_utc_date;
 use super::system::{self, TrainingSystem};
 use crate::evidence::figures::for_each_line;
 use crate::evidence::identity::ResultRun;
+use crate::evidence::texts::TextError;
 use crate::evidence::tree::published::ResultKey;
 use crate::evidence::tree::{JudgedBenchmark, PublishedFigures, TreeFault};
 use crate::verdict::convergence::SAMPLES_PARAMETER;
@@ -216,20 +217,16 @@ fn read_logs(
     checks: &mut Vec<RuleCheck>,
 ) -> Vec<NamedLog> {
     let reading = result.logs.par_iter().map(|name| {
-        let opened = open::open_beneath(&result.root, &result.relative_path().join(name));
-        let mut file = opened.map_err(|error| error.to_string())?;
-        let size = file.metadata().map_err(|error| error.to_string())?.len();
-        if size > MAX_LOG_BYTES {
-            return Err(format!(
-                "larger than {}",
-                format::format_bytes(MAX_LOG_BYTES)
-            ));
+        let mut file = open::open_beneath(&result.root, &result.relative_path().join(name))?;
+        if file.metadata()?.len() > MAX_LOG_BYTES {
+            let limit = format::format_bytes(MAX_LOG_BYTES);
+            return Err(TextError::TooLarge { limit });
         }
         let mut reader = LogReader::new(rules);
         for_each_line(&mut file, |line| reader.feed_line(line))?;
         Ok(reader.finish())
     });
-    let read: Vec<Result<_, String>> = reading.collect();
+    let read: Vec<Result<_, TextError>> = reading.collect();
     let mut logs = Vec::new();
     for (name, log) in result.logs.iter().zip(read) {
         match log {
@@ -237,7 +234,10 @@ fn read_logs(
                 name: name.clone(),
                 log,
             }),
-            Err(reason) => checks.push(RuleCheck::violation(name, reason, "a log of a run")),
+            Err(error) => {
+                let unreadable = RuleCheck::violation(name, error.to_string(), "a log of a run");
+                checks.push(unreadable);
+            }
         }
     }
     logs

@@ -67,7 +67,7 @@ pub(super) fn read_scaling_factor(result: &TrainingResult) -> Result<Option<f64>
         Err(error) if is_not_found(&error) => return Ok(None),
         Err(error) => return Err(failed(error.to_string())),
     };
-    let object = submission::parse_object(&text).map_err(failed)?;
+    let object = submission::parse_object(&text).map_err(|error| failed(error.to_string()))?;
     let stated = object.get("scaling_factor").and_then(Value::as_f64);
     let factor = stated.ok_or_else(|| failed("no scaling_factor".to_owned()))?;
     Ok(Some(factor))

@@ -65,11 +65,10 @@ pub(crate) fn gather_accuracy(
             evidence.checks.extend(checked);
             accuracy::add_to_trial(&mut trial, &accuracy);
         }
-        Err(reason) => {
+        Err(error) => {
             let required = "what the benchmark's accuracy script prints";
-            evidence
-                .checks
-                .push(RuleCheck::violation(ACCURACY_FILE, reason, required));
+            let unreadable = RuleCheck::violation(ACCURACY_FILE, error.to_string(), required);
+            evidence.checks.push(unreadable);
         }
     }
     evidence.rules = rules.map(|rules| rules.clone().in_division(&place.submitter.division));

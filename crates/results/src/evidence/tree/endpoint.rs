@@ -2,7 +2,7 @@
 //! as YAML and JSON (v6.1 and later).
 
 use super::submission::ScenarioFolder;
-use crate::evidence::endpoints;
+use crate::evidence::endpoints::{self, EndpointFileError};
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 use retrial_mlperf::endpoints::EndpointPerformance;
 use retrial_mlperf::loadgen::{TestScenario, published_metric as loadgen_metric};
@@ -128,7 +128,7 @@ fn begin_evidence<Results>(
     place: &ScenarioFolder,
     mode: Mode,
     allowed: bool,
-    results: Result<Results, String>,
+    results: Result<Results, EndpointFileError>,
 ) -> (Evidence, Option<Results>) {
     let mut evidence = place.new_evidence(mode, &place.results_path().join(mode.to_string()));
     evidence.loadgen = false;
@@ -139,9 +139,9 @@ fn begin_evidence<Results>(
             "LoadGen's logs: this round allows endpoints for other benchmarks only, or for none",
         ));
     }
-    let unreadable = |reason: &String| {
+    let unreadable = |error: &EndpointFileError| {
         let required = "config.yaml, and the results of its runs";
-        RuleCheck::violation("endpoint's files", reason, required)
+        RuleCheck::violation("endpoint's files", error.to_string(), required)
     };
     evidence
         .checks

@@ -44,7 +44,7 @@ fn check_outcome(place: &ScenarioFolder, test: Test) -> Option<RuleCheck> {
     match content {
         Ok(content) => Some(match submission::parse_object(&content) {
             Ok(outcome) => check_audit_outcome(test, &outcome),
-            Err(reason) => failed(format!("{file}: {reason}")),
+            Err(error) => failed(format!("{file}: {error}")),
         }),
         Err(error) if is_not_found(&error) => {
             is_audit_required(test).then(|| failed(format!("{file} is missing")))

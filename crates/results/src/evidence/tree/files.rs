@@ -9,8 +9,8 @@ use super::submission::ScenarioFolder;
 use crate::evidence::folder::{DETAIL, LoadgenLogs, SUMMARY, entry_names, is_not_found};
 use crate::verdict::RuleCheck;
 use retrial_document::measures::format;
-use retrial_mlperf::submission;
-use retrial_store::open;
+use retrial_mlperf::submission::{self, ParseObjectError};
+use retrial_store::{StoreError, open};
 
 /// The largest description that is read: real ones have 1 to 3 kB.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -49,9 +49,9 @@ pub(crate) fn check_place_files(
     let file = folder.join(name);
     let checks = match read_object(&place.submitter.root, &file) {
         Ok(object) => submission::check_measurements(&object),
-        Err(reason) => vec![RuleCheck::violation(
+        Err(error) => vec![RuleCheck::violation(
             "measurements",
-            reason,
+            error.to_string(),
             "a JSON object",
         )],
     };
@@ -62,19 +62,36 @@ pub(crate) fn check_place_files(
     (missing, checks.into_iter().map(of_file).collect())
 }
 
+/// The reason why a description cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptionError {
+    /// No such file.
+    #[error("missing")]
+    Missing,
+    /// No regular file, or too large.
+    #[error(transparent)]
+    Store(StoreError),
+    /// No JSON object.
+    #[error(transparent)]
+    Parse(#[from] ParseObjectError),
+}
+
 /// Reads a JSON object that describes a system or a measurement.
 ///
 /// # Errors
-/// A fragment: where it is missing, or cannot be read as one.
-pub(crate) fn read_object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
+/// It is missing, or cannot be read as one.
+pub(crate) fn read_object(
+    root: &Path,
+    file: &Path,
+) -> Result<Map<String, Value>, DescriptionError> {
     let text = open::read_text_beneath(root, file, MAX_FILE_BYTES).map_err(|error| {
         if is_not_found(&error) {
-            "missing".to_owned()
+            DescriptionError::Missing
         } else {
-            error.to_string()
+            DescriptionError::Store(error)
         }
     })?;
-    submission::parse_object(&text)
+    Ok(submission::parse_object(&text)?)
 }
 
 /// Reads a system's description.
@@ -86,7 +103,9 @@ pub(crate) fn read_system_description(
     file: &Path,
 ) -> Result<Map<String, Value>, RuleCheck> {
     let required = "a description of the system";
-    let failed = |reason| RuleCheck::violation(file.display().to_string(), reason, required);
+    let failed = |error: DescriptionError| {
+        RuleCheck::violation(file.display().to_string(), error.to_string(), required)
+    };
     read_object(root, file).map_err(failed)
 }
 

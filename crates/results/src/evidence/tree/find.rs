@@ -17,7 +17,7 @@ use super::submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submit
 use crate::evidence::folder;
 use crate::evidence::other_suite::OtherSuiteResult;
 use retrial_mlperf::other_suite::OtherSuite;
-use retrial_store::open;
+use retrial_store::{StoreError, open};
 
 /// The largest list of names that is read.
 const MAX_NAMES_BYTES: u64 = 1 << 20;
@@ -165,9 +165,9 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
     }
     let names = match read_benchmark_names(&position.root, &relative.join(NAMES_FILE)) {
         Ok(names) => names,
-        Err(reason) => {
+        Err(error) => {
             let required = "a JSON object of names";
-            let fault = TreeFault::new(&relative.join(NAMES_FILE), reason, required);
+            let fault = TreeFault::new(&relative.join(NAMES_FILE), error.to_string(), required);
             trees.faults.push(fault);
             BTreeMap::new()
         }
@@ -297,12 +297,24 @@ pub(crate) fn folder_names(directory: &Path) -> Vec<String> {
     shown.sorted().collect()
 }
 
+/// The reason why a submitter's own names of benchmarks cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum BenchmarkNamesError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
 /// Returns the submitter's own names of benchmarks; none where there is no such file.
-fn read_benchmark_names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
+fn read_benchmark_names(
+    root: &Path,
+    relative: &Path,
+) -> Result<BTreeMap<String, String>, BenchmarkNamesError> {
     match open::read_text_beneath(root, relative, MAX_NAMES_BYTES) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+        Ok(text) => Ok(serde_json::from_str(&text)?),
         Err(error) if folder::is_not_found(&error) => Ok(BTreeMap::new()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.into()),
     }
 }
 

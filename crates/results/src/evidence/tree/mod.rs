@@ -28,6 +28,7 @@ mod round;
 mod submission;
 mod system;
 
+pub use files::DescriptionError;
 pub use find::{SubmissionTrees, TreeFault, find_submission_trees};
 pub use judge::{JudgedBenchmark, judge_benchmark};
 pub use judge_context::{JudgeContext, find_official_name};

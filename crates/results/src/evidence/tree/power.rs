@@ -18,7 +18,7 @@ use retrial_mlperf::power::ranging::{check_phase, check_power};
 use retrial_mlperf::power::session::PowerSessions;
 use retrial_mlperf::power::{PowerMeter, parse_moment, ptd_log};
 use retrial_readings::number::to_f64;
-use retrial_store::{blocks, open};
+use retrial_store::{StoreError, blocks, open};
 
 /// The file name of the meter's log.
 const METER_LOG: &str = "spl.txt";
@@ -39,6 +39,27 @@ const POWER_FILES: [&str; 8] = [
     "performance/power/server.json",
     "performance/power/server.log",
 ];
+
+/// The reason why a result with power has no figure of it.
+#[derive(Debug, thiserror::Error)]
+enum PowerFigureError {
+    #[error("no detail log states when the run began")]
+    NoDetailLog,
+    #[error("the detail log does not state when the run began and ended")]
+    NoSpan,
+    #[error("the detail log does not state the number of queries")]
+    NoQueries,
+    #[error(transparent)]
+    Open(#[from] StoreError),
+    #[error("{METER_LOG}: {0}")]
+    Read(#[from] std::io::Error),
+    #[error("{METER_LOG} has {samples} samples, and none between {from} and {to}")]
+    NoSamples {
+        samples: u64,
+        from: DateTime,
+        to: DateTime,
+    },
+}
 
 /// Returns the figure of a place that has power; what is wrong with it where there is none.
 pub(crate) fn measure_power(
@@ -61,10 +82,10 @@ pub(crate) fn measure_power(
             .map(MissingFile),
     );
     Some(
-        compute_power_figure(place, run, root, &log).map_err(|reason| {
+        compute_power_figure(place, run, root, &log).map_err(|error| {
             RuleCheck::violation(
                 "power",
-                reason,
+                error.to_string(),
                 "samples of the meter between the run's power_begin and power_end",
             )
         }),
@@ -76,11 +97,10 @@ fn compute_power_figure(
     run: &LoadgenRun,
     root: &Path,
     log: &Path,
-) -> Result<(String, FigureValue), String> {
+) -> Result<(String, FigureValue), PowerFigureError> {
     let detail_log = run.detail.as_ref();
-    let detail = detail_log.ok_or_else(|| "no detail log states when the run began".to_owned())?;
-    let (from, to) = run_span(detail)
-        .ok_or_else(|| "the detail log does not state when the run began and ended".to_owned())?;
+    let detail = detail_log.ok_or(PowerFigureError::NoDetailLog)?;
+    let (from, to) = run_span(detail).ok_or(PowerFigureError::NoSpan)?;
     let mean = mean_power(root, log, (from, to))?;
     let scenario = place.scenario();
     if !matches!(
@@ -90,8 +110,8 @@ fn compute_power_figure(
         return Ok(("average_power_w".to_owned(), FigureValue::new(mean, "W")));
     }
     let seconds = to.duration_since(from).as_secs_f64();
-    let energy = energy_per_query_mj(mean * seconds, scenario, detail)
-        .ok_or_else(|| "the detail log does not state the number of queries".to_owned())?;
+    let energy =
+        energy_per_query_mj(mean * seconds, scenario, detail).ok_or(PowerFigureError::NoQueries)?;
     let name = "energy_per_query_mj".to_owned();
     Ok((name, FigureValue::new(energy, "mJ")))
 }
@@ -103,18 +123,19 @@ fn run_span(detail: &LoadgenDetail) -> Option<(DateTime, DateTime)> {
 }
 
 /// Returns the mean of a meter's samples in a span of time, watts.
-fn mean_power(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
-    let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
+fn mean_power(
+    root: &Path,
+    log: &Path,
+    (from, to): (DateTime, DateTime),
+) -> Result<f64, PowerFigureError> {
+    let file = open::open_beneath(root, log)?;
     let mut meter = PowerMeter::for_interval(from, to);
-    blocks::for_each_block(file, |block| meter.push(block))
-        .map_err(|error| format!("{METER_LOG}: {error}"))?;
+    blocks::for_each_block(file, |block| meter.push(block))?;
     let power = meter.finish();
-    power.mean_w.ok_or_else(|| {
-        format!(
-            "{METER_LOG} has {} samples, and none between {from} and {to}",
-            power.samples
-        )
-    })
+    let samples = power.samples;
+    power
+        .mean_w
+        .ok_or(PowerFigureError::NoSamples { samples, from, to })
 }
 
 /// Checks the session of which a result's power is: what its client and server recorded, the meter's

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::files::{read_object, read_system_description};
+use super::files::{DescriptionError, read_object, read_system_description};
 use super::submission::SubmittedBenchmark;
 use crate::verdict::RuleCheck;
 use retrial_mlperf::rounds::SystemType;
@@ -22,8 +22,11 @@ pub(crate) struct InferenceSystem {
 /// Returns the description of a system of the submitter whose folder this is.
 ///
 /// # Errors
-/// A fragment: where it is missing, or is no JSON object.
-pub fn read_description(submitter: &Path, system: &str) -> Result<Map<String, Value>, String> {
+/// It is missing, or is no JSON object.
+pub fn read_description(
+    submitter: &Path,
+    system: &str,
+) -> Result<Map<String, Value>, DescriptionError> {
     let file = Path::new("systems").join(format!("{system}.json"));
     read_object(submitter, &file)
 }
