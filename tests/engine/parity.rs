@@ -174,11 +174,7 @@ async fn every_flag_gives_the_container_of_docker_run() {
         spec.security_opt = text(&[&seccomp, "apparmor=unconfined"]);
         spec.group_add = text(&["44", "109"]);
         spec.shm_size = Some(1 << 30);
-        let limit = |name: &str, soft, hard| Ulimit {
-            name: name.into(),
-            soft,
-            hard,
-        };
+        let limit = |name: &str, soft, hard| (name.into(), Ulimit { soft, hard });
         spec.ulimits = vec![limit("nofile", 1024, 2048), limit("core", 0, 0)];
         spec.env = vec![("B".into(), "two words".into()), ("A".into(), "1".into())];
         let mount = |source: &str, target: &str, read_only| Mount {

@@ -9,6 +9,7 @@ mod image_ref;
 mod options;
 mod privilege;
 mod spec;
+mod ulimit;
 
 pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL_MOUNT;
@@ -18,4 +19,5 @@ pub use privilege::{
     is_accelerator_device, is_cdi_device, is_confined_capability, is_root_capability,
     is_usual_security_option,
 };
-pub use spec::{ContainerSpec, GpuDevices, Mount, Ulimit};
+pub use spec::{ContainerSpec, GpuDevices, Mount};
+pub use ulimit::Ulimit;

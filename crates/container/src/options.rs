@@ -66,7 +66,7 @@ impl RunOptionList {
         }
     }
 
-    fn push_pairs(&mut self, flag: &'static str, pairs: &[(String, String)]) {
+    fn push_pairs(&mut self, flag: &'static str, pairs: &[(String, impl fmt::Display)]) {
         self.push_each_text(
             flag,
             pairs.iter().map(|(name, value)| format!("{name}={value}")),
@@ -74,21 +74,39 @@ impl RunOptionList {
     }
 
     fn push_extra_flags(&mut self, extra: &ExtraFlags) {
-        self.push_each_text("cap-drop", &extra.cap_drop);
-        self.push_each_text("hostname", &extra.hostname);
-        self.push_each_text("runtime", &extra.runtime);
-        self.push_bytes("memory", extra.memory);
-        self.push_each_text("cpus", &extra.cpus);
-        self.push_each_text("cpuset-cpus", &extra.cpuset_cpus);
-        self.push_each_text("cpuset-mems", &extra.cpuset_mems);
-        self.push_each_text("pids-limit", extra.pids_limit);
-        self.push_each_text("cgroupns", &extra.cgroupns);
-        self.push_each_text("userns", &extra.userns);
-        self.push_switch("read-only", extra.read_only);
-        self.push_pairs("sysctl", &extra.sysctls);
-        self.push_each_text("tmpfs", &extra.tmpfs);
-        self.push_each_text("dns", &extra.dns);
-        self.push_each_text("add-host", &extra.add_host);
+        // Every flag by name: a new one does not compile until it is an option.
+        let ExtraFlags {
+            cap_drop,
+            hostname,
+            runtime,
+            memory,
+            cpus,
+            cpuset_cpus,
+            cpuset_mems,
+            pids_limit,
+            sysctls,
+            tmpfs,
+            read_only,
+            dns,
+            add_host,
+            cgroupns,
+            userns,
+        } = extra;
+        self.push_each_text("cap-drop", cap_drop);
+        self.push_each_text("hostname", hostname);
+        self.push_each_text("runtime", runtime);
+        self.push_bytes("memory", *memory);
+        self.push_each_text("cpus", cpus);
+        self.push_each_text("cpuset-cpus", cpuset_cpus);
+        self.push_each_text("cpuset-mems", cpuset_mems);
+        self.push_each_text("pids-limit", *pids_limit);
+        self.push_each_text("cgroupns", cgroupns);
+        self.push_each_text("userns", userns);
+        self.push_switch("read-only", *read_only);
+        self.push_pairs("sysctl", sysctls);
+        self.push_each_text("tmpfs", tmpfs);
+        self.push_each_text("dns", dns);
+        self.push_each_text("add-host", add_host);
     }
 }
 
@@ -96,27 +114,58 @@ impl ContainerSpec {
     /// The options of `docker run` for this container, except those of a single run: its name,
     /// its labels and the mount of its control directory.
     pub fn run_options(&self) -> Vec<RunOption> {
+        // Every setting by name: a new one does not compile until it is an option, or is named here as none.
+        let Self {
+            // The words after the options.
+            image: _,
+            command: _,
+            // Of a single run.
+            name: _,
+            labels: _,
+            control: _,
+            // Their sources are known when the container is created.
+            cache_mounts: _,
+            entrypoint,
+            privileged,
+            ipc,
+            network,
+            uts,
+            pid,
+            devices,
+            gpus,
+            cap_add,
+            security_opt,
+            group_add,
+            shm_size,
+            ulimits,
+            env,
+            mounts,
+            workdir,
+            user,
+            init,
+            extra,
+        } = self;
         let mut options = RunOptionList::default();
-        options.push_each_text("ipc", &self.ipc);
-        options.push_each_text("network", &self.network);
-        options.push_each_text("uts", &self.uts);
-        options.push_each_text("pid", &self.pid);
-        options.push_switch("privileged", self.privileged);
-        options.push_each_text("cap-add", &self.cap_add);
-        options.push_each_text("device", &self.devices);
-        options.push_each_text("gpus", &self.gpus);
-        options.push_each_text("security-opt", &self.security_opt);
-        options.push_each_text("group-add", &self.group_add);
-        options.push_bytes("shm-size", self.shm_size);
-        options.push_each_text("ulimit", &self.ulimits);
-        options.push_pairs("env", &self.env);
-        options.push_each_text("volume", &self.mounts);
-        options.push_each_text("workdir", &self.workdir);
-        options.push_each_text("user", &self.user);
-        options.push_switch("init", self.init);
-        options.push_extra_flags(&self.extra);
+        options.push_each_text("ipc", ipc);
+        options.push_each_text("network", network);
+        options.push_each_text("uts", uts);
+        options.push_each_text("pid", pid);
+        options.push_switch("privileged", *privileged);
+        options.push_each_text("cap-add", cap_add);
+        options.push_each_text("device", devices);
+        options.push_each_text("gpus", gpus);
+        options.push_each_text("security-opt", security_opt);
+        options.push_each_text("group-add", group_add);
+        options.push_bytes("shm-size", *shm_size);
+        options.push_pairs("ulimit", ulimits);
+        options.push_pairs("env", env);
+        options.push_each_text("volume", mounts);
+        options.push_each_text("workdir", workdir);
+        options.push_each_text("user", user);
+        options.push_switch("init", *init);
+        options.push_extra_flags(extra);
         // The option has one word; the others are the first of the command.
-        options.push_each_text("entrypoint", self.entrypoint.iter().flatten().take(1));
+        options.push_each_text("entrypoint", entrypoint.iter().flatten().take(1));
         options.0
     }
 }
@@ -144,11 +193,7 @@ mod tests {
             devices: vec![text("/dev/kfd"), text("/dev/dri")],
             gpus: Some(GpuDevices::Ids(vec![text("0"), text("1")])),
             shm_size: Some(1 << 30),
-            ulimits: vec![Ulimit {
-                name: text("memlock"),
-                soft: -1,
-                hard: -1,
-            }],
+            ulimits: vec![(text("memlock"), Ulimit { soft: -1, hard: -1 })],
             env: vec![(text("A"), text("b c"))],
             mounts: vec![Mount {
                 source: text("/data"),

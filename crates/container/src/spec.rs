@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use retrial_document::OrderedMap;
 use serde::{Deserialize, Serialize};
 
-use crate::ExtraFlags;
+use crate::{ExtraFlags, Ulimit};
 
 /// Everything that decides how a container is configured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +43,8 @@ pub struct ContainerSpec {
     pub group_add: Vec<String>,
     /// `--shm-size`, bytes.
     pub shm_size: Option<u64>,
-    /// `--ulimit`
-    pub ulimits: Vec<Ulimit>,
+    /// `--ulimit`, by name.
+    pub ulimits: OrderedMap<Ulimit>,
     /// `--env`, in order.
     pub env: Vec<(String, String)>,
     /// `--volume`
@@ -103,23 +104,5 @@ impl fmt::Display for Mount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = if self.read_only { ":ro" } else { "" };
         write!(formatter, "{}:{}{mode}", self.source, self.target)
-    }
-}
-
-/// A resource limit of the container's processes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ulimit {
-    /// `memlock`, `nofile`, …
-    pub name: String,
-    /// Soft limit; -1 is unlimited.
-    pub soft: i64,
-    /// Hard limit; -1 is unlimited.
-    pub hard: i64,
-}
-
-/// `name=soft:hard`, the format of `--ulimit`.
-impl fmt::Display for Ulimit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}={}:{}", self.name, self.soft, self.hard)
     }
 }

@@ -206,7 +206,8 @@ pub struct ContainerState {
     pub env: Vec<String>,
 }
 
-/// A path of the engine's machine that a container mounts.
+/// A path of the engine's machine that a container mounts, as the engine resolved it. A `Mount` is what was requested:
+/// its source may be a volume's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindMount {
     /// The source, a path on the engine's machine.

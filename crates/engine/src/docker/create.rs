@@ -13,7 +13,9 @@ use bollard::models::{
 use super::security::{SYSTEM_PATHS, security_options};
 use crate::error::EngineError;
 use crate::proxies;
-use retrial_container::{CONTROL_MOUNT, ContainerSpec, GpuDevices, is_cdi_device};
+use retrial_container::{
+    CONTROL_MOUNT, ContainerSpec, ExtraFlags, GpuDevices, Ulimit, is_cdi_device,
+};
 
 /// Returns the create request. Reads seccomp profiles, as the command line does.
 pub fn create_request(
@@ -71,64 +73,108 @@ fn entrypoint_and_command(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<Str
     (Some(vec![first]), rest.cloned().collect())
 }
 
+#[expect(clippy::too_many_lines, reason = "one list of all settings")]
 fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
-    let extra = &spec.extra;
+    // Every setting by name: a new one does not compile until the request has it, or it is named here as part of the
+    // body.
+    let ContainerSpec {
+        name: _,
+        image: _,
+        entrypoint: _,
+        command: _,
+        env: _,
+        labels: _,
+        workdir: _,
+        user: _,
+        // Among the mounts, once their sources are known.
+        cache_mounts: _,
+        privileged,
+        ipc,
+        network,
+        uts,
+        pid,
+        devices,
+        gpus,
+        cap_add,
+        security_opt,
+        group_add,
+        shm_size,
+        ulimits,
+        mounts,
+        control,
+        init,
+        extra,
+    } = spec;
+    let ExtraFlags {
+        hostname: _,
+        cap_drop,
+        runtime,
+        memory,
+        cpus,
+        cpuset_cpus,
+        cpuset_mems,
+        pids_limit,
+        sysctls,
+        tmpfs,
+        read_only,
+        dns,
+        add_host,
+        cgroupns,
+        userns,
+    } = extra;
     let some = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
     let text = |value: &Option<String>| Some(value.clone().unwrap_or_default());
-    let open_paths = spec.security_opt.iter().any(|o| o == SYSTEM_PATHS);
-    let (device_names, device_paths): (Vec<_>, Vec<_>) = spec
-        .devices
-        .iter()
-        .partition(|device| is_cdi_device(device));
-    let binds: Vec<String> = spec.mounts.iter().map(ToString::to_string).collect();
-    let tmpfs = extra.tmpfs.iter().map(|text| {
+    let open_paths = security_opt.iter().any(|o| o == SYSTEM_PATHS);
+    let (device_names, device_paths): (Vec<_>, Vec<_>) =
+        devices.iter().partition(|device| is_cdi_device(device));
+    let binds: Vec<String> = mounts.iter().map(ToString::to_string).collect();
+    let tmpfs_options = tmpfs.iter().map(|text| {
         let (path, options) = text.split_once(':').unwrap_or((text, ""));
         (path.to_owned(), options.to_owned())
     });
     Ok(HostConfig {
         binds: some(&binds),
-        mounts: spec
-            .control
+        mounts: control
             .as_deref()
             .map(|control| vec![control_mount(control)]),
         log_config: Some(HostConfigLogConfig {
             typ: Some(String::new()),
             config: Some(HashMap::new()),
         }),
-        network_mode: Some(spec.network.clone().unwrap_or_else(|| "default".into())),
+        network_mode: Some(network.clone().unwrap_or_else(|| "default".into())),
         port_bindings: Some(HashMap::new()),
         restart_policy: Some(RestartPolicy {
             name: Some(RestartPolicyNameEnum::NO),
             maximum_retry_count: Some(0),
         }),
         console_size: Some(vec![0, 0]),
-        cap_add: some(&normalize_capabilities(&spec.cap_add)),
-        cap_drop: some(&normalize_capabilities(&extra.cap_drop)),
-        dns: Some(extra.dns.clone()),
+        cap_add: some(&normalize_capabilities(cap_add)),
+        cap_drop: some(&normalize_capabilities(cap_drop)),
+        dns: Some(dns.clone()),
         dns_options: Some(Vec::new()),
         dns_search: Some(Vec::new()),
-        extra_hosts: some(&extra.add_host),
-        group_add: some(&spec.group_add),
-        cgroupns_mode: match extra.cgroupns.as_deref() {
+        extra_hosts: some(add_host),
+        group_add: some(group_add),
+        cgroupns_mode: match cgroupns.as_deref() {
             Some("host") => Some(HostConfigCgroupnsModeEnum::HOST),
             Some("private") => Some(HostConfigCgroupnsModeEnum::PRIVATE),
             _ => None,
         },
-        ipc_mode: text(&spec.ipc),
-        pid_mode: text(&spec.pid),
-        userns_mode: extra.userns.clone(),
-        uts_mode: text(&spec.uts),
-        privileged: Some(spec.privileged),
-        readonly_rootfs: extra.read_only.then_some(true),
-        security_opt: some(&security_options(&spec.security_opt)?),
-        shm_size: Some(to_i64_saturating(spec.shm_size.unwrap_or(0))),
-        sysctls: (!extra.sysctls.is_empty()).then(|| extra.sysctls.iter().cloned().collect()),
-        tmpfs: (!extra.tmpfs.is_empty()).then(|| tmpfs.collect()),
-        runtime: extra.runtime.clone(),
-        memory: extra.memory.map(to_i64_saturating),
-        nano_cpus: extra.cpus.as_deref().and_then(parse_nano_cpus),
-        cpuset_cpus: extra.cpuset_cpus.clone(),
-        cpuset_mems: extra.cpuset_mems.clone(),
+        ipc_mode: text(ipc),
+        pid_mode: text(pid),
+        userns_mode: userns.clone(),
+        uts_mode: text(uts),
+        privileged: Some(*privileged),
+        readonly_rootfs: read_only.then_some(true),
+        security_opt: some(&security_options(security_opt)?),
+        shm_size: Some(to_i64_saturating(shm_size.unwrap_or(0))),
+        sysctls: (!sysctls.is_empty()).then(|| sysctls.iter().cloned().collect()),
+        tmpfs: (!tmpfs.is_empty()).then(|| tmpfs_options.collect()),
+        runtime: runtime.clone(),
+        memory: memory.map(to_i64_saturating),
+        nano_cpus: cpus.as_deref().and_then(parse_nano_cpus),
+        cpuset_cpus: cpuset_cpus.clone(),
+        cpuset_mems: cpuset_mems.clone(),
         blkio_weight_device: Some(Vec::new()),
         blkio_device_read_bps: Some(Vec::new()),
         blkio_device_write_bps: Some(Vec::new()),
@@ -140,14 +186,14 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
                 .map(|d| parse_device_mapping(d))
                 .collect(),
         ),
-        device_requests: device_requests(spec, &device_names),
+        device_requests: device_requests(gpus.as_ref(), &device_names),
         memory_swappiness: Some(-1),
         oom_kill_disable: Some(false),
-        pids_limit: Some(extra.pids_limit.unwrap_or(0)),
-        ulimits: Some(sorted_ulimits(spec)),
+        pids_limit: Some(pids_limit.unwrap_or(0)),
+        ulimits: Some(sorted_ulimits(ulimits)),
         masked_paths: open_paths.then(Vec::new),
         readonly_paths: open_paths.then(Vec::new),
-        init: spec.init.then_some(true),
+        init: init.then_some(true),
         ..HostConfig::default()
     })
 }
@@ -215,8 +261,8 @@ fn parse_device_mapping(written: &str) -> DeviceMapping {
     }
 }
 
-fn device_requests(spec: &ContainerSpec, cdi: &[&String]) -> Option<Vec<DeviceRequest>> {
-    let gpus = spec.gpus.as_ref().map(|gpus| {
+fn device_requests(gpus: Option<&GpuDevices>, cdi: &[&String]) -> Option<Vec<DeviceRequest>> {
+    let of_toolkit = gpus.map(|gpus| {
         let (count, ids) = match gpus {
             GpuDevices::All => (-1, None),
             GpuDevices::Ids(ids) => (0, Some(ids.clone())),
@@ -235,16 +281,15 @@ fn device_requests(spec: &ContainerSpec, cdi: &[&String]) -> Option<Vec<DeviceRe
         device_ids: Some(cdi.iter().map(|name| (*name).clone()).collect()),
         ..DeviceRequest::default()
     });
-    let requests: Vec<DeviceRequest> = gpus.into_iter().chain(named).collect();
+    let requests: Vec<DeviceRequest> = of_toolkit.into_iter().chain(named).collect();
     (!requests.is_empty()).then_some(requests)
 }
 
-fn sorted_ulimits(spec: &ContainerSpec) -> Vec<ResourcesUlimits> {
-    let mut limits: Vec<ResourcesUlimits> = spec
-        .ulimits
+fn sorted_ulimits(ulimits: &[(String, Ulimit)]) -> Vec<ResourcesUlimits> {
+    let mut limits: Vec<ResourcesUlimits> = ulimits
         .iter()
-        .map(|limit| ResourcesUlimits {
-            name: Some(limit.name.clone()),
+        .map(|(name, limit)| ResourcesUlimits {
+            name: Some(name.clone()),
             soft: Some(limit.soft),
             hard: Some(limit.hard),
         })

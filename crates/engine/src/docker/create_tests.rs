@@ -122,16 +122,12 @@ fn unmasked_system_paths_are_sent_as_empty_lists() {
 
 #[test]
 fn ulimits_are_sorted_and_unlimited_is_minus_one() {
-    let limit = |name: &str, soft, hard| Ulimit {
-        name: name.into(),
-        soft,
-        hard,
-    };
+    let limit = |name: &str, soft, hard| (name.into(), Ulimit { soft, hard });
     let spec = ContainerSpec {
         ulimits: vec![limit("nofile", 10, 20), limit("memlock", -1, -1)],
         ..ContainerSpec::default()
     };
-    let sent = sorted_ulimits(&spec);
+    let sent = sorted_ulimits(&spec.ulimits);
     assert_eq!(sent[0].name.as_deref(), Some("memlock"));
     assert_eq!((sent[0].soft, sent[0].hard), (Some(-1), Some(-1)));
     assert_eq!((sent[1].soft, sent[1].hard), (Some(10), Some(20)));

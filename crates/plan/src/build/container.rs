@@ -1,11 +1,12 @@
 //! The container and its image.
 
+use std::collections::BTreeMap;
+
 use super::error::PlanError;
 use super::{PlanBuilder, render_expression, render_map, resolve_host_path};
 use crate::options::PullPolicy;
 use crate::step::{Action, BuildStep, StepCondition};
-use retrial_container::first_process;
-use retrial_container::{ContainerSpec, Mount};
+use retrial_container::{ContainerSpec, ExtraFlags, Mount, first_process};
 use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign_host_gpus};
 use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Placement, Recipe};
@@ -92,47 +93,74 @@ impl PlanBuilder<'_> {
         flags: GpuFlags,
     ) -> Result<ContainerSpec, PlanError> {
         let scope = self.expression_scope();
+        let mut mounts = self.container_mounts(container, &scope)?;
+        mounts.extend(flags.mounts);
+        // Every key by name: a new one does not compile until the container has it.
+        let Container {
+            extra,
+            privileged,
+            ipc,
+            network,
+            uts,
+            pid,
+            // Replaced by those of the GPUs' flags, which hold them.
+            devices: _,
+            gpu_access: _,
+            cap_add,
+            security_opt,
+            group_add,
+            shm_size,
+            ulimits,
+            env,
+            mounts: _,
+            cache_mounts,
+            workdir,
+            user,
+            init,
+            entrypoint,
+            // The steps', not the container's.
+            shell: _,
+        } = container.clone();
         let (entrypoint, command) =
-            first_process::keep_alive_command(container.entrypoint == Entrypoint::Bypass);
-        let mut env = render_map("container.env", &container.env, &scope)?;
+            first_process::keep_alive_command(entrypoint == Entrypoint::Bypass);
+        let mut env = render_map("container.env", &env, &scope)?;
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
         env.extend(flags.env);
         env.extend(self.hub_cache_variables(&env)?);
-        let mut mounts = self.container_mounts(container, &scope)?;
-        mounts.extend(flags.mounts);
-        let mut extra = container.extra.clone();
-        extra.runtime = flags.runtime.or(extra.runtime);
-        let mut group_add = container.group_add.clone();
-        group_add.extend(flags.groups);
-        let workdir_template = container.workdir.as_ref();
         let workdir =
-            workdir_template.map(|workdir| render_expression("container.workdir", workdir, &scope));
+            workdir.map(|workdir| render_expression("container.workdir", &workdir, &scope));
         Ok(ContainerSpec {
+            // The run's: known when the container is created.
+            name: String::new(),
+            control: None,
+            labels: BTreeMap::new(),
             image: image.to_owned(),
             entrypoint,
             command,
-            privileged: container.privileged,
-            ipc: container.ipc.clone(),
-            network: container.network.clone(),
-            uts: container.uts.clone(),
-            pid: container.pid.clone(),
+            privileged,
+            ipc,
+            network,
+            uts,
+            pid,
             devices: flags.devices,
             gpus: flags.gpus,
-            cap_add: container.cap_add.clone(),
-            security_opt: container.security_opt.clone(),
-            group_add,
-            shm_size: container.shm_size,
-            ulimits: container.ulimits.clone(),
+            cap_add,
+            security_opt,
+            group_add: group_add.into_iter().chain(flags.groups).collect(),
+            shm_size,
+            ulimits,
             env,
             mounts,
-            cache_mounts: render_map("container.cache_mounts", &container.cache_mounts, &scope)?,
+            cache_mounts: render_map("container.cache_mounts", &cache_mounts, &scope)?,
             workdir: workdir.transpose()?,
-            user: container.user.clone(),
-            init: container.init,
-            extra,
-            ..ContainerSpec::default()
+            user,
+            init,
+            extra: ExtraFlags {
+                runtime: flags.runtime.or(extra.runtime),
+                ..extra
+            },
         })
     }
 

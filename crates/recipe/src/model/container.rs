@@ -1,6 +1,6 @@
 //! How a recipe wants its container made.
 
-use retrial_document::{ByteUnits, Field, FieldType as T, Node, OrderedMap, object, words};
+use retrial_document::{ByteUnits, FieldType as T, OrderedMap, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ object! {
         /// Size of /dev/shm, bytes: 64G.
         shm_size: Option<u64> = T::Size(ByteUnits::Docker),
         /// Limits by name: {memlock: -1, nofile: {soft: 1024, hard: 2048}}.
-        ulimits: Vec<Ulimit> [read = read_ulimits] = T::Map(formats::ULIMIT, &Limits::TYPE),
+        ulimits: OrderedMap<Ulimit> = T::Map(formats::ULIMIT, &Ulimit::TYPE),
         /// Environment variables of the container.
         env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN_SCOPE)),
         /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
@@ -95,7 +95,7 @@ words! {
 }
 
 object! {
-    /// A directory of the host in the container.
+    /// A directory of the host in the container. Its paths may hold expressions; in a plan it is a `Mount`.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct MountRequest: "a mount", or T::Template(RUN_SCOPE, formats::MOUNT) => MountRequest::parse;
     keys {
@@ -117,31 +117,4 @@ impl MountRequest {
             read_only,
         })
     }
-}
-
-object! {
-    /// Both limits of a resource.
-    pub struct Limits: "a resource limit", or T::Integer(-1, i64::MAX) => Limits::from_single;
-    keys {
-        /// The soft limit; -1 is unlimited.
-        soft: i64 [required] = T::Integer(-1, i64::MAX),
-        /// The hard limit; -1 is unlimited.
-        hard: i64 [required] = T::Integer(-1, i64::MAX),
-    }
-}
-
-impl Limits {
-    fn from_single(text: &str) -> Option<Self> {
-        let limit = text.parse().ok()?;
-        Some(Self {
-            soft: limit,
-            hard: limit,
-        })
-    }
-}
-
-fn read_ulimits(node: &Node) -> Option<Vec<Ulimit>> {
-    let limits = OrderedMap::<Limits>::from_node(node, &T::Map(formats::ULIMIT, &Limits::TYPE))?;
-    let ulimit = |(name, Limits { soft, hard })| Ulimit { name, soft, hard };
-    Some(limits.into_iter().map(ulimit).collect())
 }
