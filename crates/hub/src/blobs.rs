@@ -12,7 +12,7 @@ use crate::download::FileDownload;
 use crate::error::{FetchError, pause_unless_stopped};
 use crate::listing::ModelSnapshot;
 use crate::lock::{BlobLock, describe_holder};
-use crate::progress::{FileProgressReporter, TransferState};
+use crate::progress::{DownloadState, FileProgressReporter};
 use crate::transport::Connection;
 use crate::tree::RemoteFile;
 use crate::xet::XetStore;
@@ -118,7 +118,7 @@ impl BlobFetcher<'_> {
             file,
         };
         let bytes_fetched = download.download_verified(lock, &mut reporter).await?;
-        reporter.report_state(TransferState::Done, file.size);
+        reporter.report_state(DownloadState::Done, file.size);
         Ok(Some(bytes_fetched))
     }
 
@@ -135,7 +135,7 @@ impl BlobFetcher<'_> {
                 return Ok(lock);
             }
             let received = fs::metadata(&partial).map_or(0, |partial| partial.len());
-            reporter.report_state(TransferState::Downloading, received.min(file.size));
+            reporter.report_state(DownloadState::Downloading, received.min(file.size));
             // A stop could not interrupt the kernel's own wait for a lock.
             pause_unless_stopped(self.connection.stop, LOCK_POLL_INTERVAL).await?;
         }
@@ -150,7 +150,7 @@ impl BlobFetcher<'_> {
         let mut reporter = self.new_reporter(file);
         if !records::is_verified(cache, digest, &blob) {
             let mut hashing = reporter.clone();
-            let report = move |done| hashing.report_state(TransferState::Verifying, done);
+            let report = move |done| hashing.report_state(DownloadState::Verifying, done);
             let path = cache.blob_path(digest);
             let hash = sink::hash_file(&path, digest, file.size, self.connection.stop, report);
             if hash.await? != *digest {
@@ -158,7 +158,7 @@ impl BlobFetcher<'_> {
             }
             records::record_verified(cache, digest, &blob);
         }
-        reporter.report_state(TransferState::Cached, file.size);
+        reporter.report_state(DownloadState::Cached, file.size);
         Ok(true)
     }
 

@@ -9,7 +9,7 @@ use crate::cache::RepositoryCache;
 use crate::classify::{HubRequest, RequestFailure};
 use crate::error::{FetchError, run_unless_stopped};
 use crate::lock::BlobLock;
-use crate::progress::{FileProgressReporter, TransferState};
+use crate::progress::{DownloadState, FileProgressReporter};
 use crate::records;
 use crate::sink::Sink;
 use crate::transport::{Backoff, Connection};
@@ -82,7 +82,7 @@ impl FileDownload<'_> {
         fetched: &mut u64,
     ) -> Result<TransferOutcome, FetchError> {
         let mut sink = self.open_sink(lock, false).await?;
-        reporter.report_state(TransferState::Downloading, sink.position());
+        reporter.report_state(DownloadState::Downloading, sink.position());
         let mut backoff = Backoff::new(self.connection, &self.request);
         let (mut body, mut restarts) = (None, 0);
         while sink.position() < self.file.size {
@@ -123,7 +123,7 @@ impl FileDownload<'_> {
                 }
             }
         }
-        reporter.report_state(TransferState::Verifying, sink.position());
+        reporter.report_state(DownloadState::Verifying, sink.position());
         let actual = sink.finish_writing().await?;
         let listed = &self.file.digest;
         Ok(if actual == *listed {
@@ -215,7 +215,7 @@ impl FileDownload<'_> {
             if !sink.push(bytes).await {
                 return Err(TransferInterruption::Full);
             }
-            reporter.report_state(TransferState::Downloading, sink.position());
+            reporter.report_state(DownloadState::Downloading, sink.position());
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::error::FetchError;
 use crate::listing::{self, ModelSnapshot};
 use crate::pattern;
-use crate::progress::{FileProgressReporter, Progress, TransferState};
+use crate::progress::{DownloadState, FetchProgress, FileProgressReporter};
 use crate::settings::HubSettings;
 use crate::space;
 use crate::transport::{Connection, Transport};
@@ -110,7 +110,7 @@ impl Hub {
     pub async fn resolve_snapshot(
         &self,
         model: &ModelSpec,
-        progress: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<FetchProgress>,
         stop: &CancellationToken,
     ) -> Result<ModelSnapshot, FetchError> {
         listing::check_names(&model.repository, &model.revision)?;
@@ -179,7 +179,7 @@ impl Hub {
     pub async fn fetch_snapshot(
         &self,
         snapshot: &ModelSnapshot,
-        progress: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<FetchProgress>,
         stop: &CancellationToken,
     ) -> Result<FetchedModel, FetchError> {
         if self.settings().offline {
@@ -191,7 +191,7 @@ impl Hub {
         space::check_free_space(&self.settings().cache, &snapshot.repository, missing)?;
         for file in &files {
             FileProgressReporter::new(progress, &file.path, file.size)
-                .report_state(TransferState::Waiting, 0);
+                .report_state(DownloadState::Waiting, 0);
         }
         // The first fault stops the others, as a stop from outside does.
         let transfers_stop = stop.child_token();
@@ -204,7 +204,7 @@ impl Hub {
 
     fn connect<'a>(
         &'a self,
-        progress: &'a UnboundedSender<Progress>,
+        progress: &'a UnboundedSender<FetchProgress>,
         stop: &'a CancellationToken,
     ) -> Connection<'a> {
         Connection {
@@ -275,7 +275,7 @@ impl Hub {
         &self,
         cache: &RepositoryCache,
         model: &ModelSpec,
-        progress: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<FetchProgress>,
     ) -> Result<ModelSnapshot, FetchError> {
         let not_cached = || FetchError::NotCached {
             repository: model.repository.clone(),
@@ -308,7 +308,7 @@ impl Hub {
                 xet_hash: None,
             });
         }
-        let _ = progress.send(Progress::Warning(format!(
+        let _ = progress.send(FetchProgress::Warning(format!(
             "the cache has no listing of {} at {commit}: missing files cannot be detected",
             model.repository
         )));
@@ -319,7 +319,7 @@ impl Hub {
     async fn verify_cached_snapshot(
         &self,
         snapshot: &ModelSnapshot,
-        progress: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<FetchProgress>,
         stop: &CancellationToken,
     ) -> Result<FetchedModel, FetchError> {
         let (repository, commit) = (&snapshot.repository, &snapshot.commit);

@@ -58,6 +58,6 @@ pub use digest::Digest;
 pub use error::FetchError;
 pub use hub::{FetchedFile, FetchedModel, Hub, ModelSpec};
 pub use listing::ModelSnapshot;
-pub use progress::{Progress, TransferState};
+pub use progress::{DownloadState, FetchProgress};
 pub use settings::{HubSettings, RetryPolicy, Token};
 pub use tree::RemoteFile;

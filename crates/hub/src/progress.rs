@@ -9,7 +9,7 @@ const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The state of a file's transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransferState {
+pub enum DownloadState {
     /// No byte of it was requested yet.
     Waiting,
     /// Its bytes arrive.
@@ -24,13 +24,13 @@ pub enum TransferState {
 
 /// A report on the progress of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
+pub enum FetchProgress {
     /// A file made progress.
     File {
         /// Its path in the repository.
         path: String,
         /// The state of its transfer.
-        state: TransferState,
+        state: DownloadState,
         /// Bytes downloaded or hashed so far.
         current: u64,
         /// The file's size, bytes.
@@ -68,15 +68,15 @@ pub enum Progress {
 /// Reports on one file, not more often than can be read.
 #[derive(Clone)]
 pub struct FileProgressReporter {
-    channel: UnboundedSender<Progress>,
+    channel: UnboundedSender<FetchProgress>,
     path: String,
     total: u64,
-    last: Option<(TransferState, Instant)>,
+    last: Option<(DownloadState, Instant)>,
 }
 
 impl FileProgressReporter {
     /// Returns a reporter for a file of `total` bytes.
-    pub fn new(channel: &UnboundedSender<Progress>, path: &str, total: u64) -> Self {
+    pub fn new(channel: &UnboundedSender<FetchProgress>, path: &str, total: u64) -> Self {
         Self {
             channel: channel.clone(),
             path: path.to_owned(),
@@ -86,7 +86,7 @@ impl FileProgressReporter {
     }
 
     /// Reports the state and the bytes done.
-    pub fn report_state(&mut self, state: TransferState, current: u64) {
+    pub fn report_state(&mut self, state: DownloadState, current: u64) {
         let too_soon = self
             .last
             .is_some_and(|(before, when)| before == state && when.elapsed() < MIN_REPORT_INTERVAL);
@@ -94,7 +94,7 @@ impl FileProgressReporter {
             return;
         }
         self.last = Some((state, Instant::now()));
-        self.send(Progress::File {
+        self.send(FetchProgress::File {
             path: self.path.clone(),
             state,
             current,
@@ -105,21 +105,21 @@ impl FileProgressReporter {
     /// Reports that the file did not match its hash.
     pub fn report_discarded(&self, reason: String) {
         let path = self.path.clone();
-        self.send(Progress::Discarded { path, reason });
+        self.send(FetchProgress::Discarded { path, reason });
     }
 
     /// Reports that another process downloads the file.
     pub fn report_waiting(&self, holder: String) {
         let path = self.path.clone();
-        self.send(Progress::Waiting { path, holder });
+        self.send(FetchProgress::Waiting { path, holder });
     }
 
     /// Reports a warning that concerns no state of the file.
     pub fn report_warning(&self, text: String) {
-        self.send(Progress::Warning(text));
+        self.send(FetchProgress::Warning(text));
     }
 
-    fn send(&self, progress: Progress) {
+    fn send(&self, progress: FetchProgress) {
         // Without a listener the download continues.
         let _ = self.channel.send(progress);
     }

@@ -12,7 +12,7 @@ use crate::classify::{HubRequest, RequestFailure, classify_failure};
 use crate::error::{
     FetchError, format_bytes, format_chain, pause_unless_stopped, run_unless_stopped,
 };
-use crate::progress::Progress;
+use crate::progress::FetchProgress;
 use crate::settings::HubSettings;
 
 /// The longest answer that is no file, in bytes.
@@ -157,7 +157,7 @@ impl Transport {
 pub struct Connection<'a> {
     pub transport: &'a Transport,
     /// The channel for its progress reports.
-    pub progress: &'a UnboundedSender<Progress>,
+    pub progress: &'a UnboundedSender<FetchProgress>,
     /// Cancelled when it is to stop.
     pub stop: &'a CancellationToken,
 }
@@ -256,7 +256,7 @@ impl<'a> Backoff<'a> {
             .base_delay
             .saturating_mul(1 << (self.failed_attempts - 1).min(16));
         let delay = retry_after.unwrap_or(doubled.min(MAX_RETRY_DELAY));
-        let _ = self.connection.progress.send(Progress::Retry {
+        let _ = self.connection.progress.send(FetchProgress::Retry {
             subject,
             reason,
             attempt: self.failed_attempts + 1,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retrial_hub::{FetchError, Progress};
+use retrial_hub::{FetchError, FetchProgress};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
@@ -121,7 +121,7 @@ async fn retry_after_is_respected() {
         .progress
         .iter()
         .filter_map(|event| match event {
-            Progress::Retry { delay, .. } => Some(*delay),
+            FetchProgress::Retry { delay, .. } => Some(*delay),
             _ => None,
         })
         .collect();

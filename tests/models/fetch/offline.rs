@@ -1,6 +1,6 @@
 //! Without the hub: a cached model is used only if it is complete and valid.
 
-use retrial_hub::{FetchError, Progress};
+use retrial_hub::{FetchError, FetchProgress};
 
 use super::scene::{NAME, Scene};
 use crate::hub::{Content, Repository};
@@ -69,8 +69,7 @@ async fn a_cache_of_an_older_client_has_no_listing() {
     let scene = filled_and_offline().await;
     std::fs::remove_dir_all(scene.at("trees")).unwrap();
     let went = scene.main().await;
-    let warned =
-        |event: &Progress| matches!(event, Progress::Warning(text) if text.contains("no listing"));
+    let warned = |event: &FetchProgress| matches!(event, FetchProgress::Warning(text) if text.contains("no listing"));
     assert!(went.progress.iter().any(warned), "{:?}", went.progress);
     assert_eq!(went.fetched().files.len(), 2);
     // A file that is named and missing is reported anyway.

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use retrial_hub::{Hub as Client, Progress};
+use retrial_hub::{FetchProgress, Hub as Client};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ async fn child() {
     let (to, mut events) = unbounded_channel();
     let telling = tokio::spawn(async move {
         while let Some(progress) = events.recv().await {
-            if let Progress::Waiting { path, holder } = progress {
+            if let FetchProgress::Waiting { path, holder } = progress {
                 println!("\nwaiting {path} {holder}");
             }
         }

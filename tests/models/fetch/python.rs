@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use retrial_hub::Progress;
+use retrial_hub::FetchProgress;
 use tokio_util::sync::CancellationToken;
 
 use super::scene::{NAME, Scene, model_spec};
@@ -101,8 +101,8 @@ async fn we_wait_for_python() {
         tokio::task::yield_now().await;
     }
     let waits = std::cell::Cell::new(false);
-    let observe = |event: &Progress| {
-        if matches!(event, Progress::Waiting { path, .. } if path == FILE) {
+    let observe = |event: &FetchProgress| {
+        if matches!(event, FetchProgress::Waiting { path, .. } if path == FILE) {
             waits.set(true);
             scene.hub.release();
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use retrial_hub::{
-    FetchError, FetchedModel, Hub as Client, HubSettings, ModelSpec, Progress, Token,
+    FetchError, FetchProgress, FetchedModel, Hub as Client, HubSettings, ModelSpec, Token,
 };
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
@@ -24,7 +24,7 @@ pub struct Scene {
 #[derive(Debug)]
 pub struct Went {
     pub result: Result<FetchedModel, FetchError>,
-    pub progress: Vec<Progress>,
+    pub progress: Vec<FetchProgress>,
 }
 
 pub fn model_spec(revision: &str) -> ModelSpec {
@@ -95,7 +95,7 @@ impl Scene {
         &self,
         model: &ModelSpec,
         stop: &CancellationToken,
-        observe: impl Fn(&Progress),
+        observe: impl Fn(&FetchProgress),
     ) -> Went {
         let (to, mut events) = unbounded_channel();
         let work = async {
@@ -138,7 +138,7 @@ impl Went {
     pub fn retries(&self) -> Vec<&str> {
         let mut reasons = Vec::new();
         for event in &self.progress {
-            if let Progress::Retry { reason, .. } = event {
+            if let FetchProgress::Retry { reason, .. } = event {
                 reasons.push(reason.as_str());
             }
         }
@@ -148,7 +148,7 @@ impl Went {
     pub fn discarded(&self) -> Vec<&str> {
         let mut reasons = Vec::new();
         for event in &self.progress {
-            if let Progress::Discarded { reason, .. } = event {
+            if let FetchProgress::Discarded { reason, .. } = event {
                 reasons.push(reason.as_str());
             }
         }

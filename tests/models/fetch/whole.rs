@@ -1,7 +1,7 @@
 //! What arrives where nothing goes wrong.
 
-use retrial_hub::TransferState;
-use retrial_hub::{FetchError, ModelSpec, Progress};
+use retrial_hub::DownloadState;
+use retrial_hub::{FetchError, FetchProgress, ModelSpec};
 
 use super::scene::{NAME, Scene, content, model_spec};
 use crate::hub::{Content, Repository};
@@ -56,11 +56,11 @@ async fn a_second_fetch_transfers_and_hashes_nothing() {
     let first = scene.main().await.fetched();
     scene.hub.forget();
     let again = scene.main().await;
-    let checked = |event: &Progress| {
+    let checked = |event: &FetchProgress| {
         matches!(
             event,
-            Progress::File {
-                state: TransferState::Verifying | TransferState::Downloading,
+            FetchProgress::File {
+                state: DownloadState::Verifying | DownloadState::Downloading,
                 ..
             }
         )

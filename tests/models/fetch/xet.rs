@@ -1,7 +1,7 @@
 //! Files that the hub keeps in its Xet store: from there, verified as all others, and over plain
 //! HTTP when the store fails.
 
-use retrial_hub::Progress;
+use retrial_hub::FetchProgress;
 
 use super::scene::{NAME, Scene, Went, content};
 use crate::hub::{At, Content, Fault, Place, Repository, Request};
@@ -31,7 +31,7 @@ fn requests(scene: &Scene) -> Vec<Request> {
 fn warnings(went: &Went) -> Vec<&str> {
     let mut texts = Vec::new();
     for event in &went.progress {
-        if let Progress::Warning(text) = event {
+        if let FetchProgress::Warning(text) = event {
             texts.push(text.as_str());
         }
     }

@@ -9,7 +9,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::error::Halt;
 use crate::progress::run_with_progress;
 use crate::step::StepSession;
-use retrial_hub::{Digest, FetchedModel, Hub, ModelSnapshot, ModelSpec, Progress, TransferState};
+use retrial_hub::{
+    Digest, DownloadState, FetchProgress, FetchedModel, Hub, ModelSnapshot, ModelSpec,
+};
 use retrial_plan::model::ModelFetch;
 use retrial_store::journal::{self, EventKind, StepFault};
 use retrial_store::{RunDirectory, StoreError};
@@ -33,7 +35,8 @@ pub fn read_fetched_models(
     }
 }
 
-/// The request to the hub.
+/// Returns the request to the hub. A plan stores more of a model (its key, lock and mount), and is pure, so that it
+/// cannot hold a type of `hub`.
 pub fn to_model_spec(model: &ModelFetch) -> ModelSpec {
     ModelSpec {
         repository: model.repository.clone(),
@@ -141,14 +144,15 @@ fn record_model(
     session.record(event)
 }
 
-/// The state as the journal records it.
-fn to_journal_state(state: TransferState) -> journal::TransferState {
+/// Returns the state as the journal records it: `hub` depends on no crate of ours, and the journal's states, which are
+/// a stored format, are those of layers, too.
+fn to_journal_state(state: DownloadState) -> journal::TransferState {
     match state {
-        TransferState::Waiting => journal::TransferState::Waiting,
-        TransferState::Downloading => journal::TransferState::Downloading,
-        TransferState::Verifying => journal::TransferState::Verifying,
-        TransferState::Done => journal::TransferState::Done,
-        TransferState::Cached => journal::TransferState::Cached,
+        DownloadState::Waiting => journal::TransferState::Waiting,
+        DownloadState::Downloading => journal::TransferState::Downloading,
+        DownloadState::Verifying => journal::TransferState::Verifying,
+        DownloadState::Done => journal::TransferState::Done,
+        DownloadState::Cached => journal::TransferState::Cached,
     }
 }
 
@@ -160,9 +164,9 @@ struct FetchReporter<'a> {
 }
 
 impl FetchReporter<'_> {
-    fn report_progress(&mut self, progress: Progress) {
+    fn report_progress(&mut self, progress: FetchProgress) {
         let text = match progress {
-            Progress::File {
+            FetchProgress::File {
                 path,
                 state,
                 current,
@@ -177,7 +181,7 @@ impl FetchReporter<'_> {
                 };
                 return self.session.emit(EventKind::Transfer(transfer));
             }
-            Progress::Retry {
+            FetchProgress::Retry {
                 subject,
                 reason,
                 attempt,
@@ -186,14 +190,14 @@ impl FetchReporter<'_> {
                 let seconds = delay.as_secs_f64();
                 format!("{subject}: {reason}: attempt {attempt} in {seconds:.1} s")
             }
-            Progress::Waiting { path, holder } => {
+            FetchProgress::Waiting { path, holder } => {
                 if !self.waited_for.insert(holder.clone()) {
                     return;
                 }
                 format!("{holder} is downloading {path}: waiting for it")
             }
-            Progress::Discarded { path, reason } => format!("{path} discarded: {reason}"),
-            Progress::Warning(text) => text,
+            FetchProgress::Discarded { path, reason } => format!("{path} discarded: {reason}"),
+            FetchProgress::Warning(text) => text,
         };
         self.warnings += 1;
         if self.warnings <= MAX_WARNINGS {

@@ -188,6 +188,8 @@ fn failed_outcome(reason: String, exit_code: Option<i64>) -> StepOutcome {
     }
 }
 
+/// Returns the outcome of a trial by the end of its step. The journal records how a step ended, for the run; a verdict
+/// has an outcome for trials of folders, too, which have no step.
 fn outcome_of_end(ended: Option<&StepEnd>) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
