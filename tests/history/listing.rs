@@ -90,7 +90,15 @@ fn rows_match_the_files_of_the_run() {
         assert_eq!(Some(&row[key]), host.pointer(pointer), "{key}");
     }
     assert_eq!(row["state"], verdict["outcome"]);
-    assert_eq!(row["sentence"], verdict["sentence"]);
+    assert_eq!(
+        row["sentence"],
+        format!(
+            "{} {}",
+            verdict["headline"].as_str().unwrap(),
+            verdict["detail"].as_str().unwrap()
+        )
+        .trim_end()
+    );
     assert_eq!(row["gpus"], "8 x MI355X");
     let result = &verdict["results"][0];
     assert_eq!(row["deciding"]["figure"], result["deciding"]);

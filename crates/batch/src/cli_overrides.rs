@@ -1,6 +1,7 @@
 //! A batch from the words of a command line: `retrial batch RECIPE --vary rocm=6.4.1,7.1.1`.
 
 use clap::Args;
+use itertools::join;
 
 use super::model::{
     Batch, BatchRecipe, Combination, OnFailure, PullAhead, RunOrder, Spanned, WrittenAxis,
@@ -63,7 +64,7 @@ impl CliOverrides {
             ..Batch::default()
         };
         problems.extend(self.apply_to(&mut batch));
-        batch.title = default_title(&batch.recipes, &batch.vary);
+        batch.title = matrix_title(&batch.recipes, &batch.vary);
         if problems.has_errors() {
             Err(problems)
         } else {
@@ -189,17 +190,25 @@ fn parse_axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
     axes
 }
 
+/// `bert-large-radeon along rocm`: the title of a search along an axis.
+pub fn search_title(recipes: &[BatchRecipe], axis: &str) -> String {
+    format!("{} along {axis}", join_recipe_names(recipes))
+}
+
 /// `bert-large-radeon over rocm and backend`
-fn default_title(recipes: &[BatchRecipe], vary: &[WrittenAxis]) -> String {
-    let names: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
+fn matrix_title(recipes: &[BatchRecipe], vary: &[WrittenAxis]) -> String {
     let axes: Vec<&str> = vary.iter().map(|axis| axis.name.value.as_str()).collect();
-    let recipes = match names.len() {
-        0..=3 => names.join(", "),
-        count => format!("{count} recipes"),
-    };
+    let recipes = join_recipe_names(recipes);
     match axes.split_last() {
         None => recipes,
         Some((last, [])) => format!("{recipes} over {last}"),
         Some((last, others)) => format!("{recipes} over {} and {last}", others.join(", ")),
+    }
+}
+
+fn join_recipe_names(recipes: &[BatchRecipe]) -> String {
+    match recipes.len() {
+        0..=3 => join(recipes.iter().map(|recipe| &recipe.name), ", "),
+        count => format!("{count} recipes"),
     }
 }

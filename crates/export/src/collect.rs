@@ -86,7 +86,7 @@ pub(super) fn collect_results<'a>(
         if !has_any {
             return Err(ExportError::NoResult {
                 run: run.id.clone(),
-                reason: run.verdict.sentence.clone(),
+                reason: run.verdict.sentence(),
             });
         }
     }

@@ -51,7 +51,7 @@ pub fn read_summary(directory: &RunDirectory) -> RunSummary {
             let measurements = measured::measurements_of_verdict(plan, &verdict);
             serde_json::to_string(&measurements).ok()
         });
-        row.fill_from_verdict(verdict);
+        row.fill_from_verdict(&verdict);
     }
     if let Some(plan) = plan {
         row.fill_from_plan(plan);
@@ -128,13 +128,13 @@ impl RunSummary {
         self.kernel = host.kernel;
     }
 
-    fn fill_from_verdict(&mut self, verdict: Verdict) {
-        self.deciding = deciding_figure(&verdict);
+    fn fill_from_verdict(&mut self, verdict: &Verdict) {
+        self.deciding = deciding_figure(verdict);
         self.outcome = Some(verdict.outcome);
         let qualifiers = verdict.qualifiers.iter();
         self.qualifiers = qualifiers.map(|qualifier| qualifier.kind).collect();
         self.qualifiers.dedup();
-        self.sentence = verdict.sentence;
+        self.sentence = verdict.sentence();
     }
 }
 

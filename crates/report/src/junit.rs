@@ -64,7 +64,7 @@ fn verdicts_report(entries: &[ReportedVerdict<'_>]) -> Report {
         // A run without a result does not pass.
         if verdict.results.is_empty() {
             let mut suite = TestSuite::new(sanitize_line(&title));
-            let status = case_status(verdict.outcome, &verdict.sentence);
+            let status = case_status(verdict.outcome, &verdict.sentence());
             suite.add_test_case(TestCase::new("results", status));
             report.add_test_suite(suite);
         }

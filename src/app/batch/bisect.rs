@@ -85,7 +85,7 @@ pub fn open_search(
             "compare two: retrial batch {recipe} --vary {axis}=…"
         )));
     }
-    let title = opened.batch.title.replacen(" over ", " along ", 1);
+    let title = retrial_batch::search_title(&opened.batch.recipes, axis);
     opened.batch.title.clone_from(&title);
     opened.plan.title = title;
     opened.batch.execution.confidence = search.confidence;

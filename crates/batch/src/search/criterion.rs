@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use retrial_results::verdict::number;
@@ -22,7 +23,7 @@ pub struct SearchPlan {
 }
 
 /// How cells after the change differ from those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Criterion {
     /// The figure is worse by more than a margin, as a fraction.
@@ -39,6 +40,17 @@ pub enum Criterion {
     Accuracy,
     /// The result violates a rule of the benchmark, or its command fails.
     Validity,
+}
+
+impl Criterion {
+    /// Returns the property that cells lose at the change; none if the search compares a figure.
+    pub fn lost_property(self) -> Option<&'static str> {
+        match self {
+            Self::Slower { .. } | Self::Faster { .. } => None,
+            Self::Accuracy => Some("accurate"),
+            Self::Validity => Some("valid"),
+        }
+    }
 }
 
 /// The text is not a criterion.
@@ -76,8 +88,8 @@ impl fmt::Display for Criterion {
         let (word, margin) = match self {
             Self::Slower { margin } => ("slower", *margin),
             Self::Faster { margin } => ("faster", *margin),
-            Self::Accuracy => return formatter.write_str("not accurate"),
-            Self::Validity => return formatter.write_str("not valid"),
+            Self::Accuracy => ("not accurate", 0.0),
+            Self::Validity => ("not valid", 0.0),
         };
         formatter.write_str(word)?;
         if margin > 0.0 {

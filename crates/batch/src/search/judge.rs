@@ -1,8 +1,8 @@
 //! From the trials of a search to its verdict.
 
 use super::{
-    CellSearchStep, Criterion, RunObservation, SearchOutcome, SearchState, SearchTrial,
-    SearchVerdict, sentence,
+    CellSearchStep, RunObservation, SearchOutcome, SearchState, SearchTrial, SearchVerdict,
+    sentence,
 };
 use crate::BatchPlan;
 use retrial_results::verdict::{Bounds, ExitCode};
@@ -37,7 +37,7 @@ pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict
     let mut verdict = SearchVerdict {
         axis: axis.clone(),
         values: (0..course.cells).map(value).collect(),
-        criterion: course.search.criterion.to_string(),
+        criterion: course.search.criterion,
         scenario: text(measured.map(|figure| &figure.scenario)),
         figure: text(measured.map(|figure| &figure.figure)),
         unit: text(measured.map(|figure| &figure.unit)),
@@ -73,11 +73,6 @@ pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict
             SearchOutcome::NotDecided => ExitCode::Inconclusive,
         },
     };
-    let is_answer = matches!(
-        course.search.criterion,
-        Criterion::Accuracy | Criterion::Validity
-    );
-    verdict.sentence =
-        sentence::describe_search(&verdict, &next, is_answer, plan.execution.confidence);
+    verdict.sentence = sentence::describe_search(&verdict, &next, plan.execution.confidence);
     verdict
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Criterion;
 use retrial_results::verdict::comparison::EnvironmentGroup;
 use retrial_results::verdict::{Bounds, ExitCode};
 
@@ -26,8 +27,8 @@ pub struct SearchVerdict {
     pub axis: String,
     /// The values of the axis, in order.
     pub values: Vec<String>,
-    /// The difference that the search looks for: `slower by more than 5 %`.
-    pub criterion: String,
+    /// The difference that the search looks for.
+    pub criterion: Criterion,
     /// The scenario; empty before there is a figure.
     pub scenario: String,
     /// The figure; empty if trials say yes or no.

@@ -11,7 +11,6 @@ use retrial_stats::{Aggregate, aggregate_trials};
 pub(super) fn describe_search(
     verdict: &SearchVerdict,
     next: &CellSearchStep,
-    is_answer: bool,
     confidence: f64,
 ) -> String {
     let axis = &verdict.axis;
@@ -24,25 +23,25 @@ pub(super) fn describe_search(
     let confidence = number::format_percent(confidence);
     let before = verdict.before.as_deref().unwrap_or_default();
     let after = verdict.after.as_deref().unwrap_or_default();
-    let word = criterion.trim_start_matches("not ");
     match next {
         CellSearchStep::Found { found, .. } => {
-            let detail = if is_answer {
-                format!("{before} is {word}, {after} is not")
-            } else {
-                describe_figures(verdict, before, after, &confidence)
+            let detail = match criterion.lost_property() {
+                Some(property) => format!("{before} is {property}, {after} is not"),
+                None => describe_figures(verdict, before, after, &confidence),
             };
             let sweep = format::format_count(found.sweep, "trial");
             format!(
                 "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
             )
         }
-        CellSearchStep::NoDifference if is_answer => format!(
-            "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search for."
-        ),
-        CellSearchStep::NoDifference => format!(
-            "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
-        ),
+        CellSearchStep::NoDifference => match criterion.lost_property() {
+            Some(property) => format!(
+                "{axis} {first} is not {property}, or {last} is ({trials}): there is no change to search for."
+            ),
+            None => format!(
+                "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
+            ),
+        },
         CellSearchStep::EndsUndecided => format!(
             "{trials} do not show that {axis} {last} is {criterion}, compared with {first}; more trials: --max-trials."
         ),

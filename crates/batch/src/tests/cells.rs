@@ -174,6 +174,14 @@ fn options_and_file_give_the_same_plan() {
 }
 
 #[test]
+fn the_title_of_a_search_is_made_of_its_parts() {
+    let mut batch = CliOverrides::default().to_batch("./r.yaml").unwrap();
+    batch.recipes[0].name = "speed over time".to_owned();
+    let title = crate::search_title(&batch.recipes, "rocm");
+    assert_eq!(title, "speed over time along rocm");
+}
+
+#[test]
 fn every_problem_is_reported_at_once() {
     insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx, rocm]\n  size: [many]\n\

@@ -114,7 +114,7 @@ fn judge_cell(
     let mut lost = runs.iter().filter_map(|run| run.evidence.as_ref().err());
     let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
     let sentence = match (&verdict, lost.next_back()) {
-        (Some(verdict), _) => verdict.sentence.clone(),
+        (Some(verdict), _) => verdict.sentence(),
         (None, Some(lost)) => format!("No run has a result: {}.", lost.reason),
         (None, None) => "It was not run.".to_owned(),
     };

@@ -65,7 +65,7 @@ fn ratios_chart(verdict: &Verdict) -> Option<Chart> {
         "Measured figures, relative to the published ones".to_owned()
     };
     let ratios = ratios_to_published(rows, verdict.confidence);
-    ratios.into_chart(&verdict.submission.benchmark, &title, &verdict.sentence)
+    ratios.into_chart(&verdict.submission.benchmark, &title, &verdict.sentence())
 }
 
 /// Ratios to published figures. The legend has the margin if all have the same one.

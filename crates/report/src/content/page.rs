@@ -103,7 +103,7 @@ fn subject_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     conclusion.chart = charts.next().map(Box::new);
     if conclusion.sentence.is_empty() {
         // The answer comes first, although the only reason repeats it.
-        conclusion.sentence = judged.sentence.as_str().into();
+        conclusion.sentence = judged.detail.as_str().into();
     }
     let mut blocks: Vec<Block> = details::runs_table(subject).into_iter().collect();
     blocks.push(Block::Conclusion(conclusion));

@@ -40,8 +40,11 @@ pub(super) fn search_blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<
 fn trials_table(search: &SearchVerdict) -> Option<Block> {
     let result = |trial: &SearchTrial| match (trial.figure, trial.answer) {
         (Some(figure), _) => number::format_figure(figure, &search.unit),
-        (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),
-        (None, Some(false)) => search.criterion.clone(),
+        (None, Some(true)) => {
+            let property = search.criterion.lost_property();
+            property.unwrap_or(NOTHING).to_owned()
+        }
+        (None, Some(false)) => search.criterion.to_string(),
         (None, None) => NOTHING.to_owned(),
     };
     Table::builder("Trials, in their order", (1..).zip(&search.trials))
@@ -52,4 +55,29 @@ fn trials_table(search: &SearchVerdict) -> Option<Block> {
         .number("result", |(_, trial)| result(trial))
         .text("run", |(_, trial)| &trial.run)
         .into_block()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn accurate_and_inaccurate_trials_are_distinguished() {
+        let search: SearchVerdict = serde_json::from_value(json!({
+            "axis": "release", "values": ["1.0", "1.1"], "criterion": { "kind": "accuracy" },
+            "scenario": "", "figure": "", "unit": "", "outcome": "found", "before": "1.0",
+            "after": "1.1", "probability": 0.99, "ratio": null, "interval": null,
+            "trials": [
+                { "value": "1.0", "run": "one", "figure": null, "answer": true },
+                { "value": "1.1", "run": "two", "figure": null, "answer": false },
+            ],
+            "sweep": 2, "skipped": [], "changes": [], "sentence": "", "exit_code": 0,
+        }))
+        .unwrap();
+        let table = format!("{:?}", trials_table(&search));
+        assert_eq!(table.matches("not accurate").count(), 1, "{table}");
+        assert_eq!(table.matches("accurate").count(), 2, "{table}");
+    }
 }

@@ -85,7 +85,7 @@ pub(super) fn notice_blocks<'a>(
 /// Its outcome in a word and a sentence, with its qualifiers.
 pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     let verdict = entry.verdict;
-    let (word, sentence) = headline(verdict);
+    let word = headline_word(verdict);
     // Figures of idle GPUs are not theirs, whatever the outcome.
     let (idle, others): (Vec<_>, Vec<_>) = verdict
         .qualifiers
@@ -109,7 +109,8 @@ pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     Conclusion {
         alerts: alerts.collect(),
         remarks: remarks.chain(evidence_remark(&entry.evidence)).collect(),
-        ..Conclusion::new(StatusMark::from(verdict.outcome), word, sentence)
+        // The reasons have the detail.
+        ..Conclusion::new(StatusMark::from(verdict.outcome), word, &verdict.headline)
     }
 }
 
@@ -219,20 +220,10 @@ fn summarize_holding(hold: &[&Judgement]) -> Option<String> {
     ))
 }
 
-/// `reproduced (performance only)`, and the sentence; empty if the only result has the reason.
-fn headline(verdict: &Verdict) -> (String, String) {
+/// `reproduced (performance only)`
+fn headline_word(verdict: &Verdict) -> String {
     // A tag that may move is in nearly every verdict, and has its reason below.
     let all_kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
     let kinds = all_kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
-    let word = QualifiedOutcome::from_kinds(verdict.outcome, kinds).to_string();
-    let sentence = match verdict.outcome {
-        Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),
-        Outcome::Reproduced | Outcome::Measured => verdict.sentence.clone(),
-        // The reasons have the rest.
-        _ => verdict
-            .sentence
-            .split_once(". ")
-            .map_or(verdict.sentence.clone(), |(first, _)| format!("{first}.")),
-    };
-    (word, sentence)
+    QualifiedOutcome::from_kinds(verdict.outcome, kinds).to_string()
 }

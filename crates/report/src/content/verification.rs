@@ -207,7 +207,7 @@ fn verification_conclusion(verification: &Verification) -> Conclusion {
     let word = if unsigned { "unsigned" } else { "verified" };
     let sentence = judged.map_or_else(String::new, |judged| {
         let outcome = judged.verdict.qualified_outcome();
-        format!("{outcome}: {}", judged.verdict.sentence)
+        format!("{outcome}: {}", judged.verdict.sentence())
     });
     Conclusion::new(mark, word, sentence)
 }

@@ -203,8 +203,8 @@ mod tests {
         evidence.plan.figures = vec![("tflops".to_owned(), source)];
         let evidence = evidence.expecting("tflops", official(100.0));
         let verdict = judge(&RunContext::default(), &[evidence]);
-        assert_eq!(verdict.outcome, expected, "{}", verdict.sentence);
-        assert!(missing.is_none_or(|missing| verdict.sentence.contains(missing)));
+        assert_eq!(verdict.outcome, expected, "{}", verdict.sentence());
+        assert!(missing.is_none_or(|missing| verdict.sentence().contains(missing)));
     }
 
     /// One who judges a folder after 3, 5 and 8 trials, and stops when the verdict decides, is wrong no more

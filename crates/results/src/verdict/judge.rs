@@ -5,9 +5,9 @@ use super::compare::{PublishedFigureTrials, find_worse};
 use super::coupling::couple_accuracy;
 use super::draft::ResultDraft;
 use super::qualifier::merge_qualifiers;
+use super::sentence::{RunSentences, describe_run};
 use super::{
-    Evidence, ExitCode, Outcome, ResultVerdict, RunContext, Verdict, sentence, telemetry,
-    trademark_notice,
+    Evidence, ExitCode, Outcome, ResultVerdict, RunContext, Verdict, telemetry, trademark_notice,
 };
 
 /// Version of verdict.json.
@@ -55,12 +55,14 @@ fn combine_results(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict
     for result in &results {
         merge_qualifiers(&mut qualifiers, result.qualifiers.iter().cloned());
     }
+    let RunSentences { headline, detail } = describe_run(outcome, &results);
     Verdict {
         schema: SCHEMA,
         submission: context.submission.clone(),
         variant: context.variant.clone(),
         outcome,
-        sentence: sentence::describe_run(outcome, &results),
+        headline,
+        detail,
         qualifiers,
         warnings: context.warnings.clone(),
         exit_code: ExitCode::from(outcome),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::join;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +31,11 @@ pub struct Verdict {
     /// Host settings that may have reduced speed or reliability.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The reason of the outcome, in one sentence.
-    pub sentence: String,
+    /// The published figures that hold, do not hold or are undecided, in one sentence; empty if the run's
+    /// only result is invalid or failed.
+    pub headline: String,
+    /// The first result that has this outcome, and its reason; empty if the headline says all.
+    pub detail: String,
     /// The exit code of the process.
     pub exit_code: ExitCode,
     /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
@@ -107,6 +111,12 @@ impl Verdict {
     /// Returns the outcome with the kinds of its qualifiers.
     pub fn qualified_outcome(&self) -> QualifiedOutcome {
         QualifiedOutcome::new(self.outcome, &self.qualifiers)
+    }
+
+    /// Returns the headline and the detail, for places that have room for one text.
+    pub fn sentence(&self) -> String {
+        let parts = [&self.headline, &self.detail];
+        join(parts.into_iter().filter(|part| !part.is_empty()), " ")
     }
 }
 

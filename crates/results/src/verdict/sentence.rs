@@ -181,63 +181,76 @@ fn describe_other_references(compared: &PublishedFigureTrials, judgement: &Judge
     }
 }
 
-/// Returns the sentence on a run.
-pub(crate) fn describe_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
-    let judged: Vec<Outcome> = results
-        .iter()
-        .flat_map(|result| &result.judgements)
-        .map(|judgement| judgement.outcome)
-        .collect();
-    let count = |kind: Outcome| judged.iter().filter(|outcome| **outcome == kind).count();
-    let all = judged.len();
+/// The sentences on a run: the published figures that hold or do not, and the first reason.
+#[derive(Debug, Default)]
+pub(crate) struct RunSentences {
+    /// Empty if the run's only result is invalid or failed.
+    pub headline: String,
+    /// Empty if the headline says all.
+    pub detail: String,
+}
+
+/// Describes the outcome of a run.
+pub(crate) fn describe_run(outcome: Outcome, results: &[ResultVerdict]) -> RunSentences {
     let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
-        return "There is no result to judge.".to_owned();
+        return RunSentences {
+            headline: "There is no result to judge.".to_owned(),
+            ..RunSentences::default()
+        };
     };
-    let reason = format!("{} {}: {}", first.scenario, first.mode, first.sentence);
+    let detail = match outcome {
+        Outcome::Reproduced | Outcome::Measured => String::new(),
+        _ => format!("{} {}: {}", first.scenario, first.mode, first.sentence),
+    };
+    RunSentences {
+        headline: describe_counts(outcome, results),
+        detail,
+    }
+}
+
+/// `1 of 3 published figures does not hold.`
+fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
+    let judgements = results.iter().flat_map(|result| &result.judgements);
+    let judged: Vec<Outcome> = judgements.map(|judgement| judgement.outcome).collect();
+    let judged_count = judged.len();
+    let figure_count = judged.iter().filter(|judged| **judged == outcome).count();
+    let result_count = results
+        .iter()
+        .filter(|result| result.outcome == outcome)
+        .count();
+    let is_or_are = |count: usize| if count == 1 { "is" } else { "are" };
     match outcome {
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
-        Outcome::Reproduced if all == 1 => "The published figure holds.".to_owned(),
+        Outcome::Reproduced if judged_count == 1 => "The published figure holds.".to_owned(),
         Outcome::Reproduced => format!(
             "{} hold.",
-            format::format_both_or_all(all, "published figure")
+            format::format_both_or_all(judged_count, "published figure")
         ),
-        Outcome::NotReproduced if all == 1 => {
-            format!("The published figure does not hold. {reason}")
+        Outcome::NotReproduced if judged_count == 1 => {
+            "The published figure does not hold.".to_owned()
         }
         Outcome::NotReproduced => {
-            let bad = count(Outcome::NotReproduced);
-            let verb = if bad == 1 { "does" } else { "do" };
-            format!("{bad} of {all} published figures {verb} not hold. {reason}")
+            let verb = if figure_count == 1 { "does" } else { "do" };
+            format!("{figure_count} of {judged_count} published figures {verb} not hold.")
         }
-        Outcome::Inconclusive if all == 0 => format!("The result is undecided. {reason}"),
+        Outcome::Inconclusive if judged_count == 0 => "The result is undecided.".to_owned(),
         // Open are results that nobody published a figure of, or that cannot be judged at all.
-        Outcome::Inconclusive if count(Outcome::Inconclusive) == 0 => {
-            let undecided = results.iter().filter(|result| result.outcome == outcome);
-            let open = undecided.count();
-            let verb = if open == 1 { "is" } else { "are" };
-            format!(
-                "{open} of {} results {verb} undecided. {reason}",
-                results.len()
-            )
-        }
-        Outcome::Inconclusive if all == 1 => format!("1 published figure is undecided. {reason}"),
-        Outcome::Inconclusive => {
-            let open = count(Outcome::Inconclusive);
-            let verb = if open == 1 { "is" } else { "are" };
-            format!("{open} of {all} published figures {verb} undecided. {reason}")
-        }
-        Outcome::Invalid | Outcome::Failed if results.len() == 1 => reason,
-        Outcome::Invalid | Outcome::Failed => {
-            let bad = results
-                .iter()
-                .filter(|result| result.outcome == outcome)
-                .count();
-            let verb = match (outcome, bad) {
-                (Outcome::Failed, _) => "failed",
-                (_, 1) => "is invalid",
-                _ => "are invalid",
-            };
-            format!("{bad} of {} results {verb}. {reason}", results.len())
-        }
+        Outcome::Inconclusive if figure_count == 0 => format!(
+            "{result_count} of {} results {} undecided.",
+            results.len(),
+            is_or_are(result_count)
+        ),
+        Outcome::Inconclusive if judged_count == 1 => "1 published figure is undecided.".to_owned(),
+        Outcome::Inconclusive => format!(
+            "{figure_count} of {judged_count} published figures {} undecided.",
+            is_or_are(figure_count)
+        ),
+        Outcome::Invalid | Outcome::Failed if results.len() == 1 => String::new(),
+        Outcome::Invalid => format!(
+            "{result_count} of {} results {} invalid.",
+            results.len(),
+            is_or_are(result_count)
+        ),
+        Outcome::Failed => format!("{result_count} of {} results failed.", results.len()),
     }
 }

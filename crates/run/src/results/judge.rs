@@ -44,7 +44,7 @@ pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
     session.run.write_json("verdict.json", &verdict)?;
     let event = EventKind::Judged {
         outcome: verdict.qualified_outcome().to_string(),
-        sentence: verdict.sentence.clone(),
+        sentence: verdict.sentence().clone(),
     };
     session.record(event)?;
     Ok(verdict)

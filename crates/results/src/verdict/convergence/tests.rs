@@ -142,7 +142,12 @@ fn published_scores(
     assert!((measured - score).abs() < 6e-4, "{measured}");
     assert!((verdict.results[0].figures[TIME].value - measured).abs() < 1e-9);
     assert_eq!(judged.normalised_by, Some(convergence.factor));
-    assert_eq!(verdict.outcome, Outcome::Reproduced, "{}", verdict.sentence);
+    assert_eq!(
+        verdict.outcome,
+        Outcome::Reproduced,
+        "{}",
+        verdict.sentence()
+    );
     assert!(
         judged.sentence.contains("multiplied by 1.0"),
         "{}",
@@ -187,10 +192,10 @@ fn convergence_faster_than_chance_is_invalid() {
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(
         verdict
-            .sentence
+            .sentence()
             .contains("converged in 2,688 samples on average, fewer than the minimum of 2,960.63"),
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
 }
 
@@ -212,7 +217,12 @@ fn one_run_of_ten_may_fail_to_converge() {
     samples[9] = f64::INFINITY;
     let evidence = trained(&minutes, &samples, 8, lora()).expecting(TIME, official(20.8));
     let verdict = judge(&context(), &[evidence]);
-    assert_eq!(verdict.outcome, Outcome::Reproduced, "{}", verdict.sentence);
+    assert_eq!(
+        verdict.outcome,
+        Outcome::Reproduced,
+        "{}",
+        verdict.sentence()
+    );
     let measured = verdict.results[0].judgements[0]
         .measured
         .as_ref()
@@ -232,9 +242,9 @@ fn one_run_of_ten_may_fail_to_converge() {
     let verdict = judge(&context(), &[two]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(
-        verdict.sentence.contains("did not converge"),
+        verdict.sentence().contains("did not converge"),
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
 }
 
@@ -247,10 +257,10 @@ fn a_log_without_samples_count_is_invalid() {
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(
         verdict
-            .sentence
+            .sentence()
             .contains("trial 5: its log has no samples_count"),
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
 }
 

@@ -54,8 +54,8 @@ fn performance_without_accuracy(
     assert_eq!(verdict.outcome, outcome);
     assert!(performance_only(&verdict));
     assert_eq!(verdict.exit_code.code(), code);
-    let says_why = verdict.sentence.contains("--require-accuracy");
-    assert_eq!(says_why, require_accuracy, "{}", verdict.sentence);
+    let says_why = verdict.sentence().contains("--require-accuracy");
+    assert_eq!(says_why, require_accuracy, "{}", verdict.sentence());
 }
 
 #[rstest]
@@ -170,7 +170,7 @@ fn accuracy_is_compared_with_published_accuracy(
         &mlperf(),
         &[accuracy("Offline", "rouge1", value).expecting("rouge1", published)],
     );
-    assert_eq!(verdict.outcome, expected, "{}", verdict.sentence);
+    assert_eq!(verdict.outcome, expected, "{}", verdict.sentence());
 }
 
 #[test]

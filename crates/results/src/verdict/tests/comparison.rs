@@ -3,7 +3,9 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{Evidence, MoreTrials, Noise, Outcome, Verdict, judge};
+use crate::verdict::{
+    Evidence, MoreTrials, Noise, Outcome, StatedValidity, Verdict, judge,
+};
 use retrial_recipe::model::{
     Aggregate, Better, Expectation, ExpectationKind, FigureSource, JudgeRules,
 };
@@ -299,10 +301,7 @@ fn not_reproduced_is_corrected_for_all_figures() {
     all[1] = offline(&[80.0]).expecting(TOKENS, official(100.0));
     let verdict = judge(&context(), &all);
     assert_eq!(verdict.outcome, Outcome::NotReproduced);
-    assert_eq!(
-        verdict.sentence.split(". ").next().unwrap(),
-        "1 of 20 published figures does not hold"
-    );
+    assert_eq!(verdict.headline, "1 of 20 published figures does not hold.");
 }
 
 #[test]
@@ -312,9 +311,26 @@ fn results_that_cannot_be_judged_are_counted_among_the_results() {
     let known = offline(&[100.0]).expecting(TOKENS, official(100.0));
     let verdict = judge(&context(), &[known, unknown]);
     assert_eq!(verdict.outcome, Outcome::Inconclusive);
-    assert_eq!(
-        verdict.sentence.split(". ").next().unwrap(),
-        "1 of 2 results is undecided"
+    assert_eq!(verdict.headline, "1 of 2 results is undecided.");
+}
+
+#[test]
+fn headline_and_detail_of_a_verdict_are_fields() {
+    let verdict = judge(
+        &context(),
+        &[offline(&[80.0]).expecting(TOKENS, official(100.0))],
+    );
+    assert_eq!(verdict.headline, "The published figure does not hold.");
+    let reason = format!("Offline performance: {}", verdict.results[0].sentence);
+    assert_eq!(verdict.detail, reason);
+    let mut invalid = offline(&[80.0]);
+    invalid.trials[0].validity = StatedValidity::Invalid(vec!["too short. By far".to_owned()]);
+    let verdict = judge(&context(), &[invalid]);
+    assert_eq!(verdict.headline, "");
+    assert!(
+        verdict.detail.contains("too short. By far"),
+        "{}",
+        verdict.detail
     );
 }
 

@@ -46,9 +46,9 @@ fn nothing_is_decided_if_all_gpus_were_idle_in_every_trial(#[case] value: f64) {
     assert_eq!(result.judgements[0].more_trials, None);
     assert!(result.sentence.contains("were idle"), "{}", result.sentence);
     assert!(
-        verdict.sentence.contains("were idle"),
+        verdict.sentence().contains("were idle"),
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
     assert_eq!(verdict.qualifiers[0].kind, QualifierKind::IdleGpus);
 }

@@ -142,5 +142,5 @@ fn far_better_than_published_needs_an_explanation(
     };
     let evidence = offline(&[value]).expecting(TOKENS, expected);
     let verdict = judge(&context, &[evidence]);
-    assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence);
+    assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence());
 }

@@ -34,11 +34,15 @@ fn step_outcomes_decide_the_verdict(
         (verdict.outcome, verdict.exit_code.code()),
         (expected, code)
     );
-    assert!(verdict.sentence.contains(fragment), "{}", verdict.sentence);
     assert!(
-        verdict.sentence.contains("trial 2: "),
+        verdict.sentence().contains(fragment),
         "{}",
-        verdict.sentence
+        verdict.sentence()
+    );
+    assert!(
+        verdict.sentence().contains("trial 2: "),
+        "{}",
+        verdict.sentence()
     );
     assert!(!verdict.results[0].valid);
     assert!(verdict.results[0].trials[0].valid && !verdict.results[0].trials[1].valid);
@@ -59,7 +63,11 @@ fn step_outcomes_decide_the_verdict(
 fn a_figure_without_a_ratio_is_invalid(#[case] value: f64, #[case] fragment: &str) {
     let verdict = verdict(offline(&[100.0, value]));
     assert_eq!(verdict.outcome, Outcome::Invalid);
-    assert!(verdict.sentence.contains(fragment), "{}", verdict.sentence);
+    assert!(
+        verdict.sentence().contains(fragment),
+        "{}",
+        verdict.sentence()
+    );
     let json = serde_json::to_string(&verdict).unwrap();
     assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
 }
@@ -85,7 +93,7 @@ fn a_declared_figure_that_matched_nothing_is_invalid() {
         (verdict.outcome, verdict.exit_code.code()),
         (Outcome::Invalid, 1)
     );
-    let sentence = &verdict.sentence;
+    let sentence = &verdict.sentence();
     assert!(
         sentence.contains("trial 2: latency is missing: no line matches"),
         "{sentence}"
@@ -117,7 +125,7 @@ fn no_rate_or_time_below_zero_keeps_a_limit(
         verdict.outcome != Outcome::Invalid,
         passes,
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
 }
 
@@ -128,9 +136,9 @@ fn a_missing_figure_is_never_a_pass() {
     let verdict = verdict(evidence);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(
-        verdict.sentence.contains("tokens_per_second is missing"),
+        verdict.sentence().contains("tokens_per_second is missing"),
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
     assert_eq!(verdict.results[0].judgements[0].outcome, Outcome::Invalid);
 }
@@ -163,7 +171,7 @@ fn an_invalid_loadgen_result_is_invalid() {
     let verdict = verdict(evidence);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert_eq!(
-        verdict.sentence,
+        verdict.sentence(),
         "Offline performance: LoadGen says INVALID (Min duration satisfied : NO)."
     );
 }
@@ -202,7 +210,7 @@ fn the_reasons_of_loadgens_logs_stand_alone(
         ..RunSettings::default()
     });
     let verdict = judge(&context(), &[evidence]);
-    assert_eq!(verdict.sentence, format!("Offline {mode}: {text}."));
+    assert_eq!(verdict.sentence(), format!("Offline {mode}: {text}."));
     let violated = verdict.results[0].rules.iter().find(|check| !check.passed);
     assert_eq!(violated.unwrap().rule, rule);
 }
@@ -382,7 +390,11 @@ fn a_log_excerpt_only_shows_a_figure(
         (verdict.outcome, verdict.exit_code.code()),
         (expected, code)
     );
-    assert!(verdict.sentence.contains(fragment), "{}", verdict.sentence);
+    assert!(
+        verdict.sentence().contains(fragment),
+        "{}",
+        verdict.sentence()
+    );
 }
 
 #[test]
@@ -392,8 +404,8 @@ fn an_excerpt_without_a_published_figure_is_not_measured() {
     let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Inconclusive);
     assert!(
-        verdict.sentence.contains("validity cannot be shown"),
+        verdict.sentence().contains("validity cannot be shown"),
         "{}",
-        verdict.sentence
+        verdict.sentence()
     );
 }
