@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use retrial_telemetry::reading::{ContainerReading, GpuReading};
-use retrial_telemetry::table::{CSV_HEADER, MeasuredTrial, RowSource, TelemetryRow};
+use retrial_telemetry::table::{MeasuredTrial, RowSource, TelemetryRow, csv_header};
 
 const GPUS: u32 = 8;
 const LOOKS: i32 = 7;
@@ -10,7 +10,7 @@ const PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A look a minute, of eight GPUs and the container.
 pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
-    let mut text = format!("{CSV_HEADER}\n");
+    let mut text = format!("{}\n", csv_header());
     for look in 0..LOOKS {
         let time = measured + PAUSE * look;
         let row = |source| TelemetryRow {

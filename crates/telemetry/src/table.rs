@@ -3,13 +3,46 @@
 
 use itertools::join;
 use jiff::Timestamp;
+use strum::VariantNames;
 
 use super::reading::{ContainerReading, GpuReading, ThrottleCause};
 
-/// The first line of `telemetry.csv`: its columns, in order.
-pub const CSV_HEADER: &str = "seconds,time,pause_s,step,scenario,mode,trial,device,pci,utilization_percent,\
-memory_utilization_percent,power_w,energy_j,core_mhz,memory_mhz,temperature_c,vram_bytes,throttled,\
-cpu_s,memory_bytes";
+/// The columns of `telemetry.csv`, in order, by their names.
+#[derive(Clone, Copy, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+enum Column {
+    Seconds,
+    Time,
+    PauseS,
+    Step,
+    Scenario,
+    Mode,
+    Trial,
+    Device,
+    Pci,
+    UtilizationPercent,
+    MemoryUtilizationPercent,
+    PowerW,
+    EnergyJ,
+    CoreMhz,
+    MemoryMhz,
+    TemperatureC,
+    VramBytes,
+    Throttled,
+    CpuS,
+    MemoryBytes,
+}
+
+/// How many columns a row has.
+const COLUMN_COUNT: usize = Column::VARIANTS.len();
+
+/// Room for a usual line, bytes.
+const LINE_CAPACITY: usize = 256;
+
+/// Returns the first line of `telemetry.csv`, without its line break.
+pub fn csv_header() -> String {
+    join(Column::VARIANTS, ",")
+}
 
 /// The container's value in the column of the GPU's index.
 const CONTAINER_DEVICE: &str = "container";
@@ -61,47 +94,69 @@ pub enum RowSource {
 impl TelemetryRow {
     /// Formats the row as a line of CSV, with its line break.
     pub fn to_csv_line(&self) -> String {
-        let Self { measured, .. } = self;
-        let container = ContainerReading::default();
-        let nothing = GpuReading::default();
-        let (device, pci, gpu, container) = match &self.origin {
+        let mut cells: [String; COLUMN_COUNT] = Default::default();
+        let mut set = |column: Column, text: String| cells[column as usize] = text;
+        let measured = &self.measured;
+        set(Column::Seconds, format!("{:.3}", self.seconds));
+        set(Column::Time, format!("{:.3}", self.time));
+        set(Column::PauseS, self.pause_s.to_string());
+        set(Column::Step, measured.step.to_string());
+        set(Column::Scenario, measured.scenario.clone());
+        set(Column::Mode, measured.mode.clone());
+        set(Column::Trial, measured.trial.to_string());
+        match &self.origin {
             RowSource::Gpu {
                 index,
                 pci,
                 reading,
-            } => (index.to_string(), pci.as_str(), reading, &container),
-            RowSource::Container(reading) => (CONTAINER_DEVICE.to_owned(), "", &nothing, reading),
-        };
-        let decimal =
-            |number: Option<f64>, digits| number.map(|number| format_decimal(number, digits));
-        let whole = |number: Option<u64>| number.map(|number| number.to_string());
-        let labels = [
-            format!("{:.3}", self.seconds),
-            format!("{:.3}", self.time),
-            self.pause_s.to_string(),
-            measured.step.to_string(),
-            quote_csv_cell(&measured.scenario),
-            quote_csv_cell(&measured.mode),
-            measured.trial.to_string(),
-            device,
-            quote_csv_cell(pci),
-        ];
-        let cells = [
-            decimal(gpu.utilization, 1),
-            decimal(gpu.memory_utilization, 1),
-            decimal(gpu.power_w, 1),
-            decimal(gpu.energy_j, 3),
-            decimal(gpu.core_mhz, 0),
-            decimal(gpu.memory_mhz, 0),
-            decimal(gpu.temperature_c, 0),
-            whole(gpu.vram),
-            gpu.throttled.as_deref().map(format_causes),
-            container.cpu_s.map(|seconds| format!("{seconds:.3}")),
-            whole(container.memory),
-        ];
-        let values = cells.map(Option::unwrap_or_default);
-        join(labels.iter().chain(&values), ",") + "\n"
+            } => {
+                set(Column::Device, index.to_string());
+                set(Column::Pci, pci.clone());
+                for (column, number, digits) in [
+                    (Column::UtilizationPercent, reading.utilization, 1),
+                    (
+                        Column::MemoryUtilizationPercent,
+                        reading.memory_utilization,
+                        1,
+                    ),
+                    (Column::PowerW, reading.power_w, 1),
+                    (Column::EnergyJ, reading.energy_j, 3),
+                    (Column::CoreMhz, reading.core_mhz, 0),
+                    (Column::MemoryMhz, reading.memory_mhz, 0),
+                    (Column::TemperatureC, reading.temperature_c, 0),
+                ] {
+                    let text = number.map(|number| format_decimal(number, digits));
+                    set(column, text.unwrap_or_default());
+                }
+                set(Column::VramBytes, format_whole(reading.vram));
+                let causes = reading.throttled.as_deref().map(format_causes);
+                set(Column::Throttled, causes.unwrap_or_default());
+            }
+            RowSource::Container(reading) => {
+                set(Column::Device, CONTAINER_DEVICE.to_owned());
+                let seconds = reading.cpu_s.map(|seconds| format!("{seconds:.3}"));
+                set(Column::CpuS, seconds.unwrap_or_default());
+                set(Column::MemoryBytes, format_whole(reading.memory));
+            }
+        }
+        format_csv_line(&cells)
     }
+}
+
+/// Formats cells as a line, with quotes where a cell needs them: a scenario's name is the recipe's own.
+fn format_csv_line(cells: &[String; COLUMN_COUNT]) -> String {
+    let mut builder = csv::WriterBuilder::new();
+    let mut writer = builder
+        .buffer_capacity(LINE_CAPACITY)
+        .from_writer(Vec::with_capacity(LINE_CAPACITY));
+    // Writing to memory cannot fail, and the cells are text.
+    let _ = writer.write_record(cells);
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn format_whole(number: Option<u64>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
 }
 
 /// Formats a number with at most so many decimals, without zeros at the end.
@@ -121,15 +176,6 @@ fn format_causes(causes: &[ThrottleCause]) -> String {
     join(causes, "+")
 }
 
-/// A scenario's name is the recipe's own.
-fn quote_csv_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 /// The rows of a file; invalid lines are skipped.
 pub fn parse_rows(text: &str) -> Vec<TelemetryRow> {
     // The last line counts only with its newline: a kill may have truncated it inside a number.
@@ -143,45 +189,46 @@ pub fn parse_rows(text: &str) -> Vec<TelemetryRow> {
 }
 
 fn parse_row(record: &csv::StringRecord) -> Option<TelemetryRow> {
-    if record.len() != CSV_HEADER.split(',').count() {
+    if record.len() != COLUMN_COUNT {
         return None;
     }
-    let number = |at: usize| {
-        let number: f64 = record.get(at)?.parse().ok()?;
+    let cell = |column: Column| record.get(column as usize);
+    let number = |column: Column| {
+        let number: f64 = cell(column)?.parse().ok()?;
         number.is_finite().then_some(number)
     };
-    let whole = |at: usize| record.get(at)?.parse::<u64>().ok();
-    let text = |at: usize| record.get(at).unwrap_or_default().to_owned();
-    let source = match record.get(7)? {
+    let whole = |column: Column| cell(column)?.parse::<u64>().ok();
+    let text = |column: Column| cell(column).unwrap_or_default().to_owned();
+    let source = match cell(Column::Device)? {
         CONTAINER_DEVICE => RowSource::Container(ContainerReading {
-            cpu_s: number(18),
-            memory: whole(19),
+            cpu_s: number(Column::CpuS),
+            memory: whole(Column::MemoryBytes),
         }),
         index => RowSource::Gpu {
             index: index.parse().ok()?,
-            pci: text(8),
+            pci: text(Column::Pci),
             reading: GpuReading {
-                utilization: number(9),
-                memory_utilization: number(10),
-                power_w: number(11),
-                energy_j: number(12),
-                core_mhz: number(13),
-                memory_mhz: number(14),
-                temperature_c: number(15),
-                vram: whole(16),
-                throttled: parse_causes(record.get(17)?),
+                utilization: number(Column::UtilizationPercent),
+                memory_utilization: number(Column::MemoryUtilizationPercent),
+                power_w: number(Column::PowerW),
+                energy_j: number(Column::EnergyJ),
+                core_mhz: number(Column::CoreMhz),
+                memory_mhz: number(Column::MemoryMhz),
+                temperature_c: number(Column::TemperatureC),
+                vram: whole(Column::VramBytes),
+                throttled: parse_causes(cell(Column::Throttled)?),
             },
         },
     };
     Some(TelemetryRow {
-        seconds: number(0)?,
-        time: record.get(1)?.parse().ok()?,
-        pause_s: number(2)?,
+        seconds: number(Column::Seconds)?,
+        time: cell(Column::Time)?.parse().ok()?,
+        pause_s: number(Column::PauseS)?,
         measured: MeasuredTrial {
-            step: record.get(3)?.parse().ok()?,
-            scenario: text(4),
-            mode: text(5),
-            trial: record.get(6)?.parse().ok()?,
+            step: cell(Column::Step)?.parse().ok()?,
+            scenario: text(Column::Scenario),
+            mode: text(Column::Mode),
+            trial: cell(Column::Trial)?.parse().ok()?,
         },
         origin: source,
     })

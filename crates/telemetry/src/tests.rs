@@ -338,12 +338,21 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
         ),
     ];
     let text: String = rows.iter().map(TelemetryRow::to_csv_line).collect();
-    let whole = format!("{}\n{text}", table::CSV_HEADER);
+    let whole = format!("{}\n{text}", table::csv_header());
     assert_eq!(table::parse_rows(&whole), rows);
     for cut in 0..text.len() {
         let begun = table::parse_rows(&text[..cut]);
         assert_eq!(begun, rows[..begun.len()], "cut at {cut}");
     }
+}
+
+/// Files of earlier runs have these columns.
+#[test]
+fn columns_keep_their_names_and_order() {
+    let expected = "seconds,time,pause_s,step,scenario,mode,trial,device,pci,utilization_percent,\
+         memory_utilization_percent,power_w,energy_j,core_mhz,memory_mhz,temperature_c,vram_bytes,\
+         throttled,cpu_s,memory_bytes";
+    assert_eq!(table::csv_header(), expected);
 }
 
 proptest! {

@@ -16,7 +16,7 @@ use retrial_results::evidence::telemetry::TELEMETRY_FILE;
 use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
 use retrial_telemetry::rate::MAX_FILE_BYTES;
-use retrial_telemetry::table::CSV_HEADER;
+use retrial_telemetry::table::csv_header;
 use retrial_telemetry::{
     ContainerReading, LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow,
 };
@@ -205,7 +205,7 @@ fn open_for_append(path: &Path) -> std::io::Result<(File, u64)> {
     }
     file.set_len(end)?;
     if end == 0 {
-        let header = format!("{CSV_HEADER}\n");
+        let header = format!("{}\n", csv_header());
         file.write_all(header.as_bytes())?;
         end = header.len() as u64;
     }
@@ -222,19 +222,19 @@ mod tests {
         let path = directory.path().join(TELEMETRY_FILE);
         drop(open_for_append(&path).unwrap());
         let mut text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, format!("{CSV_HEADER}\n"));
+        assert_eq!(text, format!("{}\n", csv_header()));
         text += "1.000,2025-06-15T10:00:01.000Z,1,5,Offline,performance,1,container,,";
         std::fs::write(&path, &text).unwrap();
         let (mut file, end) = open_for_append(&path).unwrap();
-        assert_eq!(end, CSV_HEADER.len() as u64 + 1);
+        assert_eq!(end, csv_header().len() as u64 + 1);
         file.write_all(b"whole\n").unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, format!("{CSV_HEADER}\nwhole\n"));
+        assert_eq!(text, format!("{}\nwhole\n", csv_header()));
         std::fs::write(&path, "no header, no end").unwrap();
         drop(open_for_append(&path).unwrap());
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
-            format!("{CSV_HEADER}\n")
+            format!("{}\n", csv_header())
         );
     }
 }
