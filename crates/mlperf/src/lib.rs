@@ -6,6 +6,7 @@
 //!
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training_fields`]: the rules of its rounds.
+//! - [`figures`]: names, units and directions of all figures.
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
 //! - [`other_suite`]: results of other suites, which are recognized and not judged.
 //! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
@@ -17,6 +18,7 @@ mod built_in;
 pub mod check;
 pub mod compliance;
 pub mod endpoints;
+pub mod figures;
 pub mod loadgen;
 pub mod mllog;
 pub mod noise;

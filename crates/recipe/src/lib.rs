@@ -32,7 +32,6 @@ mod variants;
 
 use std::error::Error;
 
-pub use keys::is_loadgen_figure;
 pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve_recipe};
 pub use origin::ValueOrigin;
 pub use resolve::{RecipeFileKind, check_source, compute_fingerprint, read_variants};

@@ -5,7 +5,9 @@ use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use crate::planned_figures::PlannedFigures;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{MeasuredFigure, PooledMeasurement};
-use retrial_results::verdict::{Evidence, Outcome, ResultVerdict, RunContext, judge};
+use retrial_results::verdict::{
+    Evidence, Outcome, ResultVerdict, RunContext, UNKNOWN_DIRECTION, judge,
+};
 
 /// The observation of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,13 +134,17 @@ fn observe_speed(
 
 /// The first trial of a figure.
 fn observe_figure(scenario: &str, figure: MeasuredFigure) -> RunObservation {
+    let Some(better) = figure.better else {
+        let reason = format!("its `{}` is not compared: {UNKNOWN_DIRECTION}", figure.name);
+        return RunObservation::NotMeasured(reason);
+    };
     let value = figure.trials.and_then(|trials| trials.first().copied());
     match value {
         Some(value) if value.is_finite() && value > 0.0 => RunObservation::Figure(ObservedFigure {
             scenario: scenario.to_owned(),
             figure: figure.name,
             unit: figure.unit,
-            better: figure.better,
+            better,
             value,
         }),
         _ => RunObservation::NotMeasured("its figure is not a positive number".to_owned()),

@@ -3,6 +3,7 @@
 
 use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::Mode;
+use retrial_results::verdict::UNKNOWN_DIRECTION;
 use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, differ_in_benchmarks};
 
 use super::not_testable::NotTestable;
@@ -161,6 +162,9 @@ pub(super) fn explain_missing_ratio(
             (first.to_owned(), ours.unit.clone()),
             (second.to_owned(), theirs.unit.clone()),
         ]);
+    }
+    if ours.better.is_none() {
+        return UNKNOWN_DIRECTION.to_owned();
     }
     match pair.trial_counts() {
         [0, _] | [_, 0] => NotTestable::NoCommonRound,

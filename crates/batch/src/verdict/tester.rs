@@ -193,7 +193,7 @@ impl ClaimTester<'_> {
                 if let Some(figure) = figure {
                     part.figure.clone_from(&figure.name);
                     part.unit.clone_from(&figure.unit);
-                    part.better = figure.better;
+                    part.better = figure.better.unwrap_or_default();
                     part.candidate.trials = figure.trials.clone().unwrap_or_default();
                     part.candidate.value = part.candidate.trials.first().copied();
                 }

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use super::{Parameters, TestScenario};
-use retrial_readings::figure::{
-    Figure, NANOSECONDS, QUERIES_PER_SECOND, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
-};
+use crate::figures::RATES;
+use retrial_readings::figure::{Figure, NANOSECONDS, TOKENS_PER_SECOND};
 
 /// A figure's name and unit, and how many of them one logged unit is.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,21 +125,6 @@ pub(super) fn is_of_target_percentile(name: &str) -> bool {
     })
 }
 
-/// The rates that LoadGen gives.
-const RATES: [&str; 11] = [
-    "samples_per_second",
-    "completed_samples_per_second",
-    "scheduled_samples_per_second",
-    "tokens_per_second",
-    "completed_tokens_per_second",
-    "tokens_per_second_inferred",
-    "completed_tokens_per_second_inferred",
-    "queries_per_second_with_loadgen_overhead",
-    "queries_per_second_without_loadgen_overhead",
-    "tokens_per_second_with_loadgen_overhead",
-    "tokens_per_second_without_loadgen_overhead",
-];
-
 /// Returns the name of a rate: both logs have the same names except for abbreviations, the place of `inferred`, and
 /// the separator of words.
 fn parse_rate_name(key: &str, separator: char) -> Option<FigureDefinition> {
@@ -157,15 +141,8 @@ fn parse_rate_name(key: &str, separator: char) -> Option<FigureDefinition> {
             word => word,
         })
         .partition(|word| *word == "inferred");
-    let name = [words, inferred].concat().join("_");
-    let name = RATES.into_iter().find(|rate| *rate == name)?;
-    let unit = if name.contains("tokens_per") {
-        TOKENS_PER_SECOND
-    } else if name.starts_with("queries_per") {
-        QUERIES_PER_SECOND
-    } else {
-        SAMPLES_PER_SECOND
-    };
+    let joined_name = [words, inferred].concat().join("_");
+    let (name, unit) = RATES.into_iter().find(|(rate, _)| *rate == joined_name)?;
     Some(FigureDefinition::new(name, unit))
 }
 

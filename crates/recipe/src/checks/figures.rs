@@ -1,31 +1,36 @@
 //! Checks figures: each is provided, its keys fit together, and expectations and limits can be met.
 
 use super::CheckContext;
-use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
 use retrial_document::{MapEntry, Node, Span, find_nearest};
+use retrial_mlperf::figures::{
+    accuracy_figure_names, find_known_figure, find_loadgen_figure, is_accuracy_figure,
+    loadgen_figure_names,
+};
+use retrial_readings::claim::Better;
 use retrial_readings::pattern::expand_readers;
 
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
     pub(super) fn check_figures(&mut self, measurement: &Node, accuracy: bool) {
         // The figures that are read from results without a declaration.
-        let usual = match (measurement.get("results").is_some(), accuracy) {
-            (false, _) => &[][..],
-            (true, true) => ACCURACY_FIGURES,
-            (true, false) => LOADGEN_FIGURES,
+        let usual: Vec<&str> = match (measurement.get("results").is_some(), accuracy) {
+            (false, _) => Vec::new(),
+            (true, true) => accuracy_figure_names().collect(),
+            (true, false) => loadgen_figure_names().collect(),
         };
         for figure in measurement.entries_at("figures") {
             self.check_figure(figure);
+            self.check_direction(figure);
             self.check_figure_file(measurement, figure);
         }
         for name in measurement.entries_at("expect") {
-            self.check_figure_provided(measurement, usual, name);
+            self.check_figure_provided(measurement, accuracy, &usual, name);
             self.check_expectation(name);
         }
         self.check_single_official(measurement);
         for limit in measurement.entries_at("limits") {
-            self.check_figure_provided(measurement, usual, limit);
+            self.check_figure_provided(measurement, accuracy, &usual, limit);
             self.check_limit(limit);
         }
     }
@@ -146,8 +151,31 @@ impl CheckContext<'_> {
         }
     }
 
+    /// Checks that a figure with the name of one of MLPerf's has its direction, where that is not the default.
+    fn check_direction(&mut self, figure: &MapEntry) {
+        let known = find_known_figure(&figure.key).and_then(|known| known.better);
+        if self.partial || known != Some(Better::Lower) || figure.value.get("better").is_some() {
+            return;
+        }
+        self.problems.error(
+            "missing-key",
+            format!(
+                "lower is better for `{}`, and the default is `higher`",
+                figure.key
+            ),
+            &figure.key_span,
+            "write it: `better: lower`",
+        );
+    }
+
     /// Checks that something provides the named figure.
-    fn check_figure_provided(&mut self, measurement: &Node, usual: &[&str], named: &MapEntry) {
+    fn check_figure_provided(
+        &mut self,
+        measurement: &Node,
+        accuracy: bool,
+        usual: &[&str],
+        named: &MapEntry,
+    ) {
         let own = measurement.entries_at("figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
@@ -161,11 +189,12 @@ impl CheckContext<'_> {
             self.check_table_naming(figure, named, entry.is_some());
             return;
         }
-        let of_script = is_accuracy_figure(name) && usual == ACCURACY_FIGURES;
-        if results && (is_loadgen_figure(name) || of_script) {
+        let of_loadgen = find_loadgen_figure(name).is_some();
+        let of_script = accuracy && is_accuracy_figure(name);
+        if results && (of_loadgen || of_script) {
             return;
         }
-        let help = if is_loadgen_figure(name) {
+        let help = if of_loadgen {
             "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
             let keys = own.iter().map(|figure| figure.key.as_str());

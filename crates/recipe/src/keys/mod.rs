@@ -1,9 +1,5 @@
 //! The top level of a recipe: keys that are not read into the model, reserved words, versions.
 
-mod loadgen;
-
-pub use loadgen::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
-
 /// Keys that are reserved for a later release.
 pub const RESERVED_KEYS: &[&str] = &["roles"];
 

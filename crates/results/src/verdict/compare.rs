@@ -19,11 +19,12 @@ pub(crate) struct PublishedFigureTrials {
     pub values: Vec<f64>,
     /// The configured aggregate, or the median where rare trials are slow.
     pub aggregate: Aggregate,
-    pub better: Better,
+    /// None where neither the recipe nor `MLPerf` defines it: the figure is then undecided.
+    pub better: Option<Better>,
     pub expectations: Vec<Expectation>,
     /// Position of the expectation that decides.
     pub decisive: usize,
-    /// None where the published figure or the trials have no logarithm.
+    /// None where the published figure or the trials have no logarithm, or the direction is unknown.
     pub estimate: Option<Estimate>,
     pub margin: f64,
     /// The log ratios that the claim lets through.
@@ -62,14 +63,15 @@ fn compare_figure(
     let expectation = &expectations[decisive];
     let values = usable_values(evidence, name).unwrap_or_default();
     let unit = figure_unit(evidence, name);
-    let (better, aggregate) = reference::direction_and_aggregate(evidence, name, &unit);
+    let better = reference::figure_direction(evidence, name);
+    let aggregate = reference::figure_aggregate(evidence, name);
     let sigma = expectation
         .sigma
         .filter(|sigma| has_logarithm(*sigma))
         .unwrap_or(0.0);
     let assumed = reference::assumed_noise(context, evidence, name, Some(expectation));
     let noise = assumed.as_ref().map(|assumed| assumed.value);
-    let comparison = ReferenceComparison {
+    let comparison = better.map(|better| ReferenceComparison {
         reference: expectation.value,
         sigma,
         better,
@@ -77,11 +79,13 @@ fn compare_figure(
         noise,
         rounding_error: printed_resolution(evidence, name, noise),
         typical: evidence.mode == Mode::Performance,
-    };
+    });
     // The rules report a convergence that violates them; the figure is compared as measured.
     let factor = convergence::score_factor(evidence, name);
-    let estimate = (!values.is_empty() && has_logarithm(expectation.value)).then(|| {
-        Estimate::from_trials(&values, &comparison).scale_by(factor.unwrap_or(1.0), better)
+    let is_comparable = !values.is_empty() && has_logarithm(expectation.value);
+    let estimate = comparison.filter(|_| is_comparable).map(|comparison| {
+        Estimate::from_trials(&values, &comparison)
+            .scale_by(factor.unwrap_or(1.0), comparison.better)
     });
     let aggregate = estimate
         .as_ref()
@@ -194,7 +198,7 @@ impl PublishedFigureTrials {
         if !reference.is_finite() || reference <= 0.0 {
             return None;
         }
-        let shift = match self.better {
+        let shift = match self.better? {
             Better::Higher => published.ln() - reference.ln(),
             Better::Lower => reference.ln() - published.ln(),
         };

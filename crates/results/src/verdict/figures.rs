@@ -101,7 +101,7 @@ pub(crate) fn aggregate_figures(evidence: &Evidence) -> BTreeMap<String, FigureV
         .into_iter()
         .filter_map(|(name, values)| {
             let unit = figure_unit(evidence, name);
-            let (_, how) = reference::direction_and_aggregate(evidence, name, &unit);
+            let how = reference::figure_aggregate(evidence, name);
             // Counts and differences may be zero or less: those have no logarithm.
             let value = aggregate_trials(&values, how).or_else(|| finite_mean(&values))?;
             let factor = convergence::score_factor(evidence, name).unwrap_or(1.0);

@@ -44,6 +44,7 @@ pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict
 pub use notice::trademark_notice;
 pub use outcome::Outcome;
 pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};
+pub use reference::UNKNOWN_DIRECTION;
 pub use retrial_mlperf::check::RuleCheck;
 pub use retrial_stats::MoreTrials;
 pub use stages::{StageDecision, decide_stage};

@@ -2,30 +2,34 @@
 
 use super::context::is_usable_margin;
 use super::{Evidence, RunContext};
+use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::noise::{is_inference_benchmark, published_pairs};
-use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
 const ACCURACY_MARGIN: f64 = 0.01;
+
+/// The reason why a figure is not compared.
+pub const UNKNOWN_DIRECTION: &str =
+    "neither the recipe nor MLPerf defines whether higher or lower is better";
 
 /// Returns the position of the expectation that decides: the most official, of equals the first.
 pub(crate) fn find_decisive(expectations: &[Expectation]) -> Option<usize> {
     (0..expectations.len()).min_by_key(|position| expectations[*position].kind)
 }
 
-/// Returns which way a figure goes and how its trials are aggregated: from the recipe, else from its name
-/// and unit.
-pub(crate) fn direction_and_aggregate(
-    evidence: &Evidence,
-    figure: &str,
-    unit: &str,
-) -> (Better, Aggregate) {
-    evidence.figure_source(figure).map_or_else(
-        || (infer_direction(figure, unit), Aggregate::default()),
-        |source| (source.better, source.aggregate),
-    )
+/// Returns whether higher or lower is better: by the recipe, else by `MLPerf`'s definition of the figure; none
+/// where neither says it.
+pub(crate) fn figure_direction(evidence: &Evidence, figure: &str) -> Option<Better> {
+    let declared = evidence.figure_source(figure).map(|source| source.better);
+    declared.or_else(|| find_known_figure(figure)?.better)
+}
+
+/// Returns how the trials of a figure are aggregated, by the recipe.
+pub(crate) fn figure_aggregate(evidence: &Evidence, figure: &str) -> Aggregate {
+    let declared = evidence.figure_source(figure);
+    declared.map_or_else(Aggregate::default, |source| source.aggregate)
 }
 
 /// Returns the margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
@@ -113,23 +117,6 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     }
 }
 
-/// `LoadGen`'s figures are known: throughput up, latency down.
-fn infer_direction(figure: &str, unit: &str) -> Better {
-    let time = units::is_time(unit);
-    let named = figure.split('_').any(|word| {
-        let lower_word = word.to_ascii_lowercase();
-        matches!(
-            lower_word.as_str(),
-            "latency" | "ttft" | "tpot" | "wer" | "fid" | "power" | "energy"
-        )
-    });
-    if time || named {
-        Better::Lower
-    } else {
-        Better::Higher
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -138,17 +125,20 @@ mod tests {
     use retrial_recipe::model::ExpectationKind;
 
     #[rstest]
-    #[case("tokens_per_second", "tokens/s", Better::Higher)]
-    #[case("early_stopping_latency_ns", "ns", Better::Lower)]
-    #[case("ttft_p99_ms", "", Better::Lower)]
-    #[case("delay", "seconds", Better::Lower)]
-    #[case("FID_SCORE", "", Better::Lower)]
-    #[case("average_power_w", "W", Better::Lower)]
-    #[case("energy_per_query_mj", "mJ", Better::Lower)]
-    #[case("rouge1", "", Better::Higher)]
-    #[case("exact_match", "%", Better::Higher)]
-    fn directions(#[case] figure: &str, #[case] unit: &str, #[case] better: Better) {
-        assert_eq!(infer_direction(figure, unit), better);
+    #[case("ttft_p99_ms", Some(Better::Lower))]
+    #[case("DLRM_NE", Some(Better::Lower))]
+    #[case("TOKENS_PER_SAMPLE", None)]
+    #[case("latency_hiding_factor", None)]
+    #[case("declared", Some(Better::Lower))]
+    fn an_undeclared_figure_has_the_direction_that_mlperf_defines(
+        #[case] figure: &str,
+        #[case] better: Option<Better>,
+    ) {
+        let mut evidence = Evidence::new("Offline", Mode::Performance);
+        let mut declared = crate::verdict::tests::build::source();
+        declared.better = Better::Lower;
+        evidence.plan.figures = vec![("declared".to_owned(), declared)];
+        assert_eq!(figure_direction(&evidence, figure), better);
     }
 
     fn expectation(value: f64, kind: ExpectationKind) -> Expectation {

@@ -7,7 +7,7 @@ use itertools::Itertools as _;
 
 use super::compare::PublishedFigureTrials;
 use super::qualify::MAX_PLAUSIBLE_RATIO;
-use super::{Judgement, Noise, Outcome, ResultVerdict, number};
+use super::{Judgement, Noise, Outcome, ResultVerdict, UNKNOWN_DIRECTION, number};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};
 use retrial_stats::Estimate;
@@ -32,6 +32,11 @@ pub(crate) fn describe_figure(
     let Some(measured) = &judgement.measured else {
         return format!("{name} is missing or cannot be compared.");
     };
+    if compared.better.is_none() {
+        return format!(
+            "{name}: {measured}; {UNKNOWN_DIRECTION} for it: define the figure in the recipe with `better`."
+        );
+    }
     let Some(ratio) = judgement.ratio else {
         return format!(
             "{name}: {measured}; the recipe's published value {} allows no ratio: state it as a limit.",

@@ -4,8 +4,9 @@ use crate::claim::sentence::{
     AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, claim_problem,
 };
 use crate::claim::words::{ClaimWord, find_phrase, span_of_words};
+use retrial_mlperf::figures::find_loadgen_figure;
 use retrial_plan::measurement::is_same_scenario;
-use retrial_recipe::{Span, find_nearest, is_loadgen_figure};
+use retrial_recipe::{Span, find_nearest};
 
 /// Parts words into a side and what follows it.
 pub(super) fn split_tail<'a>(
@@ -84,7 +85,8 @@ fn parse_scenario_and_figure(
         let of_batch = subjects.scenarios.iter().find(own).cloned();
         if let (Some(scenario_name), None) = (&of_batch, &scenario) {
             scenario = Some(scenario_name.clone());
-        } else if (subjects.figures.contains(&word.text) || is_loadgen_figure(&word.text))
+        } else if (subjects.figures.contains(&word.text)
+            || find_loadgen_figure(&word.text).is_some())
             && figure.is_none()
         {
             figure = Some(word.text.clone());

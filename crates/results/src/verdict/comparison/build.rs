@@ -8,8 +8,10 @@ use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{FigurePair, SideMeasurement};
 use super::{ComparisonOptions, ComparisonSubject, sentence};
+use crate::verdict::UNKNOWN_DIRECTION;
 use crate::verdict::qualify::RATE_TOLERANCE;
 use crate::verdict::{ExitCode, number};
+use retrial_mlperf::figures::find_known_figure;
 use retrial_recipe::model::Mode;
 use retrial_stats::{Decision, holm_step_down};
 
@@ -134,8 +136,8 @@ pub fn pair_up<'a>(
         };
         notes.extend(note_other_target(first, second));
         for figure in &first.measured.figures {
-            if is_answer_length(first.measured.mode, &figure.name) {
-                notes.extend(note_other_length(first, second, figure));
+            if figure.better.is_none() {
+                notes.extend(note_undirected_figure(first, second, figure));
                 continue;
             }
             match FigurePair::new(*first, *second, figure, paired) {
@@ -145,8 +147,7 @@ pub fn pair_up<'a>(
         }
         let candidate_figures = second.measured.figures.iter();
         let new_figures = candidate_figures.filter(|figure| first.figure(&figure.name).is_none());
-        let added =
-            new_figures.filter(|figure| !is_answer_length(second.measured.mode, &figure.name));
+        let added = new_figures.filter(|figure| figure.better.is_some());
         notes.extend(added.map(|figure| note_figure_only_in(second, first, figure)));
         if first.measured.figures.is_empty() && second.measured.figures.is_empty() {
             notes.push(format!(
@@ -177,10 +178,20 @@ pub fn differ_in_benchmarks(
     !(of_one(baseline) && of_one(candidate))
 }
 
-/// Returns whether a figure is the length of answers, which is no quality: neither more nor less of it is better.
-fn is_answer_length(mode: Mode, figure: &str) -> bool {
-    let name = figure.to_ascii_lowercase();
-    mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
+/// Returns a note on a figure that is not compared: the length of answers is no quality, and of others nobody
+/// states whether higher or lower is better.
+fn note_undirected_figure(
+    first: &SideMeasurement<'_>,
+    second: &SideMeasurement<'_>,
+    figure: &MeasuredFigure,
+) -> Option<String> {
+    if find_known_figure(&figure.name).is_some() {
+        return note_other_length(first, second, figure);
+    }
+    let (scenario, mode, name) = (&first.measured.scenario, first.measured.mode, &figure.name);
+    Some(format!(
+        "{scenario} {mode}: {name} is not compared: {UNKNOWN_DIRECTION}"
+    ))
 }
 
 /// Noted where a model's answers are clearly longer or shorter: its speed is then for other work.

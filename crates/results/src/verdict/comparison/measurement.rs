@@ -47,8 +47,8 @@ pub struct MeasuredFigure {
     pub name: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Whether higher or lower is better.
-    pub better: Better,
+    /// Whether higher or lower is better; none where neither the recipe nor `MLPerf` says it.
+    pub better: Option<Better>,
     /// How trials are aggregated.
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction, if there is basis to assume one.
@@ -211,15 +211,14 @@ fn comparable_figures<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> 
 
 fn measured_figure(context: &RunContext, evidence: &Evidence, name: &str) -> MeasuredFigure {
     let unit = compare::figure_unit(evidence, name);
-    let (better, aggregate) = reference::direction_and_aggregate(evidence, name, &unit);
     let mut all_expectations = evidence.expect.iter();
     let expectations = all_expectations.find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::find_decisive(list)?));
     let assumed = reference::assumed_noise(context, evidence, name, decides);
     MeasuredFigure {
         name: name.to_owned(),
-        better,
-        aggregate,
+        better: reference::figure_direction(evidence, name),
+        aggregate: reference::figure_aggregate(evidence, name),
         noise: assumed.as_ref().map(|assumed| assumed.value),
         noise_basis: assumed.map(|assumed| assumed.basis),
         trials: normalized_values(evidence, name),

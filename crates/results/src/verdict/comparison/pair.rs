@@ -61,11 +61,13 @@ impl<'a> FigurePair<'a> {
         let converted = other.to_unit(&figure.unit);
         let other = converted.unwrap_or(Cow::Borrowed(other));
         let valid = baseline.measured.valid && candidate.measured.valid;
-        let difference = match (&figure.trials, &other.trials) {
-            (Some(ours), Some(theirs)) if valid && have_common_unit([figure, &other]) => {
+        let difference = match (&figure.trials, &other.trials, figure.better) {
+            (Some(ours), Some(theirs), Some(better))
+                if valid && have_common_unit([figure, &other]) =>
+            {
                 let sample = |values, noise| Sample { values, noise };
                 let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
-                let (better, how) = (figure.better, figure.aggregate);
+                let how = figure.aggregate;
                 if paired {
                     Difference::between_pairs(theirs, ours, better, how)
                 } else {
@@ -156,7 +158,8 @@ impl<'a> FigurePair<'a> {
             mode: self.candidate.measured.mode,
             figure: ours.name.clone(),
             unit: ours.unit.clone(),
-            better: ours.better,
+            // Without a direction there is no difference, and nothing follows from the default.
+            better: ours.better.unwrap_or_default(),
             aggregate: ours.aggregate,
             baseline: side(self.baseline.letter, ours),
             candidate: side(self.candidate.letter, theirs),

@@ -99,8 +99,10 @@ fn describe_distance(compared: &PublishedFigureTrials, judgement: &Judgement) ->
         (Claim::Equivalent, _) if within > 0.0 => {
             format!("at most {far} from the published figure")
         }
-        (_, Better::Higher) if within > 0.0 => format!("at most {far} below the published figure"),
-        (_, Better::Lower) if within > 0.0 => {
+        (_, Some(Better::Higher)) if within > 0.0 => {
+            format!("at most {far} below the published figure")
+        }
+        (_, Some(Better::Lower)) if within > 0.0 => {
             format!("at most {far} worse than the published figure")
         }
         _ if exact && judgement.ratio == Some(1.0) => "equal as printed".to_owned(),

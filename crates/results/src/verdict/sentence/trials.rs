@@ -50,8 +50,8 @@ fn min_slowdown(compared: &PublishedFigureTrials) -> f64 {
     let median = aggregate_trials(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
     let slow = compared.estimate.iter().flat_map(|estimate| &estimate.slow);
     let shares = slow.map(|position| match compared.better {
-        Better::Higher => 1.0 - compared.values[*position] / median,
-        Better::Lower => 1.0 - median / compared.values[*position],
+        None | Some(Better::Higher) => 1.0 - compared.values[*position] / median,
+        Some(Better::Lower) => 1.0 - median / compared.values[*position],
     });
     shares.fold(1.0, f64::min)
 }

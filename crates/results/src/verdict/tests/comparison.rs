@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use super::build::*;
 use crate::verdict::{
-    Evidence, MoreTrials, Noise, Outcome, StatedValidity, Verdict, judge,
+    Evidence, MoreTrials, Noise, Outcome, StatedValidity, UNKNOWN_DIRECTION, Verdict, judge,
 };
 use retrial_recipe::model::{
     Aggregate, Better, Expectation, ExpectationKind, FigureSource, JudgeRules,
@@ -332,6 +332,27 @@ fn headline_and_detail_of_a_verdict_are_fields() {
         "{}",
         verdict.detail
     );
+}
+
+/// `latency` in a name says nothing; a recipe that defines the figure does.
+#[test]
+fn a_figure_whose_direction_nobody_defines_is_undecided() {
+    let figure = "latency_hiding_factor";
+    let evidence = own("gemm", figure, "s", &[1.0]).expecting(figure, official(1.0));
+    let mut undefined = evidence.clone();
+    undefined.figures.clear();
+    let verdict = judge(&context_of_other_suite(), &[undefined]);
+    assert_eq!(verdict.outcome, Outcome::Inconclusive);
+    let judgement = &verdict.results[0].judgements[0];
+    assert_eq!(judgement.ratio, None);
+    assert!(
+        judgement.sentence.contains(UNKNOWN_DIRECTION),
+        "{}",
+        judgement.sentence
+    );
+    let defined = evidence.with_source(figure, source());
+    let verdict = judge(&context_of_other_suite(), &[defined]);
+    assert_eq!(verdict.results[0].judgements[0].ratio, Some(1.0));
 }
 
 #[test]
