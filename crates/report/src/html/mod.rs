@@ -35,7 +35,7 @@ pub fn render_website_page(document: &Document, links: &[(Line, String)]) -> Str
 fn render_page(document: &Document, links: Option<&[(Line, String)]>) -> String {
     let page = HtmlPage::default();
     let body = page.render_blocks(&document.blocks, 2);
-    let made_by = html! { p.made_by { "Made by " (document.made_by.as_str()) } };
+    let made_by = html! { p.made { "Made by " (document.made_by.as_str()) } };
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -138,7 +138,7 @@ impl HtmlPage {
     fn render_conclusion(&self, content: &Conclusion) -> Markup {
         let tone = content.mark.map_or(Tone::Plain, |mark| mark.tone);
         html! {
-            div tone_class=(format!("verdict {}", tone_class(tone))) {
+            div class=(format!("verdict {}", tone_class(tone))) {
                 p.word { @if let Some(mark) = content.mark { (mark.sign) " " } (content.word.as_str()) }
                 @if !content.sentence.is_empty() { p { (content.sentence.as_str()) } }
                 @for alert in &content.alerts { p { span.bad { "! " (alert.as_str()) } } }
@@ -185,7 +185,7 @@ fn render_text(text: &StyledText) -> Markup {
 
 fn render_list(items: &[ListItem]) -> Markup {
     let marked = items.iter().any(|item| item.mark.is_some());
-    let sign = |mark: StatusMark| html! { span tone_class=(tone_class(mark.tone)) { (mark.sign) } };
+    let sign = |mark: StatusMark| html! { span class=(tone_class(mark.tone)) { (mark.sign) } };
     html! {
         ul class=[marked.then_some("marked")] {
             @for item in items {

@@ -7,10 +7,11 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::Value;
 
-use super::render_html;
+use super::{STYLE, render_html};
 use crate::ReportedVerdict;
 use crate::content::page::{ReportPage, page_document};
 use crate::content::subject::{ReportSubject, StepReport};
+use crate::svg;
 use retrial_batch::RunOrder;
 use retrial_batch::verdict::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
@@ -186,6 +187,17 @@ const ELEMENTS: [&str; 49] = [
     "strong",
 ];
 
+/// Returns whether a style sheet has a rule for a class.
+fn is_styled(class: &str) -> bool {
+    let names = [STYLE, svg::STYLE]
+        .into_iter()
+        .flat_map(|sheet| sheet.split('.').skip(1));
+    let end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-';
+    names
+        .filter_map(|name| name.split(end).next())
+        .any(|name| name == class)
+}
+
 /// Reads it as XML, which forgives nothing, and looks at what a reader's aids need.
 fn check(page: &str) {
     // In HTML these have no end.
@@ -210,7 +222,15 @@ fn check(page: &str) {
         assert!(ELEMENTS.contains(&name.as_str()), "{name}");
         for attribute in element.attributes() {
             let attribute = attribute.unwrap();
-            assert!(!attribute.key.as_ref().starts_with(b"on"), "{name}");
+            let attribute_name = String::from_utf8_lossy(attribute.key.as_ref());
+            assert!(!attribute_name.starts_with("on"), "{name}");
+            assert!(!attribute_name.contains('_'), "{attribute_name}");
+        }
+        for class in attribute(&element, "class")
+            .iter()
+            .flat_map(|all| all.split(' '))
+        {
+            assert!(is_styled(class), "{name} has the unknown class {class}");
         }
         if let Some(id) = attribute(&element, "id") {
             assert!(ids.insert(id.clone()), "{id} twice");
