@@ -56,6 +56,14 @@ impl Scale {
         ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0)
     }
 
+    /// The texts of all ticks.
+    pub fn tick_labels(&self) -> Vec<String> {
+        self.ticks
+            .iter()
+            .map(|tick| self.tick_label(*tick))
+            .collect()
+    }
+
     /// A number on the axis, with as many digits as tell neighbours apart.
     pub fn tick_label(&self, tick: f64) -> String {
         let step = self

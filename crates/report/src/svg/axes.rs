@@ -13,11 +13,7 @@ pub(super) fn draw_number_axis(
     named: &str,
 ) {
     let bottom = drawing.height;
-    let labels: Vec<String> = scale
-        .ticks
-        .iter()
-        .map(|tick| scale.tick_label(*tick))
-        .collect();
+    let labels = scale.tick_labels();
     let needed = widest_text(&labels) + 5.0;
     let room = (right - left) / to_f64(scale.ticks.len().saturating_sub(1).max(1));
     // Of numbers that would touch, every second or third is shown: all are equally far apart.
@@ -106,11 +102,7 @@ impl PlotArea {
         let like = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
         let (factor, unit) = number::display_scale(unit, like);
         let scale = Scale::from_values(values.iter().map(|value| value * factor), from_zero, 5);
-        let labels: Vec<String> = scale
-            .ticks
-            .iter()
-            .map(|tick| scale.tick_label(*tick))
-            .collect();
+        let labels = scale.tick_labels();
         let begin = if scale.min > 0.0 {
             format!(" (axis starts at {})", scale.tick_label(scale.min))
         } else {
