@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_lite::Regex;
 
+use self::PatternValue::{F1, Figure, Samples};
+
 /// The value that a pattern reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatternValue {
@@ -30,30 +32,24 @@ const NUMBER: &str = r#"(?:[A-Za-z_][A-Za-z0-9_.]*\()?['"]?(?<value>(?i:[-+]?(?:
 /// Members of a dictionary or of JSON, or lines of their own: `'rouge1': 44.5`, by their names in
 /// small letters.
 const MEMBERS: [(&str, PatternValue); 18] = [
-    ("rouge1", PatternValue::Figure("ROUGE1", "")),
-    ("rouge2", PatternValue::Figure("ROUGE2", "")),
-    ("rougel", PatternValue::Figure("ROUGEL", "")),
-    ("rougelsum", PatternValue::Figure("ROUGELSUM", "")),
-    ("gen_len", PatternValue::Figure("GEN_LEN", "")),
-    (
-        "tokens_per_sample",
-        PatternValue::Figure("TOKENS_PER_SAMPLE", ""),
-    ),
-    ("clip_score", PatternValue::Figure("CLIP_SCORE", "")),
-    ("fid_score", PatternValue::Figure("FID_SCORE", "")),
-    ("gsm8k", PatternValue::Figure("gsm8k_accuracy", "%")),
-    (
-        "gsm8k_accuracy",
-        PatternValue::Figure("gsm8k_accuracy", "%"),
-    ),
-    ("mbxp", PatternValue::Figure("mbxp_accuracy", "%")),
-    ("mbxp_accuracy", PatternValue::Figure("mbxp_accuracy", "%")),
-    ("exact_match", PatternValue::Figure("exact_match", "%")),
-    ("vbench_score", PatternValue::Figure("vbench_score", "")),
-    ("mean-accuracy", PatternValue::Figure("meanAcc", "")),
-    ("f1", PatternValue::F1),
-    ("gen_num", PatternValue::Samples),
-    ("num-samples", PatternValue::Samples),
+    ("rouge1", Figure("ROUGE1", "")),
+    ("rouge2", Figure("ROUGE2", "")),
+    ("rougel", Figure("ROUGEL", "")),
+    ("rougelsum", Figure("ROUGELSUM", "")),
+    ("gen_len", Figure("GEN_LEN", "")),
+    ("tokens_per_sample", Figure("TOKENS_PER_SAMPLE", "")),
+    ("clip_score", Figure("CLIP_SCORE", "")),
+    ("fid_score", Figure("FID_SCORE", "")),
+    ("gsm8k", Figure("gsm8k_accuracy", "%")),
+    ("gsm8k_accuracy", Figure("gsm8k_accuracy", "%")),
+    ("mbxp", Figure("mbxp_accuracy", "%")),
+    ("mbxp_accuracy", Figure("mbxp_accuracy", "%")),
+    ("exact_match", Figure("exact_match", "%")),
+    ("vbench_score", Figure("vbench_score", "")),
+    ("mean-accuracy", Figure("meanAcc", "")),
+    ("f1", F1),
+    ("gen_num", Samples),
+    ("num-samples", Samples),
 ];
 
 /// Everything else: a word that every such line has, and the text before the number.
@@ -62,67 +58,43 @@ const LINES: [(&str, &str, PatternValue); 16] = [
     (
         "accuracy",
         r#"(?:^\{"accuracy[": ]*=?\s*|(?:^|[^,=%\s]\s+|[:\]])accuracy\s*=\s*|^accuracy[": ]+)"#,
-        PatternValue::Figure("acc", ""),
+        Figure("acc", ""),
     ),
-    ("auc=", r"\bAUC=", PatternValue::Figure("AUC", "%")),
+    ("auc=", r"\bAUC=", Figure("AUC", "%")),
     (
         "lifetime_ne",
         r"metric/lifetime_ne/rating:\s*",
-        PatternValue::Figure("DLRM_NE", ""),
+        Figure("DLRM_NE", ""),
     ),
     (
         "lifetime_accuracy",
         r"metric/lifetime_accuracy/rating:\s*",
-        PatternValue::Figure("DLRM_ACC", ""),
+        Figure("DLRM_ACC", ""),
     ),
     (
         "lifetime_gauc",
         r"metric/lifetime_gauc/rating:\s*",
-        PatternValue::Figure("DLRM_AUC", ""),
+        Figure("DLRM_AUC", ""),
     ),
-    ("map=", r"\bmAP=", PatternValue::Figure("mAP", "")),
-    (
-        "total",
-        r"['\x22]Total['\x22]:\s*",
-        PatternValue::Figure("mAP", "%"),
-    ),
-    ("bleu", r"^BLEU:\s*", PatternValue::Figure("bleu", "")),
+    ("map=", r"\bmAP=", Figure("mAP", "")),
+    ("total", r"['\x22]Total['\x22]:\s*", Figure("mAP", "%")),
+    ("bleu", r"^BLEU:\s*", Figure("bleu", "")),
     (
         "word error",
         r"Word Error Rate:.*,\s*accuracy=",
-        PatternValue::Figure("ACCURACY", "%"),
+        Figure("ACCURACY", "%"),
     ),
-    (
-        "word error",
-        r"Word Error Rate:\s*",
-        PatternValue::Figure("WER", "%"),
-    ),
-    (
-        "accuracy:",
-        r"Accuracy:\s*mean\s*=\s*",
-        PatternValue::Figure("DICE", ""),
-    ),
-    (
-        "accuracy:",
-        r"^Accuracy:\s*",
-        PatternValue::Figure("E2E_ACCURACY", "%"),
-    ),
-    ("total=", r"\bgood=\d+,\s*total=", PatternValue::Samples),
+    ("word error", r"Word Error Rate:\s*", Figure("WER", "%")),
+    ("accuracy:", r"Accuracy:\s*mean\s*=\s*", Figure("DICE", "")),
+    ("accuracy:", r"^Accuracy:\s*", Figure("E2E_ACCURACY", "%")),
+    ("total=", r"\bgood=\d+,\s*total=", Samples),
     // A recommendation's candidates are many to a query; queries are the samples.
-    (
-        "queries=",
-        r"\bgood=\d+,\s*total=\d+,\s*queries=",
-        PatternValue::Samples,
-    ),
-    (
-        "total samples",
-        r"Total samples evaluated:\s*",
-        PatternValue::Samples,
-    ),
+    ("queries=", r"\bgood=\d+,\s*total=\d+,\s*queries=", Samples),
+    ("total samples", r"Total samples evaluated:\s*", Samples),
     (
         "lifetime_gauc_num_samples",
         r"metric/lifetime_gauc_num_samples/rating:\s*",
-        PatternValue::Samples,
+        Samples,
     ),
 ];
 

@@ -19,18 +19,9 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
     ];
     const RULE: &str = "TEST01 answers";
     let (requirements, files) = (checker.requirements, checker.files);
-    let text = match &files.verify_accuracy {
-        Ok(text) => text,
-        Err(error) => {
-            let required =
-                format!("TEST PASS in {VERIFY_ACCURACY_FILE}, or the accuracies of both runs");
-            return checker.add_check(
-                RULE,
-                format!("{VERIFY_ACCURACY_FILE}: {error}"),
-                required,
-                false,
-            );
-        }
+    let required = format!("TEST PASS in {VERIFY_ACCURACY_FILE}, or the accuracies of both runs");
+    let Some(text) = verified_text(checker, RULE, required) else {
+        return;
     };
     let passed = ScriptResult::parse(text) == ScriptResult::Pass;
     if passed {
@@ -63,6 +54,19 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
             checker.add_check(RULE, measured, required, false);
         }
     }
+}
+
+/// Returns what the script of a test printed; where that cannot be read, the rule is violated.
+fn verified_text<'a>(
+    checker: &mut Checker<'a>,
+    rule: &str,
+    required: String,
+) -> Option<&'a String> {
+    let files = checker.files;
+    let read = files.verify_accuracy.as_ref();
+    let failed = |error| format!("{VERIFY_ACCURACY_FILE}: {error}");
+    read.map_err(|error| checker.add_check(rule, failed(error), required, false))
+        .ok()
 }
 
 /// Compares the accuracies of the two runs.
@@ -99,18 +103,10 @@ fn check_accuracy_deltas(checker: &mut Checker<'_>) {
 /// TEST06: the first token is the one that was reported, the sequence ends once, its length is
 /// the reported one.
 pub(super) fn check_tokens(checker: &mut Checker<'_>) {
-    let (requirements, files) = (checker.requirements, checker.files);
-    let text = match &files.verify_accuracy {
-        Ok(text) => text.as_str(),
-        Err(error) => {
-            let required = format!("{VERIFY_ACCURACY_FILE} with its three checks");
-            return checker.add_check(
-                "TEST06",
-                format!("{VERIFY_ACCURACY_FILE}: {error}"),
-                required,
-                false,
-            );
-        }
+    let requirements = checker.requirements;
+    let required = format!("{VERIFY_ACCURACY_FILE} with its three checks");
+    let Some(text) = verified_text(checker, "TEST06", required) else {
+        return;
     };
     // In Offline there is no first token to be early with, and the script leaves it out.
     let may_skip = requirements
