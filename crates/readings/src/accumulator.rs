@@ -96,6 +96,14 @@ impl<E: Display> Accumulator<E> {
         self.store_number(printed, place);
     }
 
+    /// Adds a record with its number, or one that announces a number and cannot be read.
+    pub fn add_record(&mut self, number: Result<PrintedNumber, E>, place: RecordLocation) {
+        match number {
+            Ok(printed) => self.add_number(printed, place),
+            Err(error) => self.add_unreadable(UnreadableRecord { place, error }),
+        }
+    }
+
     /// Adds a record that announces a number and cannot be read.
     pub fn add_unreadable(&mut self, record: UnreadableRecord<E>) {
         match self.take {

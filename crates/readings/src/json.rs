@@ -287,13 +287,9 @@ impl<'a> JsonReader<'a> {
         };
         let number = self.read_number(value);
         let name_texts = names.iter().map(String::as_str);
-        match (
-            find_or_insert_entry(&mut self.entries, name_texts, self.take),
-            number,
-        ) {
-            (Some(entry), Ok(printed)) => entry.add_number(printed, place),
-            (Some(entry), Err(error)) => entry.add_unreadable(UnreadableRecord { place, error }),
-            (None, _) => {
+        match find_or_insert_entry(&mut self.entries, name_texts, self.take) {
+            Some(entry) => entry.add_record(number, place),
+            None => {
                 self.first_error.get_or_insert(JsonError::TooManyEntries {
                     path: self.path_text.to_owned(),
                 });

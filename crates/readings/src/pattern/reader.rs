@@ -244,13 +244,9 @@ impl<'a> PatternReader<'a> {
         {
             entry.add_unreadable(record);
         }
-        match (
-            find_or_insert_entry(&mut self.entries, entry_names, self.pattern.take),
-            number,
-        ) {
-            (Some(entry), Ok(printed)) => entry.add_number(printed, place),
-            (Some(entry), Err(error)) => entry.add_unreadable(UnreadableRecord { place, error }),
-            (None, _) => self.overflowed = true,
+        match find_or_insert_entry(&mut self.entries, entry_names, self.pattern.take) {
+            Some(entry) => entry.add_record(number, place),
+            None => self.overflowed = true,
         }
     }
 
