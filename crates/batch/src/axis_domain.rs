@@ -5,8 +5,7 @@ use itertools::join;
 
 use super::model::Spanned;
 use retrial_recipe::{
-    DeclaredParam, Diagnostic, LoadedRecipe, Span, VariantChoice, Variants, did_you_mean,
-    find_nearest,
+    DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, did_you_mean, find_nearest,
 };
 
 /// A recipe of a batch, as far as cells depend on it.
@@ -49,13 +48,6 @@ impl AxisDomain {
         }
         self.find_param(name)
             .is_some_and(|param| describe_mismatch(param, value).is_none())
-    }
-
-    /// Returns the default values of its axes.
-    pub(super) fn default_choice(&self) -> VariantChoice {
-        let axes = self.variants.axes.iter();
-        axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
-            .collect()
     }
 
     fn find_param(&self, name: &str) -> Option<&DeclaredParam> {

@@ -130,7 +130,7 @@ impl MatrixBuilder<'_> {
             };
             return self.omit_cell(domain, axes, reason);
         }
-        let mut choice: VariantChoice = domain.default_choice();
+        let mut choice: VariantChoice = domain.variants.default_choice();
         let applicable = self
             .batch
             .set
@@ -184,7 +184,7 @@ impl MatrixBuilder<'_> {
         for domain in recipes {
             // In the order of the other cells, what this one does not name by the recipe's default.
             let mut axes = NamedValues::default();
-            let defaults = domain.default_choice();
+            let defaults = domain.variants.default_choice();
             for axis in &self.batch.vary {
                 let name = &axis.name.value;
                 let value = values.get(name).or(defaults.get(name).map(String::as_str));
