@@ -50,17 +50,8 @@ pub fn add_endpoint_evidence(
     for measured in plan.measurements.iter().filter(is_measured) {
         let trials_of = relative.parent().filter(|_| place.is_trial);
         let path = trials_of.unwrap_or(relative).display().to_string();
-        let existing = evidence.iter().position(|one| {
-            one.mode == measured.mode && one.scenario == measured.scenario && one.path == path
-        });
-        let index = existing.unwrap_or_else(|| {
-            let mut added = Evidence::from(measured.clone());
-            added.path = path;
-            evidence.push(added);
-            evidence.len() - 1
-        });
-        let result = &mut evidence[index];
-        let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
+        let result = Evidence::find_or_add(evidence, measured, path, |_| {});
+        let number = result.next_trial_number();
         let mut trial = TrialEvidence::new_finished(number, relative.display().to_string());
         read_trial(&folder, measured, result, &mut trial);
         result.trials.push(trial);

@@ -58,20 +58,11 @@ impl LooseResultsReader<'_> {
         } else {
             relative
         };
-        let existing = evidence.iter().position(|one| {
-            one.mode == measured.mode
-                && one.scenario == measured.scenario
-                && Path::new(&one.path) == trials_of
+        let path = trials_of.display().to_string();
+        let result = Evidence::find_or_add(evidence, &measured, path, |added| {
+            added.unknown_rules = self.reason_for_unknown_rules(added, place, &run);
         });
-        let index = existing.unwrap_or_else(|| {
-            let mut added = Evidence::from(measured.clone());
-            added.path = trials_of.display().to_string();
-            added.unknown_rules = self.reason_for_unknown_rules(&added, place, &run);
-            evidence.push(added);
-            evidence.len() - 1
-        });
-        let result = &mut evidence[index];
-        let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
+        let number = result.next_trial_number();
         let plan = self.results.plan;
         let files = TrialFiles {
             measured: &measured,
