@@ -28,7 +28,7 @@ const MODES: &[Word] = &[
     declare_word("compliance", "Compliance tests; run in the first trial."),
 ];
 
-/// Keys from which [`BatchReport`] has nothing, or its recipes.
+/// Keys from which [`Batch`] has nothing, or its recipes.
 const RECIPE_KEYS: &[Key] = &[
     declare_key(
         "schema",

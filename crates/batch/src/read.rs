@@ -1,4 +1,4 @@
-//! From a batch file's text to a checked [`BatchReport`].
+//! From a batch file's text to a checked [`Batch`].
 
 use std::path::Path;
 

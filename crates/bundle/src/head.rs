@@ -65,7 +65,7 @@ impl BundleHead {
     /// Reads the frame at the beginning of an archive.
     ///
     /// # Errors
-    /// If it is not as [`BundleHead::write_frame`] writes it.
+    /// If it is not as [`BundleHead::write`] writes it.
     pub fn read(from: &mut impl Read) -> Result<Self, BundleError> {
         let content = stored::read_frame(from, manifest::MAX_MANIFEST_BYTES + 3 * MAX_PART_BYTES)?;
         let mut rest = &content[..];

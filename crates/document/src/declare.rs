@@ -334,7 +334,7 @@ macro_rules! words {
     };
 }
 
-/// Parts of a declaration, for [`object!`] and [`accepted_words!`].
+/// Parts of a declaration, for [`object!`] and [`words!`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! declared {

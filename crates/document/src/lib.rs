@@ -4,7 +4,7 @@
 //! text ──parse──▶ tree of nodes ──validate──▶ checked tree ──Field::from_node──▶ the declared type
 //! ```
 //!
-//! [`object!`] and [`accepted_words!`] declare a type together with its keys: what each accepts, which are
+//! [`object!`] and [`words!`] declare a type together with its keys: what each accepts, which are
 //! required, their defaults and descriptions. The validation, the reading and the JSON schema derive
 //! from that declaration. Every value knows its place, so that all problems of a document are shown
 //! at once, each where it was written.

@@ -1,5 +1,5 @@
 //! Enums of words: one declaration gives the type, the list of its values, and one spelling of each for
-//! JSON and text. A key of a document is declared by [`accepted_words!`](crate::accepted_words) instead.
+//! JSON and text. A key of a document is declared by [`words!`](crate::words) instead.
 
 /// Declares an enum whose variants are words, in their order of precedence.
 #[macro_export]

@@ -1,5 +1,5 @@
 //! Runs as a submission in `MLCommons`' layout: its files, their contents, and what is
-//! missing for acceptance. [`read_run`] reads the runs, [`build_export`] is pure, [`mod@write_tree`] writes the tree.
+//! missing for acceptance. [`read`] reads the runs, [`build_export`] is pure, [`mod@write`] writes the tree.
 //!
 //! ```text
 //! runs + request + a round's rules ──build──▶ files, missing, violations

@@ -5,12 +5,12 @@
 //! whatever its input. Only built-in data that cannot be read ends the program.
 //!
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
-//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training_fields`]: the rules of its rounds.
+//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training`]: the rules of its rounds.
 //! - [`figures`]: names, units and directions of all figures.
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
 //! - [`other_suite`]: results of other suites, which are recognized and not judged.
 //! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
-//! - [`built_in_training_rounds`]: each round's rules for a result, checked against the logs.
+//! - [`rounds`]: each round's rules for a result, checked against the logs.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accuracy;

@@ -3,8 +3,8 @@
 //! Nothing here opens a file. Whoever holds the bytes pushes them in; every reader is bounded in
 //! memory whatever the length of its input, and none panics whatever its content.
 //!
-//! - [`line_expressions`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
-//! - [`check_pattern`]: regular expressions; [`extent`]: where a number begins and ends;
+//! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
+//! - [`pattern`]: regular expressions; [`extent`]: where a number begins and ends;
 //!   [`scan`]: a pattern over a whole output, quickly.
 //! - [`claim`]: what is claimed of a figure;
 //!   [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;

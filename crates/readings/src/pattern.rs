@@ -128,7 +128,7 @@ impl Pattern {
     /// Ends the block below a heading with the lines that match this, in place of the next heading.
     ///
     /// # Errors
-    /// As [`Pattern::below`].
+    /// As [`Pattern::below_heading`].
     pub fn until_line(mut self, end: &str) -> Result<Self, PatternError> {
         if let Some(heading) = &mut self.heading {
             heading.set_end(compile_expression(end)?);
@@ -139,7 +139,7 @@ impl Pattern {
     /// Ends the block below a heading with those of these other headings that are of its shape.
     ///
     /// # Errors
-    /// As [`Pattern::below`].
+    /// As [`Pattern::below_heading`].
     pub fn with_headings(mut self, others: &[&str]) -> Result<Self, PatternError> {
         if let Some(heading) = &mut self.heading {
             let own = heading.expression().to_owned();

@@ -16,7 +16,7 @@ use super::staging_directory::StagingDirectory;
 const STAT_BLOCK_BYTES: u64 = 512;
 
 /// Removes a run that no process follows. A kill in between leaves no partial run, only a directory that
-/// [`super::stage::remove_leftover_stages`] removes.
+/// [`super::staging_directory::remove_leftover_stages`] removes.
 ///
 /// # Errors
 /// If a process follows it, it is not the home's own directory, or something in it belongs to another user.

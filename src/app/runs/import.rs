@@ -12,7 +12,7 @@ use retrial_store::{Home, RunDirectory, StoreError};
 /// Takes in the runs of an archive, or one run's directory.
 ///
 /// # Errors
-/// See [`import_and_rejudge::import_and_rejudge`].
+/// See [`import::import_runs`].
 pub fn import_and_rejudge(home: &Home, source: &Path) -> Result<ImportReport, StoreError> {
     let unbundle = |from: &Path, to: &Path| is_bundle(from).then(|| unpack_run(from, to));
     import::import_runs(home, source, &rejudge, &unbundle)

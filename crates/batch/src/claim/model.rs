@@ -65,7 +65,7 @@ pub enum Assertion {
 
 impl Assertion {
     /// Returns the required ratio of the candidate to the baseline: a claim, and the margin that
-    /// leaves `1 - margin` of it (the word of [`model::BatchClaim`]).
+    /// leaves `1 - margin` of it (the word of [`model::Claim`]).
     pub fn required_ratio(self) -> Option<(model::Claim, f64)> {
         use model::Claim::Better;
         match self {

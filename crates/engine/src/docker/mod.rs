@@ -58,10 +58,10 @@ impl DockerEngine {
         Self::connect_with_environment(engine, &EngineEnvironment::from_environment()).await
     }
 
-    /// As [`DockerEngine::connect_to_endpoint`], with another environment than the process' own.
+    /// As [`DockerEngine::connect`], with another environment than the process' own.
     ///
     /// # Errors
-    /// As [`DockerEngine::connect_to_endpoint`].
+    /// As [`DockerEngine::connect`].
     pub async fn connect_with_environment(
         engine: Option<&str>,
         environment: &EngineEnvironment,

@@ -2,11 +2,11 @@
 //! `app::watch` writes to the terminal.
 //!
 //! - [`sentence`]: one event in words.
-//! - [`to_plain_signs`]: the lines of a run without a terminal, with pulls and builds thinned out.
+//! - [`plain`]: the lines of a run without a terminal, with pulls and builds thinned out.
 //! - [`transfers`]: layers and files, bytes, rate, time left.
 //! - [`view`]: the state of the live view, and the lines that stay above it.
 //! - [`remaining_time`]: how long the rest of a run takes.
-//! - [`render_batch`]: the lines of a batch.
+//! - [`batch`]: the lines of a batch.
 
 pub mod batch;
 pub mod plain;

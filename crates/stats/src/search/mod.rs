@@ -66,7 +66,7 @@ pub struct ChangeSearch {
     pub alpha: f64,
     /// No more trials than this; half of them at the ends before they differ.
     pub max_trials: usize,
-    /// Half of the last printed digit of the figures, as a fraction of them ([`printed`]).
+    /// Half of the last printed digit of the figures, as a fraction of them ([`relative_rounding_error`]).
     pub rounding_error: f64,
 }
 

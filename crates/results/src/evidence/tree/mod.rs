@@ -5,7 +5,7 @@
 //!            (names)   (a place is one scenario)      (files)             (pure)
 //! ```
 //!
-//! [`find`](find::find) looks at names of folders only; [`gather`](gather::gather) reads the files of
+//! [`find`](find::find_submission_trees) looks at names of folders only; [`gather`](gather::gather_place) reads the files of
 //! one place and shares nothing with the others, so that places may be read side by side.
 
 mod accuracy;

@@ -1,9 +1,9 @@
 //! One measurement against another: is it faster, by how much, and is that more than noise?
 //!
-//! [`PlanDifference`](retrial_stats::PlanDifference) is the statistics: two samples of trials, paired or not,
-//! with bounds on their ratio and every claim of [`BatchClaim`](retrial_recipe::model::BatchClaim) (not worse,
+//! [`Difference`](retrial_stats::Difference) is the statistics: two samples of trials, paired or not,
+//! with bounds on their ratio and every claim of [`Claim`](retrial_recipe::model::Claim) (not worse,
 //! equivalent, better).
-//! [`compare()`] puts whole runs side by side: every figure that both have, Holm's correction over
+//! [`compare_subjects()`] puts whole runs side by side: every figure that both have, Holm's correction over
 //! all of them, and a limit that fails a build.
 
 mod build;

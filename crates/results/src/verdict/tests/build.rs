@@ -41,7 +41,7 @@ pub fn official(value: f64) -> Expectation {
     }
 }
 
-/// `LoadGen`'s Offline in performance mode, valid, with one trial per value of [`TOKEN_RATIO_RANGE`].
+/// `LoadGen`'s Offline in performance mode, valid, with one trial per value of [`TOKENS`].
 pub fn offline(values: &[f64]) -> Evidence {
     loadgen("Offline", TOKENS, "tokens/s", values)
 }
