@@ -278,7 +278,7 @@ mod tests {
         assert!(
             words
                 .iter()
-                .all(|word| parse_state(word).as_deref() == Ok(word))
+                .all(|word| parse_state(word).is_ok_and(|state| state == *word))
         );
     }
 

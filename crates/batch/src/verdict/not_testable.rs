@@ -2,6 +2,7 @@
 
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::Outcome;
+use retrial_results::verdict::UNKNOWN_DIRECTION;
 use thiserror::Error;
 
 /// The reason why a part of a claim cannot be tested: nothing is compared, or a side of it is missing or unusable.
@@ -15,6 +16,8 @@ pub(super) enum NotTestable {
     NoCommonAccuracy,
     #[error("they have no figure in common")]
     NoCommonFigure,
+    #[error("{UNKNOWN_DIRECTION}")]
+    UnknownDirection,
     #[error("they have no round in common")]
     NoCommonRound,
     #[error("it is not above zero in every trial")]

@@ -3,7 +3,6 @@
 
 use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::UNKNOWN_DIRECTION;
 use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, differ_in_benchmarks};
 
 use super::not_testable::NotTestable;
@@ -164,7 +163,7 @@ pub(super) fn explain_missing_ratio(
         ]);
     }
     if ours.better.is_none() {
-        return UNKNOWN_DIRECTION.to_owned();
+        return NotTestable::UnknownDirection;
     }
     match pair.trial_counts() {
         [0, _] | [_, 0] => NotTestable::NoCommonRound,

@@ -1,6 +1,6 @@
 //! How a recipe wants its container made.
 
-use retrial_document::{ByteUnits, FieldType as T, OrderedMap, object, words};
+use retrial_document::{ByteUnits, Field, FieldType as T, OrderedMap, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
