@@ -144,3 +144,88 @@ impl<J: FollowedJobs> JobFollower<J> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use retrial_cluster::job::record::{JobEventKind, latest_submission, record_job_event};
+    use retrial_store::Home;
+
+    /// Jobs that run on.
+    struct RunningJobs {
+        directories: Vec<RecordDirectory>,
+        notes: Vec<String>,
+    }
+
+    impl FollowedJobs for RunningJobs {
+        type Answer = ();
+        type Outcome = ();
+
+        fn poll_files(&mut self, _is_slurm_away: bool) -> Result<Option<()>, StoreError> {
+            Ok(None)
+        }
+
+        fn query_slurm(&self) -> BoxFuture<'static, Result<(), SlurmError>> {
+            pending().boxed()
+        }
+
+        fn apply_answer(&mut self, (): ()) -> Result<(), StoreError> {
+            Ok(())
+        }
+
+        fn list_jobs_to_stop(&mut self) -> Vec<StoppableJob> {
+            let job = |(index, directory): (usize, &RecordDirectory)| StoppableJob {
+                slurm: Slurm::with_job_name("retrial-test".to_owned()),
+                id: index.to_string(),
+                directory: directory.clone(),
+            };
+            self.directories.iter().enumerate().map(job).collect()
+        }
+
+        fn job_phase(&self, _id: &str) -> JobPhase {
+            JobPhase::Running
+        }
+
+        fn print_note(&mut self, text: &str) {
+            self.notes.push(text.to_owned());
+        }
+
+        fn finish_display(&mut self) {}
+    }
+
+    #[test]
+    fn a_stop_is_recorded_once_for_each_job() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::from_root(directory.path().to_owned());
+        let create = |name: &str| {
+            let run = home.create_run_directory(name).unwrap();
+            let intended = JobEventKind::Intended {
+                name: name.to_owned(),
+                time_limit_s: 60,
+                journal: 0,
+            };
+            record_job_event(&run, intended).unwrap();
+            RecordDirectory::clone(&run)
+        };
+        let directories = vec![create("one"), create("two")];
+        let mut follower = JobFollower::new(RunningJobs {
+            directories: directories.clone(),
+            notes: Vec::new(),
+        });
+        let is_stopped = |directory: &RecordDirectory| {
+            let latest = latest_submission(directory).unwrap();
+            latest.unwrap().stop_requested
+        };
+        assert!(!directories.iter().any(is_stopped));
+        assert!(!follower.stop_jobs().unwrap());
+        assert!(directories.iter().all(is_stopped));
+        // The second request leaves the jobs to Slurm.
+        assert!(follower.stop_jobs().unwrap());
+        let stopping = |id| format!("stopping job {id}; a second signal leaves it to Slurm");
+        assert_eq!(follower.jobs.notes, [stopping(0), stopping(1)]);
+    }
+}
