@@ -1,4 +1,4 @@
-//! Runs and batches on the nodes of a cluster.
+//! Runs and batches on the nodes of a cluster. Prints nothing, and reacts to no signal: commands do.
 //!
 //! - `array`: the arrays of a batch, and which of its tasks are submitted again.
 //! - `job`: the job of a run or of a batch's array: submitted, followed and stopped.
