@@ -25,7 +25,7 @@ fn all() -> Vec<Chart> {
     for (percentile, value) in [("p50", 1e9), ("p90", 2e9), ("p99", 3.5e9)] {
         offline = offline.with_figure(&format!("latency_{percentile}_ns"), value, "ns");
     }
-    let mut table = own("gemm", "gemm[bf16]", "TFLOPS", &[900.0]);
+    let mut table = own("gemm", "gemm[bf16]", "TFLOPS", &[900.0]).with_source("gemm", source());
     for (entry, published) in [
         ("bf16", 880.0),
         ("fp8", 900.0),

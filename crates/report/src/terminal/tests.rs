@@ -182,6 +182,8 @@ fn inconclusive() -> Verdict {
 /// A table of 40 figures, two of which are worse than published.
 fn many() -> Verdict {
     let mut evidence = Evidence::new("gemm", Mode::Performance);
+    let declared = retrial_results::verdict::tests::build::source();
+    evidence.figures.push(("gemm".to_owned(), declared));
     for trial in 1..4_u32 {
         evidence
             .trials

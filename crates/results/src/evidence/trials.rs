@@ -228,6 +228,7 @@ mod tests {
                 .collect();
             let decided = [3, 5, 8].into_iter().find_map(|trials| {
                 let mut folder = own("gemm", "tflops", "TFLOP/s", &values[..trials])
+                    .with_source("tflops", source())
                     .expecting("tflops", official(100.0));
                 folder.plan.trials = Trials { min: 3, max: 8 };
                 complete_evidence(&mut folder);

@@ -125,8 +125,9 @@ fn lower_latency_is_better(#[case] seconds: f64, #[case] expected: Outcome) {
 
 #[test]
 fn one_trial_without_assumed_noise_is_inconclusive() {
-    let evidence =
-        own("gemm", "tflops", "TFLOP/s", &[1500.0]).expecting("tflops", official(1500.0));
+    let evidence = own("gemm", "tflops", "TFLOP/s", &[1500.0])
+        .with_source("tflops", source())
+        .expecting("tflops", official(1500.0));
     let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Inconclusive);
     let judgement = &verdict.results[0].judgements[0];

@@ -105,7 +105,9 @@ fn the_spread_between_systems_is_reported_for_other_systems() {
     let result = judge(&context, &[evidence()]).results.remove(0);
     assert!(result.sentence.contains(SAYS), "{}", result.sentence);
     // Of other figures nothing was seen.
-    let own = own("gemm", "tflops", "TFLOP/s", &[99.0]).expecting("tflops", official(100.0));
+    let own = own("gemm", "tflops", "TFLOP/s", &[99.0])
+        .with_source("tflops", source())
+        .expecting("tflops", official(100.0));
     let result = judge(&context, &[own]).results.remove(0);
     assert!(!result.sentence.contains(SAYS), "{}", result.sentence);
 }
