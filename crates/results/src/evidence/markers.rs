@@ -94,11 +94,15 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
         let Ok(mut opened) = file.open() else {
             continue;
         };
-        let _ = for_each_line(&mut opened, |line| {
+        let read = for_each_line(&mut opened, |line| {
             if matching.is_none() && search.is_match(line) {
                 matching = Some(truncate_for_message(line));
             }
         });
+        if let Err(reason) = read {
+            // What was not searched is not known to be without the line.
+            matching.get_or_insert_with(|| format!("not searched: {reason}"));
+        }
     }
     if search.is_exhausted() {
         // What was not searched is not known to be without the line.
@@ -116,6 +120,21 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_output_that_cannot_be_read_is_not_known_to_be_valid() {
+        let output = TextFile {
+            directory: format!("/proc/{}", std::process::id()).into(),
+            // Nothing is mapped at its beginning.
+            file: "mem".into(),
+        };
+        let check = check_marker_line("checksum .* does not match", &[output]);
+        let measured = check.unwrap().measured;
+        assert!(
+            measured.starts_with("not searched: it cannot be read"),
+            "{measured}"
+        );
+    }
 
     #[test]
     fn marker_files_and_lines_are_found() {
