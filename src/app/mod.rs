@@ -20,6 +20,7 @@ pub(crate) mod hub;
 pub(crate) mod judge;
 pub(crate) mod lock;
 pub(crate) mod lock_file;
+pub(crate) mod log;
 pub(crate) mod missing_requirements;
 pub(crate) mod network;
 pub(crate) mod nodes;

@@ -97,6 +97,7 @@ pub fn forwarded_arguments(global: &GlobalOptions, words: &[&str]) -> Vec<String
         ("--cache", Some(path(&global.cache))),
         ("--root", Some(path(&global.root))),
         ("--engine", engine.cloned()),
+        ("--log", global.log.as_ref().map(ToString::to_string)),
     ];
     let options = option_values
         .into_iter()

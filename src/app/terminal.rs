@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
+use tracing::level_filters::LevelFilter;
+
 use retrial_document::ErrorText;
 use retrial_readings::{sanitize, sanitize_message};
 use retrial_recipe::Diagnostics;
@@ -25,9 +27,10 @@ fn colors_enabled() -> bool {
 }
 
 /// Returns whether a terminal can be drawn on. A dumb one (an editor's shell, a serial console) shows escapes as
-/// they are.
+/// they are, and lines of the log would tear a drawing.
 pub fn can_draw() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+    let is_logging = LevelFilter::current() != LevelFilter::OFF;
+    !is_logging && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 /// Returns whether the locale allows more than ASCII.
@@ -76,6 +79,7 @@ pub fn record_write_failure(result: std::io::Result<()>) {
     if let Err(error) = result
         && error.kind() != ErrorKind::BrokenPipe
     {
+        // Only the first is reported.
         let _ = WRITE_FAILURE.set(error);
     }
 }
@@ -133,8 +137,10 @@ pub fn confirm(question: &str) -> Option<bool> {
         return None;
     }
     let mut err = std::io::stderr();
+    // A question that is not seen is answered by no.
     let _ = write!(err, "{} [y/N] ", sanitize_message(question)).and_then(|()| err.flush());
     let mut answer = String::new();
+    // No answer is a no.
     let _ = std::io::stdin().lock().read_line(&mut answer);
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
@@ -147,6 +153,7 @@ pub fn to_json_line(value: &impl serde::Serialize) -> String {
 
 /// Writes a message to standard error. It may quote anything: nothing in it controls the terminal.
 pub fn print_note(text: &str) {
+    // There is no other place to report it.
     let _ = writeln!(std::io::stderr(), "{}", sanitize_message(text));
 }
 
@@ -168,6 +175,7 @@ pub fn print_problems(problems: &Diagnostics) {
     // Colours are ours, and its lines were sanitized before they got them.
     let text = problems.render(uses_error_color());
     if !text.is_empty() {
+        // There is no other place to report it.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 }

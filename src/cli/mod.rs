@@ -34,7 +34,7 @@ use clap::error::ErrorKind;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::{self, clean, nodes, stop, terminal};
+use crate::app::{self, clean, log, nodes, stop, terminal};
 use arguments::{Arguments, Command};
 
 use retrial_results::verdict::ExitCode as Exit;
@@ -52,6 +52,7 @@ pub fn main() -> ExitCode {
             Exit::Usage
         }
         Err(error) if error.use_stderr() => {
+            // There is no other place to report it.
             let _ = error.print();
             Exit::Usage
         }
@@ -72,6 +73,14 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
     check_format(&global, &arguments.command)?;
+    // Whoever started an agent reads its standard error.
+    let is_agent = matches!(
+        arguments.command,
+        Command::Node { .. } | Command::Examine { .. }
+    );
+    if let Some(filter) = global.log.as_ref().filter(|_| !is_agent) {
+        log::start_log(filter);
+    }
     match arguments.command {
         Command::List { filter, results } => match results {
             Some(tree) => list_results::list_published_results(&global, &tree, &filter),

@@ -28,6 +28,7 @@ mod host;
 mod images;
 mod killed;
 mod locked;
+mod logged;
 mod models;
 mod random;
 mod rechecked;

@@ -28,7 +28,7 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 pub async fn connect_to_endpoint(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), EngineError> {
     let client = build_client(endpoint)
         .map_err(|error| unreachable_error(endpoint, &error))?
-        .with_request_modifier(url_safe_credentials);
+        .with_request_modifier(|request| url_safe_credentials(log_request(request)));
     let version = client
         .clone()
         .with_timeout(VERSION_TIMEOUT)
@@ -64,6 +64,12 @@ fn build_client(endpoint: &Endpoint) -> Result<Docker, Error> {
         REQUEST_TIMEOUT_S,
         API_DEFAULT_VERSION,
     )
+}
+
+/// Logs a request without its query, which has a build's arguments, and without its headers, which have credentials.
+fn log_request(request: BollardRequest) -> BollardRequest {
+    tracing::debug!(method = %request.method(), path = request.uri().path(), "request");
+    request
 }
 
 /// bollard writes the credentials' headers in standard base64, and the engine reads them as

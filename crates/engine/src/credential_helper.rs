@@ -85,6 +85,7 @@ async fn query_program(
     registry: &str,
     limit: Duration,
 ) -> Result<Option<HelperResponse>, HelperError> {
+    tracing::debug!(program, registry, "asking a credential helper");
     let started = Command::new(&program)
         .arg("get")
         .stdin(Stdio::piped())
@@ -145,6 +146,7 @@ impl Drop for Helper {
         // An ended process has no id any more.
         let group = self.child.id().and_then(|id| i32::try_from(id).ok());
         if let Some(group) = group.and_then(Pid::from_raw) {
+            // It may have ended meanwhile.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -154,7 +156,9 @@ impl Drop for Helper {
 async fn read_beginning(stream: Option<impl AsyncRead + Unpin>, limit: u64) -> Vec<u8> {
     let mut beginning = Vec::new();
     if let Some(mut stream) = stream {
+        // What arrived before a failed read is all there is; a malformed answer is reported.
         let _ = (&mut stream).take(limit).read_to_end(&mut beginning).await;
+        // Only so that the helper is not blocked by a full pipe.
         let _ = copy(&mut stream, &mut sink()).await;
     }
     beginning

@@ -3,6 +3,7 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use serde_json::Value;
@@ -48,6 +49,15 @@ enum CredentialError {
     },
 }
 
+/// Told of all credentials that this process finds.
+static OBSERVER: OnceLock<fn(&RegistryAuth)> = OnceLock::new();
+
+/// Makes a function see all credentials that this process finds, so that it can hide them in the log. The first one
+/// stays.
+pub fn observe_credentials(observer: fn(&RegistryAuth)) {
+    OBSERVER.get_or_init(|| observer);
+}
+
 /// Returns the credentials for an image's registry; none where nothing is configured.
 ///
 /// # Errors
@@ -66,10 +76,19 @@ pub async fn find_image_credentials_in(
 ) -> Result<Option<RegistryAuth>, EngineError> {
     let reference = ImageRef::parse(reference)?;
     let found = find_registry_auth(&reference, &configuration).await;
-    found.map_err(|error| EngineError::Credentials {
+    let auth = found.map_err(|error| EngineError::Credentials {
         registry: reference.registry.clone(),
         reason: error.to_string(),
-    })
+    })?;
+    if let (Some(auth), Some(observe)) = (&auth, OBSERVER.get()) {
+        observe(auth);
+    }
+    tracing::debug!(
+        registry = reference.registry,
+        found = auth.is_some(),
+        "credentials"
+    );
+    Ok(auth)
 }
 
 async fn find_registry_auth(

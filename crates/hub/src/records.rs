@@ -74,8 +74,11 @@ fn is_valid(record: &BlobRecord, digest: &Digest, blob: &Metadata, boot: &Boot) 
 /// Records that a blob matches its hash. If the record cannot be written, the blob is hashed again.
 pub fn record_verified(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) {
     let record = BlobRecord::of_blob(digest, blob, &Boot::current());
-    if let Ok(text) = serde_json::to_vec(&record) {
-        let _ = replace_file(&cache.record_path(digest), &text);
+    let path = cache.record_path(digest);
+    if let Ok(text) = serde_json::to_vec(&record)
+        && let Err(error) = replace_file(&path, &text)
+    {
+        tracing::debug!(path = %path.display(), %error, "the record was not written");
     }
 }
 

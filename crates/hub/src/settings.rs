@@ -81,6 +81,11 @@ impl Token {
             source: source.into(),
         }
     }
+
+    /// Returns its value, to search for it in what must not have it.
+    pub fn secret_value(&self) -> &str {
+        &self.value
+    }
 }
 
 impl fmt::Debug for Token {

@@ -7,6 +7,7 @@ use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderValue, RA
 use reqwest::{Client, Response, StatusCode, Url};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
+use tracing::instrument;
 
 use crate::classify::{HubRequest, RequestFailure, classify_failure};
 use crate::error::{
@@ -86,6 +87,7 @@ impl Transport {
 
     /// Sends a request and waits for the head of its answer: all of it, or a range of bytes
     /// (`bytes=100-`). 416 is returned as an answer.
+    #[instrument(level = "debug", skip_all, fields(%url, ?range))]
     pub async fn send_request(
         &self,
         request: &HubRequest<'_>,
@@ -108,8 +110,10 @@ impl Transport {
             headers.insert(AUTHORIZATION, value);
         }
         let sent = self.client.get(url).headers(headers).send().await;
+        let sent = sent.inspect_err(|error| tracing::debug!(error = format_chain(error)));
         let mut answer = sent.map_err(to_transient_failure)?;
         let status = answer.status();
+        tracing::debug!(%status, host = answer.url().host_str(), "answer");
         if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
             return Ok(answer);
         }
@@ -256,6 +260,8 @@ impl<'a> Backoff<'a> {
             .base_delay
             .saturating_mul(1 << (self.failed_attempts - 1).min(16));
         let delay = retry_after.unwrap_or(doubled.min(MAX_RETRY_DELAY));
+        tracing::debug!(%subject, ?delay, "trying again after a pause");
+        // Without a listener the download continues.
         let _ = self.connection.progress.send(FetchProgress::Retry {
             subject,
             reason,

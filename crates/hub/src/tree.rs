@@ -84,8 +84,11 @@ impl CommitTree {
 
     /// Writes it to the cache. Without it the next run lists again, which is no fault.
     pub fn write(&self, cache: &RepositoryCache, commit: &str) {
-        if let Ok(text) = serde_json::to_vec_pretty(self) {
-            let _ = replace_file(&cache.tree_path(commit), &text);
+        let path = cache.tree_path(commit);
+        if let Ok(text) = serde_json::to_vec_pretty(self)
+            && let Err(error) = replace_file(&path, &text)
+        {
+            tracing::debug!(path = %path.display(), %error, "the listing was not written");
         }
     }
 

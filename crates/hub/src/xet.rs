@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use tokio::sync::OnceCell;
+use tracing::instrument;
 use xet::XetError;
 use xet::xet_session::{
     XetConfig, XetDownloadStream, XetDownloadStreamGroup, XetFileInfo, XetSessionBuilder,
@@ -57,6 +58,7 @@ impl XetStore {
     ///
     /// # Errors
     /// If the hub issues no token for the store, or the store refuses.
+    #[instrument(level = "debug", skip_all, fields(hash = file.xet_hash, ?range))]
     pub async fn open_stream(
         &self,
         file: &RemoteFile,
@@ -67,6 +69,7 @@ impl XetStore {
         let hash = file.xet_hash.clone().unwrap_or_default();
         let info = XetFileInfo::new(hash, file.size);
         let stream = group.download_stream(info, Some(range)).await;
+        tracing::debug!(opened = stream.is_ok(), "answer of the Xet store");
         stream.map_err(|error| RequestFailure::from_xet(&error))
     }
 

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use tracing::{Instrument as _, info, info_span};
+
 use crate::access::measurement_lock::{self, SharedGuard};
 use crate::access::{RunSession, directories, fill_run_values};
 use crate::cache::populate;
@@ -138,6 +140,7 @@ impl<'a> RunExecution<'a> {
             others
                 .dismiss_all(self.session.state().container.is_some())
                 .await;
+            // A journal that cannot be written fails the next record.
             let _ = record_peer_events(self.session, others);
         }
     }
@@ -187,12 +190,14 @@ impl RunExecution<'_> {
     pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
         let session = StepSession::new(self.session, step);
         let (earlier, started) = (elapsed_before_s(&session), Instant::now());
-        let done = self.attempt_step(step).await;
+        let span = info_span!("step", number = step.number, name = step.name);
+        let done = self.attempt_step(step).instrument(span.clone()).await;
         if done.is_ok() {
             trial_figures::emit_figures(&session).await;
         }
         let end = Halt::to_step_end(done)?;
         let seconds = earlier + started.elapsed().as_secs_f64();
+        span.in_scope(|| info!(?end, seconds, "ended"));
         Ok(record_end(&session, end, seconds)?)
     }
 
@@ -238,6 +243,7 @@ impl RunExecution<'_> {
         } else {
             EventKind::StepStarted { summary, timeout_s }
         };
+        info!(reattach, "started");
         session.record(event)?;
         self.work_on_machines(session, reattach).await
     }

@@ -36,5 +36,6 @@ pub use control::PACKAGES_SCRIPT;
 pub use error::RunError;
 pub use execute::{RunEnd, execute_plan};
 pub use prepared_run::{PreparedRun, read_secrets};
+pub use redact::{hide_in_log, redact_log_text};
 pub use results::judge::{judge_files, judge_run, read_evidence};
 pub use step::tail;

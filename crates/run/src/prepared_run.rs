@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::redact::hide_in_log;
 use retrial_plan::{Plan, shell};
 use retrial_store::files::write_atomically;
 use retrial_store::{RunDirectory, StoreError};
@@ -25,7 +26,11 @@ pub fn read_secrets(plan: &Plan) -> BTreeMap<String, String> {
         let value = std::env::var(name).ok()?;
         Some((name.clone(), value)).filter(|(_, value)| !value.is_empty())
     });
-    set.collect()
+    let secrets: BTreeMap<String, String> = set.collect();
+    for (name, value) in &secrets {
+        hide_in_log(name, value);
+    }
+    secrets
 }
 
 impl PreparedRun {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
 
+use crate::app::log::LogFilter;
 use retrial_plan::PlanOptions;
 use retrial_plan::privilege;
 use retrial_recipe::ParamSetting;
@@ -59,6 +60,10 @@ pub struct GlobalOptions {
     /// Print the steps' output
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// Log requests and the states of steps to standard error: error, warn, info, debug, trace, or
+    /// directives such as `retrial_hub=trace`
+    #[arg(long, global = true, value_name = "LEVEL", env = "RETRIAL_LOG")]
+    pub log: Option<LogFilter>,
     /// Read the host's GPUs and settings from this directory instead of /
     #[arg(
         long,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indexmap::IndexSet;
 use tokio::process::{Child, Command};
+use tracing::instrument;
 
 use super::error::SlurmError;
 use super::rows::{ACCOUNT_FIELDS, Job, QUEUE_FIELDS, parse_max_array_size, parse_submitted_id};
@@ -177,6 +178,7 @@ pub fn start_on_nodes(options: &[String], program: &[String]) -> Result<Child, S
         .args(options)
         .arg("--kill-on-bad-exit=0")
         .args(program);
+    tracing::debug!(command = ?command.as_std(), "starting on nodes");
     let program = "srun";
     let started = command.spawn();
     started.map_err(|source| SlurmError::Start { program, source })
@@ -204,6 +206,7 @@ fn build_command(program: &str) -> Command {
 
 /// Calls a program and returns its standard output. It gets no signal of our terminal: a Ctrl-C must not end an
 /// sbatch whose reply is in transit.
+#[instrument(level = "debug", skip(patience), err(level = "debug"))]
 async fn run_program(
     program: &'static str,
     arguments: &[&str],
@@ -217,6 +220,7 @@ async fn run_program(
         return Err(SlurmError::NoResponse { program, seconds });
     };
     let output = spawned.map_err(|source| SlurmError::Start { program, source })?;
+    tracing::debug!(status = %output.status, bytes = output.stdout.len(), "ended");
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

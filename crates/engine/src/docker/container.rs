@@ -18,6 +18,7 @@ use futures_util::future::try_join_all;
 use serde_json::Value;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::time::{Instant, sleep};
+use tracing::instrument;
 
 use super::fault::{engine_message, is_not_found_error, to_container_error, to_engine_error};
 use super::{DockerEngine, abilities, archive, build, create, exec, image, pull};
@@ -40,22 +41,37 @@ const MAX_LOG_BYTES: usize = 1 << 20;
 /// A benchmark may run for days.
 const EXIT_TIMEOUT: Duration = Duration::from_hours(24 * 30);
 
+/// The most of a command that is logged, characters.
+const MAX_LOGGED_COMMAND: usize = 120;
+
+/// The beginning of a command, for the log.
+fn shorten_command(words: &[String]) -> String {
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_LOGGED_COMMAND) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 #[async_trait]
 impl Engine for DockerEngine {
     fn info(&self) -> &EngineInfo {
         &self.info
     }
 
+    #[instrument(level = "debug", skip_all, fields(%reference), err(level = "debug"))]
     async fn find_image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
         image::find_image(&self.client, reference).await
     }
 
+    #[instrument(level = "debug", skip_all, err(level = "debug"))]
     async fn query_capabilities(&self) -> Result<EngineCapabilities, EngineError> {
         let answer = self.client.info().await;
         let info = answer.map_err(|error| to_engine_error("report its capabilities", error))?;
         Ok(abilities::parse_capabilities(info, &self.info))
     }
 
+    #[instrument(level = "debug", skip_all, fields(%reference), err(level = "debug"))]
     async fn fetch_registry_digest(
         &self,
         reference: &str,
@@ -64,6 +80,7 @@ impl Engine for DockerEngine {
         pull::fetch_registry_digest(&self.client, reference, auth).await
     }
 
+    #[instrument(level = "debug", skip_all, fields(%reference), err(level = "debug"))]
     async fn pull_image(
         &self,
         reference: &str,
@@ -73,6 +90,7 @@ impl Engine for DockerEngine {
         pull::pull_image(&self.client, reference, auth, &progress, self.backoff).await
     }
 
+    #[instrument(level = "debug", skip_all, fields(tag = spec.tag), err(level = "debug"))]
     async fn build_image(
         &self,
         spec: &BuildSpec,
@@ -81,6 +99,7 @@ impl Engine for DockerEngine {
         build::build_image(&self.client, spec, &self.proxies, &progress).await
     }
 
+    #[instrument(level = "debug", skip_all, fields(name = spec.name, image = %spec.image), err(level = "debug"))]
     async fn create_container(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
         let options = CreateContainerOptions {
             name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
@@ -104,20 +123,24 @@ impl Engine for DockerEngine {
         }
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container), err(level = "debug"))]
     async fn start_container(&self, container: &str) -> Result<(), EngineError> {
         let patient = self.client.clone().with_timeout(CREATE_TIMEOUT);
         let started = patient.start_container(container, None).await;
         started.map_err(|error| to_container_error("start", container, error))
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container, command = shorten_command(&spec.command)), err(level = "debug"))]
     async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError> {
         exec::start_detached(&self.client, container, spec).await
     }
 
+    #[instrument(level = "debug", skip_all, fields(%exec), err(level = "debug"))]
     async fn query_exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
         exec::query_exec_status(&self.client, exec, self.info.is_podman()).await
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container, command = shorten_command(&spec.command)), err(level = "debug"))]
     async fn exec_attached(
         &self,
         container: &str,
@@ -126,6 +149,7 @@ impl Engine for DockerEngine {
         exec::run_attached(&self.client, container, spec).await
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container), err(level = "debug"))]
     async fn inspect_container(
         &self,
         container: &str,
@@ -143,6 +167,7 @@ impl Engine for DockerEngine {
         }
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container), err(level = "debug"))]
     async fn list_bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
         let answer = self.client.inspect_container(container, None).await;
         let inspection = answer.map_err(|error| to_container_error("inspect", container, error))?;
@@ -156,6 +181,7 @@ impl Engine for DockerEngine {
     }
 
     // A container that vanishes meanwhile is skipped.
+    #[instrument(level = "debug", skip_all, fields(%label), err(level = "debug"))]
     async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         let options = ListContainersOptions {
             all: true,
@@ -175,6 +201,7 @@ impl Engine for DockerEngine {
         Ok(states.into_iter().flatten().collect())
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container), err(level = "debug"))]
     async fn wait_for_exit(&self, container: &str) -> Result<(), EngineError> {
         let waits = self.client.clone().with_timeout(EXIT_TIMEOUT);
         let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
@@ -186,6 +213,12 @@ impl Engine for DockerEngine {
         }
     }
 
+    #[instrument(
+        level = "debug",
+        skip_all,
+        fields(%container, %lines),
+        err(level = "debug")
+    )]
     async fn read_container_log(
         &self,
         container: &str,
@@ -212,6 +245,12 @@ impl Engine for DockerEngine {
     }
 
     // A container that is not there is stopped.
+    #[instrument(
+        level = "debug",
+        skip_all,
+        fields(%container, %grace_s),
+        err(level = "debug")
+    )]
     async fn stop_container(&self, container: &str, grace_s: u32) -> Result<(), EngineError> {
         let options = StopContainerOptions {
             t: Some(i32::try_from(grace_s).unwrap_or(i32::MAX)),
@@ -228,6 +267,7 @@ impl Engine for DockerEngine {
         }
     }
 
+    #[instrument(level = "debug", skip_all, fields(%container), err(level = "debug"))]
     async fn remove_container(&self, container: &str) -> Result<(), EngineError> {
         let deadline = Instant::now() + REMOVE_TIMEOUT;
         let patient = self.client.clone().with_timeout(REMOVE_TIMEOUT);
@@ -261,6 +301,12 @@ impl Engine for DockerEngine {
         }
     }
 
+    #[instrument(
+        level = "debug",
+        skip_all,
+        fields(%container, %path),
+        err(level = "debug")
+    )]
     async fn copy_from_container(
         &self,
         container: &str,

@@ -81,6 +81,7 @@ impl Launcher {
                 command
             }
         };
+        tracing::debug!(node, command = ?command.as_std(), "starting a process on a machine");
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -123,6 +123,7 @@ impl PeerNode {
 
     /// Sends an order. A lost machine is detected when replies are read.
     pub(super) fn send_order(&self, order: AgentRequest) {
+        // Fails only once the process is lost.
         let _ = self.orders.send(order);
     }
 
@@ -236,13 +237,20 @@ impl PeerNode {
         let Ok(process) = self.launcher.start_process(&self.name, words) else {
             return;
         };
-        let _ = timeout(END_TIMEOUT, process.wait_with_output()).await;
+        let output = timeout(END_TIMEOUT, process.wait_with_output()).await;
+        // Containers that are left end at their deadline.
+        tracing::debug!(
+            node = self.name,
+            ?output,
+            "removed the containers of a machine"
+        );
     }
 
     /// Waits until its process has exited, and kills it after a timeout.
     pub(super) async fn wait_for_exit(&self) {
         let mut process = self.process.lock().await;
         if timeout(END_TIMEOUT, process.wait()).await.is_err() {
+            // It may have ended meanwhile.
             let _ = process.start_kill();
         }
     }
@@ -306,6 +314,7 @@ impl ReplyReader {
                         let node = self.node.clone();
                         lock(&self.mailbox).images.insert(node, image);
                     }
+                    // The run may have ended without waiting for it.
                     let _ = self.replies.send(reply);
                 }
             }
@@ -316,6 +325,7 @@ impl ReplyReader {
             none if none.is_empty() => "its process ended".to_owned(),
             errors => format!("its process ended: {errors}"),
         };
+        tracing::debug!(node = self.node, reason, "the process on a machine ended");
         self.failures
             .record_lost_machine(lost_machine_end(&self.node, &reason));
     }

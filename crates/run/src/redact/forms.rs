@@ -60,6 +60,7 @@ fn sort_and_deduplicate(found_forms: Vec<String>) -> Vec<String> {
 
 fn percent_encode(value: &str, upper: bool) -> String {
     value.bytes().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
         let _ = if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             write!(text, "{}", char::from(byte))
         } else if upper {

@@ -19,6 +19,9 @@ use self::forms::MIN_ENCODED_SECRET_BYTES;
 use retrial_store::StoreError;
 
 mod forms;
+mod log;
+
+pub use self::log::{hide_in_log, redact_log_text};
 
 /// Bytes read at once.
 const READ_BLOCK_BYTES: usize = 256 << 10;
@@ -85,7 +88,14 @@ impl Redactor {
     pub fn new(
         secrets: &BTreeMap<String, String>,
     ) -> Result<Option<Self>, aho_corasick::BuildError> {
-        let hidden = hidden_texts(secrets.iter(), forms::all_forms);
+        Self::with_values(secrets.iter())
+    }
+
+    /// As [`Redactor::new`], where several values may have the same name.
+    fn with_values<'a>(
+        secrets: impl Iterator<Item = (&'a String, &'a String)>,
+    ) -> Result<Option<Self>, aho_corasick::BuildError> {
+        let hidden = hidden_texts(secrets, forms::all_forms);
         let Some((longest_form, _)) = hidden.first() else {
             return Ok(None);
         };

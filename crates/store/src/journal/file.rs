@@ -34,6 +34,7 @@ impl Journal {
             file.write_all(b"\n")
                 .map_err(StoreError::io("write", path))?;
         }
+        tracing::debug!(path = %path.display(), torn, "journal opened");
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -46,6 +47,7 @@ impl Journal {
     /// If the disk is full.
     pub fn write<T: Serialize>(&mut self, entry: &T) -> Result<(), StoreError> {
         let mut line = serde_json::to_vec(entry).map_err(StoreError::json(&self.path))?;
+        tracing::debug!(entry = %String::from_utf8_lossy(&line), "journal");
         line.push(b'\n');
         let length = self
             .file
@@ -76,6 +78,12 @@ impl Journal {
             }
         }
         Ok(entries)
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        tracing::debug!(path = %self.path.display(), "journal closed");
     }
 }
 
