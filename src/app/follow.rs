@@ -131,6 +131,7 @@ pub async fn follow_run(
     let path = session.run.path().to_owned();
     let id = session.run.id().to_owned();
     drop(session);
+    // A reporter that panicked does not change the verdict.
     let _ = watcher.join();
     let evidence = path.display().to_string();
     let resume = format!("resume it: {} resume {id}", global.home.command_prefix());

@@ -73,6 +73,7 @@ pub async fn probe_image(
         return ProbedImage::default();
     };
     let printed = timeout(IMAGE_PROBE_TIMEOUT, run_and_read_log(engine, &id)).await;
+    // `clean` finds one that is left by its label.
     let _ = engine.remove_container(&id).await;
     match printed {
         Ok(Ok(text)) => parse_probe_output(&text, hosts),

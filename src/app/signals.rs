@@ -126,6 +126,7 @@ pub fn session_target(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalRe
         is_at_a_terminal: !is_submitted(&session.run),
         record: move |request| {
             let id = session.run.id();
+            // A journal that cannot be written must not keep the run from stopping.
             let _ = session.record(match request {
                 SignalRequest::Stop => EventKind::Warning {
                     text: STOPPING_WARNING.to_owned(),
@@ -151,6 +152,7 @@ impl SignalHandler {
     /// Releases the run. From now on a signal ends the process immediately.
     pub fn finish(self) {
         self.cancellation.cancel();
+        // A record that hangs must not keep the process.
         let _ = self.release_receiver.recv_timeout(RELEASE_TIMEOUT);
     }
 }
@@ -177,6 +179,7 @@ pub fn handle_signals(
         runtime.block_on(until.run_until_cancelled(react_to_signals(&mut signals, &target)));
         drop(target);
         drop(signals);
+        // The run may have ended without waiting for it.
         let _ = release.send(());
     });
     spawned.map_err(failed)?;

@@ -99,6 +99,30 @@ fn pure_modules_have_no_side_effects() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Writing to a string cannot fail; every other result that is dropped has its reason in a comment above it.
+#[test]
+fn dropped_results_have_a_reason() {
+    let mut wrong = Vec::new();
+    let files = ["crates", "src"].map(|part| rust_files(&root().join(part)));
+    for path in files.concat() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let lines: Vec<&str> = code.lines().map(str::trim).collect();
+        for (index, line) in lines.iter().enumerate() {
+            let Some(dropped) = line.strip_prefix("let _ = ") else {
+                continue;
+            };
+            let is_write = dropped.starts_with("write!(") || dropped.starts_with("writeln!(");
+            let is_stderr = dropped.contains("stderr") || dropped.contains("(err,");
+            let has_reason = index > 0 && lines[index - 1].starts_with("//");
+            if !(has_reason || is_write && !is_stderr) {
+                wrong.push(format!("{}:{}: {line}", path.display(), index + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn what_commands_share_does_not_name_commands() {
     for (path, code) in sources("src/app") {

@@ -101,6 +101,7 @@ impl FileDownload<'_> {
                         // What arrived is on the disk before the error is returned.
                         sink.finish_writing().await?;
                         if empty {
+                            // An empty file that is left is continued by the next download.
                             let _ = fs::remove_file(self.cache.partial_path(&self.file.digest));
                         }
                         return Err(error);

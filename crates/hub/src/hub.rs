@@ -308,6 +308,7 @@ impl Hub {
                 xet_hash: None,
             });
         }
+        // Without a listener the download continues.
         let _ = progress.send(FetchProgress::Warning(format!(
             "the cache has no listing of {} at {commit}: missing files cannot be detected",
             model.repository

@@ -42,7 +42,7 @@ pub async fn run_on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StepEnd> {
     let (done, result) = oneshot::channel();
-    // Not on a runtime thread: the process would wait for its end.
+    // Not on a runtime thread: the process would wait for its end. Without a thread, `done` is dropped and reported.
     let _ = Builder::new().spawn(move || done.send(work()));
     let result = run_unless_stopped(stop, result).await?;
     result.map_err(|_| StepEnd::host_failure("a thread of this process did not finish"))

@@ -196,6 +196,7 @@ impl CacheEntry {
             let stage = name.strip_prefix("stage-");
             let abandoned = stage.is_some_and(|run| runs.iter().all(|active| active != run));
             if abandoned || name.starts_with("old") && !in_use {
+                // What is left is listed: see above.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }

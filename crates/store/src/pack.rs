@@ -47,6 +47,7 @@ pub fn pack_runs(runs: &[RunDirectory], to: &Path) -> Result<PackSummary, StoreE
         Ok(packed)
     });
     if packed.is_err() {
+        // The failure to pack is reported.
         let _ = fs::remove_file(&part);
     }
     packed

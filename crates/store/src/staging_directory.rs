@@ -62,6 +62,7 @@ impl StagingDirectory {
 
 impl Drop for StagingDirectory {
     fn drop(&mut self) {
+        // What is left is removed by `remove_leftover_stages`.
         let _ = remove_directory(&self.path);
     }
 }
@@ -79,6 +80,7 @@ pub fn remove_leftover_stages(runs: &Path) {
             continue;
         };
         if held.try_lock().is_ok() {
+            // What is left is tried again next time.
             let _ = remove_directory(&entry.path());
         }
     }

@@ -106,6 +106,7 @@ pub async fn execute_and_judge(
                 reason: Some(error.to_string()),
                 node: slurm::current_node(),
             };
+            // The error that ended the batch is reported.
             let _ = batch.record(end);
             let [evidence, resume] = next_step_lines(global, directory);
             let failure = Failure::host(ErrorText::of(error));
@@ -114,6 +115,7 @@ pub async fn execute_and_judge(
     };
     signals.finish();
     drop(batch);
+    // A reporter that panicked does not change the verdict.
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
     let reason = ended.ok().and_then(|ended| ended.reason);
@@ -167,6 +169,7 @@ fn signal_target(batch: &BatchSession<'_>) -> SignalTarget<impl Fn(SignalRequest
         cleanup: "retrial clean --all".to_owned(),
         is_at_a_terminal: batch.job.host.is_none(),
         record: move |request| {
+            // A journal that cannot be written must not keep the batch from stopping.
             let _ = emitter.emit(match request {
                 SignalRequest::Stop => BatchEventKind::Warning {
                     text: STOPPING_WARNING.to_owned(),

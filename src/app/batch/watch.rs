@@ -157,6 +157,7 @@ impl BatchDisplay {
             None => vec![line],
         });
         let text = join(lines, "\n") + "\n";
+        // A terminal that is gone does not end the batch.
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 }

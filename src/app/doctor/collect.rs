@@ -160,12 +160,14 @@ impl Examination {
     async fn terminate(&mut self) {
         let process = self.child.id().and_then(|id| i32::try_from(id).ok());
         if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {
+            // It may have ended meanwhile.
             let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         }
         if timeout(TERMINATION_TIMEOUT, self.child.wait())
             .await
             .is_err()
         {
+            // It may have ended meanwhile.
             let _ = self.child.kill().await;
         }
     }

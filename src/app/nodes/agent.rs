@@ -50,6 +50,7 @@ async fn serve_until_disconnect(
     let writer = tokio::spawn(write_messages(tokio::io::stdout(), outgoing, |_| false));
     let served = Box::pin(serve_head(global, &run, name, &replies)).await;
     drop(replies);
+    // The head may have closed its end.
     let _ = writer.await;
     served.map(|()| ExitCode::Success)
 }
@@ -62,6 +63,7 @@ async fn serve_head(
 ) -> Result<(), Failure> {
     let host = open::probe_host(global);
     let (answer, shared) = examine_machine(&host, run)?;
+    // Without a head, nobody needs it.
     let _ = replies.send(AgentReply::Facts(Box::new(answer)));
     let mut orders = read_orders(tokio::io::stdin());
     let begin = loop {
@@ -69,6 +71,7 @@ async fn serve_head(
             Some(AgentRequest::Begin(begin)) => break *begin,
             Some(AgentRequest::Clock) => {
                 let time = Timestamp::now();
+                // Without a head, nobody needs it.
                 let _ = replies.send(AgentReply::Clock { time });
             }
             Some(_) => {}
@@ -84,6 +87,7 @@ async fn serve_head(
         Ok(engine) => engine,
         Err(failure) => {
             let error = failure.into_error();
+            // Without a head, nobody needs it.
             let _ = replies.send(AgentReply::Refused { error });
             return Ok(());
         }
@@ -154,6 +158,7 @@ async fn execute_orders(
     };
     let served = Box::pin(agent.serve_orders(orders)).await;
     drop(session);
+    // The head may have closed its end.
     let _ = forwarder.await;
     Ok(served?)
 }
@@ -164,6 +169,7 @@ async fn forward_events(
 ) {
     while let Some(event) = incoming.recv().await {
         if event.what.is_stored() {
+            // Without a head, nobody needs it.
             let _ = replies.send(AgentReply::Event(event));
         }
     }

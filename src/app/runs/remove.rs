@@ -83,6 +83,7 @@ impl<'a> Removal<'a> {
             removed.is_ok()
         });
         remove_leftover_stages(&home.runs_directory());
+        // Nobody asked for the number.
         let _ = packages::remove_unused_packages(home);
     }
 }

@@ -46,6 +46,7 @@ impl WaitingLine {
         if let Some(term) = &mut self.term {
             let (_, columns) = term.size();
             let line = truncate_str(&text, usize::from(columns).saturating_sub(1), "…");
+            // A terminal that is gone does not end the command.
             let _ = term.clear_line().and_then(|()| write!(term, "{line}"));
             self.is_drawn = true;
         } else if change != self.last_change {
@@ -67,6 +68,7 @@ impl WaitingLine {
         if std::mem::take(&mut self.is_drawn)
             && let Some(term) = &self.term
         {
+            // A terminal that is gone does not end the command.
             let _ = term.clear_line();
         }
     }

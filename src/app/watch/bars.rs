@@ -55,6 +55,7 @@ impl ProgressBars {
             self.multi.remove(&bar);
         }
         if new_bars.is_empty() {
+            // A terminal that is gone does not end the run.
             let _ = self.multi.clear();
         }
         for (index, new) in new_bars.into_iter().enumerate() {

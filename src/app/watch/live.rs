@@ -80,6 +80,7 @@ impl<T: ScreenTerminal> Reporter for LiveReporter<T> {
     fn finish(&mut self) {
         if let Some((sender, thread)) = self.drawer.take() {
             drop(sender);
+            // A drawing that panicked does not end the run.
             let _ = thread.join();
         }
         let mut shared = lock_shared(&self.shared);

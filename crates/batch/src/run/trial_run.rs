@@ -183,6 +183,7 @@ async fn execute_run(
             if event.container.is_some() || matches!(event.what, EventKind::RunEnded { .. }) {
                 batch.pull_allowed.notify_one();
             }
+            // Without a receiver the batch continues.
             let _ = batch
                 .job
                 .events

@@ -102,6 +102,7 @@ impl BuildLog {
             self.id = Some(id);
         }
         if let Some(step) = layer_progress(message.id, message.status, message.progress_detail) {
+            // Without a listener the build continues.
             let _ = progress.send(step);
         }
         let Some(text) = message.stream else { return };
@@ -120,6 +121,7 @@ impl BuildLog {
                 self.tail.pop_front();
             }
             self.tail.push_back(line.to_owned());
+            // Without a listener the build continues.
             let _ = progress.send(ImageProgress::Line(line.to_owned()));
         }
     }

@@ -58,7 +58,9 @@ impl DockerEngine {
         let raw = terminal.then(RawTerminal::enter).flatten();
         resize_terminal(client, &id, terminal).await;
         let typing = tokio::spawn(async move {
+            // The end of the process, which is waited for, ends the session; it may have closed its input before.
             let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut input).await;
+            // It may have ended already.
             let _ = input.shutdown().await;
         });
         let mut resized = signal(SignalKind::window_change()).ok();
@@ -85,6 +87,7 @@ impl DockerEngine {
 }
 
 fn write_flushed(to: &mut impl Write, bytes: &[u8]) {
+    // A terminal that is gone does not end the process.
     let _ = to.write_all(bytes).and_then(|()| to.flush());
 }
 
@@ -94,6 +97,7 @@ async fn resize_terminal(client: &Client, exec: &str, terminal: bool) {
             height: height.0,
             width: width.0,
         };
+        // The process may have ended; a wrong size is only ugly.
         let _ = client.resize_exec(exec, options).await;
     }
 }
@@ -118,6 +122,7 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
+        // Nothing can be done about a terminal that is gone.
         let _ = tcsetattr(
             std::io::stdin(),
             OptionalActions::Now,

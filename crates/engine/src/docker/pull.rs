@@ -98,6 +98,7 @@ async fn pull_once(
         without_stray_line_break(client.create_image(Some(options), None, credentials));
     while let Some(message) = messages.try_next().await? {
         if let Some(step) = layer_progress(message.id, message.status, message.progress_detail) {
+            // Without a listener the pull continues.
             let _ = progress.send(step);
         }
     }

@@ -228,6 +228,7 @@ impl RunSession {
     /// As [`RunSession::record`].
     pub(crate) fn record_forwarded(&self, event: Event) -> Result<(), StoreError> {
         lock(&self.journal).write(&event)?;
+        // The run continues without a listener.
         let _ = self.events.send(event);
         Ok(())
     }
@@ -243,6 +244,7 @@ impl RunSession {
     where
         R: Future<Output = Result<T, EngineError>>,
     {
+        // A journal that cannot be written fails the step at its end.
         let report = |text| drop(self.record(EventKind::Warning { text }));
         self.engine.call_with_retries(operation, report).await
     }

@@ -185,6 +185,7 @@ pub async fn run_interruptible<T: Send + 'static>(
         })??),
         () = session.stop.cancelled() => {
             stop.store(true, Ordering::Relaxed);
+            // The run is stopped, whatever the work has reached.
             let _ = work.await;
             Err(StepEnd::Stopped.into())
         }

@@ -187,6 +187,7 @@ impl CachePopulation<'_> {
         let owner = container_owner(session).await;
         let words = ["chown", "-hR", &owner, &self.populate.directory.path];
         let spec = ExecSpec::as_root(words);
+        // The next check reports files of other users.
         let _ = session
             .with_engine(|engine| engine.exec_attached(&container, &spec))
             .await;

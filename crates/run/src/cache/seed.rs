@@ -44,6 +44,7 @@ pub async fn take_ownership(session: &RunSession, directory: &Path) -> Result<()
     };
     let id = create_and_start(session, &spec).await?;
     let ended = session.with_engine(|engine| engine.wait_for_exit(&id));
+    // Files of other users are refused, with their names, when they are used.
     let _ = tokio::time::timeout(CHOWN_TIMEOUT, ended).await;
     session
         .with_engine(|engine| engine.remove_container(&id))

@@ -34,7 +34,9 @@ pub async fn record_installed(session: &RunSession) {
     let inspection = session.with_engine(|engine| engine.inspect_container(&container));
     let (installed, inspected) = tokio::join!(list_installed(session, &container), inspection);
     // The verdict, which is written next, reports a full disk.
-    let _ = package_store::store_packages(&session.run, &installed);
+    if let Err(error) = package_store::store_packages(&session.run, &installed) {
+        tracing::debug!(%error, "the packages were not stored");
+    }
     let found = inspected.ok().flatten();
     let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
         return;
@@ -51,7 +53,9 @@ pub async fn record_installed(session: &RunSession) {
         "labels": labels,
         "variables": redact_variables(&found.env, &secrets),
     });
-    let _ = session.run.write_json("host.json", &host);
+    if let Err(error) = session.run.write_json("host.json", &host) {
+        tracing::debug!(%error, "the container was not added to host.json");
+    }
 }
 
 /// The container's first process lists them if it can, without the engine; else an exec does.

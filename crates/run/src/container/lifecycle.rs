@@ -107,6 +107,7 @@ async fn launch_container(
             continue;
         }
         if matches!(&halt, Halt::Ended(StepEnd::Failed { .. })) {
+            // The failure to create it is reported; `clean` finds what is left by its label.
             let _ = discard_container(session, &id).await;
         }
         return Err(halt);
@@ -301,12 +302,14 @@ pub async fn tear_down_after_error(session: &RunSession, error: &RunError) {
     if is_removed && !session.run.journal_path().exists() {
         let state = session.state();
         for id in state.service_containers.values().chain(&state.container) {
+            // The error that ended the run is reported; `clean` finds what is left by its label.
             let _ = session
                 .with_engine(|engine| engine.remove_container(id))
                 .await;
         }
-    } else {
-        let _ = tear_down(session).await;
+    } else if let Err(halt) = tear_down(session).await {
+        // The error that ended the run is reported.
+        tracing::debug!(?halt, "the run was not torn down");
     }
 }
 
@@ -318,6 +321,7 @@ async fn restore_ownership(session: &RunSession, id: &str) {
     }
     let owner = container_owner(session).await;
     let spec = ExecSpec::as_root(["chown", "-hR", &owner, first_process::CONTROL_MOUNT]);
+    // Files that stay the container's are reported when they are read or removed.
     let _ = session
         .with_engine(|engine| engine.exec_attached(id, &spec))
         .await;

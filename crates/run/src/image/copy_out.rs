@@ -67,6 +67,7 @@ pub async fn copy_from_image(session: &StepSession<'_>, path: &str, to: &str) ->
     match single.filter(|single| unpacked.single && single.is_file()) {
         Some(single) => {
             fs::rename(&single, &target).map_err(StoreError::io("rename", &single))?;
+            // An empty directory that is left is replaced by the next copy.
             let _ = fs::remove_dir(&part);
         }
         None => rename_synced(&part, &target)?,

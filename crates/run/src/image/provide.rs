@@ -193,6 +193,7 @@ async fn run_with_log(
             }
             ImageProgress::Line(line) => {
                 if let Some(log) = &mut log {
+                    // The step does not depend on its log; a full disk fails the journal.
                     let _ = writeln!(log, "{line}");
                 }
                 EventKind::Output {
@@ -206,6 +207,7 @@ async fn run_with_log(
             } => {
                 let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;
                 let text = format!("{reason}: attempt {attempt} in {seconds:.1} s");
+                // A journal that cannot be written fails the step at its end.
                 let _ = session.warn(text);
                 return;
             }

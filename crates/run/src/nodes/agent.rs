@@ -109,6 +109,7 @@ impl Agent<'_> {
             // The next head reattaches to the running steps.
             (None, OnDisconnect::Continue) => {}
             (Some(false), _) | (_, OnDisconnect::Teardown) => {
+                // The head has left: nobody reads how the step ended.
                 let _ = tokio::time::timeout(DEADLINE_RENEWAL_INTERVAL, work).await;
                 container::remove_containers(session).await?;
                 session.clear_scratch();

@@ -128,6 +128,7 @@ impl PeerNodes {
         let done = work.await;
         self.broadcast_order(&AgentRequest::Unwatch { step });
         let ends = join_all(self.nodes.iter().map(|node| node.wait_for_step_end(step)));
+        // A machine that does not answer has fewer samples; a lost one fails the step.
         let _ = timeout(LAST_SAMPLE_TIMEOUT, ends).await;
         done
     }

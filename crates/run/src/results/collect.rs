@@ -79,7 +79,9 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
         .find_result_directories(pattern);
     for (index, directory) in directories.iter().enumerate() {
         let to = format!("steps/{}/results-{}", source.directory_name(), index + 1);
-        let _ = copy_results(session, directory, &to, None).await;
+        if let Err(halt) = copy_results(session, directory, &to, None).await {
+            tracing::debug!(to, ?halt, "the results of a failed step were not copied");
+        }
     }
 }
 

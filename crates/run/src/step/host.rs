@@ -106,6 +106,7 @@ pub fn kill_step_processes(run: &RunDirectory) {
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
         if variables.any(|variable| variable.starts_with(mark.as_bytes())) {
+            // It may have ended meanwhile.
             let _ = kill_process(pid, Signal::KILL);
         }
     }

@@ -87,6 +87,7 @@ impl<'a> StepSession<'a> {
     where
         R: Future<Output = Result<T, EngineError>>,
     {
+        // A journal that cannot be written fails the step at its end.
         let report = |text| drop(self.warn(text));
         self.session
             .engine
@@ -104,6 +105,7 @@ impl<'a> StepSession<'a> {
 
     /// Emits an event that the journal does not store, or already has.
     pub fn emit(&self, event: EventKind) {
+        // The run continues without a listener.
         let _ = self.events.send(self.new_event(event));
     }
 
@@ -111,6 +113,7 @@ impl<'a> StepSession<'a> {
     pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
         let (events, step, node) = (self.events.clone(), self.step.clone(), self.node_name());
         move |event| {
+            // The run continues without a listener.
             let _ = events.send(Event::new(&node, Some(&step), event));
         }
     }

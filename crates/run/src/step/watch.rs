@@ -57,6 +57,7 @@ impl DirectoryWatch {
         match &self.events {
             Some(events) => {
                 sleep(MIN_RETURN_INTERVAL.saturating_sub(self.latest.elapsed())).await;
+                // The end of the wait is no error.
                 let _ = timeout(longest, drain_events(events)).await;
             }
             None => {

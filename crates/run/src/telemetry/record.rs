@@ -86,6 +86,7 @@ impl SensorRecorder {
             let live = self.take_sample(&mut task);
             (task.emit)(EventKind::Telemetry { live });
             if let Some(sampled) = sampled.take() {
+                // The step may have started without waiting for it.
                 let _ = sampled.send(());
             }
             task.pace

@@ -69,6 +69,7 @@ impl TelemetryRecorder {
         let Some(first_sample) = starting.await else {
             return work.await;
         };
+        // A sensor that hangs does not hold the measurement up.
         let _ = timeout(FIRST_SAMPLE_TIMEOUT, first_sample).await;
         let end = work.await;
         self.end_sampling(session).await;
@@ -103,6 +104,7 @@ impl TelemetryRecorder {
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
         let spawned = thread.spawn(move || {
+            // The step may have ended without waiting for it.
             let _ = hand_over.send(recorder.sample_until_stopped(task, sampled, &stopped));
         });
         spawned.ok()?;

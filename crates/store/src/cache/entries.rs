@@ -146,6 +146,7 @@ pub(super) fn normalize_modes(content: &Path, writable: bool) -> Result<(), Stor
                 set_mode(&path, mode)?;
             }
             for name in refused_attributes(&path) {
+                // One that stays is refused with its name when the directory is used.
                 let _ = rustix::fs::lremovexattr(&path, name.as_str());
             }
         }
