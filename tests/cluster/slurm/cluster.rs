@@ -116,6 +116,20 @@ fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
 
 #[test]
 #[ignore = "needs root and the lab"]
+fn a_log_shows_the_calls_of_slurms_programs() {
+    let login = Login::new("logged", &recipe(1));
+    login
+        .user
+        .run(&["--log", "debug"])
+        .exits(0)
+        .prints(r#"run_program{program="sbatch" arguments=["--parsable""#)
+        .prints(r#"run_program{program="squeue""#)
+        .prints("ended status=exit status: 0");
+    login.expect_nothing_left();
+}
+
+#[test]
+#[ignore = "needs root and the lab"]
 fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
     let login = Login::new("interrupt", &recipe(8));
     let run = login.run();

@@ -55,6 +55,17 @@ impl Fake {
 }
 
 #[test]
+fn a_log_shows_the_calls_of_slurms_programs() {
+    let fake = Fake::new();
+    fake.user
+        .run(&["--log", "debug"])
+        .exits(3)
+        .prints(r#"run_program{program="sbatch" arguments=["--parsable""#)
+        .prints(r#"run_program{program="squeue""#)
+        .prints("ended status=exit status: 0");
+}
+
+#[test]
 fn a_node_without_an_engine_is_reported() {
     let fake = Fake::new();
     fake.user
