@@ -228,7 +228,7 @@ fn check(page: &str) {
         }
         for class in attribute(&element, "class")
             .iter()
-            .flat_map(|all| all.split(' '))
+            .flat_map(|all| all.split_whitespace())
         {
             assert!(is_styled(class), "{name} has the unknown class {class}");
         }
