@@ -3,6 +3,7 @@
 
 use crate::support::lab::{LABEL, Lab, Named};
 use crate::support::wait::wait_until_async;
+use crate::with_remedy;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::{DockerEngine, Engine, EngineError};
@@ -154,10 +155,10 @@ async fn exec_failures_are_reported() {
     // An attached process of a program that is not there ends with 126 or 127.
     match lab.engine.exec_attached(&id, &bash).await {
         Ok(output) => assert!(output.code >= 126, "{output:?}"),
-        Err(error) => assert!(error.to_string().contains("no such program"), "{error}"),
+        Err(error) => assert!(with_remedy(&error).contains("no such program"), "{error}"),
     }
     let error = lab.engine.exec_detached(&id, &bash).await.unwrap_err();
-    assert!(error.to_string().contains("no such program"), "{error}");
+    assert!(with_remedy(&error).contains("no such program"), "{error}");
 
     let missing = lab
         .engine
@@ -273,7 +274,7 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
             Ok(id) => lab.engine.start_container(&id).await.unwrap_err(),
             Err(error) => error,
         };
-        assert!(error.to_string().contains(expected), "{label}: {error}");
+        assert!(with_remedy(&error).contains(expected), "{label}: {error}");
         assert!(!error.is_unavailable());
         lab.engine.remove_container(&name.0).await.unwrap();
         assert!(
@@ -293,24 +294,14 @@ async fn create_failures_are_reported() {
     let name = Named::new("twice");
     let spec = lab.waiting(&name);
     lab.engine.create_container(&spec).await.unwrap();
-    let error = lab
-        .engine
-        .create_container(&spec)
-        .await
-        .unwrap_err()
-        .to_string();
+    let error = with_remedy(&lab.engine.create_container(&spec).await.unwrap_err());
     assert!(error.contains(&name.0), "{error}");
     assert!(error.contains("retrial clean"), "{error}");
 
     let other = Named::new("image");
     let mut spec = lab.waiting(&other);
     spec.image = "retrial-no-such-image:1".into();
-    let error = lab
-        .engine
-        .create_container(&spec)
-        .await
-        .unwrap_err()
-        .to_string();
+    let error = with_remedy(&lab.engine.create_container(&spec).await.unwrap_err());
     assert!(error.contains("retrial-no-such-image:1"), "{error}");
 }
 
@@ -405,7 +396,7 @@ async fn a_socket_without_permission_is_reported() {
     if let Ok(socket) = std::env::var(SOCKET) {
         let error = DockerEngine::connect(Some(&socket)).await.unwrap_err();
         assert!(matches!(error, EngineError::Forbidden { .. }), "{error:?}");
-        assert!(error.to_string().contains("usermod -aG "), "{error}");
+        assert!(with_remedy(&error).contains("usermod -aG "), "{error}");
         return;
     }
     let directory = tempfile::tempdir().unwrap();

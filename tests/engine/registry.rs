@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::support::lab::{LABEL, Lab, docker, inspect};
 use crate::support::wait::wait_until;
+use crate::with_remedy;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress, RegistryAuth};
 use retrial_engine::docker::PullFailure;
 use retrial_engine::{Engine, EngineError, credentials};
@@ -150,9 +151,9 @@ async fn a_wrong_tag_or_name_is_not_retried() {
             ),
             "{error:?}"
         );
-        assert!(error.to_string().contains(&reference), "{error}");
+        assert!(with_remedy(&error).contains(&reference), "{error}");
         assert!(
-            error.to_string().contains("check the name and the tag"),
+            with_remedy(&error).contains("check the name and the tag"),
             "{error}"
         );
         let retried = |step: &ImageProgress| matches!(step, ImageProgress::Retry { .. });
@@ -181,7 +182,10 @@ async fn an_unreachable_registry_is_tried_five_times() {
         ),
         "{error:?}"
     );
-    assert!(error.to_string().contains("connection refused"), "{error}");
+    assert!(
+        with_remedy(&error).contains("connection refused"),
+        "{error}"
+    );
     let attempts: Vec<(u32, u64)> = steps
         .iter()
         .filter_map(|step| match step {
@@ -213,8 +217,8 @@ async fn a_private_registry_requires_the_right_password() {
             "{error:?}"
         );
         let advice = format!("docker login {}", lab.private);
-        assert!(error.to_string().contains(&advice), "{error}");
-        assert!(!error.to_string().contains("wrong"), "{error}");
+        assert!(with_remedy(&error).contains(&advice), "{error}");
+        assert!(!with_remedy(&error).contains("wrong"), "{error}");
         let retried = |step: &ImageProgress| matches!(step, ImageProgress::Retry { .. });
         assert!(!steps.iter().any(retried), "{steps:?}");
     }
@@ -410,7 +414,7 @@ async fn a_failing_build_reports_the_step() {
         let error = result.unwrap_err();
         assert!(matches!(error, EngineError::Build { .. }), "{error:?}");
         for part in expected {
-            assert!(error.to_string().contains(part), "{part} in {error}");
+            assert!(with_remedy(&error).contains(part), "{part} in {error}");
         }
     }
     let (directory, mut spec) = context("FROM scratch\n");

@@ -71,7 +71,6 @@ fn stop_signals_only_the_process_that_follows_the_run() {
         lab.retrial(&["stop", "last"])
             .expect_exit(3)
             .prints(&reason)
-            .prints("help: ")
             .prints(&help);
         assert!(bystander.is_alive(), "{change}");
     }

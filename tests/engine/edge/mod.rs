@@ -4,6 +4,7 @@
 mod broken;
 mod pulls;
 
+use crate::with_remedy;
 use std::time::Duration;
 
 use retrial_engine::api::{ImageInfo, ImageProgress};
@@ -123,15 +124,18 @@ async fn an_old_engine_is_refused_with_advice() {
     serve(&server, "GET", "/version", answer).await;
     let error = connect(server.uri()).await.unwrap_err();
     assert!(matches!(error, EngineError::TooOld { .. }), "{error:?}");
-    assert!(error.to_string().contains("has API 1.39"), "{error}");
-    assert!(error.to_string().contains("update the engine"), "{error}");
+    assert!(with_remedy(&error).contains("has API 1.39"), "{error}");
+    assert!(with_remedy(&error).contains("update the engine"), "{error}");
 }
 
 #[tokio::test]
 async fn a_web_server_is_not_an_engine() {
     let server = MockServer::start().await;
     let error = connect(server.uri()).await.unwrap_err();
-    assert!(error.to_string().contains("no container engine"), "{error}");
+    assert!(
+        with_remedy(&error).contains("no container engine"),
+        "{error}"
+    );
     let answer = ResponseTemplate::new(200).set_body_string("<html>");
     serve(&server, "GET", "/version", answer).await;
     let error = connect(server.uri()).await.unwrap_err();

@@ -1,5 +1,6 @@
 //! Pulls: retried and permanent errors, credentials.
 
+use crate::with_remedy;
 use retrial_engine::api::RegistryAuth;
 use retrial_engine::docker::PullFailure;
 use retrial_engine::{Engine, EngineError};
@@ -59,9 +60,7 @@ async fn persistent_errors_stop_after_the_last_retry() {
         "{error:?}"
     );
     assert!(
-        error
-            .to_string()
-            .contains("curl -I https://registry.example/v2/"),
+        with_remedy(&error).contains("curl -I https://registry.example/v2/"),
         "{error}"
     );
     assert_eq!(retries.len(), 4);
@@ -134,7 +133,7 @@ async fn permanent_errors_are_not_retried() {
                         tries: 1,
                         ..
                     }
-                ) && e.to_string().contains("certs.d")
+                ) && with_remedy(e).contains("certs.d")
             },
         ),
     ];
