@@ -32,7 +32,13 @@ fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
     } else {
         "mi355x-8"
     };
-    run_on(engine, host, recipe, arguments)
+    // The simulated GPUs are idle, of which nothing could be decided.
+    run_on(
+        engine,
+        host,
+        recipe,
+        &[arguments, &["--telemetry", "off"]].concat(),
+    )
 }
 
 /// One of each family of benchmarks: a directory's file `standin` states its expected run.
@@ -79,10 +85,7 @@ fn one_script_for_three_modes() {
     let engine = engine();
     let videos = tempfile::tempdir().unwrap();
     let outputs = format!("outputs={}", videos.path().display());
-    // The simulated GPUs are idle, of which nothing could be decided.
-    let unwatched = ["--telemetry", "off"];
-    let arguments = [&["--skip", "fetch-wan", "--set", &outputs], &unwatched[..]];
-    let ran = run(&engine, WAN, &arguments.concat());
+    let ran = run(&engine, WAN, &["--skip", "fetch-wan", "--set", &outputs]);
     assert_eq!(ran.code(), 0, "{}", ran.text());
     let outcomes = outcomes(&ran.verdict());
     let outcome_of = |scenario: &str, mode: &str| {
