@@ -17,8 +17,8 @@
 //! };
 //! let (progress, _reports) = tokio::sync::mpsc::unbounded_channel();
 //! let stop = tokio_util::sync::CancellationToken::new();
-//! let snapshot = hub.resolve(&model, &progress, &stop).await?;
-//! let fetched = hub.fetch(&snapshot, &progress, &stop).await?;
+//! let snapshot = hub.resolve_snapshot(&model, &progress, &stop).await?;
+//! let fetched = hub.fetch_snapshot(&snapshot, &progress, &stop).await?;
 //! println!("{} holds {} files", fetched.directory.display(), fetched.files.len());
 //! # Ok(())
 //! # }
