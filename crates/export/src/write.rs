@@ -213,10 +213,9 @@ mod tests {
             .unwrap();
         fs::write(to.path().join("mine"), "mine").unwrap();
         let files = [file("README.md", TreeFileContent::Text("new".to_owned()))];
-        let error = write_tree(&files, &runs, to.path(), false)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("--replace"), "{error}");
+        let error = write_tree(&files, &runs, to.path(), false).unwrap_err();
+        let message = retrial_document::ErrorText::of(&error).to_string();
+        assert!(message.contains("--replace"), "{message}");
         assert_eq!(
             write_tree(&files, &runs, to.path(), true).unwrap(),
             ["README.md"]

@@ -3,7 +3,7 @@
 //! The benchmark runs inside the container under `/.retrial/step`, which writes its output,
 //! process group and exit code to the run's control directory; this crate only starts,
 //! follows and ends it. Each event is in the journal before the next step starts, so
-//! [`execute()`] can resume a run at any point.
+//! [`execute_plan()`] can resume a run at any point.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod access;

@@ -2,9 +2,9 @@
 //! decisions that follow. Pure: numbers in, numbers out; nothing here knows a benchmark.
 //!
 //! ```
-//! use retrial_stats::{Aggregate, AcceptanceRegion, Better, Claim, Comparison, Decision, Estimate};
+//! use retrial_stats::{Aggregate, AcceptanceRegion, Better, Claim, Decision, Estimate, ReferenceComparison};
 //!
-//! let comparison = Comparison {
+//! let comparison = ReferenceComparison {
 //!     reference: 100.0,
 //!     sigma: 0.0,
 //!     better: Better::Higher,

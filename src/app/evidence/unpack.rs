@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use retrial_bundle::body;
 use retrial_bundle::{BundleError, BundleHead, BundleManifest, stored};
+use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_store::import::available_bytes;
 use retrial_store::{StoreError, UnpackLimit};
@@ -91,5 +92,5 @@ pub fn unpack_run(bundle: &Path, to: &Path) -> Result<(), StoreError> {
     open_bundle(file)
         .and_then(|opened| opened.unpack(to))
         .map(drop)
-        .map_err(|error| StoreError::unusable(bundle, error.to_string()))
+        .map_err(|error| StoreError::unusable(bundle, ErrorText::of(&error).to_string()))
 }

@@ -9,6 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::runs::import::import_and_rejudge as import_one;
 use crate::app::terminal;
+use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
 use retrial_readings::sanitize;
@@ -124,7 +125,7 @@ pub fn import_archives(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
                 all.omitted.extend(arrivals.omitted);
                 all.refused.extend(arrivals.refused);
             }
-            Err(error) => all.refused.push(error.to_string()),
+            Err(error) => all.refused.push(ErrorText::of(&error).to_string()),
         }
     }
     // Names and hosts come from the archive, which is not trusted.

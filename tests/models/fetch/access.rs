@@ -1,6 +1,6 @@
 //! Access rights, the messages for users, and where a token goes.
 
-use super::scene::{NAME, Scene, model_spec};
+use super::scene::{NAME, Scene, model_spec, with_remedy};
 use crate::hub::{Access, Content, Repository};
 
 fn model(access: Access) -> Repository {
@@ -19,7 +19,7 @@ fn scene(access: Access) -> Scene {
 
 /// A user's error message, without the parts that differ from run to run.
 async fn error_message(scene: &Scene, revision: &str) -> String {
-    let error = scene.fetch(&model_spec(revision)).await.error().to_string();
+    let error = with_remedy(&scene.fetch(&model_spec(revision)).await.error());
     assert!(
         !error.contains("hf_mine") && !error.contains("hf_other"),
         "{error}"
@@ -79,6 +79,6 @@ impl Scene {
     async fn main_error(self) -> String {
         let error = self.main().await.error();
         assert!(self.names("blobs").is_empty());
-        error.to_string()
+        with_remedy(&error)
     }
 }

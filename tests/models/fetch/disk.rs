@@ -5,7 +5,7 @@ use std::process::Command;
 
 use retrial_hub::FetchError;
 
-use super::scene::{NAME, Scene};
+use super::scene::{NAME, Scene, with_remedy};
 use crate::hub::{At, Content, Fault, Repository};
 
 const SIZE: u64 = 8 << 20;
@@ -43,7 +43,7 @@ async fn a_download_without_enough_space_is_not_started() {
     let _small = Small::mount(scene.cache(), "12m");
     let error = scene.main().await.error();
     assert!(matches!(error, FetchError::Space { .. }), "{error}");
-    assert!(error.to_string().contains("HF_HUB_CACHE"), "{error}");
+    assert!(with_remedy(&error).contains("HF_HUB_CACHE"), "{error}");
     assert_eq!(scene.hub.downloads(NAME, "model.safetensors"), 0);
 }
 
@@ -81,7 +81,7 @@ async fn a_full_disk_is_reported_and_the_download_resumes_later() {
         scene.hub.release();
     };
     let (went, ()) = tokio::join!(scene.main(), filler);
-    let error = went.error().to_string();
+    let error = with_remedy(&went.error());
     assert!(error.contains("free some space"), "{error}");
     assert!(
         scene

@@ -6,7 +6,7 @@ use retrial_hub::{FetchError, FetchProgress};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
-use super::scene::{NAME, Scene, content, model_spec};
+use super::scene::{NAME, Scene, content, model_spec, with_remedy};
 use crate::hub::{At, Content, Fault, Place, Repository};
 
 const FILE: &str = "model.safetensors";
@@ -140,7 +140,7 @@ async fn a_very_long_retry_after_is_an_error() {
     scene.hub.fault(Fault::Busy(100_000), &bytes(), 1);
     let error = scene.main().await.error();
     assert!(matches!(error, FetchError::RateLimited { .. }), "{error}");
-    assert!(error.to_string().contains("HF_TOKEN"), "{error}");
+    assert!(with_remedy(&error).contains("HF_TOKEN"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,7 +194,7 @@ async fn an_unreachable_hub_is_reported() {
     scene.settings.endpoint = "http://127.0.0.1:9".parse().unwrap();
     let error = scene.main().await.error();
     assert!(matches!(error, FetchError::Unreachable { .. }), "{error}");
-    assert!(error.to_string().contains("HF_ENDPOINT"), "{error}");
+    assert!(with_remedy(&error).contains("HF_ENDPOINT"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -178,6 +178,7 @@ fn push_flag(
 mod tests {
     use super::*;
     use crate::docker_run::split_commands;
+    use retrial_document::ErrorText;
 
     fn parse_to_texts(text: &str) -> Result<Vec<String>, Vec<DockerRunError>> {
         let words = split_commands(text).unwrap().remove(0);
@@ -220,9 +221,12 @@ mod tests {
     #[test]
     fn flags_that_docker_rejects_are_refused() {
         let problems = parse_to_texts("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
-        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = problems
+            .iter()
+            .map(|problem| ErrorText::of(problem).to_string())
+            .collect();
         assert!(
-            messages[0].starts_with("docker run has no --devices\n  did you mean --device?"),
+            messages[0].starts_with("docker run has no --devices; did you mean --device?"),
             "{messages:?}"
         );
         assert!(

@@ -64,7 +64,11 @@ fn repeated_steps(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
     steps.filter_map(|step| {
         let earlier = files.state.history.earlier.get(&step.number)?;
         let reasons = earlier.iter().map(|end| match end {
-            Some(StepEnd::Failed { reason, .. }) => format!("it had failed: {reason}"),
+            Some(StepEnd::Failed { reason, .. }) => {
+                // The others are output.
+                let first_line = reason.lines().next().unwrap_or_default();
+                format!("it had failed: {first_line}")
+            }
             Some(StepEnd::Stopped) => "it had been stopped".to_owned(),
             None => "it had been interrupted".to_owned(),
             Some(StepEnd::Done { .. } | StepEnd::Skipped { .. }) => "it had finished".to_owned(),

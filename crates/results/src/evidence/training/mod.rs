@@ -2,7 +2,7 @@
 //! `SUBMITTER/results/SYSTEM/BENCHMARK/result_0.txt`, one log for each run, and
 //! `SUBMITTER/systems/SYSTEM.json`. The logs of a benchmark on a system are one result.
 //!
-//! [`find`] looks at names only; [`judge`] reads the logs of one result and shares nothing with the
+//! `find` looks at names only; `judge` reads the logs of one result and shares nothing with the
 //! others, so that results may be read side by side.
 
 mod find;

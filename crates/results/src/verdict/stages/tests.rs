@@ -32,14 +32,15 @@ fn evidence(values: &[f64]) -> Evidence {
         margin: None,
         claim: Claim::NotWorse,
     };
-    evidence.expect = vec![("tflops".to_owned(), vec![published])];
+    evidence.expect = vec![("tokens_per_second".to_owned(), vec![published])];
     evidence.trials = (1..)
         .zip(values)
         .map(|(number, value)| {
             let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
-            trial
-                .figures
-                .insert("tflops".to_owned(), FigureValue::new(*value, "TFLOP/s"));
+            trial.figures.insert(
+                "tokens_per_second".to_owned(),
+                FigureValue::new(*value, "tokens/s"),
+            );
             trial
         })
         .collect();
