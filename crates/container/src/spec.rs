@@ -44,6 +44,7 @@ pub struct ContainerSpec {
     /// `--shm-size`, bytes.
     pub shm_size: Option<u64>,
     /// `--ulimit`, by name.
+    #[serde(with = "crate::ulimit")]
     pub ulimits: OrderedMap<Ulimit>,
     /// `--env`, in order.
     pub env: Vec<(String, String)>,
