@@ -1,6 +1,6 @@
 //! MLPerf Inference's LoadGen: its summary and its detail log, rounds v4.1 to v6.1.
 //!
-//! [`summary::parse`] reads a summary whole, [`detail::DetailParser`] a detail log of any length as it
+//! [`summary::parse_summary`] reads a summary whole, [`detail::DetailParser`] a detail log of any length as it
 //! comes, and [`LoadgenRun`] puts the two together: figures, parameters, and whether the run is valid.
 //!
 //! ## Names of figures
