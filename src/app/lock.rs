@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::options::GlobalOptions;
 use super::{open, terminal};
 use crate::app::catalog::FoundRecipe;
+use crate::app::launch::stand_ins::resolve_with_stand_ins;
 use retrial_container::ImageRef;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
@@ -37,7 +38,7 @@ fn list_references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
     for choice in variants.supported_choices() {
         let choice_settings = choice.into_iter();
         let settings = choice_settings.map(|(axis, value)| ParamSetting::new(axis, value));
-        let (opened, _) = open::resolve_with_stand_ins(entry.clone(), settings.collect())?;
+        let (opened, _) = resolve_with_stand_ins(entry.clone(), settings.collect())?;
         let recipe = opened.resolved.recipe;
         if let Image::Pull {
             reference,

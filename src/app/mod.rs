@@ -1,8 +1,6 @@
 //! The logic of the commands: from a recipe to a plan, its approval and preflight, following runs
 //! and batches. The arguments of the command line are `cli`'s; here they arrive as `options`.
 
-pub(crate) mod approval;
-pub(crate) mod background;
 pub(crate) mod batch;
 pub mod catalog;
 pub(crate) mod clean;
@@ -14,21 +12,15 @@ pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod file_owners;
 pub(crate) mod follow;
-pub(crate) mod free_space;
-pub(crate) mod gpu_support;
 pub(crate) mod hub;
 pub(crate) mod judge;
+pub(crate) mod launch;
 pub(crate) mod lock;
 pub(crate) mod lock_file;
 pub(crate) mod log;
-pub(crate) mod missing_requirements;
-pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod open;
 pub(crate) mod options;
-pub(crate) mod preflight;
-pub(crate) mod prepare;
-mod probe;
 pub(crate) mod published;
 pub(crate) mod recheck;
 pub(crate) mod recipes;

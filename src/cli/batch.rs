@@ -10,11 +10,12 @@ use crate::app::batch::record::{BatchRecord, RunOptions};
 use crate::app::batch::start::BatchPlacement;
 use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
+use crate::app::launch::background::start_in_background;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::site::open_or_saved_site;
 use crate::app::site::request::with_site_home;
 use crate::app::site::site_files;
-use crate::app::{background, runtime, terminal};
+use crate::app::{runtime, terminal};
 use retrial_batch::run::read_journal;
 use retrial_batch::verdict::BatchVerdict;
 use retrial_cluster::site_files::SiteFile;
@@ -83,7 +84,7 @@ fn execute_planned(
     let async_runtime = runtime::start_runtime()?;
     let ended = match planned {
         BatchPlacement::Local(_) if detach => {
-            return background::start_in_background(global, RecordKind::Batch, directory);
+            return start_in_background(global, RecordKind::Batch, directory);
         }
         BatchPlacement::Local(planned) => {
             Some(async_runtime.block_on(execute_and_judge(global, &planned, directory))?)

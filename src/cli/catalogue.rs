@@ -4,7 +4,8 @@ use std::iter;
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use crate::app::{open, terminal};
+use crate::app::launch::stand_ins::resolve_with_stand_ins;
+use crate::app::terminal;
 use retrial_recipe::{ParamSetting, summarize};
 use retrial_report::catalogue::{CatalogueEntry, render_catalogue};
 use retrial_results::verdict::ExitCode;
@@ -22,7 +23,7 @@ pub fn print_catalogue() -> Result<ExitCode, Failure> {
             entries.push(CatalogueEntry {
                 file: opened.source.path.to_string(),
                 choice: choice.map(|set| format!("--set {}={}", set.name, set.value)),
-                recipe: open::resolve_with_stand_ins(opened.clone(), settings)?
+                recipe: resolve_with_stand_ins(opened.clone(), settings)?
                     .0
                     .resolved
                     .recipe,

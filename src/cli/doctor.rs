@@ -5,8 +5,10 @@ use serde_json::json;
 use super::arguments::DoctorArguments;
 use crate::app::doctor::check_host;
 use crate::app::failure::Failure;
+use crate::app::launch::gpu_support;
+use crate::app::launch::stand_ins::open_with_stand_ins;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
-use crate::app::{self, gpu_support, open, terminal};
+use crate::app::{self, open, terminal};
 use retrial_host::checks::HostCheckState;
 use retrial_report::content;
 use retrial_results::verdict::ExitCode;
@@ -41,10 +43,10 @@ fn check_this_host(
     gpu_support::query_engine(global, &mut host.gpu_support);
     let plan = match recipe {
         Some(recipe) => {
-            let (opened, _) = open::open_with_stand_ins(&recipe)?;
+            let (opened, _) = open_with_stand_ins(&recipe)?;
             let mut request = PlanRequest::whole_recipe(recipe);
             request.options.gpus = gpus.to_vec();
-            Some(open::plan_recipe(global, &request, &opened, false, &host)?)
+            Some(opened.plan(global, &request, Some(&host))?)
         }
         None => None,
     };

@@ -5,9 +5,11 @@ use jiff::Timestamp;
 use super::arguments::PlanFormat;
 use super::plan_batch;
 use crate::app::failure::Failure;
+use crate::app::launch::OpenedRecipe;
+use crate::app::launch::gpu_support::probe_host_for;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
-use crate::app::site::request::SiteRun;
-use crate::app::{batch, estimate, hub, open, terminal};
+use crate::app::site::request::SitePlan;
+use crate::app::{batch, estimate, hub, terminal};
 use retrial_batch::CliOverrides;
 use retrial_cluster::site::script::JobWork;
 use retrial_history::entry;
@@ -36,10 +38,10 @@ pub fn plan_run_or_batch(
             "--format sbatch needs --site NAME: `retrial sites` lists the sites",
         ));
     }
-    let opened = open::open_recipe(&request.recipe)?;
-    let host = open::probe_host_and_engine(global, &opened);
-    let plan = open::plan_recipe(global, request, &opened, false, &host)?;
-    open::print_recipe_warnings(global, &opened, &plan);
+    let opened = OpenedRecipe::open(&request.recipe)?;
+    let host = probe_host_for(global, [&opened.resolved.recipe]);
+    let plan = opened.plan(global, request, Some(&host))?;
+    opened.print_warnings(global, &plan);
     print_plan(global, &plan, &opened.entry.builtin_files(), format)
 }
 
@@ -50,7 +52,7 @@ fn print_site_plan(
     request: &PlanRequest,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    let run = SiteRun::open(global, site, request, None)?;
+    let run = SitePlan::open(global, site, request)?;
     if format == PlanFormat::Sbatch {
         let work = JobWork::Run { id: "RUN" };
         let directory = run.global.home.runs_directory().join("RUN");

@@ -5,9 +5,10 @@ use std::path::Path;
 use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
+use crate::app::launch::continue_run;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
-use crate::app::{batch as app_batch, follow, recheck, runtime, site};
+use crate::app::{batch as app_batch, recheck, site};
 use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
 use retrial_store::{Home, RecordDirectory};
@@ -53,16 +54,11 @@ pub fn resume_run_or_batch(
         return site::resume_run(global, &directory, require_accuracy);
     }
     let run = directory.clone();
-    let follow = || {
-        runtime::start_runtime()?.block_on(async {
-            let engine = open::connect_engine(global).await?;
-            follow::follow_run(global, engine, directory, require_accuracy).await
-        })
-    };
+    let proceed = || continue_run(global, directory, require_accuracy);
     if !in_job {
-        return follow();
+        return proceed();
     }
-    let ended = site::node::prepare_on_node(global, &run).and_then(|()| follow());
+    let ended = site::node::prepare_on_node(global, &run).and_then(|()| proceed());
     if let Err(failure) = &ended {
         site::node::record_failure(&run, failure)?;
     }

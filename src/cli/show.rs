@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::app::failure::Failure;
+use crate::app::launch::stand_ins::{name_stand_ins, open_with_stand_ins};
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
 use retrial_document::measures::format;
@@ -18,7 +19,7 @@ pub fn show_recipe(
     request: &RecipeRequest,
     resolved: bool,
 ) -> Result<ExitCode, Failure> {
-    let (opened, unset) = open::open_with_stand_ins(request)?;
+    let (opened, unset) = open_with_stand_ins(request)?;
     if resolved {
         if global.output == OutputFormat::Json {
             terminal::print_pretty_json(&opened.resolved.origins);
@@ -33,10 +34,10 @@ pub fn show_recipe(
         return Ok(ExitCode::Success);
     }
     let every = PlanRequest::whole_recipe(request.clone());
-    let plan = open::plan_recipe(global, &every, &opened, false, &open::probe_host(global))?;
+    let plan = opened.plan(global, &every, Some(&open::probe_host(global)))?;
     let axes = retrial_recipe::read_variants(&opened.entry.source, &opened.entry).ok();
     let shown = render_recipe(recipe, &plan, axes.as_ref(), &unset);
-    terminal::print_text(&open::name_stand_ins(shown, &unset));
+    terminal::print_text(&name_stand_ins(shown, &unset));
     Ok(ExitCode::Success)
 }
 

@@ -7,16 +7,19 @@ use itertools::join;
 
 use super::record::{BatchRecord, recipe_request};
 use crate::app::failure::Failure;
-use crate::app::open::{self, OpenedRecipe};
+use crate::app::launch::gpu_support::probe_host_for;
+use crate::app::launch::{
+    ApprovedPlan, CheckedRun, OpenedRecipe, PlannedRun, RefusedRun, require_approved,
+};
 use crate::app::options::GlobalOptions;
-use crate::app::{approval, catalog, gpu_support, prepare, terminal};
+use crate::app::{catalog, terminal};
 use retrial_batch::{BatchPlan, TrialRun};
 use retrial_document::ErrorText;
-use retrial_host::assign::depends_on_engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::Diagnostics;
 use retrial_results::verdict::ExitCode;
+use retrial_store::Home;
 
 /// Recipes of cells, by the cells' positions.
 pub struct CellRecipes(BTreeMap<usize, OpenedRecipe>);
@@ -26,7 +29,7 @@ pub struct TrialRunPlans {
     /// The host when it was examined.
     pub host: HostView,
     /// Trial runs of a cell differ in their modes: one plan for each.
-    plans: Vec<(TrialRun, Plan)>,
+    plans: Vec<(TrialRun, ApprovedPlan)>,
 }
 
 impl CellRecipes {
@@ -50,7 +53,7 @@ impl CellRecipes {
             }
             let request = recipe_request(cell);
             match catalog::open_recipe(&request.recipe) {
-                Ok(entry) => match open::resolve_entry(entry, &request) {
+                Ok(entry) => match OpenedRecipe::resolve(entry, &request) {
                     Ok(opened) => drop(cells.insert(position, opened)),
                     Err(errors) => problems.extend(errors),
                 },
@@ -91,60 +94,74 @@ impl CellRecipes {
         gpus: &[String],
         host: Option<HostView>,
     ) -> Result<TrialRunPlans, Failure> {
-        let is_examined = host.is_some();
         let (run, mut failures) = (&record.options.run, CellFailures::default());
-        let mut plans = TrialRunPlans {
-            host: host.unwrap_or_default(),
-            plans: Vec::new(),
-        };
+        let mut examined: Vec<(&TrialRun, Result<CheckedRun, Box<PlannedRun>>)> = Vec::new();
         let mut warned = BTreeSet::new();
         for trial_run in &record.plan.schedule.trial_runs {
             let cell = record.plan.cells.get(trial_run.cell);
-            let (None, Some(cell), Some(opened)) =
-                (plans.get_plan(trial_run), cell, self.get(trial_run.cell))
-            else {
+            let (Some(cell), Some(opened)) = (cell, self.get(trial_run.cell)) else {
                 continue;
             };
+            let mut others = examined.iter();
+            if others.any(|(other, _)| have_same_plan(other, trial_run)) {
+                continue;
+            }
             // Warnings of a recipe are printed once, not for every cell.
             let mut quiet = global.clone();
             quiet.quiet |= !warned.insert(&cell.path);
             let arguments = record.options.plan_request(cell, trial_run, gpus);
-            match prepare::plan_run(&quiet, &arguments, run, opened, &plans.host) {
-                Ok(mut plan) => {
-                    if !is_examined {
-                        plan.unmet.clear();
-                    }
-                    open::print_recipe_warnings(&quiet, opened, &plan);
-                    let check_result = prepare::check_before_engine(&quiet, &arguments, run, &plan);
-                    let checked = check_result.and_then(|()| require_single_machine(&plan));
-                    if let Err(failure) = checked {
+            match opened.plan_run(&quiet, &arguments, run, host.as_ref()) {
+                Ok(planned) => {
+                    planned.print_warnings(&quiet);
+                    let checked = planned.check(&quiet);
+                    let checked = checked.and_then(|run| run.require(require_single_machine));
+                    let checked = checked.map_err(|RefusedRun { run, failure }| {
                         failures.add(&cell.name, failure);
-                    }
-                    plans.plans.push((trial_run.clone(), plan));
+                        run
+                    });
+                    examined.push((trial_run, checked));
                 }
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
-        let all_plans = plans.iter();
-        let with_recipes = all_plans.filter_map(|(cell, plan)| Some((self.get(cell)?, plan)));
-        let opened: Vec<_> = with_recipes.collect();
-        // Asks for approval only if all can run.
-        let interactive = failures.is_empty();
-        let approved = approval::ensure_approved(&global.home, &opened, &run.allow, interactive);
-        if let Err(failure) = approved {
-            failures.add("", failure);
-        }
-        failures.into_result().map(|()| plans)
+        let approved = approve_if_all_can_run(&global.home, examined, &mut failures);
+        failures.into_result().map(|()| TrialRunPlans {
+            host: host.unwrap_or_default(),
+            plans: approved,
+        })
     }
 
     /// Probes this host, and its engine if a recipe depends on it.
     pub fn probe_host(&self, global: &GlobalOptions) -> HostView {
-        let mut recipes = self.0.values().map(|cell| &cell.resolved.recipe);
-        let mut host = open::probe_host(global);
-        if recipes.any(|one| depends_on_engine(&one.container, one.requires.gpus.as_ref())) {
-            gpu_support::query_engine(global, &mut host.gpu_support);
+        probe_host_for(global, self.0.values().map(|cell| &cell.resolved.recipe))
+    }
+}
+
+/// Asks for approval only if all can run; else reports what is not approved.
+fn approve_if_all_can_run(
+    home: &Home,
+    examined: Vec<(&TrialRun, Result<CheckedRun, Box<PlannedRun>>)>,
+    failures: &mut CellFailures,
+) -> Vec<(TrialRun, ApprovedPlan)> {
+    if !failures.is_empty() {
+        let runs = examined.iter().map(|(_, run)| match run {
+            Ok(checked) => checked.planned(),
+            Err(refused) => refused,
+        });
+        if let Err(failure) = require_approved(home, &runs.collect::<Vec<_>>()) {
+            failures.add("", failure);
         }
-        host
+        return Vec::new();
+    }
+    let checked = examined.into_iter();
+    let checked = checked.filter_map(|(trial_run, run)| Some((trial_run.clone(), run.ok()?)));
+    let (trial_runs, runs): (Vec<TrialRun>, Vec<CheckedRun>) = checked.unzip();
+    match CheckedRun::approve_all(runs, home) {
+        Ok(plans) => trial_runs.into_iter().zip(plans).collect(),
+        Err(failure) => {
+            failures.add("", failure);
+            Vec::new()
+        }
     }
 }
 
@@ -165,14 +182,14 @@ fn require_single_machine(plan: &Plan) -> Result<(), Failure> {
 
 impl TrialRunPlans {
     /// The plan of a trial run.
-    pub fn get_plan(&self, trial_run: &TrialRun) -> Option<&Plan> {
+    pub fn get_plan(&self, trial_run: &TrialRun) -> Option<&ApprovedPlan> {
         let mut plans = self.plans.iter();
         let found = plans.find(|(other, _)| have_same_plan(other, trial_run));
         found.map(|(_, plan)| plan)
     }
 
     /// Returns every plan, with the position of its cell.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Plan)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &ApprovedPlan)> {
         self.plans.iter().map(|(run, plan)| (run.cell, plan))
     }
 }

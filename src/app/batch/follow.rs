@@ -75,7 +75,7 @@ pub async fn execute_and_judge(
     let (events, incoming) = unbounded_channel();
     let cell_plans = planned.plans.iter();
     let plans = cell_plans
-        .map(|(cell, plan)| (cell, plan.clone()))
+        .map(|(cell, plan)| (cell, plan.plan().clone()))
         .collect();
     let watcher = watch::spawn_watcher(global, &planned.record.plan, plans, incoming);
     let open_result = BatchSession::open(BatchJob {

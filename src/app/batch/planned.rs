@@ -55,7 +55,7 @@ impl PlannedBatch {
     ) -> Result<Self, Failure> {
         let host = Some(cells.probe_host(global));
         let plans = cells.plan_runs(global, &record, gpus, host)?;
-        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan.plan()).collect();
         let gpus = assign_gpus_to_workers(workers.len(), gpus, &each, &plans.host)?;
         Ok(Self {
             record,

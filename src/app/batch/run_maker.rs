@@ -7,8 +7,10 @@ use async_trait::async_trait;
 use super::cells::CellFailures;
 use super::planned::PlannedBatch;
 use crate::app::failure::Failure;
+use crate::app::launch::ApprovedPlan;
+use crate::app::launch::free_space::check_images_fit;
+use crate::app::open;
 use crate::app::options::GlobalOptions;
-use crate::app::{free_space, open, prepare};
 use retrial_batch::journal::TrialRunEnd;
 use retrial_batch::run::RunMaker;
 use retrial_engine::api::Engine;
@@ -28,38 +30,37 @@ pub struct TrialRunMaker<'a> {
 
 impl TrialRunMaker<'_> {
     /// Returns the resolved recipe, as YAML, and the plan of a trial run in a worker.
-    fn plan_trial_run(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
+    fn plan_trial_run(
+        &self,
+        number: usize,
+        worker: usize,
+    ) -> Result<(String, ApprovedPlan), Failure> {
         let PlannedBatch { record, gpus, .. } = self.planned;
         let (cells, plans) = (&self.planned.cells, &self.planned.plans);
         let planned = record.plan.trial_run_with_cell(number);
         let opened = planned.as_ref().and_then(|(one, _)| cells.get(one.cell));
-        let (Some((trial_run, cell)), Some(opened)) = (&planned, opened) else {
+        let approved = planned.as_ref().and_then(|(one, _)| plans.get_plan(one));
+        let (Some((trial_run, cell)), Some(opened), Some(approved)) = (&planned, opened, approved)
+        else {
             return Err(Failure::usage(format!(
                 "the batch has no trial run {number}"
             )));
         };
-        let mut plan = if let (Some(plan), [_]) = (plans.get_plan(trial_run), &gpus[..]) {
-            plan.clone()
+        let plan = if let [_] = &gpus[..] {
+            approved.clone()
         } else {
             let worker_gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
             let arguments = record.options.plan_request(cell, trial_run, worker_gpus);
             let run = &record.options.run;
-            let plan = prepare::plan_run(self.global, &arguments, run, opened, &plans.host)?;
-            // A link of an earlier run may lead elsewhere since.
-            if let Some(approved) = plans
-                .get_plan(trial_run)
-                .filter(|_| !opened.entry.is_builtin())
-            {
-                prepare::check_privileges(approved, &plan)?;
-            }
-            plan
+            let host = Some(&plans.host);
+            approved.approve_again(opened.plan_run(self.global, &arguments, run, host)?)?
         };
-        plan.batch = Some(BatchPosition {
+        let position = BatchPosition {
             id: self.id.to_owned(),
             cell: cell.name.clone(),
             trial: trial_run.trial,
-        });
-        Ok((opened.resolved.yaml.clone(), plan))
+        };
+        Ok((opened.resolved.yaml.clone(), plan.in_batch(position)))
     }
 
     /// Examines the host and its engine for the requirements of all runs, before the first starts.
@@ -69,23 +70,22 @@ impl TrialRunMaker<'_> {
         let PlannedBatch { record, plans, .. } = self.planned;
         let force = record.options.run.force;
         for (cell, plan) in plans.iter() {
-            if !checked.insert(requirements_key(plan)) {
+            if !checked.insert(requirements_key(plan.plan())) {
                 continue;
             }
             let (host, plan) = (plans.host.clone(), plan.clone());
             let recipe = String::new();
-            let prepared =
-                prepare::prepare_run(self.global, host, self.engine, recipe, plan, force);
+            let prepared = plan.prepare(self.global, host, self.engine, recipe, force);
             if let Err(failure) = prepared.await {
                 let cell = record.plan.cells.get(cell);
                 failures.add(cell.map_or("", |cell| &cell.name), failure);
             }
         }
         failures.into_result()?;
-        let all_plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let all_plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan.plan()).collect();
         let images: BTreeSet<&str> = all_plans.iter().map(|plan| plan.image.as_str()).collect();
         if images.len() > 1 {
-            free_space::check_images_fit(self.engine, &all_plans, force).await?;
+            check_images_fit(self.engine, &all_plans, force).await?;
         }
         Ok(())
     }
@@ -113,13 +113,16 @@ impl RunMaker for TrialRunMaker<'_> {
     fn image_to_pull(&self, trial_run: usize) -> Option<String> {
         let trial_run = self.planned.record.plan.trial_run(trial_run)?;
         let plan = self.planned.plans.get_plan(&trial_run)?;
-        plan.steps.iter().find_map(|step| match &step.action {
-            Action::Pull {
-                reference,
-                policy: PullPolicy::Missing,
-            } if !step.is_skipped() => Some(reference.clone()),
-            _ => None,
-        })
+        plan.plan()
+            .steps
+            .iter()
+            .find_map(|step| match &step.action {
+                Action::Pull {
+                    reference,
+                    policy: PullPolicy::Missing,
+                } if !step.is_skipped() => Some(reference.clone()),
+                _ => None,
+            })
     }
 
     async fn prepare_run(
@@ -136,7 +139,8 @@ impl RunMaker for TrialRunMaker<'_> {
             // the disks measure it again.
             host.disk_free = self.planned.plans.host.disk_free;
             let force = self.planned.record.options.run.force;
-            prepare::prepare_run(self.global, host, self.engine, recipe, plan, force).await
+            plan.prepare(self.global, host, self.engine, recipe, force)
+                .await
         };
         made.await.map_err(|failure| TrialRunEnd {
             exit_code: match failure.exit {

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
+use crate::app::launch::{gpu_support, missing_requirements, preflight};
 use crate::app::nodes::read_shared_recipe;
 use crate::app::options::GlobalOptions;
-use crate::app::{gpu_support, missing_requirements, open, preflight, runtime, terminal};
+use crate::app::{open, runtime, terminal};
 use retrial_cluster::nodes::compare::examine_machine;
 use retrial_cluster::slurm::current_node;
 use retrial_engine::api::Engine;
@@ -93,7 +94,7 @@ pub fn answer_examination(
         return Ok(ExitCode::Host);
     };
     let recipe = read_shared_recipe(&shared, &plan.recipe)?;
-    gpu_support::query_if_needed(global, &recipe, &mut host);
+    gpu_support::query_if_needed(global, [&recipe], &mut host);
     let mut plan = plan_for_host(&plan, &recipe, &host)?;
     missing_requirements::add_missing_files(&mut plan, &recipe);
     let checks = check_host(global, host, Some(&plan))?;

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 use super::collect;
 use super::machine::checks_file;
 use crate::app::failure::Failure;
+use crate::app::launch::stand_ins::open_with_stand_ins;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
-use crate::app::site::request::SiteRun;
+use crate::app::site::request::SitePlan;
 use crate::app::{open, runtime, terminal};
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_cluster::nodes::compare::{KnownMachine, MachineDifferences, compare_machines};
@@ -34,10 +35,10 @@ pub fn examine_nodes(
     recipe: RecipeRequest,
     allocation: &NodeAllocation,
 ) -> Result<ExitCode, Failure> {
-    let (opened, _) = open::open_with_stand_ins(&recipe)?;
+    let (opened, _) = open_with_stand_ins(&recipe)?;
     let request = PlanRequest::whole_recipe(recipe);
     let host = open::probe_host(global);
-    let plan = open::plan_recipe(global, &request, &opened, false, &host)?;
+    let plan = opened.plan(global, &request, Some(&host))?;
     NodeAllocation::check_machine_count(Some(allocation), &plan)?;
     let shared = SharedDirectory::new(global, &plan, &opened.resolved.yaml)?;
     let program = runtime::program_path()?;
@@ -59,7 +60,7 @@ pub fn examine_site(
     name: &str,
 ) -> Result<ExitCode, Failure> {
     let request = PlanRequest::whole_recipe(recipe);
-    let site = SiteRun::open(global, name, &request, None)?;
+    let site = SitePlan::open(global, name, &request)?;
     let shared = SharedDirectory::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
     let [options, command] = site
         .target

@@ -6,6 +6,7 @@ use super::ResultSet;
 use super::basis::JudgeInputs;
 use super::other_system::SubmissionOrigin;
 use crate::app::failure::Failure;
+use crate::app::launch::stand_ins::open_with_stand_ins;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
 use retrial_document::ErrorText;
@@ -107,15 +108,9 @@ fn plan_of_recipe(global: &GlobalOptions, request: &JudgeRequest) -> Result<Opti
         settings: request.settings.clone(),
     };
     // Host paths that must be set for a run do not affect the published figures.
-    let (opened, _) = open::open_with_stand_ins(&recipe)?;
+    let (opened, _) = open_with_stand_ins(&recipe)?;
     let mut everything = PlanRequest::whole_recipe(recipe);
     everything.files.rules.clone_from(&request.rules);
-    open::plan_recipe(
-        global,
-        &everything,
-        &opened,
-        false,
-        &open::probe_host(global),
-    )
-    .map(Some)
+    let host = open::probe_host(global);
+    opened.plan(global, &everything, Some(&host)).map(Some)
 }

@@ -7,22 +7,22 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::shared_recipe::read_shared_recipe;
 use crate::app::failure::Failure;
+use crate::app::launch::{ApprovedPlan, gpu_support};
 use crate::app::options::GlobalOptions;
 use crate::app::runtime::start_runtime;
 use crate::app::signals::Signals;
-use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
+use crate::app::{clean, follow, open};
 use retrial_cluster::nodes::compare::examine_machine;
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::DockerEngine;
 use retrial_host::assign::depends_on_engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_plan::build::plan_for_host;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{
     Agent, AgentReply, AgentRequest, AgentSetup, RunMachine, read_orders, write_messages,
 };
-use retrial_run::{RunSession, SessionOptions, record_links};
+use retrial_run::{RunSession, SessionOptions};
 use retrial_store::RunDirectory;
 use retrial_store::journal::Event;
 
@@ -83,7 +83,8 @@ async fn serve_head(
         return Ok(());
     };
     let part = run.machine_directory(name);
-    let engine = match prepare_machine(global, run, &part, shared, &begin, host).await {
+    let prepared = Box::pin(prepare_machine(global, run, &part, shared, &begin, host));
+    let engine = match prepared.await {
         Ok(engine) => engine,
         Err(failure) => {
             let error = failure.into_error();
@@ -114,15 +115,12 @@ async fn prepare_machine(
     {
         gpu_support::add_abilities(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
-    let mut plan = plan_for_host(&shared, &recipe, &host)?;
-    record_links(&mut plan);
-    prepare::check_privileges(&shared, &plan)?;
-    prepare::check_requirements(&plan, begin.force)?;
-    let examination = preflight::examine_host(global, host, Ok(&engine), Some(&plan)).await;
-    plan.warnings = examination.refuse_or_warn(&plan.recipe, begin.force)?;
-    free_space::check_images_fit(&engine, &[&plan], begin.force).await?;
-    part.write_json("host.json", &examination.host_record(&engine, &plan))?;
-    part.write_json("plan.json", &plan)?;
+    let approved = ApprovedPlan::of_created_run(shared).complete_for_host(&recipe, &host)?;
+    approved.check_requirements(begin.force)?;
+    let prepared = approved.prepare(global, host, &engine, String::new(), begin.force);
+    let prepared = prepared.await?;
+    part.write_json("host.json", &prepared.host)?;
+    part.write_json("plan.json", &prepared.plan)?;
     Ok(engine)
 }
 

@@ -4,19 +4,18 @@
 use serde_json::Value;
 
 use crate::app::failure::Failure;
+use crate::app::launch::ApprovedPlan;
+use crate::app::launch::gpu_support::probe_host_for;
 use crate::app::options::GlobalOptions;
-use crate::app::{clean, gpu_support, missing_requirements, open, prepare, runtime};
+use crate::app::{clean, open, runtime};
 use retrial_cluster::job::record::{self, REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_cluster::site::Site;
 use retrial_cluster::slurm;
 use retrial_document::ErrorText;
 use retrial_document::Source;
-use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_plan::build::plan_for_host;
 use retrial_run::nodes::Launcher;
-use retrial_run::record_links;
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RecordDirectory, RunDirectory, StoreError};
@@ -42,10 +41,12 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
 pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
     let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let before: Plan = directory.read_json("plan.json")?;
-    let mut host = open::probe_host(global);
-    gpu_support::query_if_needed(global, &request.recipe, &mut host);
-    let plan = plan_for_node(directory, &request, before, &host)?;
-    prepare::check_requirements(&plan, request.force)?;
+    let host = probe_host_for(global, [&request.recipe]);
+    let plan = ApprovedPlan::of_created_run(before)
+        .on_node(usable_gpus(directory, &request)?, request.directory.clone())
+        .complete_for_host(&request.recipe, &host)?
+        .with_missing_files(&request.recipe);
+    plan.check_requirements(request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), MAX_RECIPE_BYTES)?;
     let name = host.hostname.clone();
     let (mut prepared, allocation) = runtime::start_runtime()?.block_on(async {
@@ -54,7 +55,7 @@ pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Resu
         if allocation.exclusive {
             clean::containers::remove_of_earlier_jobs(&engine, &[directory.id()]).await?;
         }
-        let prepared = prepare::prepare_run(global, host, &engine, recipe, plan, request.force);
+        let prepared = plan.prepare(global, host, &engine, recipe, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))
     })?;
     warn_of_other_node(directory, &name)?;
@@ -77,22 +78,6 @@ async fn job_allocation(directory: &RunDirectory, force: bool) -> Result<NodeAll
         force,
         exclusive: saved_site(directory)?.exclusive,
     })
-}
-
-/// The plan of the login host with what depends on the host from this one.
-fn plan_for_node(
-    directory: &RunDirectory,
-    request: &SiteRequest,
-    mut before: Plan,
-    host: &HostView,
-) -> Result<Plan, Failure> {
-    before.gpus = usable_gpus(directory, request)?;
-    before.directory.clone_from(&request.directory);
-    let mut here = plan_for_host(&before, &request.recipe, host)?;
-    record_links(&mut here);
-    prepare::check_privileges(&before, &here)?;
-    missing_requirements::add_missing_files(&mut here, &request.recipe);
-    Ok(here)
 }
 
 /// The GPUs that the run may use: the requested ones, else, on a shared node, those that Slurm assigned.

@@ -1,47 +1,46 @@
-//! The submission of `run --site` before a node is known: the site, the recipe, and a plan for an unknown host.
+//! What is known of a run on a site before a node is: the site, the recipe, and a plan for an unknown host.
 
 use std::path::Path;
 use std::time::Duration;
 
 use super::site_files;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
-use crate::app::{open, prepare, runtime};
+use crate::app::launch::OpenedRecipe;
+use crate::app::options::{GlobalOptions, PlanRequest};
+use crate::app::runtime;
 use retrial_cluster::error::ClusterError;
 use retrial_cluster::job::target::{JobTarget, path_to_utf8};
 use retrial_cluster::site::script::JobOptions;
 use retrial_cluster::site::time_limit::job_time_limit;
 use retrial_cluster::site_files::{SiteFile, expand_home};
-use retrial_host::model::HostView;
 use retrial_plan::{Plan, PlanOptions};
 use retrial_store::cache::standard_cache;
 use retrial_store::{Home, scratch};
 
-/// A run that can be submitted.
-pub struct SiteRun {
+/// A recipe planned for the nodes of a site, for commands that do not run it.
+pub struct SitePlan {
     /// How its jobs are submitted.
     pub target: JobTarget,
     /// Options with the site's home.
     pub global: GlobalOptions,
     /// The recipe with its settings.
-    pub opened: open::OpenedRecipe,
+    pub opened: OpenedRecipe,
     /// The plan, with the GPUs of no host.
     pub plan: Plan,
 }
 
-impl SiteRun {
-    /// Opens the site and the recipe, and plans. With `run`, a built-in recipe's files are written.
+impl SitePlan {
+    /// Opens the site and the recipe, and plans.
     pub fn open(
         global: &GlobalOptions,
         site: &str,
         request: &PlanRequest,
-        run: Option<&RunRequest>,
     ) -> Result<Self, Failure> {
         let site_file = site_files::open_site(site)?;
         let global = with_site_home(global, &site_file);
-        let opened = open::open_recipe(&request.recipe)?;
-        let plan = plan_for_unknown_host(&global, request, run, &opened)?;
-        open::print_recipe_warnings(&global, &opened, &plan);
+        let opened = OpenedRecipe::open(&request.recipe)?;
+        let plan = opened.plan(&global, request, None)?;
+        opened.print_warnings(&global, &plan);
         let target = run_job_target(&global, site_file, &plan, &request.options)?;
         Ok(Self {
             target,
@@ -124,23 +123,4 @@ fn tool_command(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, C
         }
     }
     Ok(words)
-}
-
-/// The plan for a host that is not known: a node's own view completes it there.
-fn plan_for_unknown_host(
-    global: &GlobalOptions,
-    request: &PlanRequest,
-    run: Option<&RunRequest>,
-    opened: &open::OpenedRecipe,
-) -> Result<Plan, Failure> {
-    let mut request = request.clone();
-    // Determined on the node.
-    request.options.gpus.clear();
-    let host = HostView::default();
-    let mut plan = match run {
-        Some(run) => prepare::plan_run(global, &request, run, opened, &host)?,
-        None => open::plan_recipe(global, &request, opened, false, &host)?,
-    };
-    plan.unmet.clear();
-    Ok(plan)
 }

@@ -5,25 +5,27 @@ use serde_json::json;
 use super::display::note_unless_quiet;
 use super::end::{describe_continuing, print_detached, report_end};
 use super::follow::{FollowEnd, JobFollower};
-use super::request::{SiteRun, run_job_target};
+use super::request::{run_job_target, with_site_home};
 use super::run_job::RunJob;
 use super::site_files;
 use crate::app::failure::Failure;
+use crate::app::launch::OpenedRecipe;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
-use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
+use crate::app::{runtime, terminal};
 use retrial_cluster::job::record::{REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
 use retrial_cluster::job::submit::{
     SubmitRequest, SubmittedJob, living_job, slurm_for_run, submit_once,
 };
+use retrial_cluster::job::target::JobTarget;
 use retrial_cluster::site::script::JobWork;
 use retrial_cluster::site_files::SiteFile;
 use retrial_cluster::slurm::Slurm;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::PreparedRun;
-use retrial_store::{RecordDirectory, RunDirectory};
+use retrial_store::{Home, RecordDirectory, RunDirectory};
 
-/// Submits a run, and follows it unless `detach`.
+/// Submits a run, and follows it unless `detach`. Its node prepares it.
 pub fn submit_run(
     global: &GlobalOptions,
     site: &str,
@@ -31,54 +33,52 @@ pub fn submit_run(
     execution: &RunRequest,
     detach: bool,
 ) -> Result<ExitCode, Failure> {
-    let site = SiteRun::open(global, site, request, Some(execution))?;
-    prepare::require_secrets(global, request, &site.plan)?;
-    let plans = [(&site.opened, &site.plan)];
-    approval::ensure_approved(&global.home, &plans, &execution.allow, true)?;
-    let directory = create_run_directory(&site, request, execution)?;
-    let global = &site.global;
+    let site_file = site_files::open_site(site)?;
+    let site_global = &with_site_home(global, &site_file);
+    let opened = OpenedRecipe::open(&request.recipe)?;
+    let planned = opened.plan_run(site_global, request, execution, None)?;
+    planned.print_warnings(site_global);
+    let target = run_job_target(site_global, site_file, planned.plan(), &request.options)?;
+    // Approvals are those of this user, whatever the site's home is.
+    let approved = planned.check(global)?.approve(&global.home)?;
+    let prepared = approved.defer_to_site(&target.site_file.name, opened.resolved.yaml.clone());
+    let site_request = SiteRequest {
+        site: target.site_file.name.clone(),
+        recipe: opened.pin_recipe(site_global, request)?,
+        directory: opened.directory(site_global, true)?,
+        options: request.options.clone(),
+        force: execution.force,
+    };
+    let directory = create_run_directory(&site_global.home, &target, &prepared, &site_request)?;
     let slurm = slurm_for_run(&directory);
     runtime::start_runtime()?.block_on(async {
-        let request = SubmitRequest::for_run(&directory, &site.target);
-        let job = submit_once(&slurm, &request, &note_unless_quiet(global)).await?;
+        let request = SubmitRequest::for_run(&directory, &target);
+        let job = submit_once(&slurm, &request, &note_unless_quiet(site_global)).await?;
         if detach {
             let submission_json =
                 json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
             let note = format!("submitted job {}\n", job.id);
-            print_detached(global, &directory, &submission_json, &note);
+            print_detached(site_global, &directory, &submission_json, &note);
             return Ok(ExitCode::Success);
         }
-        follow_job(global, &slurm, &directory, job, execution.require_accuracy).await
+        let require_accuracy = execution.require_accuracy;
+        follow_job(site_global, &slurm, &directory, job, require_accuracy).await
     })
 }
 
 /// Makes the run's directory in the site's home. Nothing was submitted before it is whole.
 fn create_run_directory(
-    site: &SiteRun,
-    request: &PlanRequest,
-    execution: &RunRequest,
+    home: &Home,
+    target: &JobTarget,
+    prepared: &PreparedRun,
+    request: &SiteRequest,
 ) -> Result<RunDirectory, Failure> {
-    let global = &site.global;
-    let mut recipe = site.opened.resolved.recipe.clone();
-    lock_file::apply_lock(global, request, &site.opened.entry, &mut recipe)?;
-    let prepared = PreparedRun {
-        recipe: site.opened.resolved.yaml.clone(),
-        plan: site.plan.clone(),
-        host: json!({ "site": site.target.site_file.name }),
-    };
-    let directory = global.home.create_run_directory(&prepared.id_stem())?;
+    let directory = home.create_run_directory(&prepared.id_stem())?;
     // A script with a path that cannot be in one is refused while there is no job.
     let work = JobWork::Run { id: directory.id() };
-    site.target.job_script(work, directory.path())?;
+    target.job_script(work, directory.path())?;
     prepared.write_files(&directory)?;
-    let request = SiteRequest {
-        site: site.target.site_file.name.clone(),
-        recipe,
-        directory: open::recipe_directory(global, &site.opened, true)?,
-        options: request.options.clone(),
-        force: execution.force,
-    };
-    directory.write_json(REQUEST_FILE, &request)?;
+    directory.write_json(REQUEST_FILE, request)?;
     Ok(directory)
 }
 

@@ -48,7 +48,7 @@ pub async fn probe_image(
         return ProbedImage::default();
     }
     let name = format!("doctor-{}", std::process::id());
-    let script = format!("{PACKAGES_SCRIPT}{}", include_str!("probe.sh"));
+    let script = format!("{PACKAGES_SCRIPT}{}", include_str!("image_probe.sh"));
     let mut command = vec!["-c".to_owned(), script, "sh".to_owned()];
     command.extend(hosts.iter().cloned());
     let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());

@@ -8,10 +8,10 @@ use rustix::fs::Access as Rights;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use super::image_probe::{ProbedImage, probe_image};
+use super::network::probe_hosts;
 use crate::app::failure::Failure;
-use crate::app::network;
 use crate::app::options::GlobalOptions;
-use crate::app::probe::{self, ProbedImage};
 use crate::app::terminal;
 use retrial_document::ErrorText;
 use retrial_engine::api::{Engine, EngineCapabilities};
@@ -167,7 +167,7 @@ async fn examine_image_and_hosts(
     if let Some(engine) = engine
         && let Ok(Some(image)) = engine.find_image(&plan.image).await
     {
-        probed = probe::probe_image(engine, plan, &image.id, &hosts).await;
+        probed = probe_image(engine, plan, &image.id, &hosts).await;
         env = image.env;
     }
     let hosts = match probed.hosts {
@@ -175,7 +175,7 @@ async fn examine_image_and_hosts(
             hosts,
             from_container: true,
         },
-        None => network::probe_hosts(&hosts).await,
+        None => probe_hosts(&hosts).await,
     };
     let variant = plan.variant.get("rocm").map(String::as_str);
     let from_name = || rocm_of_image(&plan.image, &env, variant);

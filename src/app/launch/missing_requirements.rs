@@ -3,15 +3,11 @@
 
 use std::path::Path;
 
+use super::stand_ins::is_stand_in;
 use retrial_host::checks::HostCheck;
 use retrial_plan::{Action, Plan};
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{ModelSource, Recipe};
-
-/// The placeholder of a param that must be set and is not.
-pub fn stand_in_path(name: &str) -> String {
-    format!("/to-be-set/{name}")
-}
 
 /// Adds missing files to the unmet requirements.
 pub fn add_missing_files(plan: &mut Plan, recipe: &Recipe) {
@@ -55,5 +51,5 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
 }
 
 fn is_missing(path: &Path) -> bool {
-    !path.starts_with(stand_in_path("")) && !path.exists()
+    !is_stand_in(path) && !path.exists()
 }

@@ -1,5 +1,5 @@
-//! Asks a person to approve the root-equivalent privileges of a recipe, and the secrets that it is given. What needs
-//! approval, and which files belong to it, is the plan's list of accesses; nothing else is examined here.
+//! The fourth step: a person approves the root-equivalent privileges of a recipe, and the secrets that it is given.
+//! What needs approval, and which files belong to it, is the plan's list of accesses; nothing else is examined here.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,11 @@ use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
+use super::approved_plan::ApprovedPlan;
+use super::check::CheckedRun;
+use super::open::OpenedRecipe;
+use super::plan::PlannedRun;
 use crate::app::failure::Failure;
-use crate::app::open::OpenedRecipe;
 use crate::app::{file_owners, terminal};
 use retrial_beneath::resolve_existing;
 use retrial_plan::Plan;
@@ -85,18 +88,35 @@ struct UnapprovedPrivileges<'a> {
     privileges: Vec<Privilege>,
 }
 
+impl CheckedRun<'_> {
+    /// Has the run approved.
+    pub fn approve(self, home: &Home) -> Result<ApprovedPlan, Failure> {
+        ensure_approved(home, &[&self.0], true)?;
+        Ok(ApprovedPlan { plan: self.0.plan })
+    }
+
+    /// Has several runs approved by one answer.
+    pub fn approve_all(runs: Vec<Self>, home: &Home) -> Result<Vec<ApprovedPlan>, Failure> {
+        let planned: Vec<&PlannedRun> = runs.iter().map(|run| &run.0).collect();
+        ensure_approved(home, &planned, true)?;
+        let plans = runs.into_iter().map(|run| run.0.plan);
+        Ok(plans.map(|plan| ApprovedPlan { plan }).collect())
+    }
+}
+
+/// Refuses runs that are not approved, without a question: some of them cannot start.
+pub fn require_approved(home: &Home, runs: &[&PlannedRun]) -> Result<(), Failure> {
+    ensure_approved(home, runs, false)
+}
+
 /// Checks that every privilege of the plans is approved: by `--allow`, by an earlier answer for the
 /// same recipe and companion files, or by an answer now, for all of them. Built-in recipes need no
 /// approval. If no person can be asked, the failure names the flag to add. A recipe that other users can
 /// change is refused.
-pub fn ensure_approved(
-    home: &Home,
-    plans: &[(&OpenedRecipe, &Plan)],
-    allowed: &[String],
-    interactive: bool,
-) -> Result<(), Failure> {
+fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Result<(), Failure> {
     let mut missing = Vec::new();
-    for (opened, plan) in plans {
+    for run in runs {
+        let PlannedRun { opened, plan, .. } = run;
         // A built-in recipe has none, and needs no approval.
         let Some(directory) = opened.entry.directory() else {
             continue;
@@ -104,7 +124,7 @@ pub fn ensure_approved(
         if !plan.privileges.is_empty() {
             check_owners(opened, directory, plan)?;
         }
-        missing.extend(find_unapproved(home, plan, allowed));
+        missing.extend(find_unapproved(home, plan, &run.request.allow));
     }
     if missing.is_empty() {
         return Ok(());

@@ -4,16 +4,32 @@
 use std::path::Path;
 
 use crate::app::options::GlobalOptions;
-use crate::app::runtime;
+use crate::app::{open, runtime};
 use retrial_engine::api::{Engine as _, EngineCapabilities};
 use retrial_host::assign::depends_on_engine;
 use retrial_host::gpu_support::{CdiDevice, GpuSupport};
 use retrial_host::model::HostView;
 use retrial_recipe::model::Recipe;
 
-/// Adds the engine's answer if the plan of a recipe depends on it.
-pub fn query_if_needed(global: &GlobalOptions, recipe: &Recipe, host: &mut HostView) {
-    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
+/// Probes this host, and asks its engine if the plan of one of the recipes depends on that.
+pub fn probe_host_for<'a>(
+    global: &GlobalOptions,
+    recipes: impl IntoIterator<Item = &'a Recipe>,
+) -> HostView {
+    let mut host = open::probe_host(global);
+    query_if_needed(global, recipes, &mut host);
+    host
+}
+
+/// Adds the engine's answer if the plan of one of the recipes depends on it.
+pub fn query_if_needed<'a>(
+    global: &GlobalOptions,
+    recipes: impl IntoIterator<Item = &'a Recipe>,
+    host: &mut HostView,
+) {
+    let is_needed =
+        |recipe: &Recipe| depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref());
+    if recipes.into_iter().any(is_needed) {
         query_engine(global, &mut host.gpu_support);
     }
 }

@@ -1,0 +1,36 @@
+//! The start of a run, which each command that starts one goes through in the same order. A step takes what the one
+//! before it returns, so that none can be skipped:
+//!
+//! ```text
+//! open ──▶ OpenedRecipe ──plan──▶ PlannedRun ──check──▶ CheckedRun ──approve──▶ ApprovedPlan ──prepare──▶ PreparedRun ──start
+//! ```
+//!
+//! `run` takes them all. A run on a site is prepared on its node (`resume --in-job`), other machines of a run by their
+//! agents, and the trial runs of a batch each before it starts: what they prepare is an approved plan, too.
+//!
+//! The other files are what the steps use: `secrets`, `stand_ins`, `missing_requirements`, `preflight` (what `doctor`
+//! examines, too) with `image_probe`, `network`, `gpu_support` and `free_space`, and `background`.
+
+mod approve;
+mod approved_plan;
+pub mod background;
+mod check;
+pub mod free_space;
+pub mod gpu_support;
+mod image_probe;
+pub mod missing_requirements;
+mod network;
+mod open;
+mod plan;
+pub mod preflight;
+mod prepare;
+mod secrets;
+pub mod stand_ins;
+mod start;
+
+pub use approve::require_approved;
+pub use approved_plan::ApprovedPlan;
+pub use check::{CheckedRun, RefusedRun};
+pub use open::OpenedRecipe;
+pub use plan::PlannedRun;
+pub use start::{continue_run, start_run};

@@ -1,0 +1,67 @@
+//! The first step: a recipe is found, and resolved with the settings of the command line.
+
+use std::path::PathBuf;
+
+use crate::app::catalog::{self, FoundRecipe};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, RecipeRequest};
+use retrial_recipe::expression::render_template;
+use retrial_recipe::model::{Image, MountRequest};
+use retrial_recipe::{Diagnostics, ResolvedRecipe, resolve_recipe};
+
+/// A recipe before and after its settings are applied.
+pub struct OpenedRecipe {
+    /// The recipe's text and where it was found.
+    pub entry: FoundRecipe,
+    /// The recipe merged with its templates, variants and `--set`.
+    pub resolved: ResolvedRecipe,
+}
+
+impl OpenedRecipe {
+    /// Finds and resolves a recipe, and prints its problems.
+    pub fn open(request: &RecipeRequest) -> Result<Self, Failure> {
+        let entry = catalog::open_recipe(&request.recipe)?;
+        Self::resolve(entry, request).map_err(Failure::report_problems)
+    }
+
+    /// Resolves a recipe with the settings of the command line.
+    pub fn resolve(entry: FoundRecipe, request: &RecipeRequest) -> Result<Self, Diagnostics> {
+        let resolved = resolve_recipe(&entry.name, &entry.source, &entry, &request.settings)?;
+        Ok(Self { entry, resolved })
+    }
+
+    /// The recipe's directory on this machine. A built-in recipe with companion files is extracted below
+    /// the home, once for each resolved recipe.
+    pub fn directory(
+        &self,
+        global: &GlobalOptions,
+        extract: bool,
+    ) -> Result<Option<String>, Failure> {
+        if let Some(directory) = self.entry.directory() {
+            let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+            return Ok(Some(directory.display().to_string()));
+        }
+        if !self.needs_companion_files() {
+            return Ok(None);
+        }
+        let short = self.resolved.hash.get(..16).unwrap_or("recipe");
+        let path: PathBuf = global.home.root().join("recipes").join(short);
+        if extract && !path.exists() {
+            global.home.create()?;
+            self.entry.extract_to(&path)?;
+        }
+        Ok(Some(path.display().to_string()))
+    }
+
+    /// Whether the image's build or a container reads files next to the recipe.
+    fn needs_companion_files(&self) -> bool {
+        let recipe = &self.resolved.recipe;
+        let scope = recipe.expression_scope();
+        let is_relative = |mount: &MountRequest| {
+            render_template(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
+        };
+        !recipe.files.is_empty()
+            || matches!(recipe.image, Image::Build(_))
+            || recipe.container.mounts.iter().any(is_relative)
+    }
+}

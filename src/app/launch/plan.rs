@@ -1,0 +1,183 @@
+//! The second step: a recipe is planned for a host, or for one that is not known yet.
+
+use super::missing_requirements::add_missing_files;
+use super::open::OpenedRecipe;
+use super::secrets::withdraw_unset_secrets;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, PlanFiles, PlanRequest, RunRequest};
+use crate::app::{catalog, lock_file, terminal};
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_plan::build::RecipeOrigin;
+use retrial_plan::step::FollowedLock;
+use retrial_recipe::model::Recipe;
+use retrial_run::record_links;
+
+/// A run that is planned, and not checked yet.
+pub struct PlannedRun<'a> {
+    pub(super) opened: &'a OpenedRecipe,
+    pub(super) request: &'a RunRequest,
+    /// Secrets that the command line names.
+    pub(super) named_secrets: Vec<String>,
+    pub(super) plan: Plan,
+}
+
+impl PlannedRun<'_> {
+    /// The plan of the run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Prints the warnings of the recipe and of its lock.
+    pub fn print_warnings(&self, global: &GlobalOptions) {
+        self.opened.print_warnings(global, &self.plan);
+    }
+}
+
+impl OpenedRecipe {
+    /// Plans a run as the command line requests. Without a host, the node of a cluster completes the plan; files of
+    /// a built-in recipe are written in either case.
+    pub fn plan_run<'a>(
+        &'a self,
+        global: &GlobalOptions,
+        request: &PlanRequest,
+        run: &'a RunRequest,
+        host: Option<&HostView>,
+    ) -> Result<PlannedRun<'a>, Failure> {
+        self.require_complete()?;
+        let mut plan = self.build_plan(global, request, host, true)?;
+        if !self.entry.is_builtin() {
+            withdraw_unset_secrets(global, &mut plan);
+        }
+        // Options that can change a figure are in the plan, where the verdict's context reads them.
+        let RunRequest {
+            allow: _,
+            telemetry,
+            // Unmet requirements and warnings are in the plan.
+            force: _,
+            no_wait,
+            require_accuracy,
+            verify_cache,
+        } = run;
+        plan.require_accuracy = *require_accuracy;
+        plan.verify_cache = *verify_cache;
+        plan.no_wait = *no_wait;
+        plan.telemetry = *telemetry;
+        Ok(PlannedRun {
+            opened: self,
+            request: run,
+            named_secrets: request.options.secrets.clone(),
+            plan,
+        })
+    }
+
+    /// Plans a recipe that is not run: for `plan`, `show`, `doctor` and `judge`. Writes nothing.
+    pub fn plan(
+        &self,
+        global: &GlobalOptions,
+        request: &PlanRequest,
+        host: Option<&HostView>,
+    ) -> Result<Plan, Failure> {
+        self.build_plan(global, request, host, false)
+    }
+
+    fn build_plan(
+        &self,
+        global: &GlobalOptions,
+        request: &PlanRequest,
+        host: Option<&HostView>,
+        extract: bool,
+    ) -> Result<Plan, Failure> {
+        let origin = RecipeOrigin {
+            directory: self.directory(global, extract)?,
+            hash: self.resolved.hash.clone(),
+            built_in: self.entry.is_builtin(),
+        };
+        let (recipe, lock) = self.follow_lock(global, request)?;
+        let mut plan = if let Some(host) = host {
+            retrial_plan::build_plan(&recipe, &origin, &request.options, host)?
+        } else {
+            let mut options = request.options.clone();
+            // Determined on the node.
+            options.gpus.clear();
+            retrial_plan::build_plan(&recipe, &origin, &options, &HostView::default())?
+        };
+        record_links(&mut plan);
+        // `FollowedLock::differs` says whether a lock is of another recipe.
+        let PlanFiles { lock: _, rules } = &request.files;
+        plan.add_round_rules(&catalog::load_rounds(rules)?);
+        if !rules.is_empty() {
+            record_rule_changes(&mut plan);
+        }
+        plan.lock = lock;
+        plan.cache = global.cache.display().to_string();
+        match host {
+            Some(_) => add_missing_files(&mut plan, &self.resolved.recipe),
+            None => plan.unmet.clear(),
+        }
+        Ok(plan)
+    }
+
+    /// The recipe pinned to its lock, from which a node completes the plan.
+    pub fn pin_recipe(
+        &self,
+        global: &GlobalOptions,
+        request: &PlanRequest,
+    ) -> Result<Recipe, Failure> {
+        self.follow_lock(global, request).map(|(recipe, _)| recipe)
+    }
+
+    fn follow_lock(
+        &self,
+        global: &GlobalOptions,
+        request: &PlanRequest,
+    ) -> Result<(Recipe, Option<FollowedLock>), Failure> {
+        let mut recipe = self.resolved.recipe.clone();
+        let lock = lock_file::apply_lock(global, request, &self.entry, &mut recipe)?;
+        Ok((recipe, lock))
+    }
+
+    /// Refuses a recipe that is not complete.
+    fn require_complete(&self) -> Result<(), Failure> {
+        let open = &self.resolved.recipe.incomplete;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let failure = Failure::usage(format!("{} is incomplete:", self.entry.name));
+        let failure = open.iter().fold(failure, |failure, part| {
+            failure.with_help(format!("- {part}"))
+        });
+        Err(failure.with_help("complete it, and remove these lines from `incomplete`"))
+    }
+
+    /// Prints the warnings of the recipe and of the lock that its plan follows.
+    pub fn print_warnings(&self, global: &GlobalOptions, plan: &Plan) {
+        if global.quiet {
+            return;
+        }
+        let warnings = self.resolved.warnings.clone();
+        let warnings = lock_file::drop_pinned_warnings(warnings, plan.lock.as_ref());
+        terminal::print_problems(&warnings);
+        if let Some(lock) = &plan.lock {
+            for difference in &lock.differs {
+                let recipe = &self.entry.name;
+                terminal::advise(
+                    format!("warning: {}: {difference}", lock.path),
+                    format!("lock it again: retrial lock {recipe}"),
+                );
+            }
+        }
+    }
+}
+
+/// Adds to a plan's changes that `--rules` replaced the built-in rules of its round.
+fn record_rule_changes(plan: &mut Plan) {
+    let mut builtin = plan.clone();
+    builtin.add_round_rules(catalog::built_in_rounds());
+    let given = plan.measurements.iter().zip(&builtin.measurements);
+    let mut replaced =
+        given.filter(|(given, builtin)| builtin.rules.is_some() && given.rules != builtin.rules);
+    let file = replaced.find_map(|(given, _)| Some(given.rules.as_ref()?.file.clone()));
+    let change = file.map(|file| format!("--rules {file} in place of the built-in rules"));
+    plan.changes.extend(change);
+}

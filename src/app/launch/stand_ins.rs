@@ -1,0 +1,57 @@
+//! Recipes that are shown, locked or judged without being run: params that must be set, and are not, get a
+//! stand-in.
+
+use std::path::Path;
+
+use super::open::OpenedRecipe;
+use crate::app::catalog::{self, FoundRecipe};
+use crate::app::failure::Failure;
+use crate::app::options::RecipeRequest;
+use retrial_recipe::{ParamSetting, resolve_recipe};
+
+/// The directory of all stand-ins.
+const STAND_IN_DIRECTORY: &str = "/to-be-set";
+
+fn stand_in_path(name: &str) -> String {
+    format!("{STAND_IN_DIRECTORY}/{name}")
+}
+
+/// Returns whether a path is a stand-in, or below one.
+pub fn is_stand_in(path: &Path) -> bool {
+    path.starts_with(STAND_IN_DIRECTORY)
+}
+
+/// As [`OpenedRecipe::open`], with stand-ins. Returns the names of their params, too.
+pub fn open_with_stand_ins(
+    request: &RecipeRequest,
+) -> Result<(OpenedRecipe, Vec<String>), Failure> {
+    let entry = catalog::open_recipe(&request.recipe)?;
+    resolve_with_stand_ins(entry, request.settings.clone())
+}
+
+/// Resolves a recipe with a stand-in for each param that must be set and is not, and names these.
+pub fn resolve_with_stand_ins(
+    entry: FoundRecipe,
+    mut settings: Vec<ParamSetting>,
+) -> Result<(OpenedRecipe, Vec<String>), Failure> {
+    let problems = match resolve_recipe(&entry.name, &entry.source, &entry, &settings) {
+        Ok(resolved) => return Ok((OpenedRecipe { entry, resolved }, Vec::new())),
+        Err(problems) => problems,
+    };
+    let unset_problems = problems.iter().filter(|problem| problem.code == "unset");
+    let unset: Vec<String> = unset_problems
+        .map(|problem| problem.span.slice().to_owned())
+        .collect();
+    let stand_ins = unset.iter().map(|name| (name.clone(), stand_in_path(name)));
+    settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
+    let resolve_result = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
+    let resolved = resolve_result.map_err(Failure::report_problems)?;
+    Ok((OpenedRecipe { entry, resolved }, unset))
+}
+
+/// Replaces stand-ins in a text by the names of their params.
+pub fn name_stand_ins(text: String, unset: &[String]) -> String {
+    unset.iter().fold(text, |text, name| {
+        text.replace(&stand_in_path(name), &format!("${{{{ params.{name} }}}}"))
+    })
+}

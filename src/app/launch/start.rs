@@ -1,0 +1,44 @@
+//! The last step: a prepared run gets its directory, and is executed here or in the background.
+
+use super::background::start_in_background;
+use crate::app::failure::Failure;
+use crate::app::follow::follow_run;
+use crate::app::options::GlobalOptions;
+use crate::app::{open, runtime};
+use retrial_cluster::nodes::allocation::NodeAllocation;
+use retrial_engine::docker::DockerEngine;
+use retrial_results::verdict::ExitCode;
+use retrial_run::PreparedRun;
+use retrial_store::RunDirectory;
+use retrial_store::error::RecordKind;
+
+/// Starts a run, on several machines if there is an allocation.
+pub async fn start_run(
+    global: &GlobalOptions,
+    engine: DockerEngine,
+    prepared: &PreparedRun,
+    allocation: Option<NodeAllocation>,
+    detach: bool,
+) -> Result<ExitCode, Failure> {
+    let directory = global.home.create_run_directory(&prepared.id_stem())?;
+    prepared.write_files(&directory)?;
+    if let Some(allocation) = allocation {
+        allocation.write(&directory)?;
+    }
+    if detach {
+        return start_in_background(global, RecordKind::Run, &directory);
+    }
+    follow_run(global, engine, directory, false).await
+}
+
+/// Continues a run of this home. Its plan was approved when it was created.
+pub fn continue_run(
+    global: &GlobalOptions,
+    directory: RunDirectory,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
+    runtime::start_runtime()?.block_on(async {
+        let engine = open::connect_engine(global).await?;
+        follow_run(global, engine, directory, require_accuracy).await
+    })
+}
