@@ -7,9 +7,9 @@ use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
 use retrial_document::ErrorText;
-use retrial_export::read;
-use retrial_export::write::{self, TreeWriteError};
-use retrial_export::{
+use retrial_submission::export::read;
+use retrial_submission::export::write::{self, TreeWriteError};
+use retrial_submission::export::{
     self as export, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation,
 };
 use retrial_mlperf::loadgen::TestScenario;

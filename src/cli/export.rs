@@ -4,7 +4,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, TreeRequest};
 use crate::app::{export, terminal};
 use retrial_document::measures::format;
-use retrial_export::Export;
+use retrial_submission::export::Export;
 use retrial_report::content::export as content;
 use retrial_results::verdict::ExitCode;
 

@@ -10,7 +10,7 @@ use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::published;
 use crate::app::recipes::RecipeFilter;
 use crate::app::terminal;
-use retrial_import::{Accelerators, ImportableFigure, ImportableResult, ResultsIndex};
+use retrial_submission::import::{Accelerators, ImportableFigure, ImportableResult, ResultsIndex};
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 

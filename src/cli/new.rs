@@ -9,7 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
 use retrial_document::measures::format;
-use retrial_import::{self as import, ResultsIndex};
+use retrial_submission::import::{self as import, ResultsIndex};
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;
 use retrial_store::files::parent_directory;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
-use retrial_import::Accelerators;
+use retrial_submission::import::Accelerators;
 use retrial_mlperf::rounds::Rounds;
 use retrial_plan::Plan;
 use retrial_results::evidence::result_path::ResultPath;

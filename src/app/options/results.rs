@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
 use super::existing_path;
-use retrial_export::ExportRequest;
+use retrial_submission::export::ExportRequest;
 use retrial_history::RunFilter;
 use retrial_recipe::ParamSetting;
 use retrial_results::verdict::comparison::FailIf;

@@ -7,7 +7,7 @@ use super::marks::{BAD, GOOD};
 use super::verdict::notice_block;
 use crate::document::{Block, Conclusion, Document, ListItem, Section};
 use retrial_document::measures::format::format_count;
-use retrial_export::Export;
+use retrial_submission::export::Export;
 
 /// An export for people; `to` is the tree's directory.
 pub fn export_document(export: &Export, to: &str) -> Document {

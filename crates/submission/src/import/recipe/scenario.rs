@@ -9,7 +9,7 @@ use retrial_recipe::model::{Measurement, loadgen_name};
 
 use super::write::{mapping_to_yaml, quote, to_single_line};
 use super::{PublishedSubmission, RecipeDraft};
-use crate::model::{PublishedFigure, PublishedScenario, PublishedSettings};
+use crate::import::model::{PublishedFigure, PublishedScenario, PublishedSettings};
 use retrial_document::measures::format;
 
 /// The placeholder command of a mode for which no README has one.

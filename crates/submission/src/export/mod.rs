@@ -7,7 +7,6 @@
 //!
 //! Nothing is invented. Properties that no run records (cooling, data types of the weights) come from
 //! the submitter's own file, or are reported as missing. The median trial represents a result, not the best.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod build;
 mod builder;

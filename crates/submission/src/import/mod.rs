@@ -6,7 +6,6 @@
 //! ```
 //!
 //! Nothing here decides whether a result is valid: `judge` does.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod accelerators;
 mod index;

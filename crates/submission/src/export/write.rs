@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{SourceFile, TreeFile as ExportFile, TreeFileContent};
+use super::{SourceFile, TreeFile as ExportFile, TreeFileContent};
 use retrial_bundle::hashing::hash_reader;
 use retrial_mlperf::accuracy::parse_accuracy;
 use retrial_store::error::StoreError;

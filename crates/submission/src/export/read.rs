@@ -5,7 +5,7 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use crate::{CheckOutput, ExportedTrial, SourceRun};
+use super::{CheckOutput, ExportedTrial, SourceRun};
 use retrial_host::model::HostView;
 use retrial_plan::step::Action;
 use retrial_results::evidence::compliance::VERIFY_FILES;
