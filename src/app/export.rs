@@ -7,11 +7,6 @@ use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
 use retrial_document::ErrorText;
-use retrial_submission::export::read;
-use retrial_submission::export::write::{self, TreeWriteError};
-use retrial_submission::export::{
-    self as export, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation,
-};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
@@ -21,6 +16,11 @@ use retrial_results::evidence::run::RunFiles;
 use retrial_results::verdict::RuleCheck;
 use retrial_run::judge_files;
 use retrial_store::{RunDirectory, StoreError};
+use retrial_submission::export::read;
+use retrial_submission::export::write::{self, TreeWriteError};
+use retrial_submission::export::{
+    self as export, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation,
+};
 
 /// A submission tree that was written.
 pub struct WrittenTree {

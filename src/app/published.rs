@@ -7,8 +7,8 @@ use clap::Args;
 use super::recipes::{FacetValues, RecipeFilter};
 use crate::app::failure::Failure;
 use retrial_document::measures::format;
+use retrial_mlperf::submission_layout::DIVISIONS;
 use retrial_submission::import::{ImportError, ImportableResult, ResultsIndex};
-use retrial_results::evidence::tree::DIVISIONS;
 
 /// The largest number of results that are named if several match.
 const MAX_NAMED_RESULTS: usize = 12;

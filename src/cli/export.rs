@@ -4,9 +4,9 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, TreeRequest};
 use crate::app::{export, terminal};
 use retrial_document::measures::format;
-use retrial_submission::export::Export;
 use retrial_report::content::export as content;
 use retrial_results::verdict::ExitCode;
+use retrial_submission::export::Export;
 
 /// Exports runs; the exit code says whether the tree is complete.
 pub fn export_tree(global: &GlobalOptions, request: &TreeRequest) -> Result<ExitCode, Failure> {

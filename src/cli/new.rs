@@ -9,10 +9,10 @@ use crate::app::failure::Failure;
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
 use retrial_document::measures::format;
-use retrial_submission::import::{self as import, ResultsIndex};
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;
 use retrial_store::files::parent_directory;
+use retrial_submission::import::{self as import, ResultsIndex};
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.

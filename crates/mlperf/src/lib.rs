@@ -26,4 +26,5 @@ pub mod other_suite;
 pub mod power;
 pub mod rounds;
 pub mod submission;
+pub mod submission_layout;
 pub mod training;

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
-use retrial_submission::import::Accelerators;
 use retrial_mlperf::rounds::Rounds;
 use retrial_plan::Plan;
 use retrial_results::evidence::result_path::ResultPath;
 use retrial_results::evidence::training;
 use retrial_results::evidence::tree::read_description;
 use retrial_results::verdict::{Qualifier, QualifierKind};
+use retrial_submission::import::Accelerators;
 
 /// The origin of results, as their submission tree states it.
 pub struct SubmissionOrigin {

@@ -6,10 +6,10 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
 use super::existing_path;
-use retrial_submission::export::ExportRequest;
 use retrial_history::RunFilter;
 use retrial_recipe::ParamSetting;
 use retrial_results::verdict::comparison::FailIf;
+use retrial_submission::export::ExportRequest;
 
 /// Results, and what they are judged by.
 #[derive(Debug, Clone, Default, Args)]

@@ -12,10 +12,9 @@ use retrial_mlperf::compliance::{
 };
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::rounds::{InferenceRules, check_audit};
+use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_RUN};
 use retrial_store::open;
 
-/// The folder of the log of a test's run.
-pub const RUN_FOLDER: &str = "performance/run_1";
 /// The files that the tests' scripts write.
 pub const VERIFY_FILES: [&str; 3] = [
     "verify_accuracy.txt",
@@ -62,7 +61,7 @@ pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> Comp
     let accuracy = |name: &str| {
         accuracy::read_accuracy(
             folder,
-            &Path::new("accuracy").join(name),
+            &Path::new(ACCURACY_FOLDER).join(name),
             &requirements.deltas,
         )
         .map_err(|error| unreadable(error.to_string()))
@@ -72,14 +71,14 @@ pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> Comp
         Test::Test01 => {
             files.verify_accuracy = text("verify_accuracy.txt");
             files.verify_performance = text("verify_performance.txt");
-            files.accuracy = file_names(&folder.join("accuracy"));
-            files.performance = file_names(&folder.join(RUN_FOLDER));
+            files.accuracy = file_names(&folder.join(ACCURACY_FOLDER));
+            files.performance = file_names(&folder.join(PERFORMANCE_RUN));
             files.baseline = accuracy("baseline_accuracy.txt");
             files.compliance = accuracy("compliance_accuracy.txt");
         }
         Test::Test04 | Test::Test05 => {
             files.verify_performance = text("verify_performance.txt");
-            files.performance = file_names(&folder.join(RUN_FOLDER));
+            files.performance = file_names(&folder.join(PERFORMANCE_RUN));
         }
         Test::Test06 | Test::Test07 | Test::Test08 => {
             files.verify_accuracy = text("verify_accuracy.txt");

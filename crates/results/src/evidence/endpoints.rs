@@ -14,6 +14,7 @@ use retrial_mlperf::endpoints::{
     EndpointAccuracy, EndpointPerformance, ParseConfigError, parse_config,
 };
 use retrial_mlperf::submission::{ParseObjectError, parse_object};
+use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_RUN};
 use retrial_store::{StoreError, open};
 
 /// The file names of a scenario's configuration; one of them exists.
@@ -58,7 +59,7 @@ pub enum EndpointFileError {
 /// Returns whether a folder holds results of an endpoint, and not of `LoadGen`: accuracy scripts leave an
 /// `accuracy_results.json` next to `LoadGen`'s logs, too.
 pub fn is_endpoint_result(folder: &Path) -> bool {
-    let has_logs = ["", "performance/run_1", "accuracy"].iter().any(|run| {
+    let has_logs = ["", PERFORMANCE_RUN, ACCURACY_FOLDER].iter().any(|run| {
         let logs = [folder::SUMMARY, folder::DETAIL].map(|log| folder.join(run).join(log));
         logs.iter()
             .any(|log| std::fs::symlink_metadata(log).is_ok())

@@ -7,11 +7,10 @@ use walkdir::WalkDir;
 use super::folder;
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::other_suite::OtherSuite;
+use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 
 /// Maximum depth below a directory in which such results are searched.
 const MAX_SEARCH_DEPTH: usize = 7;
-/// The folder of a submitter below which results are laid out.
-const RESULTS_FOLDER: &str = "results";
 
 /// A result of another suite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

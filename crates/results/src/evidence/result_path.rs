@@ -5,9 +5,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::tree::{DIVISIONS, is_test};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::TestScenario;
+use retrial_mlperf::submission_layout::{DIVISIONS, RESULTS_FOLDER, is_test};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The properties of a result that its path contains.
@@ -77,7 +77,7 @@ impl ResultPath {
         let names = component_names(&self.group);
         match names.as_slice() {
             [.., division, submitter, results, system, benchmark]
-                if results == "results" && DIVISIONS.contains(&division.as_str()) =>
+                if results == RESULTS_FOLDER && DIVISIONS.contains(&division.as_str()) =>
             {
                 Submission {
                     division: Some(division.clone()),

@@ -16,6 +16,7 @@ use super::result_path::ResultPath;
 use super::{accuracy, compliance, endpoints, markers};
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_name};
 use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
+use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 use retrial_plan::failure::FailureSigns;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureLocator, FigureSource, InvalidMarker, Mode};
@@ -161,7 +162,7 @@ impl TrialFiles<'_> {
         let checks = folders.flat_map(|relative| {
             let place = ResultPath::parse(&self.folder.join(relative));
             let checks = place.test.map(|(test, folder)| {
-                let run = folder::read_logs(&folder, Path::new(compliance::RUN_FOLDER)).run;
+                let run = folder::read_logs(&folder, Path::new(PERFORMANCE_RUN)).run;
                 compliance::check_loose_test(&folder, test, self.measured.rules.as_ref(), &run)
             });
             checks.unwrap_or_default()

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
-use super::builder::{ExportBuilder, to_indented_json, trial_file_origin};
+use super::builder::{ExportBuilder, SubmittedSystem, to_indented_json, trial_file_origin};
 use super::choose::RepresentativeTrial;
 use super::collect::{BenchmarkResults, ScenarioResults, collect_results};
-use super::layout::TreeLayout;
 use super::model::{
     Division, Export, ExportError, ExportRequest, ExportedResult, SourceFile, SourceRun,
     TreeFileContent, Violation,
@@ -17,6 +16,9 @@ use super::{names, readme, system, user_conf};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::{Round, SubmissionLayout};
 use retrial_mlperf::submission::fields::MEASUREMENT_FIELDS;
+use retrial_mlperf::submission_layout::{
+    ACCURACY_FOLDER, BENCHMARK_NAMES_FILE, CALIBRATION_FILE, PERFORMANCE_RUN,
+};
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{Outcome, trademark_notice};
 
@@ -52,7 +54,9 @@ pub fn build_export(
         .into_iter()
         .filter(|one| division == Division::Closed || !one.closed_only)
         .map(|one| Violation {
-            path: tree.results_folder(&benchmarks[one.benchmark].folder, one.scenario.as_str()),
+            path: tree
+                .scenario(&benchmarks[one.benchmark].folder, one.scenario.as_str())
+                .results(),
             rule: one.rule,
         });
     let export = Export {
@@ -102,23 +106,25 @@ impl ExportBuilder<'_> {
         runs: &ScenarioResults<'_>,
     ) {
         let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
-        let results = self.tree.results_folder(folder, scenario);
+        let (paths, layout) = (self.tree.scenario(folder, scenario), self.tree.layout);
+        let (results, compliance) = (paths.results(), paths.compliance(layout));
+        let measurements = paths.measurements(layout);
+        let measurements_file = paths.measurements_file(layout);
         if let Some(chosen) = &runs.performance {
-            let path = format!("{results}/performance/run_1");
+            let path = format!("{results}/{PERFORMANCE_RUN}");
             self.add_performance_logs(chosen, &path);
             self.add_result(folder, scenario, chosen, None, path);
         }
         if let Some(chosen) = &runs.accuracy {
-            let path = format!("{results}/accuracy");
+            let path = format!("{results}/{ACCURACY_FOLDER}");
             self.add_accuracy_files(chosen, &path);
             self.add_result(folder, scenario, chosen, None, path);
         }
         for (test, (chosen, below)) in &runs.tests {
-            let path = self.tree.compliance_folder(folder, scenario, test);
+            let path = format!("{compliance}/{test}");
             self.add_compliance_files(chosen, below, test, &path);
             self.add_result(folder, scenario, chosen, Some(test), path);
         }
-        let measurements = self.tree.measurements_folder(folder, scenario);
         self.add_configuration(&measurements, scenario, runs);
         let chosen: Vec<_> = runs.chosen_trials().collect();
         let text = readme::render_scenario_readme(folder, scenario, &chosen);
@@ -128,8 +134,7 @@ impl ExportBuilder<'_> {
             let value = info.measurement_field(folder, field).unwrap_or_default();
             (field.to_owned(), Value::from(value))
         });
-        let path = self.tree.measurements_file(folder, scenario);
-        self.add_text(path, to_indented_json(Map::from_iter(fields)));
+        self.add_text(measurements_file, to_indented_json(Map::from_iter(fields)));
     }
 
     /// `user.conf`, and `mlperf.conf`, which is built into `LoadGen` and not required since v5.0.
@@ -156,7 +161,8 @@ impl ExportBuilder<'_> {
 
     /// Fields without a value, once for all scenarios.
     fn report_missing_fields(&mut self, benchmark: &BenchmarkResults<'_>) {
-        let path = self.tree.measurements_file(&benchmark.folder, "*");
+        let all_scenarios = self.tree.scenario(&benchmark.folder, "*");
+        let path = all_scenarios.measurements_file(self.tree.layout);
         let info = &self.request.info;
         for field in MEASUREMENT_FIELDS {
             if info.measurement_field(&benchmark.folder, field).is_none() {
@@ -198,7 +204,7 @@ impl ExportBuilder<'_> {
         let used: BTreeMap<usize, &SourceRun> = chosen
             .map(|chosen| (chosen.index, &self.runs[chosen.index]))
             .collect();
-        let folder = self.tree.code_folder(&benchmark.folder);
+        let folder = self.tree.paths().code(self.tree.layout, &benchmark.folder);
         for (index, run) in &used {
             let own = format!("{folder}/{}", names::to_folder_name(&run.id));
             let recipe = SourceFile {
@@ -219,9 +225,9 @@ impl ExportBuilder<'_> {
     fn add_shared_files(&mut self, benchmarks: &[BenchmarkResults<'_>]) {
         self.report_missing_submitter();
         self.add_system_file();
-        let root = self.tree.root();
+        let root = self.tree.paths().root();
         match &self.request.info.calibration_text {
-            Some(text) => self.add_text(format!("{root}/calibration.md"), text.clone()),
+            Some(text) => self.add_text(format!("{root}/{CALIBRATION_FILE}"), text.clone()),
             // Since v6.0 the checker does not look for it.
             None if self.tree.division == Division::Closed
                 && self.tree.layout == SubmissionLayout::Separate =>
@@ -237,7 +243,7 @@ impl ExportBuilder<'_> {
             .collect();
         if !mapping.is_empty() {
             self.add_text(
-                format!("{root}/model_mapping.json"),
+                format!("{root}/{BENCHMARK_NAMES_FILE}"),
                 to_indented_json(mapping),
             );
         }
@@ -249,7 +255,7 @@ fn submission_tree(
     request: &ExportRequest,
     round: &Round,
     division: Division,
-) -> TreeLayout {
+) -> SubmittedSystem {
     let first = runs.first();
     let published = || first.and_then(|run| run.plan.submission.submitter.clone());
     let submitter = request.submitter().or_else(published).unwrap_or_default();
@@ -257,7 +263,7 @@ fn submission_tree(
     let system = requested_system
         .or_else(|| first.map(system::default_system_name))
         .unwrap_or_default();
-    TreeLayout {
+    SubmittedSystem {
         layout: round.layout,
         division,
         submitter: names::to_folder_name(&submitter),

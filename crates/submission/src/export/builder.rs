@@ -3,18 +3,42 @@
 use serde_json::{Map, Value};
 
 use super::choose::RepresentativeTrial;
-use super::layout::TreeLayout;
 use super::model::{
-    Export, ExportRequest, MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent,
+    Division, Export, ExportRequest, MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent,
 };
-use retrial_mlperf::rounds::Round;
+use retrial_mlperf::rounds::{Round, SubmissionLayout};
+use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
+
+/// The part of a tree that is exported: one submitter's one system.
+#[derive(Debug, Clone)]
+pub(super) struct SubmittedSystem {
+    pub layout: SubmissionLayout,
+    pub division: Division,
+    pub submitter: String,
+    pub system: String,
+}
+
+impl SubmittedSystem {
+    /// Returns the paths of the submitter's folders.
+    pub fn paths(&self) -> SubmitterPaths<'_> {
+        SubmitterPaths {
+            division: self.division.word(),
+            submitter: &self.submitter,
+        }
+    }
+
+    /// Returns the paths of a scenario's folders.
+    pub fn scenario<'a>(&'a self, benchmark: &'a str, scenario: &'a str) -> ScenarioPaths<'a> {
+        self.paths().scenario(&self.system, benchmark, scenario)
+    }
+}
 
 /// An export that is being built.
 pub(super) struct ExportBuilder<'a> {
     pub runs: &'a [SourceRun],
     pub request: &'a ExportRequest,
     pub round: &'a Round,
-    pub tree: TreeLayout,
+    pub tree: SubmittedSystem,
     pub export: Export,
 }
 

@@ -11,8 +11,8 @@ impl ExportBuilder<'_> {
     /// Notes the scenarios, modes and tests that a benchmark does not have.
     pub fn report_missing_parts(&mut self, benchmark: &BenchmarkResults<'_>) {
         let tree = &self.tree;
-        let (root, system) = (tree.root(), &tree.system);
-        let results = format!("{root}/results/{system}/{}", benchmark.folder);
+        let paths = tree.paths();
+        let results = paths.benchmark_results(&tree.system, &benchmark.folder);
         let is_open = tree.division == Division::Open;
         let Some(official) = &benchmark.official else {
             let item = format!("the benchmark of {} that it implements", self.round.round);
@@ -68,7 +68,8 @@ impl ExportBuilder<'_> {
     ) {
         let path = self
             .tree
-            .results_folder(&benchmark.folder, scenario.as_str());
+            .scenario(&benchmark.folder, scenario.as_str())
+            .results();
         let (recipe, key) = runs
             .chosen_trials()
             .next()
@@ -109,9 +110,8 @@ impl ExportBuilder<'_> {
                     "run the audit's {test} in a `compliance:` mode whose `results:` is its folder {test}"
                 ),
             };
-            let path = self
-                .tree
-                .compliance_folder(&benchmark.folder, scenario.as_str(), test);
+            let paths = self.tree.scenario(&benchmark.folder, scenario.as_str());
+            let path = format!("{}/{test}", paths.compliance(self.tree.layout));
             self.add_missing(&path, format!("compliance test {test}"), fix);
         }
     }
@@ -127,6 +127,6 @@ impl ExportBuilder<'_> {
             Some(name) => format!("--submitter NAME ({name} published the recipe's figures)"),
             None => "--submitter NAME".to_owned(),
         };
-        self.add_missing(&self.tree.root(), "the submitter", fix);
+        self.add_missing(&self.tree.paths().root(), "the submitter", fix);
     }
 }

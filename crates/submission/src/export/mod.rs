@@ -14,7 +14,6 @@ mod choose;
 mod collect;
 mod files;
 mod info;
-mod layout;
 mod missing;
 mod model;
 mod names;

@@ -7,6 +7,7 @@ use walkdir::WalkDir;
 
 use super::{CheckOutput, ExportedTrial, SourceRun};
 use retrial_host::model::HostView;
+use retrial_mlperf::submission_layout::is_test;
 use retrial_plan::step::Action;
 use retrial_results::evidence::compliance::VERIFY_FILES;
 use retrial_results::evidence::folder::{self, SUMMARY};
@@ -140,14 +141,9 @@ fn find_tests(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<Str
         .filter_map(|folder| {
             let whole = format!("{source_path}/{folder}");
             let name = whole.split('/').rev().find(|part| is_test(part))?;
-            Some((name.to_owned(), folder.to_owned()))
+            Some((name.to_ascii_uppercase(), folder.to_owned()))
         })
         .collect()
-}
-
-fn is_test(name: &str) -> bool {
-    name.strip_prefix("TEST")
-        .is_some_and(|number| number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The output of a trial's check.

@@ -16,7 +16,7 @@ use retrial_mlperf::submission::fields::{
 impl ExportBuilder<'_> {
     /// Describes the system, and notes the fields without a value.
     pub fn add_system_file(&mut self) {
-        let path = self.tree.system_file();
+        let path = self.tree.paths().system_file(&self.tree.system);
         // These name folders of the tree, and cannot be stated otherwise.
         let names = [
             ("division", self.tree.division.to_string()),

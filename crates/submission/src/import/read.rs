@@ -9,6 +9,7 @@ use super::model::{
 };
 use super::{readme, user_conf};
 use retrial_mlperf::loadgen::TestScenario;
+use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_readings::units;
 use retrial_recipe::model::{JudgeRules, Mode};
 use retrial_results::evidence::tree::gather::gather_place;
@@ -209,18 +210,18 @@ impl SubmissionReader<'_> {
     /// The paths of a result's possible READMEs, the nearest first.
     fn readme_candidates(&self) -> Vec<PathBuf> {
         let benchmark = self.entry.benchmark;
-        let submitter = benchmark.submitter.relative_path();
+        let paths = benchmark.submitter.paths();
         let places = benchmark.scenarios.iter();
         let mut folders: Vec<PathBuf> = places
             .flat_map(|place| [place.measurements_path(), place.results_path()])
             .collect();
         folders.push(benchmark.relative_path());
-        folders.push(submitter.join("results").join(&benchmark.system));
+        folders.push(paths.system_results(&benchmark.system).into());
         let names = [&*benchmark.name, self.index.official_name(benchmark)];
-        for code in ["src", "code"] {
-            folders.extend(names.map(|name| submitter.join(code).join(name)));
+        for layout in [SubmissionLayout::Together, SubmissionLayout::Separate] {
+            folders.extend(names.map(|name| paths.code(layout, name).into()));
         }
-        folders.push(submitter);
+        folders.push(paths.root().into());
         folders.dedup();
         folders.iter().map(|at| at.join("README.md")).collect()
     }

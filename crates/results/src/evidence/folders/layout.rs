@@ -5,6 +5,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use retrial_mlperf::loadgen;
+use retrial_mlperf::submission_layout::is_test;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
@@ -12,7 +13,6 @@ use retrial_recipe::model::Mode;
 use super::{MAX_LEVELS_ABOVE, script};
 use crate::evidence::folder::{self, entry_names};
 use crate::evidence::result_path::{ResultPath, trial_number};
-use crate::evidence::tree::is_test;
 use crate::evidence::trial_files::TrialFiles;
 use crate::evidence::trials::add_warmup;
 use crate::evidence::unknown_rules;

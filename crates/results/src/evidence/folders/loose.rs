@@ -12,6 +12,7 @@ use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_mlperf::rounds::InferenceRules;
+use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
@@ -92,7 +93,7 @@ impl LooseResultsReader<'_> {
         relative: &Path,
         place: &ResultPath,
     ) {
-        let run = folder::read_logs(folder, Path::new(compliance::RUN_FOLDER)).run;
+        let run = folder::read_logs(folder, Path::new(PERFORMANCE_RUN)).run;
         let scenario = place.scenario.clone().unwrap_or_default();
         let rules = self.find_tested_rules(&scenario, place, &run);
         let checks = compliance::check_loose_test(folder, test, rules.as_ref(), &run);

@@ -10,13 +10,13 @@ use crate::evidence::tree::TreeFault;
 use crate::evidence::tree::find::{
     find_matching_folders, folder_names, named_or_all_folders, systems_without_results,
 };
+use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 use retrial_readings::natural::natural_sort_key;
 
 /// Number of folders above a submitter's that are searched for it.
 const MAX_LEVELS_ABOVE: usize = 3;
 /// More logs than this are no result.
 const MAX_LOGS: usize = 1000;
-const RESULTS_FOLDER: &str = "results";
 
 /// The training results in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use super::find::{TrainingResult, TrainingTrees};
 use crate::evidence::tree::find::folder_names;
 use retrial_mlperf::mllog::parse_events;
+use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 use retrial_mlperf::training::{self, TrainingRound};
 use retrial_store::open;
 
@@ -56,7 +57,7 @@ fn round_in_path(root: &Path) -> Option<&'static TrainingRound> {
 
 /// Returns all benchmarks of a result's submitter.
 fn submitted_benchmarks(result: &TrainingResult) -> Vec<String> {
-    let results = result.root.join(&result.submitter).join("results");
+    let results = result.root.join(&result.submitter).join(RESULTS_FOLDER);
     let systems = folder_names(&results).into_iter();
     systems
         .flat_map(|system| folder_names(&results.join(system)))

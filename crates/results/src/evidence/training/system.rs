@@ -9,6 +9,7 @@ use crate::evidence::folder::is_not_found;
 use crate::evidence::tree::files::read_system_description;
 use crate::verdict::RuleCheck;
 use retrial_mlperf::submission;
+use retrial_mlperf::submission_layout::SYSTEMS_FOLDER;
 use retrial_mlperf::training::Division;
 use retrial_store::open;
 
@@ -25,7 +26,7 @@ pub(super) struct TrainingSystem {
 
 /// Reads the description of a result's system; `division` is the requested one.
 pub(super) fn read_system(result: &TrainingResult, division: Option<&str>) -> TrainingSystem {
-    let folder = Path::new(&result.submitter).join("systems");
+    let folder = Path::new(&result.submitter).join(SYSTEMS_FOLDER);
     let file = folder.join(format!("{}.json", result.system));
     let rule = file.display().to_string();
     let requested = division.and_then(|name| name.parse().ok());

@@ -8,11 +8,9 @@ use crate::evidence::loadgen::{add_loadgen_evidence, warn_of_other_kind};
 use crate::evidence::markers;
 use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
 use retrial_mlperf::rounds::InferenceRules;
+use retrial_mlperf::submission_layout::ACCURACY_FOLDER;
 use retrial_recipe::model::Mode;
 use retrial_store::{StoreError, open};
-
-/// The folder of the run.
-const RUN_FOLDER: &str = "accuracy";
 
 /// Reads the accuracy run of a place; `performance` is its performance run.
 pub(crate) fn gather_accuracy(
@@ -21,7 +19,7 @@ pub(crate) fn gather_accuracy(
     performance: Option<&Evidence>,
     files: &mut Vec<MissingFile>,
 ) -> Evidence {
-    let path = place.results_path().join(RUN_FOLDER);
+    let path = place.results_path().join(ACCURACY_FOLDER);
     let mut evidence = place.new_evidence(Mode::Accuracy, &path);
     let root = &place.submitter.root;
     let logs = folder::read_logs(root, &path);
@@ -80,5 +78,5 @@ pub(crate) fn gather_accuracy(
 
 /// Returns whether a place has any accuracy at all.
 pub(crate) fn has_accuracy(place: &ScenarioFolder) -> bool {
-    place.results_folder().join(RUN_FOLDER).is_dir()
+    place.results_folder().join(ACCURACY_FOLDER).is_dir()
 }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use super::files::{MissingFile, check_logs};
 use super::find::folder_names;
 use super::inferred;
-use super::layout::is_test;
 use super::submission::{ScenarioFolder, ScenarioPart};
-use crate::evidence::compliance::{self, RUN_FOLDER};
+use crate::evidence::compliance;
 use crate::evidence::folder::{self, LoadgenLogs};
 use crate::evidence::loadgen::add_loadgen_evidence;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence, number};
 use retrial_mlperf::check::RuleCheckKind;
 use retrial_mlperf::compliance::{Test, TestRequirements};
 use retrial_mlperf::loadgen::TestScenario;
-use retrial_mlperf::rounds::{ComplianceTest, InferenceRules, check_audit};
+use retrial_mlperf::rounds::{ComplianceTest, InferenceRules, SubmissionLayout, check_audit};
+use retrial_mlperf::submission_layout::{PERFORMANCE_RUN, is_test};
 use retrial_recipe::model::Mode;
 
 /// The most by which a ratio of two rounded figures may exceed its limit.
@@ -70,7 +70,11 @@ fn gather_test(
     match name.parse::<Test>() {
         Ok(test) => {
             // Rounds up to v5.1 ask for TEST01's accuracy logs also where it passed.
-            let words = TestRequirements::new(test, rules, !place.submitter.in_one_folder);
+            let words = TestRequirements::new(
+                test,
+                rules,
+                place.submitter.layout == SubmissionLayout::Separate,
+            );
             let result = compliance::check_test_folder(&place.submitter.root.join(path), &words);
             evidence.checks.extend(result.checks);
             // Where verify_*.txt exist, a missing log is a missing file.
@@ -81,13 +85,13 @@ fn gather_test(
                     evidence.checks.push(check);
                 }
             }
-            let logs = folder::read_logs(&place.submitter.root, &path.join(RUN_FOLDER));
+            let logs = folder::read_logs(&place.submitter.root, &path.join(PERFORMANCE_RUN));
             if let Some((_, test)) = required {
                 let checks = check_audit(test, &logs.run.run_settings());
                 evidence.checks.extend(checks);
             }
             if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
-                let run = path.join(RUN_FOLDER);
+                let run = path.join(PERFORMANCE_RUN);
                 evidence.checks.extend(check_logs(&logs, &run, files));
                 add_speed(required, &logs, &mut evidence, &mut trial);
                 let published_trial = performance.and_then(|evidence| evidence.trials.first());

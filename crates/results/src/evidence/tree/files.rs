@@ -9,7 +9,9 @@ use super::submission::ScenarioFolder;
 use crate::evidence::folder::{DETAIL, LoadgenLogs, SUMMARY, entry_names, is_not_found};
 use crate::verdict::RuleCheck;
 use retrial_document::measures::format;
+use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_mlperf::submission::{self, ParseObjectError};
+use retrial_mlperf::submission_layout::MEASUREMENTS_FILE;
 use retrial_store::{StoreError, open};
 
 /// The largest description that is read: real ones have 1 to 3 kB.
@@ -40,10 +42,11 @@ pub(crate) fn check_place_files(
     let ours = |name: &&String| {
         let of_system =
             name.starts_with(&place.system) && Path::new(name).extension() == Some("json".as_ref());
-        name.as_str() == "measurements.json" || !place.submitter.in_one_folder && of_system
+        name.as_str() == MEASUREMENTS_FILE
+            || place.submitter.layout == SubmissionLayout::Separate && of_system
     };
     let Some(name) = names.iter().find(ours) else {
-        missing.push(MissingFile(folder.join("measurements.json")));
+        missing.push(MissingFile(folder.join(MEASUREMENTS_FILE)));
         return (missing, Vec::new());
     };
     let file = folder.join(name);

@@ -12,17 +12,20 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::layout::{self, DIVISIONS, SubmissionPath, is_test};
+use super::position::{self, SubmissionPath};
 use super::submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
 use crate::evidence::folder;
 use crate::evidence::other_suite::OtherSuiteResult;
 use retrial_mlperf::other_suite::OtherSuite;
+use retrial_mlperf::rounds::SubmissionLayout;
+use retrial_mlperf::submission_layout::{
+    ACCURACY_FOLDER, BENCHMARK_NAMES_FILE, COMPLIANCE_FOLDER, DIVISIONS, MEASUREMENTS_FOLDER,
+    PERFORMANCE_FOLDER, RESULTS_FOLDER, SYSTEMS_FOLDER, is_test,
+};
 use retrial_store::{StoreError, open};
 
 /// The largest list of names that is read.
 const MAX_NAMES_BYTES: u64 = 1 << 20;
-/// The submitter's own names of benchmarks.
-const NAMES_FILE: &str = "model_mapping.json";
 /// Number of folders above a tree's root that are searched for it.
 const MAX_LEVELS_ABOVE: usize = 3;
 
@@ -98,11 +101,12 @@ impl fmt::Display for TreeFault {
 pub fn find_submission_trees(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     let full_directory = directory.canonicalize()?;
     std::fs::read_dir(&full_directory)?;
-    let mut positions: Vec<SubmissionPath> =
-        layout::find_position(&full_directory).into_iter().collect();
+    let mut positions: Vec<SubmissionPath> = position::find_position(&full_directory)
+        .into_iter()
+        .collect();
     if positions.is_empty() {
-        let roots =
-            find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &layout::is_root).into_iter();
+        let roots = find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &position::is_root)
+            .into_iter();
         positions.extend(roots.map(|root| SubmissionPath {
             root,
             ..SubmissionPath::default()
@@ -159,15 +163,19 @@ fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
 fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> SubmissionTrees {
     let mut trees = SubmissionTrees::default();
     let relative = Path::new(division).join(name);
-    let results = position.root.join(&relative).join("results");
+    let results = position.root.join(&relative).join(RESULTS_FOLDER);
     if !results.is_dir() {
         return trees;
     }
-    let names = match read_benchmark_names(&position.root, &relative.join(NAMES_FILE)) {
+    let names = match read_benchmark_names(&position.root, &relative.join(BENCHMARK_NAMES_FILE)) {
         Ok(names) => names,
         Err(error) => {
             let required = "a JSON object of names";
-            let fault = TreeFault::new(&relative.join(NAMES_FILE), error.to_string(), required);
+            let fault = TreeFault::new(
+                &relative.join(BENCHMARK_NAMES_FILE),
+                error.to_string(),
+                required,
+            );
             trees.faults.push(fault);
             BTreeMap::new()
         }
@@ -177,7 +185,7 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
         division: division.to_owned(),
         name: name.to_owned(),
         names,
-        in_one_folder: !position.root.join(&relative).join("measurements").is_dir(),
+        layout: find_layout(&position.root.join(&relative)),
     });
     let systems = named_or_all_folders(position.system.as_ref(), &results);
     for system in &systems {
@@ -212,8 +220,8 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
             }
         }
         if trees.benchmarks.len() == before && trees.other_suites.is_empty() {
-            let path = relative.join("results").join(system);
-            let fault = TreeFault::new(&path, "no result", "results of a benchmark");
+            let path = submitter.paths().system_results(system);
+            let fault = TreeFault::new(Path::new(&path), "no result", "results of a benchmark");
             trees.faults.push(fault);
         }
     }
@@ -222,6 +230,15 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
         trees.faults.extend(faults);
     }
     trees
+}
+
+/// Returns the layout of a submitter's folder: configurations are next to the results up to v5.1.
+fn find_layout(submitter: &Path) -> SubmissionLayout {
+    if submitter.join(MEASUREMENTS_FOLDER).is_dir() {
+        SubmissionLayout::Separate
+    } else {
+        SubmissionLayout::Together
+    }
 }
 
 /// Returns the suite of a benchmark's folder where that is not ours, unless the submitter says what it is.
@@ -240,9 +257,11 @@ fn find_other_suite_result(
         remaining_folders
             .find_map(|folder| OtherSuite::from_folder_names([system, benchmark, folder]))
     })?;
-    let results = submitter.relative_path().join("results");
     Some(OtherSuiteResult {
-        path: results.join(system).join(benchmark),
+        path: submitter
+            .paths()
+            .benchmark_results(system, benchmark)
+            .into(),
         suite,
     })
 }
@@ -255,7 +274,7 @@ fn fault_of_other_suite(other: &OtherSuiteResult) -> TreeFault {
 /// Returns whether a folder whose name is not a scenario contains results anyway.
 fn holds_results(place: &ScenarioFolder) -> bool {
     let mut parts = folder_names(&place.results_folder()).into_iter();
-    parts.any(|name| name == "performance" || name == "accuracy" || is_test(&name))
+    parts.any(|name| name == PERFORMANCE_FOLDER || name == ACCURACY_FOLDER || is_test(&name))
 }
 
 /// Returns the systems that a submitter's `systems` describes and that have no results.
@@ -264,7 +283,7 @@ pub(crate) fn systems_without_results(
     submitter: &Path,
     systems: &[String],
 ) -> Vec<TreeFault> {
-    let described = submitter.join("systems");
+    let described = submitter.join(SYSTEMS_FOLDER);
     let Ok(entries) = std::fs::read_dir(root.join(&described)) else {
         let required = "a description of each system";
         return vec![TreeFault::new(&described, "missing", required)];
@@ -280,7 +299,11 @@ pub(crate) fn systems_without_results(
         let path = described.join(format!("{name}.json"));
         TreeFault {
             is_violation: false,
-            ..TreeFault::new(&path, "a system without results", format!("results/{name}"))
+            ..TreeFault::new(
+                &path,
+                "a system without results",
+                format!("{RESULTS_FOLDER}/{name}"),
+            )
         }
     });
     faults.collect()
@@ -322,9 +345,9 @@ impl ScenarioPart {
     /// Returns the name of the part's folder.
     pub fn name(&self) -> &str {
         match self {
-            Self::Performance => "performance",
-            Self::Accuracy => "accuracy",
-            Self::Compliance => "compliance",
+            Self::Performance => PERFORMANCE_FOLDER,
+            Self::Accuracy => ACCURACY_FOLDER,
+            Self::Compliance => COMPLIANCE_FOLDER,
             Self::Test(name) => name,
         }
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use itertools::{Itertools as _, join};
 
-use super::layout::is_test;
 use crate::verdict::{Evidence, RuleCheck, TrialLog, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_mlperf::rounds::InferenceRules;
+use retrial_mlperf::submission_layout::is_test;
 use retrial_recipe::model::Mode;
 
 /// Mean length of the answers, as the accuracy scripts print it.

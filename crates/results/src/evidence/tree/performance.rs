@@ -14,11 +14,9 @@ use crate::evidence::markers;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::{InferenceRules, Round};
+use retrial_mlperf::submission_layout::{PERFORMANCE_FOLDER, PERFORMANCE_RUN};
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
-
-/// The folder of the run that counts.
-const RUN_FOLDER: &str = "performance/run_1";
 
 /// Reads the performance run of a place.
 pub(crate) fn gather_performance(
@@ -26,7 +24,7 @@ pub(crate) fn gather_performance(
     rules: Option<&InferenceRules>,
     files: &mut Vec<MissingFile>,
 ) -> Evidence {
-    let path = place.results_path().join(RUN_FOLDER);
+    let path = place.results_path().join(PERFORMANCE_RUN);
     let mut evidence = place.new_evidence(Mode::Performance, &path);
     let logs = folder::read_logs(&place.submitter.root, &path);
     evidence.checks.extend(check_logs(&logs, &path, files));
@@ -59,7 +57,7 @@ pub(crate) fn gather_performance(
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
     }
-    for folder in ["", "performance", RUN_FOLDER] {
+    for folder in ["", PERFORMANCE_FOLDER, PERFORMANCE_RUN] {
         let folder = place.results_folder().join(folder);
         evidence.checks.extend(markers::check_usual_marker(&folder));
     }
@@ -82,7 +80,10 @@ pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option
     if endpoint::is_endpoint(place) {
         return endpoint::published_figure(place, rules.as_ref());
     }
-    let (root, folder) = (&place.submitter.root, place.results_path().join(RUN_FOLDER));
+    let (root, folder) = (
+        &place.submitter.root,
+        place.results_path().join(PERFORMANCE_RUN),
+    );
     let summary = folder::read_summary(root, &folder).ok();
     let detail = match summary {
         Some(_) => None,
@@ -119,7 +120,7 @@ pub(crate) fn add_expectation(
 
 /// Reports runs other than the one that counts, so that they are not taken for it.
 fn report_other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
-    let others = folder_names(&place.results_folder().join("performance")).into_iter();
+    let others = folder_names(&place.results_folder().join(PERFORMANCE_FOLDER)).into_iter();
     let others = join(
         others.filter(|name| name.starts_with("run_") && name != "run_1"),
         ", ",

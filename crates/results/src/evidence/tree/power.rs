@@ -17,6 +17,7 @@ use retrial_mlperf::loadgen::{LoadgenDetail, LoadgenRun, TestScenario};
 use retrial_mlperf::power::ranging::{check_phase, check_power};
 use retrial_mlperf::power::session::PowerSessions;
 use retrial_mlperf::power::{PowerMeter, parse_moment, ptd_log};
+use retrial_mlperf::submission_layout::PERFORMANCE_FOLDER;
 use retrial_readings::number::to_f64;
 use retrial_store::{StoreError, blocks, open};
 
@@ -68,7 +69,7 @@ pub(crate) fn measure_power(
     missing: &mut Vec<MissingFile>,
 ) -> Option<Result<(String, FigureValue), RuleCheck>> {
     let root = &place.submitter.root;
-    let folder = place.results_path().join("performance");
+    let folder = place.results_path().join(PERFORMANCE_FOLDER);
     let log = folder.join("run_1").join(METER_LOG);
     if !root.join(&log).exists() && !root.join(folder.join("power")).is_dir() {
         return None;
@@ -142,7 +143,7 @@ fn mean_power(
 /// log, and the ranging run. A missing file is reported with the files.
 pub(crate) fn check_session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<RuleCheck> {
     let root = &place.submitter.root;
-    let folder = place.results_path().join("performance");
+    let folder = place.results_path().join(PERFORMANCE_FOLDER);
     let [client, server] = ["client.json", "server.json"]
         .map(|name| read_object(root, &folder.join("power").join(name)).ok());
     let (Some(client), Some(server)) = (client, server) else {
@@ -177,7 +178,7 @@ pub(crate) fn check_session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<Rul
 /// edited log of the meter has another.
 pub(crate) fn check_checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
     let root = &place.submitter.root;
-    let folder = place.results_path().join("performance");
+    let folder = place.results_path().join(PERFORMANCE_FOLDER);
     let mut checks = Vec::new();
     for (summary, file) in [
         ("power/client.json", None),

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::{ScenarioFolder, ScenarioPart, SubmissionTrees};
 use crate::evidence::{endpoints, folder};
 use retrial_mlperf::rounds::{Round, Rounds};
+use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 
 /// The round of a tree, and how many of its results have whose seeds.
 #[derive(Debug, Clone)]
@@ -51,11 +52,11 @@ pub fn find_round_of_tree<'a>(
 /// Returns the round whose seeds are in the first log of a place.
 fn round_of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let root = &place.submitter.root;
-    let mut folders = vec![place.results_path().join("performance/run_1")];
+    let mut folders = vec![place.results_path().join(PERFORMANCE_RUN)];
     if let Some(ScenarioPart::Test(test)) = &place.requested_part {
         let tests = place
             .compliance_paths()
-            .map(|at| at.join(test).join("performance/run_1"));
+            .map(|at| at.join(test).join(PERFORMANCE_RUN));
         folders.extend(tests);
     }
     folders.iter().find_map(|at| {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use crate::verdict::Evidence;
 use retrial_mlperf::loadgen::TestScenario;
+use retrial_mlperf::rounds::SubmissionLayout;
+use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
 use retrial_recipe::model::Mode;
 
 /// One submitter's part of a tree: `closed/AMD`.
@@ -19,14 +21,22 @@ pub struct Submitter {
     pub name: String,
     /// `model_mapping.json`: the submitter's own names of benchmarks, each with `MLCommons`'.
     pub names: BTreeMap<String, String>,
-    /// Results and compliance lie in one folder (v6.0 and later), not next to each other.
-    pub in_one_folder: bool,
+    /// Where its configurations and compliance tests are.
+    pub layout: SubmissionLayout,
 }
 
 impl Submitter {
     /// Returns the path of the submitter's folder, below the root.
     pub fn relative_path(&self) -> PathBuf {
-        Path::new(&self.division).join(&self.name)
+        self.paths().root().into()
+    }
+
+    /// Returns the paths of the submitter's folders, below the root.
+    pub fn paths(&self) -> SubmitterPaths<'_> {
+        SubmitterPaths {
+            division: &self.division,
+            submitter: &self.name,
+        }
     }
 
     /// Accuracy, compliance and required scenarios are asked of everybody but the open division.
@@ -36,9 +46,7 @@ impl Submitter {
 
     /// Returns the path of the system's description, below the root.
     pub fn system_file(&self, system: &str) -> PathBuf {
-        self.relative_path()
-            .join("systems")
-            .join(format!("{system}.json"))
+        self.paths().system_file(system).into()
     }
 }
 
@@ -60,8 +68,8 @@ pub struct SubmittedBenchmark {
 impl SubmittedBenchmark {
     /// Returns the path of its folder, below the root.
     pub fn relative_path(&self) -> PathBuf {
-        let results = self.submitter.relative_path().join("results");
-        results.join(&self.system).join(&self.name)
+        let paths = self.submitter.paths();
+        paths.benchmark_results(&self.system, &self.name).into()
     }
 }
 
@@ -107,7 +115,7 @@ impl ScenarioFolder {
 
     /// Returns where its results lie, below the root.
     pub fn results_path(&self) -> PathBuf {
-        self.path_of_kind("results")
+        self.paths().results().into()
     }
 
     /// Returns the folder of its results.
@@ -117,22 +125,12 @@ impl ScenarioFolder {
 
     /// Returns where its measurements lie, below the root.
     pub fn measurements_path(&self) -> PathBuf {
-        self.path_of_kind(if self.submitter.in_one_folder {
-            "results"
-        } else {
-            "measurements"
-        })
+        self.paths().measurements(self.submitter.layout).into()
     }
 
-    /// Returns where its compliance tests may lie, below the root: next to the results (to v5.1), among
-    /// them (v6.0), or in a folder of their own among them, as some submitters have it.
+    /// Returns where its compliance tests may lie, below the root.
     pub fn compliance_paths(&self) -> [PathBuf; 3] {
-        let results = self.results_path();
-        [
-            self.path_of_kind("compliance"),
-            results.clone(),
-            results.join("compliance"),
-        ]
+        self.paths().compliance_of_any_round().map(PathBuf::from)
     }
 
     /// Returns whether this part is to be judged.
@@ -151,10 +149,8 @@ impl ScenarioFolder {
         evidence
     }
 
-    fn path_of_kind(&self, kind: &str) -> PathBuf {
-        let kind = self.submitter.relative_path().join(kind);
-        kind.join(&self.system)
-            .join(&self.benchmark)
-            .join(&self.folder)
+    fn paths(&self) -> ScenarioPaths<'_> {
+        let submitter = self.submitter.paths();
+        submitter.scenario(&self.system, &self.benchmark, &self.folder)
     }
 }

@@ -9,6 +9,7 @@ use super::submission::SubmittedBenchmark;
 use crate::verdict::RuleCheck;
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission;
+use retrial_mlperf::submission_layout::SYSTEMS_FOLDER;
 
 /// The type of a system, and the checks of its description.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,7 +28,7 @@ pub fn read_description(
     submitter: &Path,
     system: &str,
 ) -> Result<Map<String, Value>, DescriptionError> {
-    let file = Path::new("systems").join(format!("{system}.json"));
+    let file = Path::new(SYSTEMS_FOLDER).join(format!("{system}.json"));
     read_object(submitter, &file)
 }
 

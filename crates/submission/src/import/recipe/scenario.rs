@@ -11,6 +11,7 @@ use super::write::{mapping_to_yaml, quote, to_single_line};
 use super::{PublishedSubmission, RecipeDraft};
 use crate::import::model::{PublishedFigure, PublishedScenario, PublishedSettings};
 use retrial_document::measures::format;
+use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 
 /// The placeholder command of a mode for which no README has one.
 const COMMAND_PLACEHOLDER: &str =
@@ -102,7 +103,7 @@ impl ModeSource<'_> {
         };
         let folder = match mode {
             // The client's own report has a folder for each mode.
-            "performance" if !self.scenario.is_from_endpoint => "performance/run_1",
+            "performance" if !self.scenario.is_from_endpoint => PERFORMANCE_RUN,
             other => other,
         };
         let name = &self.scenario.name;

@@ -1,16 +1,13 @@
-//! The position of a directory in a submission tree, by its path.
-//!
-//! `MLCommons` lays a tree out as `closed/AMD/results/SYSTEM/BENCHMARK/SCENARIO`, with `compliance`
-//! and `measurements` of the same form next to `results` to round v5.1, and among the results since.
+//! The position of a directory in a submission tree, by its path. How a tree is laid out: `mlperf`'s
+//! `submission_layout`.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::submission::ScenarioPart;
-
-/// The divisions of a round.
-pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];
-/// The folders of a submitter that are laid out by system, benchmark and scenario.
-const LAID_OUT_FOLDERS: [&str; 3] = ["results", "compliance", "measurements"];
+use retrial_mlperf::submission_layout::{
+    ACCURACY_FOLDER, COMPLIANCE_FOLDER, DIVISIONS, LAID_OUT_FOLDERS, PERFORMANCE_FOLDER,
+    RESULTS_FOLDER, SYSTEMS_FOLDER, is_test,
+};
 
 /// The position of a directory in a submission tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -87,32 +84,24 @@ fn parse_part(
     first: Option<String>,
     second: Option<String>,
 ) -> Option<ScenarioPart> {
-    let in_compliance = kind == Some("compliance") || first.as_deref() == Some("compliance");
+    let in_compliance =
+        kind == Some(COMPLIANCE_FOLDER) || first.as_deref() == Some(COMPLIANCE_FOLDER);
     let test = |name: Option<String>| match name {
         Some(name) if is_test(&name) => Some(ScenarioPart::Test(name)),
         _ => None,
     };
     match first.as_deref() {
-        Some("compliance") => Some(test(second).unwrap_or(ScenarioPart::Compliance)),
-        Some("performance") if !in_compliance => Some(ScenarioPart::Performance),
-        Some("accuracy") if !in_compliance => Some(ScenarioPart::Accuracy),
+        Some(COMPLIANCE_FOLDER) => Some(test(second).unwrap_or(ScenarioPart::Compliance)),
+        Some(PERFORMANCE_FOLDER) if !in_compliance => Some(ScenarioPart::Performance),
+        Some(ACCURACY_FOLDER) if !in_compliance => Some(ScenarioPart::Accuracy),
         _ if in_compliance => Some(test(first).unwrap_or(ScenarioPart::Compliance)),
         _ => test(first),
     }
 }
 
-/// `TEST06`, in any case.
-pub fn is_test(name: &str) -> bool {
-    let digits = name.get(4..).unwrap_or_default();
-    name.get(..4)
-        .is_some_and(|word| word.eq_ignore_ascii_case("test"))
-        && digits.len() == 2
-        && digits.bytes().all(|digit| digit.is_ascii_digit())
-}
-
 fn is_submitter(root: &Path, division: &str, submitter: &str) -> bool {
     let submitter = root.join(division).join(submitter);
-    submitter.join("results").is_dir() || submitter.join("systems").is_dir()
+    submitter.join(RESULTS_FOLDER).is_dir() || submitter.join(SYSTEMS_FOLDER).is_dir()
 }
 
 /// Returns whether some submitter has results in it.
@@ -122,7 +111,7 @@ fn is_division(directory: &Path) -> bool {
     };
     submitters
         .flatten()
-        .any(|entry| entry.path().join("results").is_dir())
+        .any(|entry| entry.path().join(RESULTS_FOLDER).is_dir())
 }
 
 /// Returns whether a directory has divisions with results.
