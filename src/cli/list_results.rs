@@ -11,8 +11,9 @@ use crate::app::published;
 use crate::app::recipes::RecipeFilter;
 use crate::app::terminal;
 use retrial_readings::sanitize;
+use retrial_results::evidence::tree::accelerators::Accelerators;
 use retrial_results::verdict::ExitCode;
-use retrial_submission::import::{Accelerators, ImportableFigure, ImportableResult, ResultsIndex};
+use retrial_submission::import::{ImportableFigure, ImportableResult, ResultsIndex};
 
 /// The placeholder of an id that no table has.
 const NO_ID: &str = "-";

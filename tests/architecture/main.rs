@@ -23,7 +23,7 @@ const PURE: [&str; 20] = [
     "crates/host/src/assign",
     "crates/host/src/checks",
     "crates/plan",
-    "crates/submission/src/import/accelerators.rs",
+    "crates/results/src/evidence/tree/accelerators.rs",
     "crates/submission/src/import/readme.rs",
     "crates/submission/src/import/recipe",
     "crates/results/src/verdict",

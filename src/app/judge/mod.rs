@@ -1,34 +1,23 @@
 //! Verdicts on existing results: submission trees, a part of one, and other folders.
 //! No engine is needed.
 
-mod basis;
-mod folders;
-mod other_system;
 mod reference;
-mod trees;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-pub use self::trees::SuiteTrees;
+pub use retrial_results::directory::{ResultSet, SuiteTrees};
 
-use self::basis::JudgeInputs;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, JudgeRequest};
-use crate::app::terminal;
+use crate::app::launch::stand_ins::open_with_stand_ins;
+use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
+use crate::app::{catalog, open, terminal};
+use retrial_document::ErrorText;
+use retrial_plan::Plan;
+use retrial_recipe::model::JudgeRules;
+use retrial_results::directory::{JudgeBasis, JudgeError, gather_folders, is_compared};
 use retrial_results::evidence::other_suite::OtherSuiteResult;
-use retrial_results::evidence::training;
-use retrial_results::evidence::tree::{self, TreeFault};
-use retrial_results::verdict::{self, Evidence, ExitCode, RuleCheck, RunContext, Verdict};
-
-/// Results that are judged together.
-pub struct ResultSet {
-    /// The folder that contains them.
-    pub path: PathBuf,
-    /// The submission, qualifiers and warnings that all of them have.
-    pub context: RunContext,
-    /// The evidence in their files.
-    pub evidence: Vec<Evidence>,
-}
+use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
+use retrial_results::verdict::{self, ExitCode, RuleCheck, Verdict};
 
 /// A verdict on results of a folder.
 pub struct JudgedResults {
@@ -66,10 +55,33 @@ fn other_suite_failure(other: &OtherSuiteResult) -> Failure {
 }
 
 /// Reads the rules, and the published figures that results are compared with.
-fn read_basis(request: &JudgeRequest) -> Result<JudgeInputs<'_>, Failure> {
-    let mut basis = JudgeInputs::read(request)?;
-    basis.published = reference::read_reference(&basis)?;
+fn read_basis(request: &JudgeRequest) -> Result<JudgeBasis, Failure> {
+    let mut basis = read_rules(request)?;
+    basis.published = reference::read_reference(request)?;
     Ok(basis)
+}
+
+/// Reads the rules; there are no published figures yet.
+fn read_rules(request: &JudgeRequest) -> Result<JudgeBasis, Failure> {
+    let basis = JudgeBasis {
+        rounds: catalog::load_rounds(&request.rules)?,
+        published: None,
+        rules: JudgeRules::default(),
+        round: request.round.clone(),
+        benchmark: request.benchmark.clone(),
+        division: request.division.clone(),
+        scenario: request.scenario.clone(),
+        require_accuracy: request.require_accuracy,
+        force: request.force,
+    };
+    basis.require_known_round()?;
+    Ok(basis)
+}
+
+impl From<JudgeError> for Failure {
+    fn from(error: JudgeError) -> Self {
+        Self::usage(ErrorText::of(&error))
+    }
 }
 
 /// The evidence of every result in or below a directory.
@@ -78,37 +90,38 @@ pub fn gather_results(
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<ResultSet>, Failure> {
-    let Some(trees) = find_trees(directory, request)? else {
-        return folders::gather_folders(global, directory, &read_basis(request)?);
-    };
+    match find_trees(directory, request)? {
+        Some(trees) => Ok(trees.gather(&read_basis(request)?)?),
+        None => gather_by_recipe(global, directory, request),
+    }
+}
+
+/// The evidence in folders outside of submission trees, by the plan of `--recipe` if there is one.
+fn gather_by_recipe(
+    global: &GlobalOptions,
+    directory: &Path,
+    request: &JudgeRequest,
+) -> Result<Vec<ResultSet>, Failure> {
     let basis = read_basis(request)?;
-    let trees = match trees {
-        SuiteTrees::Inference(trees) => trees,
-        SuiteTrees::Training(trees) => {
-            let context = basis.training_context(&trees)?;
-            let gathered = trees.results.iter().map(|result| {
-                let (context, evidence) = training::gather_evidence(result, &context);
-                ResultSet {
-                    path: result.root.join(result.relative_path()),
-                    context,
-                    evidence: vec![evidence],
-                }
-            });
-            return Ok(gathered.collect());
-        }
+    let plan = plan_of_recipe(global, request)?;
+    Ok(gather_folders(directory, plan.as_ref(), &basis)?)
+}
+
+/// The plan of `--recipe`, by which results are read.
+fn plan_of_recipe(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, Failure> {
+    let Some(recipe) = &request.recipe else {
+        return Ok(None);
     };
-    let (context, _) = basis.inference_context(&trees);
-    let gathered = trees.benchmarks.iter().map(|benchmark| {
-        let places = benchmark.scenarios.iter();
-        let evidence =
-            places.flat_map(|place| tree::gather::gather_place(place, &context).evidence);
-        ResultSet {
-            path: benchmark.submitter.root.join(benchmark.relative_path()),
-            context: tree::judge::benchmark_context(benchmark, &context),
-            evidence: evidence.collect(),
-        }
-    });
-    Ok(gathered.collect())
+    let recipe = RecipeRequest {
+        recipe: recipe.clone(),
+        settings: request.settings.clone(),
+    };
+    // Host paths that must be set for a run do not affect the published figures.
+    let (opened, _) = open_with_stand_ins(&recipe)?;
+    let mut everything = PlanRequest::whole_recipe(recipe);
+    everything.files.rules.clone_from(&request.rules);
+    let host = open::probe_host(global);
+    opened.plan(global, &everything, Some(&host)).map(Some)
 }
 
 /// The verdicts on every result in or below a directory.
@@ -128,7 +141,7 @@ pub fn judge_results_below(
         })?;
         return Ok(all);
     }
-    let gathered = folders::gather_folders(global, directory, &read_basis(request)?)?.into_iter();
+    let gathered = gather_by_recipe(global, directory, request)?.into_iter();
     let verdicts = gathered.map(|one| JudgedResults {
         path: one.path.display().to_string(),
         verdict: verdict::judge(&one.context, &one.evidence),
@@ -145,7 +158,7 @@ pub fn judge_results_below(
 pub fn judge_trees(
     trees: &SuiteTrees,
     request: &JudgeRequest,
-    mut each: impl FnMut(tree::JudgedBenchmark),
+    mut each: impl FnMut(JudgedBenchmark),
 ) -> Result<(ExitCode, Vec<TreeFault>), Failure> {
     let mut compared = false;
     let ended = trees.judge(&read_basis(request)?, terminal::note_error, |judged| {
@@ -154,10 +167,4 @@ pub fn judge_trees(
     })?;
     reference::refuse_unused(request, compared)?;
     Ok(ended)
-}
-
-/// Returns whether any result was compared with a published figure.
-fn is_compared(verdict: &Verdict) -> bool {
-    let mut results = verdict.results.iter();
-    results.any(|result| !result.references.is_empty() || !result.judgements.is_empty())
 }

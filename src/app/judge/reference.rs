@@ -2,27 +2,24 @@
 
 use std::path::Path;
 
-use super::basis::JudgeInputs;
-use super::trees::SuiteTrees;
+use super::read_rules;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use retrial_recipe::model::Mode;
+use retrial_results::directory::{SuiteTrees, valid_results};
 use retrial_results::evidence::tree::JudgedBenchmark;
 use retrial_results::evidence::tree::published::{PublishedFigures, PublishedResult};
-use retrial_results::verdict::Verdict;
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 
 /// The figures that results are compared with.
-pub fn read_reference(basis: &JudgeInputs<'_>) -> Result<Option<PublishedFigures>, Failure> {
-    let request = basis.request;
+pub fn read_reference(request: &JudgeRequest) -> Result<Option<PublishedFigures>, Failure> {
     let Some(path) = &request.reference else {
         return Ok(None);
     };
     let mut published = if path.is_dir() {
         PublishedFigures {
             name: path.display().to_string(),
-            rows: read_directory(path, basis)?,
+            rows: read_directory(path, request)?,
             ..PublishedFigures::default()
         }
     } else {
@@ -68,7 +65,7 @@ pub fn refuse_unused(request: &JudgeRequest, compared: bool) -> Result<(), Failu
     .with_help("choose a row: --reference-id ID, or the rows of a system: --reference-system NAME"))
 }
 
-fn read_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedResult>, Failure> {
+fn read_directory(path: &Path, request: &JudgeRequest) -> Result<Vec<PublishedResult>, Failure> {
     if path.join("plan.json").exists() {
         let canonical_path = path.canonicalize();
         let at = canonical_path
@@ -90,36 +87,13 @@ fn read_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedR
     let request = JudgeRequest {
         benchmark: None,
         require_accuracy: false,
-        ..basis.request.clone()
+        ..request.clone()
     };
     let mut all = Vec::new();
     let each = |judged: JudgedBenchmark| {
         let official = judged.benchmark.official.as_deref();
         all.extend(valid_results(&judged.verdict, official));
     };
-    trees.judge(&JudgeInputs::read(&request)?, |_| {}, each)?;
+    trees.judge(&read_rules(&request)?, |_| {}, each)?;
     Ok(all)
-}
-
-/// The valid performance results of a verdict: nothing is compared with an invalid one.
-fn valid_results(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
-    let results = verdict.results.iter();
-    results
-        .filter(|result| result.mode == Mode::Performance && !result.violates_rule())
-        .filter_map(|result| {
-            let (_, figure) = result.deciding_figure()?;
-            Some(PublishedResult {
-                division: result.division.clone(),
-                submitter: result.submitter.clone(),
-                platform: result.system.clone(),
-                benchmark: result.benchmark.clone(),
-                official: Some(official.unwrap_or(&result.benchmark).to_owned()),
-                scenario: result.scenario.clone(),
-                value: figure.value,
-                unit: figure.unit.clone(),
-                location: Some(result.path.clone()),
-                ..PublishedResult::default()
-            })
-        })
-        .collect()
 }

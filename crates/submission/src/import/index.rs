@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::accelerators::{self, Accelerators};
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_results::evidence::other_suite::{self, OtherSuiteResult};
+use retrial_results::evidence::tree::accelerators::{Accelerators, count_machines};
 use retrial_results::evidence::tree::published::TableError;
 use retrial_results::evidence::tree::{
     self, PublishedFigures, ScenarioFolder, SubmissionTrees, SubmittedBenchmark, published_figure,
@@ -198,7 +198,7 @@ impl SystemDescription {
         let name = described.get("system_name").and_then(|name| name.as_str());
         Self {
             name: name.map(str::to_owned),
-            nodes: accelerators::machine_count(&described),
+            nodes: count_machines(&described),
             accelerators: Accelerators::from_description(&described),
         }
     }

@@ -7,7 +7,6 @@
 //!
 //! Nothing here decides whether a result is valid: `judge` does.
 
-mod accelerators;
 mod index;
 mod model;
 mod read;
@@ -15,7 +14,6 @@ mod readme;
 pub mod recipe;
 mod user_conf;
 
-pub use accelerators::Accelerators;
 pub use index::{ImportError, ImportableFigure, ImportableResult, ResultsIndex, SystemDescription};
 pub use model::{PublishedFigure, PublishedScenario, PublishedSubmission};
 pub use read::read_submission;

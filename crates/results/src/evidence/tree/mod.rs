@@ -8,6 +8,7 @@
 //! [`find`](find::find_submission_trees) looks at names of folders only; [`gather`](gather::gather_place) reads the files of
 //! one place and shares nothing with the others, so that places may be read side by side.
 
+pub mod accelerators;
 mod accuracy;
 mod compliance;
 mod endpoint;

@@ -9,7 +9,7 @@ use retrial_recipe::model::{GpuVendor, Recipe};
 
 use super::write::{mapping_to_yaml, quote, to_single_line};
 use super::{PublishedSubmission, RecipeDraft};
-use crate::import::Accelerators;
+use retrial_results::evidence::tree::accelerators::Accelerators;
 
 /// The placeholder of an image that no README names.
 const IMAGE_PLACEHOLDER: &str = "to-be-completed";

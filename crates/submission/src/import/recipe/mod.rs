@@ -11,6 +11,7 @@ use itertools::Itertools as _;
 
 use super::ImportableResult;
 use super::model::PublishedSubmission;
+use retrial_results::evidence::tree::accelerators::Accelerators;
 use write::{mapping_to_yaml, to_single_line};
 
 /// A recipe that is being written.
@@ -48,7 +49,7 @@ fn render_header(published: &PublishedSubmission<'_>, incomplete: &[String]) -> 
     let accelerators = published.entry.system.accelerators.as_ref();
     let on = accelerators.map_or_else(
         || benchmark.system.clone(),
-        super::Accelerators::format_count_and_models,
+        Accelerators::format_count_and_models,
     );
     let mut head = format!(
         "# From published results by `retrial new NAME --from-results`: {}\n\

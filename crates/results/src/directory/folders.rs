@@ -3,34 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use super::ResultSet;
-use super::basis::JudgeInputs;
-use super::other_system::SubmissionOrigin;
-use crate::app::failure::Failure;
-use crate::app::launch::stand_ins::open_with_stand_ins;
-use crate::app::open;
-use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
-use retrial_document::ErrorText;
+use super::basis::JudgeBasis;
+use super::error::JudgeError;
+use super::origin::SubmissionOrigin;
+use crate::evidence::folders::{self, ResultGroup, ResultsDirectory};
+use crate::verdict::{Qualifier, QualifierKind, RunContext};
 use retrial_plan::Plan;
-use retrial_results::evidence::folders::{self, ResultGroup, ResultsDirectory};
-use retrial_results::verdict::{Qualifier, QualifierKind, RunContext};
 
-/// The evidence of every result in or below a directory, grouped for judging.
+/// The evidence of every result in or below a directory, grouped for judging: by the plan of a recipe, if there is
+/// one.
+///
+/// # Errors
+/// If it has no results, or they are of another system than the recipe's figures.
 pub fn gather_folders(
-    global: &GlobalOptions,
     directory: &Path,
-    basis: &JudgeInputs<'_>,
-) -> Result<Vec<ResultSet>, Failure> {
-    let plan = plan_of_recipe(global, basis.request)?;
-    let folder_groups = folders::gather_groups(&ResultsDirectory {
+    plan: Option<&Plan>,
+    basis: &JudgeBasis,
+) -> Result<Vec<ResultSet>, JudgeError> {
+    let groups = folders::gather_groups(&ResultsDirectory {
         path: directory,
-        plan: plan.as_ref(),
-        scenario: basis.request.scenario.as_deref(),
+        plan,
+        scenario: basis.scenario.as_deref(),
         without_recipe: basis,
-    });
-    let groups = folder_groups.map_err(|error| Failure::usage(ErrorText::of(&error)))?;
+    })?;
     let groups = groups.into_iter();
     groups
-        .map(|group| add_context(group, directory, plan.as_ref(), basis))
+        .map(|group| add_context(group, directory, plan, basis))
         .collect()
 }
 
@@ -39,8 +37,8 @@ fn add_context(
     group: ResultGroup,
     directory: &Path,
     plan: Option<&Plan>,
-    basis: &JudgeInputs<'_>,
-) -> Result<ResultSet, Failure> {
+    basis: &JudgeBasis,
+) -> Result<ResultSet, JudgeError> {
     let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
     let mut context = match plan {
         Some(plan) => RunContext::from(plan),
@@ -61,7 +59,7 @@ fn add_context(
     let changing_options = group.changing_options.into_iter();
     let changes = changing_options.map(|change| Qualifier::new(QualifierKind::Modified, change));
     context.execution.extend(changes);
-    context.require_accuracy |= basis.request.require_accuracy;
+    context.require_accuracy |= basis.require_accuracy;
     context.warnings.extend(group.warnings);
     Ok(ResultSet {
         path: path_as_typed(directory, group.place.group),
@@ -85,8 +83,8 @@ fn path_as_typed(directory: &Path, folder: PathBuf) -> PathBuf {
 fn other_system_qualifiers(
     group: &ResultGroup,
     plan: &Plan,
-    basis: &JudgeInputs<'_>,
-) -> Result<Vec<Qualifier>, Failure> {
+    basis: &JudgeBasis,
+) -> Result<Vec<Qualifier>, JudgeError> {
     let is_of_loadgen = group.evidence.iter().any(|one| one.loadgen);
     let origin = if is_of_loadgen {
         SubmissionOrigin::from_inference(&group.place)
@@ -94,23 +92,6 @@ fn other_system_qualifiers(
         SubmissionOrigin::from_training(&group.place.group)
     };
     let qualifiers =
-        origin.map(|origin| origin.system_qualifiers(plan, &basis.rounds, basis.request.force));
+        origin.map(|origin| origin.system_qualifiers(plan, &basis.rounds, basis.force));
     Ok(qualifiers.transpose()?.unwrap_or_default())
-}
-
-/// The plan of `--recipe`, by which results are read.
-fn plan_of_recipe(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, Failure> {
-    let Some(recipe) = &request.recipe else {
-        return Ok(None);
-    };
-    let recipe = RecipeRequest {
-        recipe: recipe.clone(),
-        settings: request.settings.clone(),
-    };
-    // Host paths that must be set for a run do not affect the published figures.
-    let (opened, _) = open_with_stand_ins(&recipe)?;
-    let mut everything = PlanRequest::whole_recipe(recipe);
-    everything.files.rules.clone_from(&request.rules);
-    let host = open::probe_host(global);
-    opened.plan(global, &everything, Some(&host)).map(Some)
 }

@@ -5,13 +5,16 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::basis::JudgeInputs;
-use crate::app::failure::Failure;
+use super::ResultSet;
+use super::basis::JudgeBasis;
+use super::error::JudgeError;
+use crate::evidence::identity::SharedRuns;
+use crate::evidence::training::{self, TrainingTrees};
+use crate::evidence::tree::gather::gather_place;
+use crate::evidence::tree::judge::benchmark_context;
+use crate::evidence::tree::{self, JudgedBenchmark, SubmissionTrees, TreeFault};
+use crate::verdict::ExitCode;
 use retrial_document::ErrorText;
-use retrial_results::evidence::identity::SharedRuns;
-use retrial_results::evidence::training::{self, TrainingTrees};
-use retrial_results::evidence::tree::{self, JudgedBenchmark, SubmissionTrees, TreeFault};
-use retrial_results::verdict::ExitCode;
 
 /// How many benchmarks all cores read before the first is shown, in their order: enough that no
 /// core waits long for the slowest, and so few that a tree of any size takes little memory.
@@ -27,6 +30,9 @@ pub enum SuiteTrees {
 
 impl SuiteTrees {
     /// Finds the submission trees in a directory; none if there are none.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
     pub fn find(directory: &Path) -> io::Result<Option<Self>> {
         Ok(match tree::find_submission_trees(directory)? {
             Some(trees) => Some(Self::Inference(trees)),
@@ -36,12 +42,15 @@ impl SuiteTrees {
 
     /// Judges every benchmark, and passes on each verdict in its order. Returns the faults of the tree
     /// itself with the exit code. If only `LoadGen`'s own rules are checked, `note` says so first.
-    pub(super) fn judge(
+    ///
+    /// # Errors
+    /// If the round of training results is not known.
+    pub fn judge(
         &self,
-        basis: &JudgeInputs<'_>,
+        basis: &JudgeBasis,
         note: impl FnOnce(&ErrorText),
         mut each: impl FnMut(JudgedBenchmark),
-    ) -> Result<(ExitCode, Vec<TreeFault>), Failure> {
+    ) -> Result<(ExitCode, Vec<TreeFault>), JudgeError> {
         let mut exits = Vec::new();
         let mut each = |judged: JudgedBenchmark| {
             exits.push(judged.verdict.exit_code);
@@ -57,6 +66,47 @@ impl SuiteTrees {
         exits.push(ExitCode::NotReproduced.success_if(!is_violated));
         Ok((ExitCode::first_applicable(exits), faults))
     }
+
+    /// The evidence of every result, grouped for judging.
+    ///
+    /// # Errors
+    /// If the round of training results is not known.
+    pub fn gather(&self, basis: &JudgeBasis) -> Result<Vec<ResultSet>, JudgeError> {
+        Ok(match self {
+            Self::Inference(trees) => gather_inference(trees, basis),
+            Self::Training(trees) => gather_training(trees, basis)?,
+        })
+    }
+}
+
+fn gather_inference(trees: &SubmissionTrees, basis: &JudgeBasis) -> Vec<ResultSet> {
+    let (context, _) = basis.inference_context(trees);
+    let gathered = trees.benchmarks.iter().map(|benchmark| {
+        let places = benchmark.scenarios.iter();
+        let evidence = places.flat_map(|place| gather_place(place, &context).evidence);
+        ResultSet {
+            path: benchmark.submitter.root.join(benchmark.relative_path()),
+            context: benchmark_context(benchmark, &context),
+            evidence: evidence.collect(),
+        }
+    });
+    gathered.collect()
+}
+
+fn gather_training(
+    trees: &TrainingTrees,
+    basis: &JudgeBasis,
+) -> Result<Vec<ResultSet>, JudgeError> {
+    let context = basis.training_context(trees)?;
+    let gathered = trees.results.iter().map(|result| {
+        let (context, evidence) = training::gather_evidence(result, &context);
+        ResultSet {
+            path: result.root.join(result.relative_path()),
+            context,
+            evidence: vec![evidence],
+        }
+    });
+    Ok(gathered.collect())
 }
 
 /// Judges on all cores, and passes on the verdicts in order.
@@ -73,7 +123,7 @@ fn judge_each<T: Sync, J: Send>(
 
 fn judge_inference(
     trees: &SubmissionTrees,
-    basis: &JudgeInputs<'_>,
+    basis: &JudgeBasis,
     note: impl FnOnce(&ErrorText),
     each: &mut dyn FnMut(JudgedBenchmark),
 ) -> Vec<TreeFault> {
@@ -99,9 +149,9 @@ fn judge_inference(
 
 fn judge_training(
     trees: &TrainingTrees,
-    basis: &JudgeInputs<'_>,
+    basis: &JudgeBasis,
     each: &mut dyn FnMut(JudgedBenchmark),
-) -> Result<Vec<TreeFault>, Failure> {
+) -> Result<Vec<TreeFault>, JudgeError> {
     let context = basis.training_context(trees)?;
     let mut faults = trees.faults.clone();
     let mut shared = SharedRuns::default();

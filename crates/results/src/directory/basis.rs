@@ -1,57 +1,66 @@
 //! The basis of judgements: known rounds, and published figures. For results outside a submission tree, the
-//! logs' seeds determine the round, their folders possibly the benchmark, and the command line the rest.
+//! logs' seeds determine the round, their folders possibly the benchmark, and the user the rest.
 
 use itertools::Itertools as _;
 
-use crate::app::catalog;
-use crate::app::failure::Failure;
-use crate::app::options::JudgeRequest;
+use super::error::JudgeError;
+use crate::evidence::folders::RecipelessRules;
+use crate::evidence::result_path::ResultPath;
+use crate::evidence::training::{self, TrainingContext, TrainingTrees};
+use crate::evidence::tree::published::ResultKey;
+use crate::evidence::tree::{
+    self, JudgeContext, PublishedFigures, SubmissionTrees, TreeFault, TreeRound,
+};
+use crate::evidence::unknown_rules;
 use retrial_document::measures::format;
 use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
 use retrial_mlperf::rounds::{InferenceRules, Round, Rounds};
 use retrial_mlperf::training::built_in_training_rounds as training_rules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
-use retrial_results::evidence::folders::RecipelessRules;
-use retrial_results::evidence::result_path::ResultPath;
-use retrial_results::evidence::training::{self, TrainingContext, TrainingTrees};
-use retrial_results::evidence::tree::published::ResultKey;
-use retrial_results::evidence::tree::{
-    self, JudgeContext, PublishedFigures, SubmissionTrees, TreeFault, TreeRound,
-};
-use retrial_results::evidence::unknown_rules;
 
-/// The request of the command line, with the files that it names.
-pub struct JudgeInputs<'a> {
-    pub(super) request: &'a JudgeRequest,
-    pub(super) rounds: Rounds,
-    pub(super) published: Option<PublishedFigures>,
-    pub(super) rules: JudgeRules,
+/// What results outside of runs are judged by.
+#[derive(Default)]
+pub struct JudgeBasis {
+    /// The known rounds of inference.
+    pub rounds: Rounds,
+    /// The figures that results are compared with.
+    pub published: Option<PublishedFigures>,
+    /// The limits of judgements.
+    pub rules: JudgeRules,
+    /// The round that the user names, if any.
+    pub round: Option<String>,
+    /// The benchmark that the user names, if any.
+    pub benchmark: Option<String>,
+    /// The division that the user names, if any.
+    pub division: Option<String>,
+    /// The scenario that the user names, if any.
+    pub scenario: Option<String>,
+    /// Performance without accuracy is inconclusive.
+    pub require_accuracy: bool,
+    /// Results of another system than the recipe's are compared, as `modified`.
+    pub force: bool,
 }
 
-impl<'a> JudgeInputs<'a> {
-    /// Reads the rules; there are no published figures yet.
-    pub fn read(request: &'a JudgeRequest) -> Result<Self, Failure> {
-        let basis = Self {
-            request,
-            rounds: catalog::load_rounds(&request.rules)?,
-            published: None,
-            rules: JudgeRules::default(),
-        };
-        if let (Some(name), None) = (&request.round, basis.named_round()) {
-            return Err(Failure::usage(format!(
-                "no rules of a round {name:?}; there are {} of MLPerf Inference (--rules FILE adds \
-                 others), {} of MLPerf Training",
-                basis.rounds.round_names().join(", "),
-                training_rounds()
-            )));
+impl JudgeBasis {
+    /// Refuses a round that the user names and that is not known.
+    ///
+    /// # Errors
+    /// If there is no such round.
+    pub fn require_known_round(&self) -> Result<(), JudgeError> {
+        match (&self.round, self.named_round()) {
+            (Some(name), None) => Err(JudgeError::UnknownRound {
+                name: name.clone(),
+                inference: self.rounds.round_names().join(", "),
+                training: training_rounds(),
+            }),
+            _ => Ok(()),
         }
-        Ok(basis)
     }
 
-    /// The round of `--round`.
-    pub(super) fn named_round(&self) -> Option<&Round> {
-        let name = self.request.round.as_ref()?;
+    /// The round that the user names.
+    fn named_round(&self) -> Option<&Round> {
+        let name = self.round.as_ref()?;
         self.rounds.get("mlperf-inference", name)
     }
 
@@ -68,10 +77,10 @@ impl<'a> JudgeInputs<'a> {
         };
         let context = JudgeContext {
             round: named.or_else(|| Some(tree_round.as_ref()?.round)),
-            benchmark: self.request.benchmark.as_deref(),
+            benchmark: self.benchmark.as_deref(),
             published: self.published.as_ref(),
             rules: &self.rules,
-            require_accuracy: self.request.require_accuracy,
+            require_accuracy: self.require_accuracy,
         };
         (
             context,
@@ -81,9 +90,14 @@ impl<'a> JudgeInputs<'a> {
 
     /// The context for training results: the named round, else the one that their paths, benchmarks and
     /// dates indicate.
-    pub fn training_context(&self, trees: &TrainingTrees) -> Result<TrainingContext<'_>, Failure> {
-        let request = self.request;
-        let selected = match &request.round {
+    ///
+    /// # Errors
+    /// If there is no such round, or nothing indicates one.
+    pub fn training_context(
+        &self,
+        trees: &TrainingTrees,
+    ) -> Result<TrainingContext<'_>, JudgeError> {
+        let selected = match &self.round {
             Some(name) => {
                 let bare = |name: &str| name.trim_start_matches(['v', 'V']).to_owned();
                 let mut rounds = training_rules().iter();
@@ -93,41 +107,36 @@ impl<'a> JudgeInputs<'a> {
         };
         let round = selected.ok_or_else(|| {
             let known = training_rounds();
-            match &request.round {
-                Some(name) => Failure::usage(format!(
-                    "no rules of MLPerf Training {name}; known: {known}"
-                )),
-                None => Failure::usage(
-                    "neither the path nor the benchmarks and dates of the logs identify the round",
-                )
-                .with_help(format!("choose one: --round ROUND ({known})")),
+            match self.round.clone() {
+                Some(name) => JudgeError::UnknownTrainingRound { name, known },
+                None => JudgeError::NoTrainingRound { known },
             }
         })?;
         Ok(TrainingContext {
             round,
-            benchmark: request.benchmark.as_deref(),
-            division: request.division.as_deref(),
+            benchmark: self.benchmark.as_deref(),
+            division: self.division.as_deref(),
             published: self.published.as_ref(),
             rules: &self.rules,
         })
     }
 
-    /// The submission that results belong to, by their path, their rules and the command line.
+    /// The submission that results belong to, by their path, their rules and the user.
     pub fn submission(&self, place: &ResultPath, rules: Option<&InferenceRules>) -> Submission {
         let mut submission = place.submission();
-        submission.benchmark = self.benchmark(place);
+        submission.benchmark = self.benchmark_of(place);
         if let Some(rules) = rules {
             "mlperf-inference".clone_into(&mut submission.suite);
             submission.round = Some(rules.round.clone());
         }
-        let division = self.request.division.clone();
+        let division = self.division.clone();
         submission.division = division.or(submission.division);
         submission
     }
 
-    /// The benchmark, by the command line or the path.
-    fn benchmark(&self, place: &ResultPath) -> String {
-        let named = self.request.benchmark.clone();
+    /// The benchmark, by the user or the path.
+    fn benchmark_of(&self, place: &ResultPath) -> String {
+        let named = self.benchmark.clone();
         named.unwrap_or_else(|| place.submission().benchmark)
     }
 
@@ -146,14 +155,14 @@ impl<'a> JudgeInputs<'a> {
     ) -> Option<InferenceRules> {
         let round = self.round_for_log(run)?;
         let rules = round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)?;
-        Some(match &self.request.division {
+        Some(match &self.division {
             Some(division) => rules.in_division(division),
             None => rules,
         })
     }
 }
 
-impl RecipelessRules for JudgeInputs<'_> {
+impl RecipelessRules for JudgeBasis {
     fn plan_measurement(
         &self,
         scenario: &str,
@@ -161,7 +170,7 @@ impl RecipelessRules for JudgeInputs<'_> {
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> MeasurementPlan {
-        let benchmark = self.benchmark(place);
+        let benchmark = self.benchmark_of(place);
         let rules = self.rules_for_log(&benchmark, scenario, run);
         let mut measurement = MeasurementPlan {
             loadgen: true,
@@ -171,7 +180,7 @@ impl RecipelessRules for JudgeInputs<'_> {
             && let (Some(rules), Some(published)) = (&rules, &self.published)
         {
             let key = ResultKey {
-                division: self.request.division.as_deref(),
+                division: self.division.as_deref(),
                 benchmark: &benchmark,
                 official: &rules.benchmark,
                 scenario,
@@ -191,7 +200,7 @@ impl RecipelessRules for JudgeInputs<'_> {
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<InferenceRules> {
-        self.rules_for_log(&self.benchmark(place), scenario, run)
+        self.rules_for_log(&self.benchmark_of(place), scenario, run)
     }
 
     fn reason_for_unknown_rules(
@@ -200,7 +209,7 @@ impl RecipelessRules for JudgeInputs<'_> {
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<String> {
-        let benchmark = self.benchmark(place);
+        let benchmark = self.benchmark_of(place);
         let is_known = self.rules_for_log(&benchmark, scenario, run).is_some();
         (!is_known).then(|| {
             unknown_rules::reason_for_result(self.round_for_log(run), &benchmark, scenario)

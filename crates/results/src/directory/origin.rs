@@ -3,17 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::failure::Failure;
+use super::error::JudgeError;
+use crate::evidence::result_path::ResultPath;
+use crate::evidence::training;
+use crate::evidence::tree::accelerators::Accelerators;
+use crate::evidence::tree::read_description;
+use crate::verdict::{Qualifier, QualifierKind};
 use retrial_mlperf::rounds::Rounds;
 use retrial_plan::Plan;
-use retrial_results::evidence::result_path::ResultPath;
-use retrial_results::evidence::training;
-use retrial_results::evidence::tree::read_description;
-use retrial_results::verdict::{Qualifier, QualifierKind};
-use retrial_submission::import::Accelerators;
 
 /// The origin of results, as their submission tree states it.
-pub struct SubmissionOrigin {
+pub(super) struct SubmissionOrigin {
     folder: PathBuf,
     benchmark: String,
     system: String,
@@ -56,20 +56,19 @@ impl SubmissionOrigin {
         plan: &Plan,
         rounds: &Rounds,
         force: bool,
-    ) -> Result<Vec<Qualifier>, Failure> {
+    ) -> Result<Vec<Qualifier>, JudgeError> {
         let differences = self.describe_differences(plan, rounds);
         if differences.is_empty() {
             return Ok(Vec::new());
         }
-        let reason = differences.join(", ");
+        let differences = differences.join(", ");
         if force {
-            return Ok(vec![Qualifier::new(QualifierKind::Modified, reason)]);
+            return Ok(vec![Qualifier::new(QualifierKind::Modified, differences)]);
         }
-        Err(Failure::usage(format!(
-            "{} differs from the system of the recipe's figures: {reason}",
-            self.folder.display()
-        ))
-        .with_help("compare anyway, as `modified`: --force"))
+        Err(JudgeError::OtherSystem {
+            folder: self.folder.clone(),
+            differences,
+        })
     }
 
     /// Names what differs: `system 87xMI355X (recipe: 8xMI355X)`.

@@ -30,7 +30,8 @@ impl Accelerators {
             return None;
         }
         let vendor = detect_vendor(name);
-        let total = sum_model_counts(name).or_else(|| Some(per_node? * machine_count(description)));
+        let total =
+            sum_model_counts(name).or_else(|| Some(per_node? * count_machines(description)));
         Some(Self {
             name: name.to_owned(),
             vendor,
@@ -70,7 +71,7 @@ impl Accelerators {
 }
 
 /// Returns the number of machines of a system; one if its description does not state it.
-pub(super) fn machine_count(description: &Map<String, Value>) -> u32 {
+pub fn count_machines(description: &Map<String, Value>) -> u32 {
     let nodes = read_number(description, "number_of_nodes");
     nodes.filter(|count| *count > 0).unwrap_or(1)
 }
