@@ -17,6 +17,8 @@
 pub mod allowed_signers;
 pub mod blocks;
 pub mod body;
+pub mod canonical;
+pub mod comparison;
 pub mod differences;
 pub mod envelope;
 pub mod error;

@@ -1,7 +1,6 @@
 //! A run's evidence for others: packs and signs it, and verifies it. Needs no engine, no network and no home.
 
 mod canonical;
-mod compare;
 mod keys;
 mod pack;
 mod recipe;

@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
 use super::canonical::EvidenceFileError;
-use super::{canonical, compare, recipe, rules, unpack};
+use super::{canonical, recipe, rules, unpack};
+use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
 use retrial_bundle::allowed_signers::{AllowedSigners, KeyAuthorization};
@@ -20,7 +21,7 @@ use retrial_bundle::statement::{Statement, StatementSources};
 use retrial_bundle::verification::{
     PlanComparison, Rejudgement, SignatureState, Verification, VerifiedImage,
 };
-use retrial_bundle::{BundleError, BundleHead, BundleManifest, differences};
+use retrial_bundle::{BundleError, BundleHead, BundleManifest, comparison, differences};
 use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::evidence::plan_source::plan_differences;
@@ -232,10 +233,10 @@ fn judge_unpacked(
     let events: Vec<Event> =
         Journal::read(&run.journal_path()).map_err(RejudgementError::Journal)?;
     let verdict = judge_run(run, false)?;
-    let rules_comparison = rules::compare_with_builtin(&plan);
+    let rules_comparison = comparison::compare_rules(&plan, catalog::built_in_rounds());
     let by_program = rules::judge_by_builtin_rules(run, &plan, &events).outcome;
     let mut differences: Vec<String> = forms.collect();
-    differences.extend(compare::verdict_differences(&recorded, &verdict));
+    differences.extend(comparison::verdict_differences(&recorded, &verdict));
     let text =
         read_text_beneath(run.path(), Path::new("recipe.yaml"), MAX_TEXT_BYTES).unwrap_or_default();
     if sha256_hex(text.as_bytes()) != plan.recipe_hash {
@@ -261,7 +262,7 @@ fn judge_unpacked(
         differences,
         plan: plan_source(run, &plan),
         recipe: recipe::compare_with_builtin(&plan, &text),
-        statement_differs: compare::statement_differences(
+        statement_differs: comparison::statement_differences(
             statement,
             facts,
             manifest,
@@ -272,7 +273,7 @@ fn judge_unpacked(
             pinned: !unpinned(&verdict),
             digests: state.digests.clone(),
         },
-        basis: compare::verdict_basis(manifest),
+        basis: comparison::verdict_basis(manifest),
         missing: missing_files(&plan, manifest),
         tool: statement.predicate.run.tool.clone(),
         verdict,
@@ -321,7 +322,7 @@ fn verification_problems(judged: &Rejudgement) -> Vec<String> {
         .iter()
         .map(|difference| format!("its verdict does not match its logs: {difference}"))
         .collect();
-    if let Some(difference) = compare::describe_difference(judged.recorded, judged.by_program) {
+    if let Some(difference) = comparison::describe_difference(judged.recorded, judged.by_program) {
         problems.push(format!(
             "its verdict does not match the round's rules: {difference}"
         ));

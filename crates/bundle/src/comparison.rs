@@ -1,10 +1,13 @@
-//! Compares the recorded verdict of a bundle with the recomputed one, and the statement with both.
+//! Compares the recorded verdict of a bundle with the recomputed one, the statement with both, and the rules of its
+//! plan with the built-in ones.
 
 use std::fmt::Display;
 
-use retrial_bundle::manifest::BundleManifest;
-use retrial_bundle::statement::{Statement, StatementSources};
-use retrial_bundle::verification::{BasisKind, VerdictBasis};
+use crate::manifest::BundleManifest;
+use crate::statement::{Statement, StatementSources};
+use crate::verification::{BasisKind, RulesComparison, VerdictBasis};
+use retrial_mlperf::rounds::Rounds;
+use retrial_plan::Plan;
 use retrial_results::verdict::{Qualifier, ResultVerdict, Verdict};
 
 /// Figures that differ by less are the same: JSON keeps every digit, but another version may add up in another
@@ -153,6 +156,33 @@ pub fn statement_differences(
     ];
     let wrong = parts.into_iter().filter(|(_, same)| !same);
     wrong.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Compares the rules in a plan with those of known rounds.
+pub fn compare_rules(plan: &Plan, known: &Rounds) -> RulesComparison {
+    let Some(name) = plan.describe_rules() else {
+        return RulesComparison::None;
+    };
+    let replaced = with_rules_of(plan, known);
+    if replaced.measurement_rules().next().is_none() {
+        return RulesComparison::Unknown { name };
+    }
+    let rules_of = |plan: &Plan| -> Vec<_> {
+        let measurements = plan.measurements.iter();
+        measurements.map(|one| one.rules.clone()).collect()
+    };
+    if rules_of(&replaced) == rules_of(plan) {
+        RulesComparison::Same { name }
+    } else {
+        RulesComparison::Differ { name }
+    }
+}
+
+/// The plan with the rules that known rounds have.
+pub fn with_rules_of(plan: &Plan, known: &Rounds) -> Plan {
+    let mut replaced = plan.clone();
+    replaced.add_round_rules(known);
+    replaced
 }
 
 /// Returns the basis of a verdict: files that were judged again, and files whose statements are accepted.
