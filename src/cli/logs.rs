@@ -9,8 +9,9 @@ use std::time::Duration;
 use super::arguments::LogsArguments;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::site::Liveness;
+use crate::app::site;
 use crate::app::terminal;
+use retrial_cluster::job::liveness::Liveness;
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_plan::Plan;
 use retrial_plan::step::Step;
@@ -56,7 +57,7 @@ pub fn print_logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<E
     let mut liveness = Liveness::new(&whole);
     loop {
         // Determined before reading: output written until then is read in this iteration.
-        let continues = arguments.follow && liveness.is_live();
+        let continues = arguments.follow && liveness.is_live(site::has_job);
         for tail in &mut tails {
             match tail.print_new() {
                 Ok(bytes) => printed += bytes,

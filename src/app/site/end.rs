@@ -1,33 +1,18 @@
 //! Reports how a run on a site ended: its verdict, or the state of its job.
 
-use std::time::Duration;
-
-use itertools::{Itertools as _, join};
+use itertools::join;
 use serde_json::Value;
 
 use super::run_job::JobOutcome;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{follow, terminal};
-use retrial_cluster::job::record::{self, JobSubmission};
-use retrial_cluster::job::submit::is_living;
-use retrial_cluster::site::time_limit::warning_time_s;
-use retrial_cluster::slurm::{Job, Slurm};
+use retrial_cluster::job::cause::{find_stop_cause, job_output_tail, wait_for_accounting};
+use retrial_cluster::job::record;
+use retrial_cluster::slurm::Slurm;
 use retrial_document::ErrorText;
-use retrial_document::measures::format;
-use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
-use retrial_store::open::read_text_beneath;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
-
-/// The largest number of lines of a job's output that are shown.
-const MAX_OUTPUT_LINES: usize = 12;
-/// The largest number of queries of the accounting for the end of a job.
-const MAX_ACCOUNTING_QUERIES: u32 = 6;
-/// The time between two of these queries.
-const ACCOUNTING_QUERY_INTERVAL: Duration = Duration::from_millis(500);
-/// The largest part of a job's output that is read, bytes.
-const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
 pub fn suggest_commands(home: &Home, record: &RecordDirectory, words: &[(&str, &str)]) -> String {
@@ -83,7 +68,7 @@ pub async fn report_end(
             let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
             let why = if stopped {
                 let job = wait_for_accounting(slurm, &submission, id).await;
-                let (by, why) = stop_cause(job.as_ref(), &submission, id);
+                let (by, why) = find_stop_cause(job.as_ref(), &submission, id);
                 exit = by;
                 let verdict = if judged { "" } else { "no verdict: " };
                 Some(format!("{verdict}{why}").into())
@@ -115,7 +100,7 @@ pub async fn report_end(
                 let text = printed.fold(ErrorText::new(message), ErrorText::with_help);
                 return Err(Failure::host(with_next_steps(text)));
             }
-            let (exit, why) = stop_cause(job.as_ref(), &submission, id);
+            let (exit, why) = find_stop_cause(job.as_ref(), &submission, id);
             let note = with_next_steps(format!("no verdict: {why}").into());
             (exit, Some(note))
         }
@@ -129,58 +114,4 @@ pub async fn report_end(
         terminal::note_error(&note);
     }
     Ok(exit)
-}
-
-/// Returns a job that is ending or has ended, from the accounting.
-async fn wait_for_accounting(slurm: &Slurm, submission: &JobSubmission, id: &str) -> Option<Job> {
-    let mut job = None;
-    for _ in 0..MAX_ACCOUNTING_QUERIES {
-        // A site may have no accounting.
-        let jobs = slurm
-            .query_accounting(&submission.accounting_start())
-            .await
-            .ok()?;
-        job = jobs.into_iter().rfind(|job| job.id == id);
-        // The job ends shortly after the run, and the accounting hears of its beginning and its end later still.
-        if job.as_ref().is_some_and(|job| !is_living(job)) {
-            break;
-        }
-        tokio::time::sleep(ACCOUNTING_QUERY_INTERVAL).await;
-    }
-    job
-}
-
-/// Returns the cause of an unrequested stop of a run: a failed node, the time limit, or a manual scancel.
-fn stop_cause(job: Option<&Job>, submission: &JobSubmission, id: &str) -> (ExitCode, String) {
-    if let Some(job) = job.filter(|job| job.has_lost_node()) {
-        let why = format!(
-            "a node of job {id} failed ({}); completed measurements are kept, and `resume` continues in a new job",
-            job.nodes
-        );
-        return (ExitCode::Host, why);
-    }
-    let limit = Duration::from_secs(submission.time_limit_s);
-    let reached = |job: &Job| job.has_reached_time_limit(warning_time_s(limit));
-    if job.is_some_and(reached) {
-        let limit = format::format_time_limit(limit.as_secs());
-        let why = format!(
-            "job {id} reached its time limit of {limit}; completed measurements are kept, and `resume` continues in a new job"
-        );
-        return (ExitCode::Interrupted, why);
-    }
-    let why = format!("job {id} was cancelled; completed measurements are kept");
-    (ExitCode::Interrupted, why)
-}
-
-/// The last lines of the job's own output, below a title: a prolog's error, a missing program.
-pub fn job_output_tail(run: &RecordDirectory, id: &str) -> Vec<String> {
-    let name = format!("slurm-{id}.out");
-    let text = read_text_beneath(run.path(), name.as_ref(), MAX_OUTPUT_BYTES).unwrap_or_default();
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let last = lines.tail(MAX_OUTPUT_LINES);
-    let mut last: Vec<String> = last.map(|line| format!("  | {}", sanitize(line))).collect();
-    if !last.is_empty() {
-        last.insert(0, format!("the last lines of {name}:"));
-    }
-    last
 }

@@ -2,7 +2,7 @@
 //! into the shared directory, stopped and resumed through the scheduler.
 //!
 //! - `site_files`: site files. `request`: the submission, before a node is known.
-//! - `start`: submits, resumes and stops a run. `liveness`: whether its job is alive.
+//! - `start`: submits, resumes and stops a run.
 //! - `follow`: follows the job of a run (`run_job`) or the arrays of a batch. A run's job is shown by `display`, and by
 //!   `waiting_line` in the queue; `end` reports how the run ended.
 //! - `node`: the first action of the job on its node.
@@ -10,7 +10,6 @@
 pub mod display;
 pub mod end;
 pub mod follow;
-mod liveness;
 pub mod node;
 pub mod request;
 mod run_job;
@@ -18,5 +17,4 @@ pub mod site_files;
 mod start;
 pub mod waiting_line;
 
-pub use liveness::Liveness;
-pub use start::{open_or_saved_site, resume_run, stop_run, submit_run};
+pub use start::{has_job, open_or_saved_site, resume_run, stop_run, submit_run};

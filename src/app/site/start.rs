@@ -14,7 +14,7 @@ use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
 use crate::app::{runtime, terminal};
 use retrial_cluster::job::record::{REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
 use retrial_cluster::job::submit::{
-    SubmitRequest, SubmittedJob, living_job, slurm_for_run, submit_once,
+    SubmitRequest, SubmittedJob, is_living, living_job, slurm_for_run, submit_once,
 };
 use retrial_cluster::job::target::JobTarget;
 use retrial_cluster::site::script::JobWork;
@@ -98,6 +98,16 @@ pub fn resume_run(
         let job = submit_once(&slurm, &request, &note_unless_quiet(global)).await?;
         follow_job(global, &slurm, directory, job, require_accuracy).await
     })
+}
+
+/// Returns whether a run's job waits or runs; also if the controller does not answer.
+pub fn has_job(directory: &RunDirectory) -> bool {
+    let slurm = slurm_for_run(directory);
+    let Ok(runtime) = runtime::start_runtime() else {
+        return false;
+    };
+    let jobs = runtime.block_on(slurm.query_queue());
+    jobs.map_or(true, |jobs| jobs.iter().any(is_living))
 }
 
 /// A site by its name; else as it was when a run or an array in this directory was submitted.

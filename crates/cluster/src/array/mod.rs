@@ -3,8 +3,10 @@
 //!
 //! - `manifest`: the arrays in a batch's directory.
 //! - `resubmission`: which tasks are to be submitted, and in which arrays.
+//! - `session`: the arrays of the batch's latest session.
 //! - `followed_task`: the state of a task, as its journal and Slurm show it.
 
 pub mod followed_task;
 pub mod manifest;
 pub mod resubmission;
+pub mod session;

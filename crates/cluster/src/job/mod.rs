@@ -3,13 +3,16 @@
 //!
 //! - `target`: how jobs are submitted. `record`: the records of jobs in the directory of a run or an array.
 //! - `submit`: one job at a time for a run, even if replies are lost.
-//! - `queries`: Slurm's state of a job. `events` and `incoming_journal`: what the job writes.
+//! - `queries`: Slurm's state of a job. `events` and `incoming_journal`: what the job writes. `liveness`: whether a run
+//!   continues. `cause`: why it ended early.
 //! - `stopper`: ends a job.
 
 use std::time::Duration;
 
+pub mod cause;
 pub mod events;
 pub mod incoming_journal;
+pub mod liveness;
 pub mod queries;
 pub mod record;
 pub mod stopper;

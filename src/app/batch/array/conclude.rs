@@ -5,12 +5,11 @@ use crate::app::batch::judge;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_batch::BatchPlan;
-use retrial_batch::journal::{BatchEvent, BatchEventKind};
+use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnd, read_journal, read_state};
+use retrial_cluster::array::session::{lock_submission, record_event};
 use retrial_results::verdict::ExitCode;
-use retrial_store::journal::Journal;
-use retrial_store::lock::FileLock;
-use retrial_store::{RecordDirectory, StoreError};
+use retrial_store::RecordDirectory;
 
 /// Judges a batch whose tasks have ended, unless some were stopped, and records how it ended.
 pub fn conclude_batch(
@@ -44,19 +43,4 @@ pub fn conclude_batch(
     }
     let reason = ended.reason;
     Ok(BatchOutcome::new(global, directory, exit, verdict, reason))
-}
-
-/// Takes the lock of whoever submits arrays of a batch, or concludes it.
-pub fn lock_submission(batch: &RecordDirectory) -> Result<FileLock, StoreError> {
-    FileLock::acquire(&batch.join("submit.lock"), batch.id())
-}
-
-/// Records an event of a batch, under its lock.
-pub fn record_event(
-    batch: &RecordDirectory,
-    what: BatchEventKind,
-) -> Result<BatchEvent, StoreError> {
-    let event = BatchEvent::now(what);
-    Journal::open(&batch.journal_path())?.write(&event)?;
-    Ok(event)
 }

@@ -6,7 +6,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::site::end::job_output_tail;
 use crate::app::site::follow::{FollowedJobs, StoppableJob};
 use crate::app::site::waiting_line::WaitingLine;
 use crate::app::terminal;
@@ -15,6 +14,7 @@ use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{WorkerQueues, assign_tasks};
 use retrial_cluster::array::followed_task::FollowedTask;
 use retrial_cluster::array::manifest::Array;
+use retrial_cluster::job::cause::job_output_tail;
 use retrial_cluster::job::queries::find_jobs;
 use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_document::ErrorText;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::conclude::{conclude_batch, lock_submission, record_event};
+use super::conclude::conclude_batch;
 use super::followed_arrays::FollowedArrays;
 use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::follow::BatchOutcome;
@@ -16,18 +16,18 @@ use crate::app::site::end::{describe_continuing, print_detached};
 use crate::app::site::follow::{FollowEnd, JobFollower};
 use crate::app::site::request::job_target;
 use crate::app::terminal;
-use retrial_batch::journal::{BatchEvent, BatchEventKind};
-use retrial_batch::run::{assign_tasks, read_journal};
+use retrial_batch::run::assign_tasks;
 use retrial_batch::{BatchPlan, OnFailure};
 use retrial_cluster::array::manifest::Array;
-use retrial_cluster::array::resubmission::{TaskState, next_arrays, task_states};
+use retrial_cluster::array::session::{
+    begin_session, create_next_arrays, reused_runs_event, submitted_arrays,
+};
 use retrial_cluster::job::submit::{self, SubmitRequest};
 use retrial_cluster::job::target::JobTarget;
 use retrial_cluster::site::script::JobWork;
 use retrial_cluster::site::time_limit::job_time_limit;
 use retrial_cluster::site_files::SiteFile;
 use retrial_cluster::slurm;
-use retrial_document::ErrorText;
 use retrial_document::measures::format::format_count;
 use retrial_results::verdict::ExitCode;
 use retrial_store::RecordDirectory;
@@ -132,61 +132,6 @@ pub async fn submit_and_follow(
     }
 }
 
-/// Begins another session, unless one has begun and not ended.
-fn begin_session(
-    directory: &RecordDirectory,
-    plan: &BatchPlan,
-) -> Result<Option<BatchEvent>, Failure> {
-    let _lock = lock_submission(directory)?;
-    let state = read_journal(directory)?;
-    if state.sessions > 0 && state.final_exit_code.is_none() {
-        return Ok(None);
-    }
-    let trial_runs = plan.schedule.trial_runs.len();
-    let what = BatchEventKind::batch_started(directory.id(), trial_runs);
-    Ok(Some(record_event(directory, what)?))
-}
-
-/// Returns an event that names the runs of earlier sessions which are not repeated, if there are any.
-fn reused_runs_event(
-    directory: &RecordDirectory,
-    plan: &BatchPlan,
-) -> Result<Option<BatchEvent>, Failure> {
-    let tasks = task_states(directory, plan)?;
-    let others = tasks.iter().filter(|task| task.submitted == 0);
-    let trial_runs: Vec<usize> = others.flat_map(TaskState::ended_trial_runs).collect();
-    let is_resumed = !trial_runs.is_empty();
-    Ok(is_resumed.then(|| BatchEvent::now(BatchEventKind::Reused { trial_runs })))
-}
-
-/// Creates the arrays to submit next, now that those of this session are over; they are submitted later.
-/// Returns how many arrays there are besides those `known`.
-async fn create_next_arrays(
-    directory: &RecordDirectory,
-    plan: &BatchPlan,
-    known: usize,
-) -> Result<usize, Failure> {
-    if next_arrays(directory, plan, usize::MAX)?.is_empty() {
-        return Ok(0);
-    }
-    let size_result = slurm::query_max_array_size().await;
-    let size = size_result.map_err(|error| Failure::host(ErrorText::of(&error)))?;
-    let _lock = lock_submission(directory)?;
-    // Another process may follow the batch, too.
-    let others = Array::of_latest_session(directory)?
-        .len()
-        .saturating_sub(known);
-    if others > 0 {
-        return Ok(others);
-    }
-    let manifests = next_arrays(directory, plan, size as usize)?;
-    let count = manifests.len();
-    for manifest in manifests {
-        Array::create(directory, manifest)?;
-    }
-    Ok(count)
-}
-
 /// Submits the arrays of this session that have no job yet.
 async fn submit_unsubmitted(
     global: &GlobalOptions,
@@ -217,16 +162,6 @@ async fn submit_unsubmitted(
         }
     }
     Ok(())
-}
-
-/// Returns the arrays of this session that have a job, with its id.
-fn submitted_arrays(directory: &RecordDirectory) -> Result<Vec<(Array, String)>, Failure> {
-    let with_id = |array: Array| {
-        let id = array.submission().ok()??.id?;
-        Some((array, id))
-    };
-    let arrays = Array::of_latest_session(directory)?.into_iter();
-    Ok(arrays.filter_map(with_id).collect())
 }
 
 /// Stops a batch's arrays: Retrial in each task ends the benchmark and keeps its evidence, later Slurm ends it.

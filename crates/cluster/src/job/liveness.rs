@@ -1,11 +1,9 @@
-//! Whether a run is alive, here or on a node: for `logs -f`.
+//! Whether a run is alive, here or on a node.
 
 use std::time::{Duration, Instant};
 
-use crate::app::runtime;
-use retrial_cluster::job::incoming_journal::IncomingJournal;
-use retrial_cluster::job::record;
-use retrial_cluster::job::submit::{is_living, slurm_for_run};
+use super::incoming_journal::IncomingJournal;
+use super::record;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 use retrial_store::lock::FileLock;
@@ -36,8 +34,9 @@ impl Liveness {
         }
     }
 
-    /// Returns whether a process follows the run, or its job waits or runs. Queries Slurm at most every 10 s.
-    pub fn is_live(&mut self) -> bool {
+    /// Returns whether a process follows the run, or its job waits or runs. `has_job` queries Slurm, and is called at
+    /// most every 10 s.
+    pub fn is_live(&mut self, has_job: impl FnOnce(&RunDirectory) -> bool) -> bool {
         let Some(journal) = &mut self.journal else {
             return FileLock::find_holder(&self.directory.lock_path()).is_some();
         };
@@ -60,14 +59,4 @@ impl Liveness {
         self.last_query = Some((Instant::now(), live));
         live
     }
-}
-
-fn has_job(directory: &RunDirectory) -> bool {
-    let slurm = slurm_for_run(directory);
-    let Ok(runtime) = runtime::start_runtime() else {
-        return false;
-    };
-    // A run counts as live if the controller does not answer.
-    let jobs = runtime.block_on(slurm.query_queue());
-    jobs.map_or(true, |jobs| jobs.iter().any(is_living))
 }
