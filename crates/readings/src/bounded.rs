@@ -4,8 +4,10 @@
 //! counted in steps: its states are built from those of the NFA, and the groups of a match are found by simulating
 //! the NFA. The count depends on expression and text alone, so that a verdict does not depend on the machine.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::meta::Regex as GroupRegex;
@@ -26,6 +28,12 @@ pub const MAX_STEPS: u64 = 2_000_000_000;
 const DFA_CACHE_LIMIT_BYTES: usize = 2 << 20;
 /// Bytes of that memory that take one step for each state of the NFA.
 const CACHE_BYTES_PER_STEP: u64 = 64;
+
+/// The most compiled expressions that are kept: some MB, for expressions as recipes have them.
+const MAX_KEPT_EXPRESSIONS: usize = 512;
+/// Compiled expressions of this process by their text.
+static COMPILED: Mutex<BTreeMap<String, Result<BoundedRegex, RegexError>>> =
+    Mutex::new(BTreeMap::new());
 
 /// Reasons why an expression is not searched for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,11 +73,25 @@ impl fmt::Debug for BoundedRegex {
 }
 
 impl BoundedRegex {
-    /// Compiles an expression.
+    /// Compiles an expression, or returns the one that was compiled before: recipes repeat theirs in each scenario and
+    /// variant.
     ///
     /// # Errors
     /// [`RegexError`]
     pub fn new(expression: &str) -> Result<Self, RegexError> {
+        let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compiled.get(expression) {
+            return known.clone();
+        }
+        if compiled.len() >= MAX_KEPT_EXPRESSIONS {
+            compiled.clear();
+        }
+        let regex = Self::compile(expression);
+        compiled.insert(expression.to_owned(), regex.clone());
+        regex
+    }
+
+    fn compile(expression: &str) -> Result<Self, RegexError> {
         if expression.len() > MAX_EXPRESSION_BYTES {
             return Err(RegexError::TooLong(expression.len()));
         }

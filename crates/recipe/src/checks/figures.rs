@@ -7,6 +7,7 @@ use retrial_mlperf::figures::{
     accuracy_figure_names, find_known_figure, find_loadgen_figure, is_accuracy_figure,
     loadgen_figure_names,
 };
+use retrial_readings::bounded::BoundedRegex;
 use retrial_readings::claim::Better;
 use retrial_readings::pattern::expand_readers;
 
@@ -108,10 +109,10 @@ impl CheckContext<'_> {
     /// Checks the groups that `by` names, and that one is left for the figure.
     fn check_pattern_groups(&mut self, figure: &Node, pattern: &Node) {
         let expression = pattern.text().and_then(|text| expand_readers(text).ok());
-        let Some(regex) = expression.and_then(|text| regex::Regex::new(&text).ok()) else {
+        let Some(regex) = expression.and_then(|text| BoundedRegex::new(&text).ok()) else {
             return;
         };
-        let named: Vec<&str> = regex.capture_names().flatten().collect();
+        let named: Vec<&str> = regex.group_names().flatten().collect();
         let by = figure.items_at("by");
         for group in by {
             let text = group.text().unwrap_or_default();
@@ -141,7 +142,7 @@ impl CheckContext<'_> {
             );
         }
         let other_groups = by.len() + usize::from(converts);
-        if regex.captures_len() - 1 <= other_groups {
+        if regex.group_count() - 1 <= other_groups {
             self.problems.error(
                 "unknown-group",
                 "no group of the pattern is left for the figure",
