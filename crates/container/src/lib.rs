@@ -2,6 +2,7 @@
 //! engine's create call, so that all of them make the same container. Pure: it starts nothing.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod engine;
 mod extra_flags;
 pub mod first_process;
 pub mod formats;
@@ -11,6 +12,7 @@ mod privilege;
 mod spec;
 mod ulimit;
 
+pub use engine::{EngineCapabilities, EngineInfo};
 pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL_MOUNT;
 pub use image_ref::{ImageRef, ImageRefFault, InvalidImageRef};

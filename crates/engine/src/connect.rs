@@ -9,10 +9,10 @@ use bollard::errors::Error;
 use bollard::models::SystemVersion;
 use bollard::{API_DEFAULT_VERSION, BollardRequest, Docker};
 
-use super::api::EngineInfo;
 use super::docker::fault::root_cause;
 use super::endpoint::Endpoint;
 use super::error::EngineError;
+use retrial_container::EngineInfo;
 
 /// Docker 19.03 (API 1.40) is the first with device requests.
 const MIN_API_VERSION: (u64, u64) = (1, 40);

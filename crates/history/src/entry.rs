@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-
 use crate::{DecidingFigure, RunIndex, RunState, RunSummary};
-use retrial_host::model::HostView;
+use retrial_host::record::HostRecord;
 use retrial_plan::Plan;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment::{gpus, image_digest};
@@ -19,14 +17,6 @@ use retrial_store::{Home, RunDirectory};
 
 /// The largest journal that is read, bytes.
 const MAX_JOURNAL_BYTES: u64 = 64 << 20;
-
-/// The fields of host.json that a summary has.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct HostFile {
-    tool: String,
-    host: HostView,
-}
 
 /// Opens the index of a home, updated from its run directories.
 pub fn open_index(home: &Home) -> RunIndex {
@@ -43,7 +33,7 @@ pub fn read_summary(directory: &RunDirectory) -> RunSummary {
     row.imported_from = ImportOrigin::read(directory).map(|mark| mark.host);
     row.read_journal(directory);
     let plan = directory.read_json::<Plan>("plan.json").ok();
-    if let Ok(host) = directory.read_json::<HostFile>("host.json") {
+    if let Ok(host) = directory.read_host_record() {
         row.fill_from_host(host);
     }
     if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
@@ -118,9 +108,9 @@ impl RunSummary {
         self.image = plan.image;
     }
 
-    fn fill_from_host(&mut self, written: HostFile) {
-        let host = written.host;
-        self.tool = written.tool;
+    fn fill_from_host(&mut self, record: HostRecord) {
+        let host = record.host.unwrap_or_default();
+        self.tool = record.tool;
         self.gpus = gpus(&host.gpus);
         self.host = host.hostname;
         self.rocm = host.rocm.unwrap_or_default();

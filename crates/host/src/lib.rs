@@ -16,6 +16,7 @@ mod machine;
 pub mod model;
 mod nvidia;
 pub mod nvml;
+pub mod record;
 mod root;
 pub mod sensors;
 mod settings;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::redact::hide_in_log;
+use retrial_host::record::HostRecord;
 use retrial_plan::{Plan, shell};
 use retrial_store::files::write_atomically;
 use retrial_store::{RunDirectory, StoreError};
@@ -17,7 +16,7 @@ pub struct PreparedRun {
     /// The plan that the run executes.
     pub plan: Plan,
     /// The facts of the host, for host.json.
-    pub host: Value,
+    pub host: HostRecord,
 }
 
 /// Values of the secrets that the plan names, from the environment. They are never written down.
@@ -47,7 +46,7 @@ impl PreparedRun {
     /// If the disk is full or cannot be written.
     pub fn write_files(&self, directory: &RunDirectory) -> Result<(), StoreError> {
         write_atomically(&directory.join("recipe.yaml"), self.recipe.as_bytes())?;
-        directory.write_json("host.json", &self.host)?;
+        directory.write_host_record(&self.host)?;
         directory.write_json("plan.json", &self.plan)
     }
 }

@@ -267,11 +267,8 @@ fn import_run(
         let owner = started.unwrap_or("no run").to_owned();
         return Err(ImportRefusal::OtherJournal { owner });
     }
-    let host_record: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
-    let hostname_value = host_record.pointer("/host/hostname");
-    let host = hostname_value
-        .and_then(|host| host.as_str())
-        .unwrap_or("an unknown host");
+    let host_record = staged.read_host_record().unwrap_or_default();
+    let host = host_record.hostname().unwrap_or("an unknown host");
     let arrival = ImportedRun {
         run: id.to_owned(),
         host: host.to_owned(),

@@ -7,12 +7,17 @@ use std::path::PathBuf;
 use super::error::StoreError;
 use super::journal::{Journal, JournalState};
 use super::record::RecordDirectory;
+use retrial_host::model::HostView;
+use retrial_host::record::HostRecord;
 
 /// The directory of one run: `<home>/runs/<id>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
     record: RecordDirectory,
 }
+
+/// The file that describes its machine.
+const HOST_FILE: &str = "host.json";
 
 /// The directory of a run's other machines.
 const MACHINES_FOLDER: &str = "nodes";
@@ -70,6 +75,31 @@ impl RunDirectory {
         )?))
     }
 
+    /// Reads its `host.json`.
+    ///
+    /// # Errors
+    /// If it is missing or invalid.
+    pub fn read_host_record(&self) -> Result<HostRecord, StoreError> {
+        self.read_json(HOST_FILE)
+    }
+
+    /// Writes its `host.json`.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn write_host_record(&self, record: &HostRecord) -> Result<(), StoreError> {
+        self.write_json(HOST_FILE, record)
+    }
+
+    /// Reads the machine of its `host.json`.
+    ///
+    /// # Errors
+    /// If the file is missing or invalid, or describes no machine: the run's job has not started.
+    pub fn read_host(&self) -> Result<HostView, StoreError> {
+        let host = self.read_host_record()?.host;
+        host.ok_or_else(|| StoreError::unusable(&self.join(HOST_FILE), "it describes no host"))
+    }
+
     /// Lists the names of its other machines that have started.
     pub fn list_other_machines(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path().join(MACHINES_FOLDER))
@@ -77,7 +107,7 @@ impl RunDirectory {
             .flatten();
         let started = entries
             .flatten()
-            .filter(|entry| entry.path().join("host.json").exists());
+            .filter(|entry| entry.path().join(HOST_FILE).exists());
         let mut names: Vec<String> = started
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
-use retrial_engine::api::{Engine as _, EngineCapabilities};
+use retrial_container::EngineCapabilities;
+use retrial_engine::api::Engine as _;
 use retrial_host::assign::depends_on_engine;
 use retrial_host::gpu_support::{CdiDevice, GpuSupport};
 use retrial_host::model::HostView;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::Access as Rights;
-use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::image_probe::{ProbedImage, probe_image};
@@ -13,8 +12,9 @@ use super::network::probe_hosts;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
+use retrial_container::EngineCapabilities;
 use retrial_document::ErrorText;
-use retrial_engine::api::{Engine, EngineCapabilities};
+use retrial_engine::api::Engine;
 use retrial_engine::error::EngineError;
 use retrial_host as host;
 use retrial_host::checks::{
@@ -22,6 +22,7 @@ use retrial_host::checks::{
     ImageContent, ModelAccess, ModelSize, ModelStatus, check_host, rocm_of_image,
 };
 use retrial_host::model::{GpuCondition, HostSettings, HostView};
+use retrial_host::record::HostRecord;
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_plan::{Action, Plan};
 use retrial_run::model::to_model_spec;
@@ -125,17 +126,18 @@ impl HostExamination {
     }
 
     /// The content of host.json, by which two runs can be compared.
-    pub fn host_record(&self, engine: &dyn Engine, plan: &Plan) -> Value {
-        json!({
-            "tool": env!("CARGO_PKG_VERSION"),
-            "host": self.host,
-            "engine": engine.info(),
-            "abilities": self.abilities,
-            "assigned_gpus": plan.assigned_gpus,
-            "conditions": self.conditions,
-            "settings": self.settings,
-            "checks": self.checks,
-        })
+    pub fn into_host_record(self, engine: &dyn Engine, plan: &Plan) -> HostRecord {
+        HostRecord {
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            host: Some(self.host),
+            engine: Some(engine.info().clone()),
+            abilities: self.abilities,
+            assigned_gpus: plan.assigned_gpus.clone(),
+            conditions: self.conditions,
+            settings: Some(self.settings),
+            checks: self.checks,
+            ..HostRecord::default()
+        }
     }
 }
 

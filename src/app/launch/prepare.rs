@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::approved_plan::ApprovedPlan;
 use super::check::check_requirements;
 use super::free_space::check_images_fit;
@@ -14,6 +12,7 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_engine::api::Engine;
 use retrial_host::model::HostView;
+use retrial_host::record::HostRecord;
 use retrial_plan::build::plan_for_host;
 use retrial_recipe::model::Recipe;
 use retrial_run::{PreparedRun, record_links};
@@ -53,7 +52,7 @@ impl ApprovedPlan {
         plan.warnings = examination.refuse_or_warn(&plan.recipe, force)?;
         plan.warnings.extend(simulated_host_warning(global));
         check_images_fit(engine, &[&plan], force).await?;
-        let host = examination.host_record(engine, &plan);
+        let host = examination.into_host_record(engine, &plan);
         Ok(PreparedRun { recipe, plan, host })
     }
 
@@ -62,7 +61,10 @@ impl ApprovedPlan {
         PreparedRun {
             recipe,
             plan: self.plan,
-            host: json!({ "site": site }),
+            host: HostRecord {
+                site: Some(site.to_owned()),
+                ..HostRecord::default()
+            },
         }
     }
 }

@@ -119,7 +119,7 @@ async fn prepare_machine(
     approved.check_requirements(begin.force)?;
     let prepared = approved.prepare(global, host, &engine, String::new(), begin.force);
     let prepared = prepared.await?;
-    part.write_json("host.json", &prepared.host)?;
+    part.write_host_record(&prepared.host)?;
     part.write_json("plan.json", &prepared.plan)?;
     Ok(engine)
 }

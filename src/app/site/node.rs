@@ -1,8 +1,6 @@
 //! The first act of a job on its node: completes the plan with the node's GPUs, and examines the
 //! node and its engine as `run` does on a host.
 
-use serde_json::Value;
-
 use crate::app::failure::Failure;
 use crate::app::launch::ApprovedPlan;
 use crate::app::launch::gpu_support::probe_host_for;
@@ -109,11 +107,10 @@ pub fn saved_site(directory: &RecordDirectory) -> Result<Site, Failure> {
 /// Warns if an earlier job measured on another node.
 fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
     let state = directory.read_state()?;
-    let host: Value = directory.read_json("host.json").unwrap_or_default();
-    let earlier = host["host"]["hostname"].as_str().unwrap_or_default();
-    if !state.begun || earlier.is_empty() || earlier == name {
+    let host = directory.read_host_record().unwrap_or_default();
+    let Some(earlier) = host.hostname().filter(|host| state.begun && *host != name) else {
         return Ok(());
-    }
+    };
     let text = format!("resumed on {name}: earlier measurements are from {earlier}");
     record::write_run_event(directory, EventKind::Incident { text })
 }

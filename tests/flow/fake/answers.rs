@@ -5,11 +5,11 @@ use bytes::Bytes;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
 
 use super::{Fake, end, image};
-use retrial_container::ContainerSpec;
+use retrial_container::{ContainerSpec, EngineCapabilities, EngineInfo};
 use retrial_engine::EngineError;
 use retrial_engine::api::{
-    BindMount, BuildSpec, ContainerState, Engine, EngineCapabilities, EngineInfo, ExecOutput,
-    ExecSpec, ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
+    BindMount, BuildSpec, ContainerState, Engine, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
+    ImageProgress, RegistryAuth,
 };
 
 #[async_trait]

@@ -11,11 +11,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use retrial_container::ContainerSpec;
+use retrial_container::{ContainerSpec, EngineInfo};
 use retrial_engine::EngineError;
-use retrial_engine::api::{
-    ContainerState, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
-};
+use retrial_engine::api::{ContainerState, ExecOutput, ExecSpec, ExecStatus, ImageInfo};
 
 type OnExec = Box<dyn Fn(&ExecSpec, &Path) -> ExecStatus + Send + Sync>;
 type OnRun = Box<dyn Fn(&ExecSpec, &Path) -> ExecOutput + Send + Sync>;

@@ -1,7 +1,6 @@
 //! Goes through the schedule: each worker takes its trial runs one after the other.
 
 use futures_util::future::join_all;
-use serde_json::Value;
 
 use super::batch_end::BatchEnd;
 use super::images::pull_images_ahead;
@@ -99,6 +98,5 @@ fn record_lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
 
 /// The name of the host on which a run was made.
 fn run_hostname(run: &RunDirectory) -> Option<String> {
-    let host: Value = run.read_json("host.json").ok()?;
-    host["host"]["hostname"].as_str().map(str::to_owned)
+    run.read_host_record().ok()?.hostname().map(str::to_owned)
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bollard::models::SystemInfo;
 
-use crate::api::{EngineCapabilities, EngineInfo};
 use crate::connect::parse_api_version;
+use retrial_container::{EngineCapabilities, EngineInfo};
 
 /// The first API version whose engine knows the interface (Docker 25.0, as an experiment).
 const MIN_CDI_API_VERSION: (u64, u64) = (1, 44);

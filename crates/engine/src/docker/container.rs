@@ -23,11 +23,11 @@ use tracing::instrument;
 use super::fault::{engine_message, is_not_found_error, to_container_error, to_engine_error};
 use super::{DockerEngine, abilities, archive, build, create, exec, image, pull};
 use crate::api::{
-    BindMount, BuildSpec, ContainerState, Engine, EngineCapabilities, EngineInfo, ExecOutput,
-    ExecSpec, ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
+    BindMount, BuildSpec, ContainerState, Engine, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
+    ImageProgress, RegistryAuth,
 };
 use crate::error::EngineError;
-use retrial_container::ContainerSpec;
+use retrial_container::{ContainerSpec, EngineCapabilities, EngineInfo};
 
 /// Copying an image's files into a fresh volume, or a GPU runtime's set-up, is slow.
 const CREATE_TIMEOUT: Duration = Duration::from_mins(10);

@@ -19,11 +19,11 @@ mod security;
 use std::fmt;
 use std::time::Duration;
 
-use super::api::EngineInfo;
 use super::connect::connect_to_endpoint;
 use super::endpoint::{self, EngineEnvironment};
 use super::error::EngineError;
 use super::proxies;
+use retrial_container::EngineInfo;
 
 pub use explain::EngineRefusal;
 pub use pull_failure::PullFailure;

@@ -12,7 +12,7 @@ use retrial_plan::difference::PlanDifference;
 use retrial_plan::{Derivation, Plan};
 use retrial_recipe::{MAX_DOCUMENT_BYTES, NoTemplates, ResolvedRecipe, Source, resolve_recipe};
 use retrial_store::open::read_text_beneath;
-use retrial_store::{RecordDirectory, RunDirectory, StoreError};
+use retrial_store::{RunDirectory, StoreError};
 
 /// Reasons why a plan cannot be derived again.
 #[derive(Debug, Error)]
@@ -97,13 +97,8 @@ fn read_recipe(
 }
 
 /// Returns the host of a run, or of a machine of it, by its host.json.
-fn read_host(part: &RecordDirectory, prefix: &str) -> Result<HostView, PlanDerivationError> {
-    #[derive(serde::Deserialize)]
-    struct HostFile {
-        host: HostView,
-    }
-    let file: Result<HostFile, StoreError> = part.read_json("host.json");
-    file.map(|file| file.host).map_err(|error| {
+fn read_host(part: &RunDirectory, prefix: &str) -> Result<HostView, PlanDerivationError> {
+    part.read_host().map_err(|error| {
         PlanDerivationError::from_file_error(&format!("{prefix}host.json"), &error)
     })
 }

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::mutex::lock;
+use retrial_container::EngineInfo;
 use retrial_engine::EngineError;
-use retrial_engine::api::{Engine, EngineInfo};
+use retrial_engine::api::Engine;
 
 /// The interval between attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);

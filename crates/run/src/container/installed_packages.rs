@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use crate::access::RunSession;
 use retrial_container::first_process::CONTROL_MOUNT;
 use retrial_engine::api::ExecSpec;
+use retrial_host::record::ContainerRecord;
 use retrial_results::packages::{self, InstalledPackages};
 use retrial_store::packages as package_store;
 
@@ -38,22 +37,21 @@ pub async fn record_installed(session: &RunSession) {
         tracing::debug!(%error, "the packages were not stored");
     }
     let found = inspected.ok().flatten();
-    let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
+    let (Some(found), Ok(mut host)) = (found, session.run.read_host_record()) else {
         return;
     };
-    let labels: BTreeMap<String, String> = found
+    let labels = found
         .labels
         .into_iter()
         .filter(|(name, _)| !name.starts_with(OWN_LABEL_PREFIX))
         .map(|(name, value)| (name, truncate_value(&value)))
-        .take(MAX_VARIABLES)
-        .collect();
+        .take(MAX_VARIABLES);
     let secrets: Vec<&str> = session.secrets.values().map(String::as_str).collect();
-    host["container"] = json!({
-        "labels": labels,
-        "variables": redact_variables(&found.env, &secrets),
+    host.container = Some(ContainerRecord {
+        labels: labels.collect(),
+        variables: redact_variables(&found.env, &secrets),
     });
-    if let Err(error) = session.run.write_json("host.json", &host) {
+    if let Err(error) = session.run.write_host_record(&host) {
         tracing::debug!(%error, "the container was not added to host.json");
     }
 }

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::error::Halt;
 use crate::progress::run_with_progress;
 use crate::step::StepSession;
+use retrial_host::record::ModelRecord;
 use retrial_hub::{
     Digest, DownloadState, FetchProgress, FetchedModel, Hub, ModelSnapshot, ModelSpec,
 };
@@ -122,13 +122,14 @@ fn record_model(
     model: &str,
     fetched: FetchedModel,
 ) -> Result<(), StoreError> {
-    let mut host: Value = session.run.read_json("host.json")?;
-    host["models"][model] = json!({
-        "repository": fetched.repository,
-        "revision": fetched.revision,
-        "commit": fetched.commit,
-    });
-    session.run.write_json("host.json", &host)?;
+    let mut host = session.run.read_host_record()?;
+    let record = ModelRecord {
+        repository: fetched.repository.clone(),
+        revision: fetched.revision.clone(),
+        commit: fetched.commit.clone(),
+    };
+    host.models.insert(model.to_owned(), record);
+    session.run.write_host_record(&host)?;
     let event = EventKind::Model {
         model: model.to_owned(),
         repository: fetched.repository.clone(),

@@ -6,7 +6,6 @@ use std::path::Path;
 use walkdir::WalkDir;
 
 use super::{CheckOutput, ExportedTrial, SourceRun};
-use retrial_host::model::HostView;
 use retrial_mlperf::submission_layout::is_test;
 use retrial_plan::step::Action;
 use retrial_results::evidence::compliance::VERIFY_FILES;
@@ -27,7 +26,8 @@ const MAX_FILES: usize = 10_000;
 /// # Errors
 /// If host.json is missing or invalid.
 pub fn read_run(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreError> {
-    let host: HostFile = files.directory.read_json("host.json")?;
+    let host = files.directory.read_host()?;
+    let engine = files.directory.read_host_record()?.engine;
     let mut results = Vec::new();
     for (index, measured) in files.plan.measurements.iter().enumerate() {
         for trial in measured.judged_trials() {
@@ -38,28 +38,13 @@ pub fn read_run(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, Sto
     Ok(SourceRun {
         id: files.directory.id().to_owned(),
         plan: files.plan.clone(),
-        host: host.host,
-        engine: host
-            .engine
-            .map(|engine| format!("{} {}", engine.product, engine.version)),
+        host,
+        engine: engine.map(|engine| format!("{} {}", engine.product, engine.version)),
         digests: files.state.digests.clone(),
         models: files.state.models.clone(),
         verdict,
         results,
     })
-}
-
-/// The parts of host.json that an export needs.
-#[derive(serde::Deserialize)]
-struct HostFile {
-    host: HostView,
-    engine: Option<EngineFile>,
-}
-
-#[derive(serde::Deserialize)]
-struct EngineFile {
-    product: String,
-    version: String,
 }
 
 /// The files of one trial; none if nothing was collected.

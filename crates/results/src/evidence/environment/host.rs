@@ -3,25 +3,22 @@
 use std::borrow::Borrow;
 
 use itertools::Itertools as _;
-use serde_json::Value;
 
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_document::measures::format::format_bytes;
-use retrial_host::model::{Gpu, GpuCondition, HostSettings, HostView};
+use retrial_host::model::{Gpu, GpuCondition};
+use retrial_host::record::HostRecord;
 
 /// Returns facts of the GPUs that were assigned to the container; of all, where that is not known.
-pub fn gpu_facts(written: &Value) -> Vec<Fact> {
-    let host: HostView = read_part(written, "host");
-    let assigned_entries = written
-        .pointer("/assigned_gpus/gpus")
-        .and_then(Value::as_array);
-    let assigned: Vec<u64> = assigned_entries
-        .into_iter()
-        .flatten()
-        .filter_map(|gpu| gpu.get("index")?.as_u64())
-        .collect();
+pub fn gpu_facts(record: &HostRecord) -> Vec<Fact> {
+    let host = record.host.clone().unwrap_or_default();
+    let assigned_gpus = record
+        .assigned_gpus
+        .iter()
+        .flat_map(|assigned| &assigned.gpus);
+    let assigned: Vec<u32> = assigned_gpus.map(|gpu| gpu.index).collect();
     let used: Vec<Gpu> = select_positions(&assigned, host.gpus);
-    let states: Vec<GpuCondition> = select_positions(&assigned, read_part(written, "conditions"));
+    let states: Vec<GpuCondition> = select_positions(&assigned, record.conditions.clone());
     let of_gpus = |value: fn(&Gpu) -> Option<String>| {
         let values = used.iter().filter_map(value);
         Some(values.unique().join(", "))
@@ -58,20 +55,17 @@ pub fn gpu_facts(written: &Value) -> Vec<Fact> {
 }
 
 /// Returns the elements at these positions; all, where no positions are known.
-fn select_positions<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
-    let is_one = |index: u64| positions.is_empty() || positions.contains(&index);
+fn select_positions<T>(positions: &[u32], all: Vec<T>) -> Vec<T> {
+    let is_one = |index: u32| positions.is_empty() || positions.contains(&index);
     let all = (0..).zip(all).filter(|(index, _)| is_one(*index));
     all.map(|(_, gpu)| gpu).collect()
 }
 
 /// Returns facts of the machine and its engine.
-pub fn machine_facts(written: &Value) -> Vec<Fact> {
-    let host: HostView = read_part(written, "host");
-    let text = |pointer: &str| {
-        let text = written.pointer(pointer).and_then(Value::as_str);
-        text.unwrap_or_default().to_owned()
-    };
-    let engine = format!("{} {}", text("/engine/product"), text("/engine/version"));
+pub fn machine_facts(record: &HostRecord) -> Vec<Fact> {
+    let host = record.host.clone().unwrap_or_default();
+    let engine = record.engine.clone().unwrap_or_default();
+    let engine = format!("{} {}", engine.product, engine.version);
     let positive = |count: u64| Some(count).filter(|count| *count > 0);
     let facts = [
         ("host", Some(host.hostname)),
@@ -85,14 +79,14 @@ pub fn machine_facts(written: &Value) -> Vec<Fact> {
         ("operating system", host.system.map(|system| system.name)),
         ("kernel", Some(host.kernel)),
         ("engine", Some(engine.trim().to_owned())),
-        ("retrial", Some(text("/tool"))),
+        ("retrial", Some(record.tool.clone())),
     ];
     facts_of_group(FactGroup::Host, facts)
 }
 
 /// Settings that change what is measured.
-pub fn setting_facts(written: &Value) -> Vec<Fact> {
-    let settings: HostSettings = read_part(written, "settings");
+pub fn setting_facts(record: &HostRecord) -> Vec<Fact> {
+    let settings = record.settings.clone().unwrap_or_default();
     let is_deep_idle_disabled = settings.deep_idle_disabled;
     let deep_idle =
         is_deep_idle_disabled.map(|disabled| if disabled { "disabled" } else { "enabled" });
@@ -119,13 +113,6 @@ fn facts_of_group<const COUNT: usize>(
         Some(Fact::new(group, name, nonempty_value))
     });
     present.collect()
-}
-
-/// Reads a part of the file; the default where it is malformed.
-fn read_part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
-    let part = written.get(name).cloned();
-    part.and_then(|part| serde_json::from_value(part).ok())
-        .unwrap_or_default()
 }
 
 /// Describes GPUs by their number and model: `8 x MI355X`.

@@ -5,11 +5,10 @@
 mod host;
 mod packages;
 
-use serde_json::Value;
-
 use self::host::{gpu_facts as cards, machine_facts, setting_facts};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_container::ImageRef;
+use retrial_host::record::HostRecord;
 use retrial_plan::Plan;
 use retrial_plan::step::{Action, CommandPurpose};
 use retrial_store::RunDirectory;
@@ -26,7 +25,7 @@ pub const OTHER_MACHINES: &str = "other machines";
 
 /// Returns every known fact of a run, in display order.
 pub fn facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
-    let host: Value = directory.read_json("host.json").unwrap_or_default();
+    let host = directory.read_host_record().unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let state = directory.read_state().unwrap_or_default();
     let mut facts = facts_of_files(&host, plan.as_ref(), &state);
@@ -42,7 +41,7 @@ pub fn facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
 }
 
 /// Returns every known fact of a run except its packages, from its files as they were read.
-pub fn facts_of_files(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
+fn facts_of_files(host: &HostRecord, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let mut facts = image_facts(host, plan, state);
     facts.extend(parameter_facts(plan, state));
     facts.extend(variable_facts(host, plan));
@@ -53,7 +52,7 @@ pub fn facts_of_files(host: &Value, plan: Option<&Plan>, state: &JournalState) -
     facts
 }
 
-fn image_facts(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
+fn image_facts(host: &HostRecord, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: &str, value: String| Fact::new(FactGroup::Image, name, value);
     let mut facts = vec![
         fact(
@@ -62,10 +61,11 @@ fn image_facts(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<F
         ),
         fact("image digest", image_digest(state)),
     ];
-    let labels = host.pointer("/container/labels").and_then(Value::as_object);
-    facts.extend(labels.into_iter().flatten().filter_map(|(name, value)| {
-        Some(fact(&format!("label {name}"), value.as_str()?.to_owned()))
-    }));
+    let labels = host
+        .container
+        .iter()
+        .flat_map(|container| &container.labels);
+    facts.extend(labels.map(|(name, value)| fact(&format!("label {name}"), value.clone())));
     facts
 }
 
@@ -93,14 +93,12 @@ fn parameter_facts(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
 }
 
 /// Returns the container's environment, and the variables of the commands that measured.
-fn variable_facts(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
+fn variable_facts(host: &HostRecord, plan: Option<&Plan>) -> Vec<Fact> {
     let fact = |name: &str, value: &str| Fact::new(FactGroup::Variables, name, value);
-    let recorded = host.pointer("/container/variables");
+    let recorded = host.container.iter();
     let mut facts: Vec<Fact> = recorded
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| match value.as_str() {
+        .flat_map(|container| &container.variables)
+        .map(|(name, value)| match value.as_deref() {
             Some("") => fact(name, "(empty)"),
             Some(value) => fact(name, value),
             None => fact(name, UNRECORDED_VALUE),
@@ -110,7 +108,7 @@ fn variable_facts(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
         return facts;
     };
     // A run from before this was recorded has what its recipe gave.
-    if recorded.is_none() {
+    if host.container.is_none() {
         let planned = plan.container.env.iter();
         facts.extend(planned.map(|(name, value)| fact(name, value)));
     }
@@ -179,8 +177,9 @@ mod tests {
     fn a_possible_secret_is_listed_without_its_value() {
         let host = json!({ "container": {
             "variables": { "HF_TOKEN": null, "PATH": "/bin", "EMPTY": "" },
-            "labels": { "version": "6.4", "odd": 7 },
+            "labels": { "version": "6.4" },
         }});
+        let host = serde_json::from_value(host).unwrap();
         let facts = facts_of_files(&host, None, &JournalState::default());
         let lines: Vec<String> = facts
             .iter()
@@ -205,6 +204,7 @@ mod tests {
             json!({ "host": 7, "settings": [], "conditions": {}, "engine": "x", "container": [] }),
             json!({ "container": { "variables": [1], "labels": "x" }, "conditions": [1, null] }),
         ] {
+            let host = serde_json::from_value(host).unwrap_or_default();
             assert_eq!(facts_of_files(&host, None, &JournalState::default()), []);
         }
     }
