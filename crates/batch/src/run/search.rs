@@ -7,11 +7,10 @@ use super::session::BatchSession;
 use super::trial_run::execute_trial_run;
 use crate::BatchPlan;
 use crate::journal::BatchState;
-use crate::search::{
-    CellSearchStep, ObservedTrial, RunObservation, SearchPlan, SearchState, observe_run,
-};
+use crate::search::{ObservedTrial, RunObservation, SearchPlan, SearchState, observe_run};
 use retrial_results::verdict::ExitCode;
 use retrial_run::read_evidence;
+use retrial_stats::search::SearchStep;
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// The observations of a search's runs, each read once.
@@ -62,7 +61,7 @@ pub(super) async fn run_search(
     loop {
         let trials = batch
             .with_state(|state| observations.ended_trials(&batch.job.home, plan, search, state));
-        let CellSearchStep::Measure(cell) = SearchState::new(plan, search, &trials).next_step()
+        let Ok(SearchStep::Measure(cell)) = SearchState::new(plan, search, &trials).next_step()
         else {
             return ended(ExitCode::Success, None);
         };

@@ -1,11 +1,9 @@
 //! From the trials of a search to its verdict.
 
-use super::{
-    CellSearchStep, RunObservation, SearchOutcome, SearchState, SearchTrial, SearchVerdict,
-    sentence,
-};
+use super::{RunObservation, SearchOutcome, SearchState, SearchTrial, SearchVerdict, sentence};
 use crate::BatchPlan;
 use retrial_results::verdict::{Bounds, ExitCode};
+use retrial_stats::search::SearchStep;
 
 /// Judges a search by its trials so far. The caller adds the differences between environments.
 pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
@@ -17,16 +15,15 @@ pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict
     };
     let next = course.next_step();
     let (outcome, pair, found) = match &next {
-        CellSearchStep::Found {
-            before,
-            after,
-            found,
-        } => (SearchOutcome::Found, Some((*before, *after)), Some(found)),
-        CellSearchStep::NoDifference => (SearchOutcome::NoDifference, None, None),
-        CellSearchStep::Undecided { first, last } => {
+        Ok(SearchStep::Found(found)) => {
+            let pair = (found.before, found.after);
+            (SearchOutcome::Found, Some(pair), Some(found))
+        }
+        Ok(SearchStep::NoDifference) => (SearchOutcome::NoDifference, None, None),
+        Ok(SearchStep::Undecided { first, last }) => {
             (SearchOutcome::NotDecided, Some((*first, *last)), None)
         }
-        CellSearchStep::Measure(_) | CellSearchStep::EndsUndecided | CellSearchStep::NoEnd(_) => {
+        Ok(SearchStep::Measure(_) | SearchStep::EndsUndecided) | Err(_) => {
             (SearchOutcome::NotDecided, None, None)
         }
     };

@@ -19,7 +19,7 @@ pub use criterion::{Criterion, CriterionError, SearchPlan};
 pub use judge::judge_search;
 pub use model::{SearchOutcome, SearchTrial, SearchVerdict};
 pub use observe::{ObservedFigure, RunObservation, observe_run};
-pub use search_state::{CellSearchStep, ObservedTrial, SearchState};
+pub use search_state::{ObservedTrial, SearchState};
 
 /// Fewer positions are a comparison.
 pub const MIN_SEARCH_VALUES: usize = 3;

@@ -6,7 +6,7 @@ use super::{Criterion, ObservedFigure, RunObservation, SearchPlan};
 use crate::BatchPlan;
 use retrial_recipe::model::Better;
 use retrial_stats::search::{
-    ChangeCriterion, ChangePoint, ChangeSearch, Observation, SearchStep, relative_rounding_error,
+    ChangeCriterion, ChangeSearch, Observation, SearchStep, relative_rounding_error,
 };
 
 /// The assumed share of wrong answers, where a trial gives yes or no.
@@ -49,35 +49,6 @@ pub struct SearchState<'a> {
     pub trials: &'a [ObservedTrial],
 }
 
-/// The next action of a search; positions are cells.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CellSearchStep {
-    /// A trial of this cell.
-    Measure(usize),
-    /// The change is between the two.
-    Found {
-        /// The last cell before the change.
-        before: usize,
-        /// The first cell behind it.
-        after: usize,
-        /// How the two differ.
-        found: ChangePoint,
-    },
-    /// The first and the last cell do not differ as the criterion says.
-    NoDifference,
-    /// The trials were used up before the first and the last cell differed.
-    EndsUndecided,
-    /// The trials were used up; the change is between these two.
-    Undecided {
-        /// The last cell that may be before the change.
-        first: usize,
-        /// The first cell that may be behind it.
-        last: usize,
-    },
-    /// The first or the last cell cannot be measured.
-    NoEnd(usize),
-}
-
 impl<'a> SearchState<'a> {
     /// The search of a batch, after these trials.
     pub fn new(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [ObservedTrial]) -> Self {
@@ -89,12 +60,15 @@ impl<'a> SearchState<'a> {
         }
     }
 
-    /// Returns the next action.
-    pub fn next_step(&self) -> CellSearchStep {
+    /// Returns the next step; its positions are cells.
+    ///
+    /// # Errors
+    /// The first or the last cell, if it cannot be measured.
+    pub fn next_step(&self) -> Result<SearchStep, usize> {
         let skipped = self.skipped_cells();
         let ends = [0, self.cells - 1];
         if let Some(end) = ends.into_iter().find(|end| skipped.contains_key(end)) {
-            return CellSearchStep::NoEnd(end);
+            return Err(end);
         }
         let cells: Vec<usize> = (0..self.cells)
             .filter(|cell| !skipped.contains_key(cell))
@@ -108,20 +82,8 @@ impl<'a> SearchState<'a> {
                 Some(Observation { position, value })
             })
             .collect();
-        match self.to_search(cells.len()).next_step(&observations) {
-            SearchStep::Measure(position) => CellSearchStep::Measure(cells[position]),
-            SearchStep::Found(found) => CellSearchStep::Found {
-                before: cells[found.before],
-                after: cells[found.before + 1],
-                found,
-            },
-            SearchStep::NoDifference => CellSearchStep::NoDifference,
-            SearchStep::EndsUndecided => CellSearchStep::EndsUndecided,
-            SearchStep::Undecided { first, last } => CellSearchStep::Undecided {
-                first: cells[first],
-                last: cells[last],
-            },
-        }
+        let step = self.to_search(cells.len()).next_step(&observations);
+        Ok(step.map_positions(|position| cells[position]))
     }
 
     /// The cells that cannot be measured, each with the reason.

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::{CellSearchStep, SearchVerdict};
+use super::SearchVerdict;
 use retrial_document::measures::format;
 use retrial_results::verdict::number;
+use retrial_stats::search::SearchStep;
 use retrial_stats::{Aggregate, aggregate_trials};
 
 /// Describes the change that was found, or why none was.
 pub(super) fn describe_search(
     verdict: &SearchVerdict,
-    next: &CellSearchStep,
+    next: &Result<SearchStep, usize>,
     confidence: f64,
 ) -> String {
     let axis = &verdict.axis;
@@ -24,7 +25,7 @@ pub(super) fn describe_search(
     let before = verdict.before.as_deref().unwrap_or_default();
     let after = verdict.after.as_deref().unwrap_or_default();
     match next {
-        CellSearchStep::Found { found, .. } => {
+        Ok(SearchStep::Found(found)) => {
             let detail = match criterion.lost_property() {
                 Some(property) => format!("{before} is {property}, {after} is not"),
                 None => describe_figures(verdict, before, after, &confidence),
@@ -34,7 +35,7 @@ pub(super) fn describe_search(
                 "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
             )
         }
-        CellSearchStep::NoDifference => match criterion.lost_property() {
+        Ok(SearchStep::NoDifference) => match criterion.lost_property() {
             Some(property) => format!(
                 "{axis} {first} is not {property}, or {last} is ({trials}): there is no change to search for."
             ),
@@ -42,20 +43,20 @@ pub(super) fn describe_search(
                 "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
             ),
         },
-        CellSearchStep::EndsUndecided => format!(
+        Ok(SearchStep::EndsUndecided) => format!(
             "{trials} do not show that {axis} {last} is {criterion}, compared with {first}; more trials: --max-trials."
         ),
-        CellSearchStep::Undecided { .. } => format!(
+        Ok(SearchStep::Undecided { .. }) => format!(
             "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
         ),
-        CellSearchStep::NoEnd(end) => {
+        Err(end) => {
             let value = verdict.values.get(*end).cloned().unwrap_or_default();
             let mut reasons = verdict.skipped.iter();
             let skipped = reasons.find(|(known, _)| *known == value);
             let reason = skipped.map_or("", |(_, reason)| reason.trim_end_matches('.'));
             format!("{axis} {value} is an end of the search range and has no result: {reason}.")
         }
-        CellSearchStep::Measure(_) => format!("The search has not ended; {trials} so far."),
+        Ok(SearchStep::Measure(_)) => format!("The search has not ended; {trials} so far."),
     }
 }
 

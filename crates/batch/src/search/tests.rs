@@ -1,4 +1,5 @@
 use retrial_recipe::model::Better;
+use retrial_stats::search::SearchStep;
 
 use super::*;
 use crate::tests::build::{cell, plan_of};
@@ -29,7 +30,7 @@ fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> RunObservation) ->
     let mut trials: Vec<ObservedTrial> = Vec::new();
     loop {
         let course = SearchState::new(plan, plan.search.as_ref().unwrap(), &trials);
-        let CellSearchStep::Measure(cell) = course.next_step() else {
+        let Ok(SearchStep::Measure(cell)) = course.next_step() else {
             return judge_search(plan, &course);
         };
         trials.push(ObservedTrial {

@@ -93,8 +93,10 @@ pub enum SearchStep {
 /// A pair of neighbours that differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
-    /// The position before the change; the next one is behind it.
+    /// The last position before the change.
     pub before: usize,
+    /// The first position behind it.
+    pub after: usize,
     /// The probability that the change is here, given that there is one.
     pub probability: f64,
     /// How the second differs from the first; none for answers.
@@ -110,6 +112,26 @@ pub struct NeighbourRatio {
     pub center: f64,
     /// Two-sided bounds with error `alpha` together.
     pub bounds: (f64, f64),
+}
+
+impl SearchStep {
+    /// Returns the step with each position replaced by what it stands for.
+    #[must_use]
+    pub fn map_positions(self, map: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Measure(position) => Self::Measure(map(position)),
+            Self::Found(found) => Self::Found(ChangePoint {
+                before: map(found.before),
+                after: map(found.after),
+                ..found
+            }),
+            Self::Undecided { first, last } => Self::Undecided {
+                first: map(first),
+                last: map(last),
+            },
+            Self::NoDifference | Self::EndsUndecided => self,
+        }
+    }
 }
 
 impl ChangeSearch {
@@ -208,6 +230,7 @@ impl ChangeSearch {
             let ratio = None;
             return ChangePoint {
                 before,
+                after: before + 1,
                 probability,
                 ratio,
                 sweep,
@@ -225,6 +248,7 @@ impl ChangeSearch {
         let trials_per_position = (1..1000_u32).find(|count| f64::from(*count) >= per_position);
         ChangePoint {
             before,
+            after: before + 1,
             probability,
             ratio: Some(NeighbourRatio {
                 center,
