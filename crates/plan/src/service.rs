@@ -25,7 +25,7 @@ pub struct ServiceStep {
     pub own_container: Option<ContainerSpec>,
 }
 
-/// How a service is stopped.
+/// How a service is stopped. The recipe's `StopRule` has the time as people write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopPolicy {
     /// The signal to all its processes.
@@ -43,6 +43,14 @@ pub struct StopStep {
     pub of: u32,
     /// The signal, and the time until the processes are killed.
     pub stop: StopPolicy,
+}
+
+impl StopPolicy {
+    /// How commands are stopped that are no services.
+    pub const OF_COMMANDS: Self = Self {
+        signal: StopSignal::Term,
+        timeout_s: 10,
+    };
 }
 
 /// `TERM, KILL after 60 s`

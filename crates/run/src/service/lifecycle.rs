@@ -1,16 +1,14 @@
 //! Services: started like any step and followed until they are ready, then left running; stopped by a
 //! later step, with all their processes.
 
-use std::time::Duration;
-
 use super::readiness::{Readiness, is_ready};
 use crate::access::RunSession;
 use crate::container;
 use crate::control::DEADLINE_GRACE_S;
 use crate::error::Halt;
 use crate::step::{
-    FollowOutcome, StartedCommand, StepCommand, StepSession, Termination, exec, follow_step,
-    output, verify_exit, with_last_lines,
+    FollowOutcome, StartedCommand, StepCommand, StepSession, exec, follow_step, output,
+    verify_exit, with_last_lines,
 };
 use retrial_document::measures::format;
 use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
@@ -181,7 +179,7 @@ async fn shut_down(
             let text = format!(
                 "the service {} did not end within {} of {}: it was killed",
                 service.service,
-                format::format_time_limit(ending.grace.as_secs()),
+                format::format_time_limit(ending.timeout_s),
                 ending.signal
             );
             session.warn(text)?;
@@ -219,13 +217,12 @@ async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> 
 }
 
 /// Returns signal and time for ending a service: those of the recipe; a stopped run allows no more than for any step.
-fn effective_ending(session: &RunSession, stop: StopPolicy) -> Termination {
-    let mut grace = Duration::from_secs(stop.timeout_s);
-    if session.stop.is_cancelled() {
-        grace = grace.min(Termination::default().grace);
+fn effective_ending(session: &RunSession, stop: StopPolicy) -> StopPolicy {
+    if !session.stop.is_cancelled() {
+        return stop;
     }
-    Termination {
-        signal: stop.signal,
-        grace,
+    StopPolicy {
+        timeout_s: stop.timeout_s.min(StopPolicy::OF_COMMANDS.timeout_s),
+        ..stop
     }
 }

@@ -9,11 +9,11 @@ use super::host;
 use super::output;
 use super::session::StepSession;
 use super::target::{StartedCommand, StepCommand};
-use super::terminate::Termination;
 use super::watched::StepDependencies;
 use crate::control::DEADLINE_GRACE_S;
 use crate::error::Halt;
 use crate::results::restore_results;
+use retrial_plan::service::StopPolicy;
 use retrial_plan::step::ExecStep;
 use retrial_store::StoreError;
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
@@ -55,7 +55,7 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
         FollowOutcome::Running(never) => match never {},
     });
     match &followed {
-        Err(_) => drop(command.terminate(Termination::default()).await),
+        Err(_) => drop(command.terminate(StopPolicy::OF_COMMANDS).await),
         Ok(exit) if exit.leftovers.is_empty() => {}
         Ok(exit) => {
             let current_leftovers = command.find_leftovers().await;
@@ -64,7 +64,7 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
                 let redacted_processes = leftovers.iter().map(|process| session.redact(process));
                 let processes = redacted_processes.collect();
                 session.record(EventKind::LeftoverProcesses { processes })?;
-                command.terminate_leftovers(Termination::default()).await;
+                command.terminate_leftovers(StopPolicy::OF_COMMANDS).await;
             }
         }
     }

@@ -23,6 +23,5 @@ pub use follow::{FollowOutcome, StepObserver, follow_step, format_exit_code};
 pub use session::StepSession;
 pub use summary::summarize_step;
 pub use target::{StartedCommand, StepCommand};
-pub use terminate::Termination;
 pub use watch::DirectoryWatch;
 pub use watched::watch_services;

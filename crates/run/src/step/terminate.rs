@@ -6,36 +6,20 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::target::StepCommand;
+use retrial_plan::service::StopPolicy;
 use retrial_recipe::model::StopSignal;
 
 /// How long leftover processes of a step may take to exit by themselves, before they are reported and
 /// terminated.
 const LEFTOVER_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
-/// The signal and the time with which processes are ended.
-#[derive(Debug, Clone, Copy)]
-pub struct Termination {
-    /// The signal that they are sent first.
-    pub signal: StopSignal,
-    /// The time that they may take to end after it, before they are killed.
-    pub grace: Duration,
-}
-
-impl Default for Termination {
-    fn default() -> Self {
-        Self {
-            signal: StopSignal::Term,
-            grace: Duration::from_secs(10),
-        }
-    }
-}
-
-impl Termination {
-    /// The signals, and how long each is waited for.
-    fn signal_sequence(self) -> [(StopSignal, Duration); 2] {
-        let kill = (StopSignal::Kill, Self::default().grace);
-        [(self.signal, self.grace), kill]
-    }
+/// The signals, and how long each is waited for.
+fn signal_sequence(stop: StopPolicy) -> [(StopSignal, Duration); 2] {
+    let after_kill = StopPolicy::OF_COMMANDS.timeout_s;
+    [
+        (stop.signal, Duration::from_secs(stop.timeout_s)),
+        (StopSignal::Kill, Duration::from_secs(after_kill)),
+    ]
 }
 
 /// The state of a step whose exec is not known to be running.
@@ -48,8 +32,8 @@ pub struct Probe {
 
 impl StepCommand<'_> {
     /// Terminates the running command and its leftovers. Returns false if the first signal did not suffice.
-    pub async fn terminate(&self, ending: Termination) -> bool {
-        for (index, (signal, grace)) in ending.signal_sequence().into_iter().enumerate() {
+    pub async fn terminate(&self, stop: StopPolicy) -> bool {
+        for (index, (signal, grace)) in signal_sequence(stop).into_iter().enumerate() {
             if self.signal_processes(&signal.to_string()).await.is_none() {
                 // The engine or the container is unavailable: there is nothing to wait for.
                 return true;
@@ -57,7 +41,7 @@ impl StepCommand<'_> {
             let until = Instant::now() + grace;
             while Instant::now() < until {
                 if self.files.read_exit().is_some() {
-                    self.terminate_leftovers(Termination::default()).await;
+                    self.terminate_leftovers(StopPolicy::OF_COMMANDS).await;
                     return index == 0;
                 }
                 sleep(Duration::from_millis(50)).await;
@@ -80,10 +64,10 @@ impl StepCommand<'_> {
     }
 
     /// Terminates the processes that it left running.
-    pub async fn terminate_leftovers(&self, ending: Termination) {
-        let until = Instant::now() + ending.grace;
+    pub async fn terminate_leftovers(&self, stop: StopPolicy) {
+        let until = Instant::now() + Duration::from_secs(stop.timeout_s);
         let mut pause = Duration::from_millis(20);
-        for (signal, _) in ending.signal_sequence() {
+        for (signal, _) in signal_sequence(stop) {
             loop {
                 match self.signal_processes(&signal.to_string()).await.as_deref() {
                     None | Some("") => return,
