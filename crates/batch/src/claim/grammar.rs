@@ -8,14 +8,12 @@ use itertools::join;
 use self::gap_and_gain::{parse_gain, parse_gap};
 use self::tail::split_tail;
 use super::model::Assertion;
-use super::sentence::{
-    AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, ParsedClaim, claim_problem,
-};
+use super::sentence::{AmountQualifier, ClaimModifiers, ClaimSubjects, ParsedClaim, claim_problem};
 use super::side;
 use super::words::{self, ClaimWord, find_phrase, join_words, span_of_words};
 use crate::Spanned;
 use retrial_recipe::model::Claim;
-use retrial_recipe::{Span, find_nearest};
+use retrial_recipe::{Diagnostic, Span, find_nearest};
 
 /// The words that turn a claim about all pairs into one about an exception.
 const NOT_ALWAYS: &str = "is not always";
@@ -86,7 +84,7 @@ const VERBS: [Verb; 16] = {
 pub(super) fn parse_sentence(
     claim: &Spanned<String>,
     subjects: &ClaimSubjects<'_>,
-) -> Result<ParsedClaim, ClaimProblem> {
+) -> Result<ParsedClaim, Box<Diagnostic>> {
     let mut words = words::split_words(claim);
     let bare = match &words[..] {
         [first, bare @ ..] if first.is_keyword("the") => bare,
@@ -146,7 +144,7 @@ pub(super) fn parse_sentence(
 }
 
 /// Returns the number of the claim, or the verb's default; the verb may not accept such a number.
-fn claim_amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, ClaimProblem> {
+fn claim_amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, Box<Diagnostic>> {
     let Some((by, kind, at)) = &tail.by else {
         return Ok(match verb.claim {
             Claim::Better => 0.0,
@@ -179,7 +177,7 @@ fn claim_amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, 
     Ok(*by)
 }
 
-fn unrecognized_claim(words: &[ClaimWord], span: &Span) -> ClaimProblem {
+fn unrecognized_claim(words: &[ClaimWord], span: &Span) -> Box<Diagnostic> {
     // The words from `is` to `than` or `as`, as somebody may have put them.
     let from = words.iter().position(|word| word.is_keyword("is"));
     let verbs = VERBS.iter().map(|verb| verb.words).chain(["is accurate"]);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::NamedValues;
 use retrial_recipe::model;
 
-/// A claim whose sides are resolved to cells.
+/// A claim whose sides are resolved to cells, as the batch's plan stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchClaim {
     /// The claim's text, as it was written.

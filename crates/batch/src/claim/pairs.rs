@@ -9,15 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::join;
 
 use super::model::CellPair;
-use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, ParsedClaim, claim_problem};
+use super::sentence::{ClaimSide, ClaimSubjects, ParsedClaim, claim_problem};
 use crate::names::RECIPE;
 use crate::{Cell, NamedValues};
+use retrial_recipe::Diagnostic;
 
 /// The parts of a sentence; at least one.
 pub(super) fn pair_cells(
     sentence: &ParsedClaim,
     subjects: &ClaimSubjects<'_>,
-) -> Result<Vec<CellPair>, ClaimProblem> {
+) -> Result<Vec<CellPair>, Box<Diagnostic>> {
     let pairing = Pairing { sentence, subjects };
     let candidate = &sentence.candidate;
     let mut parts = match (&sentence.step, &sentence.baseline) {
@@ -48,7 +49,7 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    fn problem(&self, message: &str, help: &str) -> ClaimProblem {
+    fn problem(&self, message: &str, help: &str) -> Box<Diagnostic> {
         claim_problem(message, &self.sentence.span, help)
     }
 
@@ -57,7 +58,7 @@ impl Pairing<'_> {
         &self,
         step: [&ClaimSide; 2],
         with: [&ClaimSide; 2],
-    ) -> Result<Vec<CellPair>, ClaimProblem> {
+    ) -> Result<Vec<CellPair>, Box<Diagnostic>> {
         let [ClaimSide::Cells(first), ClaimSide::Cells(second)] = with else {
             let message = "a gain is larger with some cells of this batch than with others";
             let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
@@ -77,7 +78,7 @@ impl Pairing<'_> {
             let message = "both sides mean the same cells";
             return Err(self.problem(message, "name the axis that differs"));
         }
-        let parts_with = |with: &NamedValues| -> Result<Vec<CellPair>, ClaimProblem> {
+        let parts_with = |with: &NamedValues| -> Result<Vec<CellPair>, Box<Diagnostic>> {
             let [from, to] = step.map(|side| match side {
                 ClaimSide::Cells(values) => ClaimSide::Cells(complete_values(values, with)),
                 ClaimSide::ExternalResult(name) => ClaimSide::ExternalResult(name.clone()),
@@ -120,7 +121,7 @@ impl Pairing<'_> {
         &self,
         candidate: &ClaimSide,
         baseline: &ClaimSide,
-    ) -> Result<Vec<CellPair>, ClaimProblem> {
+    ) -> Result<Vec<CellPair>, Box<Diagnostic>> {
         let with = |part: CellPair, baseline: &str| CellPair {
             baseline: Some(baseline.to_owned()),
             ..part
@@ -170,7 +171,11 @@ impl Pairing<'_> {
     }
 
     /// The one cell that a gap is measured to.
-    fn find_gap_cell(&self, part: &CellPair, values: &NamedValues) -> Result<String, ClaimProblem> {
+    fn find_gap_cell(
+        &self,
+        part: &CellPair,
+        values: &NamedValues,
+    ) -> Result<String, Box<Diagnostic>> {
         let alike = |others: &NamedValues| {
             let mut alike = part.of.iter();
             alike.all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
@@ -198,7 +203,7 @@ impl Pairing<'_> {
     }
 }
 
-fn no_pairs_problem(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> ClaimProblem {
+fn no_pairs_problem(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> Box<Diagnostic> {
     let side = |side: &ClaimSide| match side {
         ClaimSide::Cells(values) => values.to_string(),
         ClaimSide::ExternalResult(name) => name.clone(),

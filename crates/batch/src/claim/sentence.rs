@@ -6,9 +6,6 @@ use crate::cell::{Cell, ExcludedCell};
 use crate::model::ExternalResult;
 use retrial_recipe::{Diagnostic, Span};
 
-/// A problem of a claim, with its place.
-pub(super) type ClaimProblem = Box<Diagnostic>;
-
 /// The names that sides may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimSubjects<'a> {
@@ -45,7 +42,7 @@ pub(super) struct ClaimModifiers {
     pub figure: Option<String>,
 }
 
-/// A claim's parts of speech.
+/// A claim's parts of speech: sides, of which it is not known yet which cells they are.
 #[derive(Debug)]
 pub(super) struct ParsedClaim {
     pub assertion: Assertion,
@@ -81,6 +78,7 @@ impl ParsedClaim {
     }
 }
 
-pub(super) fn claim_problem(message: &str, span: &Span, help: &str) -> ClaimProblem {
+/// Returns a problem of a claim, with its place.
+pub(super) fn claim_problem(message: &str, span: &Span, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error("claim", message, span.clone()).with_help(help))
 }

@@ -2,18 +2,18 @@
 
 use itertools::join;
 
-use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, claim_problem};
+use super::sentence::{ClaimSide, ClaimSubjects, claim_problem};
 use super::words::{ClaimWord, join_words, span_of_words};
 use crate::NamedValues;
 use crate::names::RECIPE;
-use retrial_recipe::{Span, did_you_mean};
+use retrial_recipe::{Diagnostic, Span, did_you_mean};
 
 /// Parses a side: the values of its cells, or the name of another host's runs.
 pub(super) fn parse_side(
     words: &[ClaimWord],
     claim: &Span,
     subjects: &ClaimSubjects<'_>,
-) -> Result<ClaimSide, ClaimProblem> {
+) -> Result<ClaimSide, Box<Diagnostic>> {
     let all = span_of_words(words, claim);
     if words.is_empty() {
         return Err(claim_problem(
@@ -65,7 +65,11 @@ impl ClaimSubjects<'_> {
     }
 
     /// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
-    fn parse_term(&self, term: &[ClaimWord], all: &Span) -> Result<Vec<AxisValue>, ClaimProblem> {
+    fn parse_term(
+        &self,
+        term: &[ClaimWord],
+        all: &Span,
+    ) -> Result<Vec<AxisValue>, Box<Diagnostic>> {
         match term {
             [] => Err(claim_problem("nothing between two +", all, "remove one")),
             [word] if !word.quoted && word.text.contains('=') => {
@@ -102,7 +106,7 @@ impl ClaimSubjects<'_> {
         axis: &str,
         value: &str,
         span: &Span,
-    ) -> Result<AxisValue, ClaimProblem> {
+    ) -> Result<AxisValue, Box<Diagnostic>> {
         let Some((name, values)) = self.axes.iter().find(|(name, _)| name == axis) else {
             let mut all = self.axes.iter();
             if all.any(|(_, values)| match_value(values, axis).is_some()) {
@@ -135,7 +139,7 @@ impl ClaimSubjects<'_> {
         value: &str,
         span: &Span,
         has: impl Fn(&NamedValues) -> bool,
-    ) -> Result<(), ClaimProblem> {
+    ) -> Result<(), Box<Diagnostic>> {
         let Some(cell) = self.excluded.iter().find(|cell| has(&cell.axes)) else {
             return Ok(());
         };
@@ -148,7 +152,7 @@ impl ClaimSubjects<'_> {
         &self,
         value: &str,
         span: &Span,
-    ) -> Result<Option<AxisValue>, ClaimProblem> {
+    ) -> Result<Option<AxisValue>, Box<Diagnostic>> {
         let all = self.axes.iter();
         let matching = all.filter_map(|(axis, values)| Some((axis, match_value(values, value)?)));
         let having: Vec<(&String, &str)> = matching.collect();

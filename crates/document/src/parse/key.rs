@@ -1,11 +1,12 @@
 //! The keys of maps, as the parser meets them.
 
-use super::{ParseProblem, fatal_problem};
+use super::fatal_problem;
+use crate::diagnostic::Diagnostic;
 use crate::node::{Node, Value};
 use crate::source::Span;
 
 /// Reads a key: its text, its place, and whether it is written without quotes.
-pub(super) fn read_key(node: Node) -> Result<(String, Span, bool), ParseProblem> {
+pub(super) fn read_key(node: Node) -> Result<(String, Span, bool), Box<Diagnostic>> {
     match node.value {
         Value::Scalar(scalar) if !scalar.text.is_empty() => {
             Ok((scalar.text, node.span, scalar.plain))

@@ -50,15 +50,13 @@ pub fn parse_yaml(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
     }
 }
 
-type ParseProblem = Box<Diagnostic>;
-
 /// Returns an error that ends the parsing.
 fn fatal_problem<T>(
     code: &'static str,
     message: impl Into<String>,
     span: Span,
     help: &str,
-) -> Result<T, ParseProblem> {
+) -> Result<T, Box<Diagnostic>> {
     Err(Box::new(
         Diagnostic::error(code, message, span).with_help(help),
     ))
@@ -114,7 +112,7 @@ impl<'a> NodeBuilder<'a> {
         }
     }
 
-    fn parse_events(&mut self) -> Result<Option<Node>, ParseProblem> {
+    fn parse_events(&mut self) -> Result<Option<Node>, Box<Diagnostic>> {
         let options = granit_parser::options! {
             emit_comments: false,
             emit_unresolved_aliases: true,
@@ -141,7 +139,7 @@ impl<'a> NodeBuilder<'a> {
         self.source.span(range)
     }
 
-    fn add_event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseProblem> {
+    fn add_event(&mut self, event: Event<'_>, span: Span) -> Result<(), Box<Diagnostic>> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -218,7 +216,7 @@ impl<'a> NodeBuilder<'a> {
     }
 
     /// Returns whether a tag means "this is text". All other tags are types that documents do not have.
-    fn is_text_tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, ParseProblem> {
+    fn is_text_tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Box<Diagnostic>> {
         let Some(tag) = tag else { return Ok(false) };
         match tag.core_suffix() {
             Some("str") => Ok(true),
@@ -241,7 +239,7 @@ impl<'a> NodeBuilder<'a> {
         kind: FrameKind,
         anchor: usize,
         span: Span,
-    ) -> Result<(), ParseProblem> {
+    ) -> Result<(), Box<Diagnostic>> {
         self.spend_budget(1, 0, &span)?;
         if self.expects_key() {
             let help = "an expression that begins a value needs quotes: \"${{ … }}\"";
@@ -259,7 +257,7 @@ impl<'a> NodeBuilder<'a> {
         Ok(())
     }
 
-    fn close_collection(&mut self, end: &Span) -> Result<(), ParseProblem> {
+    fn close_collection(&mut self, end: &Span) -> Result<(), Box<Diagnostic>> {
         let Some(frame) = self.stack.pop() else {
             return Ok(());
         };
@@ -275,7 +273,7 @@ impl<'a> NodeBuilder<'a> {
         self.add_node(Node { value, span }, frame.anchor)
     }
 
-    fn expand_alias(&mut self, id: usize, span: Span) -> Result<(), ParseProblem> {
+    fn expand_alias(&mut self, id: usize, span: Span) -> Result<(), Box<Diagnostic>> {
         let Some((node, weight)) = self.anchors.get(&id).cloned() else {
             return Err(Box::new(Diagnostic::error(
                 "alias",
@@ -298,7 +296,7 @@ impl<'a> NodeBuilder<'a> {
         values: usize,
         bytes: usize,
         span: &Span,
-    ) -> Result<(), ParseProblem> {
+    ) -> Result<(), Box<Diagnostic>> {
         self.weight.values = self.weight.values.saturating_add(values);
         self.weight.bytes = self.weight.bytes.saturating_add(bytes);
         if self.weight.values > VALUE_LIMIT || self.weight.bytes > TEXT_LIMIT {
@@ -312,7 +310,7 @@ impl<'a> NodeBuilder<'a> {
     }
 
     /// Adds a complete value: as a key, a value, an item or the root.
-    fn add_node(&mut self, mut node: Node, anchor: usize) -> Result<(), ParseProblem> {
+    fn add_node(&mut self, mut node: Node, anchor: usize) -> Result<(), Box<Diagnostic>> {
         if anchor != 0 {
             let weight = node_weight(&node);
             self.anchors.insert(anchor, (node.clone(), weight));

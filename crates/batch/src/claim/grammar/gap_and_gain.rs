@@ -3,19 +3,17 @@
 
 use super::tail::split_tail;
 use crate::claim::model::Assertion;
-use crate::claim::sentence::{
-    AmountQualifier, ClaimProblem, ClaimSubjects, ParsedClaim, claim_problem,
-};
+use crate::claim::sentence::{AmountQualifier, ClaimSubjects, ParsedClaim, claim_problem};
 use crate::claim::side;
 use crate::claim::words::{ClaimWord, find_phrase};
-use retrial_recipe::Span;
+use retrial_recipe::{Diagnostic, Span};
 
 /// `gap to SIDE is smaller with SIDE than with SIDE [by P]`
 pub(super) fn parse_gap(
     words: &[ClaimWord],
     span: &Span,
     subjects: &ClaimSubjects<'_>,
-) -> Result<ParsedClaim, ClaimProblem> {
+) -> Result<ParsedClaim, Box<Diagnostic>> {
     const FORM: &str = "write: the gap to SIDE is smaller with SIDE than with SIDE [by P]";
     if !words.get(1).is_some_and(|word| word.is_keyword("to")) {
         return Err(claim_problem("expected `to SIDE` after `gap`", span, FORM));
@@ -45,7 +43,7 @@ pub(super) fn parse_gain(
     words: &[ClaimWord],
     span: &Span,
     subjects: &ClaimSubjects<'_>,
-) -> Result<ParsedClaim, ClaimProblem> {
+) -> Result<ParsedClaim, Box<Diagnostic>> {
     const FORM: &str =
         "write: the gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]";
     let form = AdjectivePattern {
@@ -84,7 +82,7 @@ impl AdjectivePattern {
         words: &'a [ClaimWord],
         span: &Span,
         subjects: &ClaimSubjects<'_>,
-    ) -> Result<(&'a [ClaimWord], ParsedClaim), ClaimProblem> {
+    ) -> Result<(&'a [ClaimWord], ParsedClaim), Box<Diagnostic>> {
         let subject = self.subject;
         let place = |adjective| find_phrase(words, &format!("is {adjective} with"));
         let [usual, turned] = self.adjectives.map(place);

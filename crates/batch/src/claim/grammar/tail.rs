@@ -1,18 +1,16 @@
 //! The conditions that may follow the sides: by how much, in which scenario and figure.
 
-use crate::claim::sentence::{
-    AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, claim_problem,
-};
+use crate::claim::sentence::{AmountQualifier, ClaimModifiers, ClaimSubjects, claim_problem};
 use crate::claim::words::{ClaimWord, find_phrase, span_of_words};
 use retrial_mlperf::figures::find_loadgen_figure;
 use retrial_plan::measurement::is_same_scenario;
-use retrial_recipe::{Span, find_nearest};
+use retrial_recipe::{Diagnostic, Span, find_nearest};
 
 /// Parts words into a side and what follows it.
 pub(super) fn split_tail<'a>(
     words: &'a [ClaimWord],
     subjects: &ClaimSubjects<'_>,
-) -> Result<(&'a [ClaimWord], ClaimModifiers), ClaimProblem> {
+) -> Result<(&'a [ClaimWord], ClaimModifiers), Box<Diagnostic>> {
     const BEGINS: [(&str, Option<AmountQualifier>); 6] = [
         ("by more than", Some(AmountQualifier::MoreThan)),
         ("by at least", Some(AmountQualifier::By)),
@@ -55,7 +53,7 @@ pub(super) fn split_tail<'a>(
 }
 
 /// `10%`, `10 %`, `0.1`
-fn parse_percentage(words: &[ClaimWord], span: &Span) -> Result<f64, ClaimProblem> {
+fn parse_percentage(words: &[ClaimWord], span: &Span) -> Result<f64, Box<Diagnostic>> {
     let written: String = words.iter().map(|word| word.text.as_str()).collect();
     let (number, divisor) = match written.strip_suffix('%') {
         Some(number) => (number, 100.0),
@@ -78,7 +76,7 @@ fn parse_scenario_and_figure(
     words: &[ClaimWord],
     span: &Span,
     subjects: &ClaimSubjects<'_>,
-) -> Result<(Option<String>, Option<String>), ClaimProblem> {
+) -> Result<(Option<String>, Option<String>), Box<Diagnostic>> {
     let (mut scenario, mut figure) = (None, None);
     for word in words {
         let own = |scenario_name: &&String| is_same_scenario(scenario_name, &word.text);
