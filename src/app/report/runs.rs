@@ -5,9 +5,10 @@ use std::path::Path;
 use super::bundle::UnpackedBundle;
 use super::{Report, steps};
 use crate::app::failure::Failure;
+use crate::app::judge::{self, JudgedResults};
 use crate::app::open::RunOrBatch;
 use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat, ReportRequest};
-use crate::app::{follow, judge, terminal};
+use crate::app::{follow, terminal};
 use retrial_plan::{Plan, shell};
 use retrial_report::charts::{self, Chart};
 use retrial_report::content::page::{self, ReportPage};
@@ -16,10 +17,10 @@ use retrial_report::content::{self, DetailLevel, trials};
 use retrial_report::document::Block;
 use retrial_report::{ReportedVerdict, html, json, junit, markdown, terminal as text};
 use retrial_results::evidence::{environment, telemetry};
+use retrial_results::verdict;
 use retrial_results::verdict::comparison::{
     self, Comparison, ComparisonOptions, Fact, compare_subjects,
 };
-use retrial_results::verdict::{self, RuleCheck, Verdict};
 use retrial_run::read_evidence;
 use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::{Home, RunDirectory};
@@ -39,11 +40,8 @@ pub struct RunsReport<'a> {
 struct ReportInput {
     /// The run's id, or the folder's path.
     name: String,
-    /// The path of its evidence.
-    evidence: String,
-    verdict: Verdict,
-    /// Rules of a benchmark as a whole.
-    rules: Vec<RuleCheck>,
+    /// Its verdict, with the path of its evidence.
+    judged: JudgedResults,
     run: Option<ReportedRun>,
 }
 
@@ -172,8 +170,8 @@ impl Report for RunsReport<'_> {
             }
             OutputFormat::Csv => {
                 let each_result = results.iter();
-                let rows =
-                    each_result.map(|one| trials::render_rows(&one.verdict, |_| one.name.clone()));
+                let rows = each_result
+                    .map(|one| trials::render_rows(&one.judged.verdict, |_| one.name.clone()));
                 trials::render_header() + &rows.collect::<String>()
             }
             OutputFormat::Junit => junit::render_verdicts(&entries),
@@ -191,13 +189,13 @@ impl Report for RunsReport<'_> {
 
 impl ReportInput {
     fn entry(&self, home: &Home) -> ReportedVerdict<'_> {
-        let entry = ReportedVerdict::new(self.evidence.clone(), &self.verdict);
+        let entry = ReportedVerdict::new(self.judged.path.clone(), &self.judged.verdict);
         let entry = match &self.run {
             Some(run) => entry.with_run(home, &run.plan),
             None => entry,
         };
         ReportedVerdict {
-            rules: &self.rules,
+            rules: &self.judged.rules,
             ..entry
         }
     }
@@ -226,7 +224,7 @@ impl ReportInput {
 
     /// The charts of its results and of telemetry.
     fn charts(&self) -> Vec<Chart> {
-        let mut all_charts = charts::verdict_charts(&self.verdict);
+        let mut all_charts = charts::verdict_charts(&self.judged.verdict);
         if let Some(run) = &self.run {
             all_charts.extend(charts::telemetry_charts(&run.telemetry));
         }
@@ -236,10 +234,10 @@ impl ReportInput {
     fn json_entry(&self) -> json::ReportedResult<'_> {
         json::ReportedResult {
             name: &self.name,
-            evidence: &self.evidence,
-            rules: &self.rules,
+            evidence: &self.judged.path,
+            rules: &self.judged.rules,
             environment: self.run.as_ref().map_or(&[], |run| &run.environment),
-            verdict: &self.verdict,
+            verdict: &self.judged.verdict,
         }
     }
 }
@@ -267,12 +265,14 @@ fn read_run(
         comparison::ComparisonSubject::from_evidence(name.clone(), &[(context, evidence)], facts);
     let results = ReportInput {
         name,
-        evidence: bundle.map_or_else(
-            || run.directory.path().display().to_string(),
-            |bundle| bundle.name.clone(),
-        ),
-        verdict: run_verdict,
-        rules: Vec::new(),
+        judged: JudgedResults {
+            path: bundle.map_or_else(
+                || run.directory.path().display().to_string(),
+                |bundle| bundle.name.clone(),
+            ),
+            verdict: run_verdict,
+            rules: Vec::new(),
+        },
         run: Some(run),
     };
     Ok((results, subject))
@@ -294,9 +294,7 @@ fn read_folder(
     let judged = judge::judge_results_below(global, path, &request)?.into_iter();
     let results = judged.map(|judged| ReportInput {
         name: judged.path.clone(),
-        evidence: judged.path,
-        verdict: judged.verdict,
-        rules: judged.rules,
+        judged,
         run: None,
     });
     Ok(results.collect())
