@@ -154,7 +154,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
                 .with_help(format!("stop all of it: retrial stop {batch}")),
         );
     }
-    if stop_follower(&directory)? {
+    if stop_follower(directory.record())? {
         return Ok(ExitCode::Success);
     }
     let state = directory.read_state()?;

@@ -39,7 +39,7 @@ pub fn resume_run_or_batch(
             return batch::resume_batch(global, &directory);
         }
     };
-    require_own_home(&directory, &home.runs_directory(), "run", home)?;
+    require_own_home(directory.record(), &home.runs_directory(), "run", home)?;
     if !in_job {
         open::refuse_imported(&directory)?;
     }

@@ -1,8 +1,10 @@
 //! One run's directory: its paths.
 
 use std::fs;
-use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
 use super::journal::{Journal, JournalState};
@@ -25,14 +27,6 @@ const MACHINES_FOLDER: &str = "nodes";
 /// The directory of one of them, within the run's.
 pub fn machine_subdirectory(name: &str) -> String {
     format!("{MACHINES_FOLDER}/{name}")
-}
-
-impl Deref for RunDirectory {
-    type Target = RecordDirectory;
-
-    fn deref(&self) -> &RecordDirectory {
-        &self.record
-    }
 }
 
 impl RunDirectory {
@@ -63,6 +57,52 @@ impl RunDirectory {
         Self {
             record: RecordDirectory::from_path(path),
         }
+    }
+
+    /// Returns the directory as a record, of which a batch's is another.
+    pub fn record(&self) -> &RecordDirectory {
+        &self.record
+    }
+
+    /// Returns the run's id.
+    pub fn id(&self) -> &str {
+        self.record.id()
+    }
+
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
+        self.record.path()
+    }
+
+    /// Returns the path of a file or directory in it.
+    pub fn join(&self, relative: &str) -> PathBuf {
+        self.record.join(relative)
+    }
+
+    /// Returns the path of its journal, `journal.jsonl`.
+    pub fn journal_path(&self) -> PathBuf {
+        self.record.journal_path()
+    }
+
+    /// Returns the path of the lock file of the process that executes it.
+    pub fn lock_path(&self) -> PathBuf {
+        self.record.lock_path()
+    }
+
+    /// Writes a JSON file of it atomically.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
+        self.record.write_json(name, value)
+    }
+
+    /// Reads a JSON file of it.
+    ///
+    /// # Errors
+    /// If it is missing or invalid.
+    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
+        self.record.read_json(name)
     }
 
     /// Reads its state from its journal.

@@ -26,7 +26,7 @@ pub async fn start_run(
         allocation.write(&directory)?;
     }
     if detach {
-        return start_in_background(global, RecordKind::Run, &directory);
+        return start_in_background(global, RecordKind::Run, directory.record());
     }
     follow_run(global, engine, directory, false).await
 }

@@ -52,8 +52,8 @@ pub async fn report_end(
     end: JobOutcome,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let submission = record::latest_submission(run)?.unwrap_or_default();
-    let resume = suggest_commands(&global.home, run, &[("resume", "resume")]);
+    let submission = record::latest_submission(run.record())?.unwrap_or_default();
+    let resume = suggest_commands(&global.home, run.record(), &[("resume", "resume")]);
     let with_next_steps = |text: ErrorText| {
         let evidence = format!("evidence: {}", run.path().display());
         text.with_help(evidence).with_help(resume.as_str())
@@ -96,7 +96,7 @@ pub async fn report_end(
             // A warning or a scancel before the run could handle it.
             if job.as_ref().is_none_or(|job| !job.terminated) {
                 let message = format!("job {id} ended before the run did: {state}");
-                let printed = job_output_tail(run, id).into_iter();
+                let printed = job_output_tail(run.record(), id).into_iter();
                 let text = printed.fold(ErrorText::new(message), ErrorText::with_help);
                 return Err(Failure::host(with_next_steps(text)));
             }

@@ -208,8 +208,8 @@ mod tests {
                 time_limit_s: 60,
                 journal: 0,
             };
-            record_job_event(&run, intended).unwrap();
-            RecordDirectory::clone(&run)
+            record_job_event(run.record(), intended).unwrap();
+            run.record().clone()
         };
         let directories = vec![create("one"), create("two")];
         let mut follower = JobFollower::new(RunningJobs {

@@ -74,7 +74,7 @@ async fn job_allocation(directory: &RunDirectory, force: bool) -> Result<NodeAll
         launcher: Launcher::Srun,
         others: names.into_iter().skip(1).collect(),
         force,
-        exclusive: saved_site(directory)?.exclusive,
+        exclusive: saved_site(directory.record())?.exclusive,
     })
 }
 
@@ -84,7 +84,7 @@ fn usable_gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<St
     if request.recipe.requires.gpus.is_none() {
         return Ok(requested.clone());
     }
-    Ok(job_gpus(requested, &saved_site(directory)?))
+    Ok(job_gpus(requested, &saved_site(directory.record())?))
 }
 
 /// The GPUs that a job may use: the requested ones, else, on a shared node, those that Slurm assigned; empty for

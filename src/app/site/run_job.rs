@@ -14,7 +14,7 @@ use retrial_cluster::job::record::{self, JobEventKind};
 use retrial_cluster::job::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
 use retrial_cluster::slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::journal::{AbortReason, EventKind};
-use retrial_store::{RecordDirectory, RunDirectory, StoreError};
+use retrial_store::{RunDirectory, StoreError};
 
 /// How the job of a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl<'a> RunJob<'a> {
         id: String,
         is_silent: bool,
     ) -> Result<Self, StoreError> {
-        let submission = record::latest_submission(run)?.unwrap_or_default();
+        let submission = record::latest_submission(run.record())?.unwrap_or_default();
         let all_output = global.verbose && !is_silent;
         Ok(Self {
             events: JobEvents::open_at(run, submission.journal, all_output),
@@ -128,7 +128,7 @@ impl FollowedJobs for RunJob<'_> {
         let end = self.poll_events();
         if let Some(JobOutcome::Job { state }) = &end {
             let (id, state) = (self.id.clone(), state.clone());
-            record::record_job_event(self.run, JobEventKind::Over { id, state })?;
+            record::record_job_event(self.run.record(), JobEventKind::Over { id, state })?;
         }
         Ok(end)
     }
@@ -165,7 +165,7 @@ impl FollowedJobs for RunJob<'_> {
         vec![StoppableJob {
             slurm: self.slurm.clone(),
             id: self.id.clone(),
-            directory: RecordDirectory::clone(self.run),
+            directory: self.run.record().clone(),
         }]
     }
 

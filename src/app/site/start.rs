@@ -58,7 +58,7 @@ pub fn submit_run(
             let submission_json =
                 json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
             let note = format!("submitted job {}\n", job.id);
-            print_detached(site_global, &directory, &submission_json, &note);
+            print_detached(site_global, directory.record(), &submission_json, &note);
             return Ok(ExitCode::Success);
         }
         let require_accuracy = execution.require_accuracy;
@@ -90,7 +90,7 @@ pub fn resume_run(
 ) -> Result<ExitCode, Failure> {
     let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let plan: Plan = directory.read_json("plan.json")?;
-    let site_file = open_or_saved_site(directory, &request.site)?;
+    let site_file = open_or_saved_site(directory.record(), &request.site)?;
     let target = run_job_target(global, site_file, &plan, &request.options)?;
     let slurm = slurm_for_run(directory);
     runtime::start_runtime()?.block_on(async {
@@ -135,7 +135,11 @@ async fn follow_job(
         FollowEnd::Detached => {
             if !global.quiet {
                 let subject = format!("job {}", job.id);
-                terminal::note_error(&describe_continuing(&global.home, directory, &subject));
+                terminal::note_error(&describe_continuing(
+                    &global.home,
+                    directory.record(),
+                    &subject,
+                ));
             }
             Ok(ExitCode::Interrupted)
         }
@@ -147,7 +151,7 @@ pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<Exit
     let id = directory.id();
     let slurm = slurm_for_run(directory);
     runtime::start_runtime()?.block_on(async {
-        let living = living_job(&slurm, directory, &note_unless_quiet(global)).await?;
+        let living = living_job(&slurm, directory.record(), &note_unless_quiet(global)).await?;
         let Some(job) = living else {
             terminal::print_note(&format!("{id}: it has no job to stop"));
             return Ok(ExitCode::Success);

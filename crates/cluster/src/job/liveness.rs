@@ -23,7 +23,7 @@ pub struct Liveness {
 impl Liveness {
     /// Starts with the state of this run.
     pub fn new(directory: &RunDirectory) -> Self {
-        let latest = record::latest_submission(directory).ok().flatten();
+        let latest = record::latest_submission(directory.record()).ok().flatten();
         let from = latest.map_or(0, |latest| latest.journal);
         Self {
             journal: record::is_submitted(directory)

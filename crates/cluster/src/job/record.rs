@@ -131,7 +131,7 @@ pub fn latest_submission(run: &RecordDirectory) -> Result<Option<JobSubmission>,
 /// # Errors
 /// If the journal exists and cannot be read.
 pub fn latest_job_id(run: &RunDirectory) -> Result<Option<String>, StoreError> {
-    Ok(latest_submission(run)?.and_then(|submission| submission.id))
+    Ok(latest_submission(run.record())?.and_then(|submission| submission.id))
 }
 
 /// Returns whether the run ended in its latest job, as the job wrote it.
@@ -139,7 +139,7 @@ pub fn latest_job_id(run: &RunDirectory) -> Result<Option<String>, StoreError> {
 /// # Errors
 /// If the journal of submissions cannot be read.
 pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
-    let Some(latest) = latest_submission(run)? else {
+    let Some(latest) = latest_submission(run.record())? else {
         return Ok(false);
     };
     let mut events = JobEvents::open_at(run, latest.journal, false)

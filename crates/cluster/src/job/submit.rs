@@ -55,7 +55,7 @@ impl<'a> SubmitRequest<'a> {
     pub fn for_run(run: &'a RunDirectory, target: &'a JobTarget) -> Self {
         Self {
             work: JobWork::Run { id: run.id() },
-            directory: run,
+            directory: run.record(),
             run: Some(run),
             target,
         }
