@@ -241,6 +241,7 @@ pub struct BatchRecipe {
 }
 
 object! {
+    // A `BatchClaim` is resolved: here its place is needed for problems, and its cells are not known.
     /// A claim as it was written.
     #[derive(Debug, Clone, PartialEq)]
     pub struct WrittenClaim: "a claim";
@@ -253,6 +254,7 @@ object! {
 }
 
 object! {
+    // An `ExternalResult` is stored: here places are needed, to make paths those from here.
     /// Runs of another host.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ExternalRuns: "runs of another host";
@@ -262,7 +264,7 @@ object! {
     }
 }
 
-/// Runs that were made elsewhere.
+/// Runs that were made elsewhere, as the batch's plan stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalResult {
     /// Its name in claims: `rtx4090`.

@@ -121,7 +121,8 @@ pub struct RunResult {
     pub notice: Option<String>,
 }
 
-/// A judged figure, or one for which nothing was published.
+/// A judged figure, or one for which nothing was published. The statement is signed: it has a form of its own, which
+/// does not change with that of verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatementFigure {
     /// Scenario, mode and figure: as in the lists of tests.

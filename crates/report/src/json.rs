@@ -20,6 +20,7 @@ pub struct JsonReport<'a> {
     comparison: Option<&'a Comparison>,
 }
 
+// A `ReportedVerdict` is drawn, and has command lines; this is the printed format.
 /// A run, a folder of results, or a benchmark of a submission tree.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReportedResult<'a> {

@@ -20,7 +20,7 @@ pub enum RunObservation {
     NotMeasured(String),
 }
 
-/// A figure of one trial.
+/// A figure of one trial, judged from its files; the journal's `TrialRunFigure` has no direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObservedFigure {
     /// The scenario's name: `Offline`.

@@ -96,6 +96,7 @@ pub struct CellRun {
     pub lost: Option<String>,
 }
 
+// An `ExternalResult`, which plans store, with its verdicts: the format of verdicts changes without that of plans.
 /// Runs of another host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalVerdict {

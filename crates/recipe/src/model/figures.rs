@@ -131,6 +131,7 @@ pub struct MllogFigure {
 }
 
 object! {
+    // The rules of rounds have `ReferencePoints`: the number of runs is a rule of its own there, and they allow for more.
     /// Reference convergence points (RCP) of a benchmark.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct ReferenceConvergence: "the reference convergence points";

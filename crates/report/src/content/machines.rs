@@ -7,7 +7,7 @@ use super::checks;
 use crate::document::{Block, Document, ListItem, Table, TableCell};
 use retrial_host::checks::{HostCheck, HostCheckState};
 
-/// A machine that a recipe runs on.
+/// A machine that a recipe runs on, as `doctor --nodes` prints it: what machines tell each other is not printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MachineReport {
     /// The machine's host name.

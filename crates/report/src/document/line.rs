@@ -24,6 +24,7 @@ impl<T: AsRef<str>> From<T> for Line {
     }
 }
 
+/// A line is a text, as `String` is.
 impl Deref for Line {
     type Target = str;
 

@@ -26,7 +26,7 @@ pub struct PlainProgress {
     remaining: RemainingTime,
 }
 
-/// The step under way.
+/// The step under way, as far as lines report it: when they did last, and nothing that is drawn.
 #[derive(Debug, Default)]
 struct StepProgress {
     started: Option<Timestamp>,

@@ -141,7 +141,7 @@ pub fn table_name(figure: &str) -> Option<&str> {
     figure.split_once('[').map(|(table, _)| table)
 }
 
-/// The evidence of one trial.
+/// The evidence of one trial: everything that is judged, of which a stored `TrialVerdict` has a part.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrialEvidence {
     /// Its number, from 1.
@@ -206,6 +206,7 @@ pub(crate) fn find_by_name<'a, Value>(
         .map(|(key, value)| (key.as_str(), value))
 }
 
+// The journal's `StepEnd` is another type: a folder has no journal, and a step that is done may have left no result.
 /// How a trial's step ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -237,9 +238,8 @@ pub enum StepOutcome {
     },
 }
 
-/// The validity that the benchmark itself states.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+/// The validity that the benchmark itself states, `LoadGen` or another. What `LoadGen`'s logs leave open is invalid here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum StatedValidity {
     /// Stated as valid.
     Valid,

@@ -12,6 +12,8 @@ use retrial_readings::units;
 /// 0.05 %.
 pub(crate) const EXACT_DIGITS: i32 = 7;
 
+// The figure of a log (`retrial_readings::Figure`) is another type: it is used without verdicts, its precision is a part
+// of it, and it has no origin.
 /// A figure's value and unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureValue {
@@ -41,6 +43,7 @@ pub struct FigureLocation {
     pub passed_over: Option<Skipped>,
 }
 
+// Not `SkippedRecords`: the file and the line, which are stored, are known where texts are read.
 /// Records that do not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
