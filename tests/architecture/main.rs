@@ -99,6 +99,48 @@ fn pure_modules_have_no_side_effects() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The files below some folders whose code contains one of these texts.
+fn files_with(folders: &[&str], texts: &[&str]) -> Vec<String> {
+    let files = folders.iter().flat_map(|folder| sources(folder));
+    let found = files.filter(|(_, code)| texts.iter().any(|text| code.contains(text)));
+    found
+        .map(|(path, _)| {
+            let below = path.strip_prefix(root()).unwrap();
+            below.display().to_string()
+        })
+        .collect()
+}
+
+#[test]
+fn names_of_a_submission_tree_are_written_once() {
+    let names = [
+        "\"performance/run_1\"",
+        "\"measurements.json\"",
+        "\"model_mapping.json\"",
+        "/calibration.md",
+        ".join(\"results\")",
+        ".join(\"systems\")",
+        ".join(\"measurements\")",
+    ];
+    let readers = files_with(&["crates/results", "crates/submission", "src"], &names);
+    assert_eq!(
+        readers,
+        ["src/app/export.rs"],
+        "the folder of a run's own results"
+    );
+}
+
+/// What is prepared was approved: the types of the steps hold it, where only their own files make one.
+#[test]
+fn runs_are_prepared_by_the_steps_of_their_start() {
+    let made = files_with(&["src"], &["PreparedRun {", "ApprovedPlan {"]);
+    assert!(
+        made.iter().all(|file| file.starts_with("src/app/launch/")),
+        "{made:?}"
+    );
+    assert!(!made.is_empty());
+}
+
 /// Writing to a string cannot fail; every other result that is dropped has its reason in a comment above it.
 #[test]
 fn dropped_results_have_a_reason() {
