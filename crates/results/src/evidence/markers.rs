@@ -8,6 +8,7 @@ use itertools::join;
 use walkdir::WalkDir;
 
 use super::figures::{TextFile, for_each_line};
+use super::texts::TextError;
 use crate::verdict::RuleCheck;
 use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
 use retrial_readings::nearest::{truncate_for_message, truncate_to_chars};
@@ -86,21 +87,17 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
     let expression = BoundedRegex::new(pattern).ok()?;
     let mut search = expression.start_search();
     let mut matching: Option<String> = None;
-    // A missing output has no line; its step's end records why.
-    let files = outputs
-        .iter()
-        .filter_map(|output| output.matching_files().ok());
-    for file in files.flatten() {
-        let Ok(mut opened) = file.open() else {
-            continue;
-        };
-        let read = for_each_line(&mut opened, |line| {
+    for output in outputs {
+        let read = read_output_lines(output, |line| {
             if matching.is_none() && search.is_match(line) {
                 matching = Some(truncate_for_message(line));
             }
         });
-        if let Err(reason) = read {
-            // What was not searched is not known to be without the line.
+        // A missing output has no line; its step's end records why. What else was not searched is not known to be
+        // without the line.
+        if let Err(reason) = read
+            && !reason.is_missing()
+        {
             matching.get_or_insert_with(|| format!("not searched: {reason}"));
         }
     }
@@ -117,9 +114,42 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
     ))
 }
 
+fn read_output_lines(output: &TextFile, mut feed: impl FnMut(&str)) -> Result<(), TextError> {
+    for file in output.matching_files()? {
+        for_each_line(&mut file.open()?, &mut feed)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_output_that_cannot_be_opened_fails_the_check() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = |file: &str| TextFile {
+            directory: folder.path().to_owned(),
+            file: file.into(),
+        };
+        std::fs::write(folder.path().join("result_1.txt"), "all is well\n").unwrap();
+        std::os::unix::fs::symlink("result_1.txt", folder.path().join("output.log")).unwrap();
+        let measured = |file: &str| {
+            let check = check_marker_line("does not match", &[output(file)]);
+            check.map(|check| check.measured)
+        };
+        let of_link = measured("output.log").unwrap();
+        assert!(of_link.starts_with("not searched: "), "{of_link}");
+        assert!(of_link.contains("it is a link"), "{of_link}");
+        assert_eq!(measured("result_*.txt"), None);
+        assert_eq!(measured("missing_*.txt"), None);
+        std::fs::create_dir(folder.path().join("result_2.txt")).unwrap();
+        let of_directory = measured("result_*.txt").unwrap();
+        assert!(
+            of_directory.contains("not a regular file"),
+            "{of_directory}"
+        );
+    }
 
     #[test]
     fn an_output_that_cannot_be_read_is_not_known_to_be_valid() {

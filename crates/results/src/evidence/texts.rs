@@ -1,7 +1,7 @@
 //! Texts in which figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
@@ -52,9 +52,20 @@ pub enum TextError {
     /// No such file, or no regular one.
     #[error(transparent)]
     Open(#[from] StoreError),
-    /// The disk's error.
+    /// The operating system could not read it.
     #[error("it cannot be read: {0}")]
     Read(#[from] io::Error),
+}
+
+impl TextError {
+    /// Returns whether no such text exists.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::NoMatch { .. } => true,
+            Self::Open(StoreError::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
+            _ => false,
+        }
+    }
 }
 
 /// A text below a directory, which is searched for figures.
