@@ -1,6 +1,9 @@
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::ControlDirectory;
 
@@ -60,13 +63,14 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
     );
 }
 
-/// A process that a failed test does not leave behind.
+/// A process that leads a group, of which a test leaves nothing behind.
 struct KilledOnDrop(Child);
 
 impl Drop for KilledOnDrop {
     fn drop(&mut self) {
+        // The group outlives its first process: in a container, the engine ends the rest.
+        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         // It may have ended.
-        let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
@@ -83,6 +87,7 @@ fn a_container_does_not_end_because_a_clock_was_set() {
         .args(["-c", &format!("date() {{ echo 9999999999; }}\n{init}")])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        .process_group(0)
         .spawn();
     let mut process = KilledOnDrop(process.unwrap());
     let since = Instant::now();
