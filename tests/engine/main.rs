@@ -12,8 +12,3 @@ mod standins;
 mod hub;
 #[path = "../support/mod.rs"]
 mod support;
-
-/// Returns an error and its remedies in one line.
-fn with_remedy(error: &retrial_engine::EngineError) -> String {
-    retrial_document::ErrorText::of(error).to_string()
-}

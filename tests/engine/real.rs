@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use crate::support::lab::{LABEL, Lab, Named};
+use crate::support::remedy::with_remedy;
 use crate::support::wait::wait_until_async;
-use crate::with_remedy;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::{DockerEngine, Engine, EngineError};

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::lab::{LABEL, Lab, docker, inspect};
+use crate::support::remedy::with_remedy;
 use crate::support::wait::wait_until;
-use crate::with_remedy;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress, RegistryAuth};
 use retrial_engine::docker::PullFailure;
 use retrial_engine::{Engine, EngineError, credentials};

@@ -13,4 +13,5 @@ pub mod json_schema;
 pub mod lab;
 pub mod needs;
 pub mod planted;
+pub mod remedy;
 pub mod wait;

@@ -240,9 +240,8 @@ fn to_registry_auth(credential: DockerCredential) -> Option<RegistryAuth> {
 
 #[cfg(test)]
 mod tests {
-    use miette::Diagnostic as _;
-
     use super::*;
+    use crate::error::with_remedy;
 
     async fn from(config: &str, reference: &str) -> Result<Option<RegistryAuth>, EngineError> {
         let directory = tempfile::tempdir().unwrap();
@@ -279,11 +278,6 @@ mod tests {
     async fn a_missing_config_file_has_no_credentials() {
         let credentials = find_image_credentials_in("debian", "/no/such/config.json".into()).await;
         assert!(credentials.unwrap().is_none());
-    }
-
-    fn with_remedy(error: &EngineError) -> String {
-        let help = error.help().map(|help| help.to_string());
-        format!("{error}\n  {}", help.unwrap_or_default())
     }
 
     #[tokio::test]

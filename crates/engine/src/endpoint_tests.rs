@@ -3,14 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use miette::Diagnostic as _;
-
 use super::*;
-
-fn with_remedy(error: &EngineError) -> String {
-    let help = error.help().map(|help| help.to_string());
-    format!("{error}\n  {}", help.unwrap_or_default())
-}
+use crate::error::with_remedy;
 
 fn environment(root: &Path) -> EngineEnvironment {
     EngineEnvironment {

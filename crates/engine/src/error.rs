@@ -56,7 +56,7 @@ pub enum EngineError {
         endpoint: String,
         /// How it was chosen: `--engine`, `DOCKER_HOST`, `context NAME`, …
         chosen_by: String,
-        /// The cause.
+        /// Why, as a fragment without a full stop.
         reason: String,
         /// What to do, if more than the cause says.
         #[help]
@@ -67,7 +67,7 @@ pub enum EngineError {
     Configuration {
         /// The file in Docker's configuration directory, or the seccomp profile.
         path: PathBuf,
-        /// The cause.
+        /// Why, as a fragment without a full stop.
         reason: String,
         /// What to do, if more than the cause says.
         #[help]
@@ -107,15 +107,15 @@ pub enum EngineError {
     NoSpace {
         /// What needed the space: `pull IMAGE`, `build TAG`, `create CONTAINER`.
         operation: String,
-        /// The engine's message.
+        /// The message of the engine's answer, without its status.
         reason: String,
     },
     /// The build's context cannot be sent.
     #[error("build context {}: {reason}", context.display())]
     BuildContext {
-        /// The context directory.
+        /// The directory that the build sends to the engine.
         context: PathBuf,
-        /// The cause.
+        /// Why, as a fragment without a full stop.
         reason: String,
         /// What to do, if more than the cause says.
         #[help]
@@ -141,7 +141,7 @@ pub enum EngineError {
         operation: String,
         /// HTTP status, 0 where there was none.
         status: u16,
-        /// The engine's message.
+        /// The message of the engine's answer, without its status.
         reason: String,
         /// The class of the refusal, if known.
         refusal: Option<EngineRefusal>,
@@ -172,7 +172,7 @@ pub enum EngineError {
     /// A file of this machine could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file's path.
+        /// The file that could not be read or written.
         path: PathBuf,
         /// The error of the operating system.
         #[source]
@@ -207,4 +207,11 @@ impl EngineError {
             _ => None,
         }
     }
+}
+
+/// Returns an error and its remedy in one line, for assertions.
+#[cfg(test)]
+pub(crate) fn with_remedy(error: &EngineError) -> String {
+    let help = error.help().map(|help| help.to_string());
+    format!("{error}; {}", help.unwrap_or_default())
 }

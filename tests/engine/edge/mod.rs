@@ -4,7 +4,7 @@
 mod broken;
 mod pulls;
 
-use crate::with_remedy;
+use crate::support::remedy::with_remedy;
 use std::time::Duration;
 
 use retrial_engine::api::{ImageInfo, ImageProgress};

@@ -1,6 +1,6 @@
 //! Pulls: retried and permanent errors, credentials.
 
-use crate::with_remedy;
+use crate::support::remedy::with_remedy;
 use retrial_engine::api::RegistryAuth;
 use retrial_engine::docker::PullFailure;
 use retrial_engine::{Engine, EngineError};

@@ -1,7 +1,8 @@
 //! Access rights, the messages for users, and where a token goes.
 
-use super::scene::{NAME, Scene, model_spec, with_remedy};
+use super::scene::{NAME, Scene, model_spec};
 use crate::hub::{Access, Content, Repository};
+use crate::support::remedy::with_remedy;
 
 fn model(access: Access) -> Repository {
     Repository::new(NAME)

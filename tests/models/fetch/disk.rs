@@ -5,8 +5,9 @@ use std::process::Command;
 
 use retrial_hub::FetchError;
 
-use super::scene::{NAME, Scene, with_remedy};
+use super::scene::{NAME, Scene};
 use crate::hub::{At, Content, Fault, Repository};
+use crate::support::remedy::with_remedy;
 
 const SIZE: u64 = 8 << 20;
 

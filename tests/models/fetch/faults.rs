@@ -6,8 +6,9 @@ use retrial_hub::{FetchError, FetchProgress};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
-use super::scene::{NAME, Scene, content, model_spec, with_remedy};
+use super::scene::{NAME, Scene, content, model_spec};
 use crate::hub::{At, Content, Fault, Place, Repository};
+use crate::support::remedy::with_remedy;
 
 const FILE: &str = "model.safetensors";
 const SIZE: u64 = 4 << 20;

@@ -160,8 +160,3 @@ impl Went {
 pub fn content(fetched: &FetchedModel, path: &str) -> Vec<u8> {
     std::fs::read(fetched.directory.join(path)).unwrap()
 }
-
-/// Returns an error and its remedies in one line.
-pub fn with_remedy(error: &FetchError) -> String {
-    retrial_document::ErrorText::of(error).to_string()
-}
