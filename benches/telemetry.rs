@@ -13,6 +13,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
+use retrial_telemetry::table::format_rows;
 use retrial_telemetry::{MeasuredTrial, RowSource, TelemetryRow};
 
 const LOOKS: u32 = 2000;
@@ -49,7 +50,7 @@ fn main() {
                 reading,
             });
         let all = gpus.chain([RowSource::Container(container.read_sample())]);
-        let text: String = all.map(|source| row(source).to_csv_line()).collect();
+        let text = format_rows(all.map(row));
         file.write_all(text.as_bytes()).unwrap();
         text.len()
     };

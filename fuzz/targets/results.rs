@@ -4,7 +4,7 @@ use retrial_mlperf::accuracy::{self, AccuracyReader};
 use retrial_mlperf::compliance::{self, ComplianceFiles, Test, TestRequirements};
 use retrial_mlperf::endpoints::{self, EndpointAccuracy, EndpointPerformance};
 use retrial_mlperf::{check::RuleCheck, submission};
-use retrial_telemetry::{TelemetryRow, TelemetrySummary, table};
+use retrial_telemetry::{TelemetrySummary, table};
 
 use super::{first_line, pieces};
 
@@ -85,7 +85,7 @@ pub fn submission(data: &[u8]) {
 pub fn telemetry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let rows = table::parse_rows(&text);
-    let lines: String = rows.iter().map(TelemetryRow::to_csv_line).collect();
+    let lines = table::format_rows(rows.clone());
     assert_eq!(table::parse_rows(&lines).len(), rows.len(), "{lines}");
     let time = rows.iter().map(|row| row.time);
     if let (Some(from), Some(to)) = (time.clone().min(), time.max()) {

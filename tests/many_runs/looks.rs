@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use retrial_telemetry::reading::{ContainerReading, GpuReading};
-use retrial_telemetry::table::{MeasuredTrial, RowSource, TelemetryRow, csv_header};
+use retrial_telemetry::table::{MeasuredTrial, RowSource, TelemetryRow, csv_header, format_rows};
 
 const GPUS: u32 = 8;
 const LOOKS: i32 = 7;
@@ -36,18 +36,17 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
                 ..GpuReading::default()
             };
             let pci = format!("0000:{index:02x}5:00.0");
-            text += &row(RowSource::Gpu {
+            text += &format_rows([row(RowSource::Gpu {
                 index,
                 pci,
                 reading,
-            })
-            .to_csv_line();
+            })]);
         }
         let container = ContainerReading {
             cpu_s: Some(f64::from(look) * 900.0),
             memory: Some(80_000_000_000),
         };
-        text += &row(RowSource::Container(container)).to_csv_line();
+        text += &format_rows([row(RowSource::Container(container))]);
     }
     text
 }

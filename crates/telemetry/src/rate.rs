@@ -37,7 +37,7 @@ impl Default for SamplingInterval {
 }
 
 impl SamplingInterval {
-    /// Sampling is off.
+    /// No samples at all: `--telemetry off`.
     pub const OFF: Self = Self { ms: 0 };
 
     /// The pause; none if sampling is off.

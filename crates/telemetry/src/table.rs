@@ -36,9 +36,6 @@ enum Column {
 /// How many columns a row has.
 const COLUMN_COUNT: usize = Column::VARIANTS.len();
 
-/// Room for a usual line, bytes.
-const LINE_CAPACITY: usize = 256;
-
 /// Returns the first line of `telemetry.csv`, without its line break.
 pub fn csv_header() -> String {
     join(Column::VARIANTS, ",")
@@ -92,8 +89,7 @@ pub enum RowSource {
 }
 
 impl TelemetryRow {
-    /// Formats the row as a line of CSV, with its line break.
-    pub fn to_csv_line(&self) -> String {
+    fn to_cells(&self) -> [String; COLUMN_COUNT] {
         let mut cells: [String; COLUMN_COUNT] = Default::default();
         let mut set = |column: Column, text: String| cells[column as usize] = text;
         let measured = &self.measured;
@@ -139,18 +135,17 @@ impl TelemetryRow {
                 set(Column::MemoryBytes, format_whole(reading.memory));
             }
         }
-        format_csv_line(&cells)
+        cells
     }
 }
 
-/// Formats cells as a line, with quotes where a cell needs them: a scenario's name is the recipe's own.
-fn format_csv_line(cells: &[String; COLUMN_COUNT]) -> String {
-    let mut builder = csv::WriterBuilder::new();
-    let mut writer = builder
-        .buffer_capacity(LINE_CAPACITY)
-        .from_writer(Vec::with_capacity(LINE_CAPACITY));
-    // Writing to memory cannot fail, and the cells are text.
-    let _ = writer.write_record(cells);
+/// Formats rows as lines of CSV, with quotes where a cell needs them: a scenario's name is the recipe's own.
+pub fn format_rows(rows: impl IntoIterator<Item = TelemetryRow>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        // Writing to memory cannot fail, and the cells are text.
+        let _ = writer.write_record(row.to_cells());
+    }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -337,7 +337,7 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
             }),
         ),
     ];
-    let text: String = rows.iter().map(TelemetryRow::to_csv_line).collect();
+    let text = table::format_rows(rows.clone());
     let whole = format!("{}\n{text}", table::csv_header());
     assert_eq!(table::parse_rows(&whole), rows);
     for cut in 0..text.len() {
@@ -364,7 +364,7 @@ proptest! {
     #[test]
     fn numbers_round_trip_within_written_precision(power in 0.0..2000.0_f64, joules in 0.0..1e12_f64) {
         let reading = GpuReading { power_w: Some(power), energy_j: Some(joules), ..GpuReading::default() };
-        let rows = table::parse_rows(&gpu(1.0, 0, reading).to_csv_line());
+        let rows = table::parse_rows(&table::format_rows([gpu(1.0, 0, reading)]));
         let RowSource::Gpu { reading, .. } = &rows[0].origin else { unreachable!() };
         prop_assert!((reading.power_w.unwrap() - power).abs() <= 0.0501);
         prop_assert!((reading.energy_j.unwrap() - joules).abs() <= 0.0006 + joules * 1e-12);

@@ -16,7 +16,7 @@ use retrial_results::evidence::telemetry::TELEMETRY_FILE;
 use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
 use retrial_telemetry::rate::MAX_FILE_BYTES;
-use retrial_telemetry::table::csv_header;
+use retrial_telemetry::table::{csv_header, format_rows};
 use retrial_telemetry::{
     ContainerReading, LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow,
 };
@@ -146,8 +146,7 @@ impl SensorRecorder {
             reading,
         });
         let all = gpu_sources.chain(container.map(RowSource::Container));
-        let text: String = all.map(|source| row(source).to_csv_line()).collect();
-        self.append_rows(&text);
+        self.append_rows(&format_rows(all.map(row)));
         live
     }
 
