@@ -231,6 +231,8 @@ fn find_group_index(regex: &BoundedRegex, name: &str) -> Option<usize> {
 #[cfg(test)]
 mod entry_tests;
 #[cfg(test)]
+mod heading_tests;
+#[cfg(test)]
 mod number_tests;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ pub enum PatternError {
         "the pattern `{pattern}` is not a usable regular expression: {reason}; write it in Rust's regex syntax, with the number as `${{number}}`"
     )]
     Expression {
-        /// The pattern, shortened.
+        /// The recipe's pattern, cut to the length of a message.
         pattern: String,
         /// The problem of the expression.
         reason: RegexError,
@@ -23,7 +23,7 @@ pub enum PatternError {
         "the pattern `{pattern}` takes more than {MAX_STEPS} steps in this text; begin it with a word of the figure's line, and use fewer alternatives and repetitions"
     )]
     TooManySteps {
-        /// The pattern, shortened.
+        /// The recipe's pattern, cut to the length of a message.
         pattern: String,
     },
     /// A named reader cannot be replaced.

@@ -9,9 +9,9 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// The side of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeighbourSide {
-    /// Before the group.
+    /// The characters that stand before the captured number.
     Before,
-    /// Behind the group.
+    /// The characters that follow the captured number.
     Behind,
 }
 

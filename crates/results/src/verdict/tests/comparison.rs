@@ -3,18 +3,14 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{
-    Evidence, MoreTrials, Noise, Outcome, StatedValidity, UNKNOWN_DIRECTION, Verdict, judge,
-};
-use retrial_recipe::model::{
-    Aggregate, Better, Expectation, ExpectationKind, FigureSource, JudgeRules,
-};
+use crate::verdict::{Evidence, MoreTrials, Noise, Outcome, StatedValidity, Verdict, judge};
+use retrial_recipe::model::{Aggregate, Better, Expectation, FigureSource, JudgeRules};
 
-fn outcome(evidence: Evidence) -> Outcome {
+pub(super) fn outcome(evidence: Evidence) -> Outcome {
     judge(&context(), &[evidence]).outcome
 }
 
-fn sentence(verdict: &Verdict) -> &str {
+pub(super) fn sentence(verdict: &Verdict) -> &str {
     &verdict.results[0].sentence
 }
 
@@ -215,30 +211,6 @@ fn a_declared_deviation_of_the_reference_widens_the_bounds() {
     );
 }
 
-#[test]
-fn the_official_result_decides_and_others_are_shown() {
-    let kind = |kind, value| Expectation {
-        kind,
-        ..official(value)
-    };
-    let evidence = offline(&[100.0])
-        .expecting(TOKENS, kind(ExpectationKind::ThirdParty, 93.0))
-        .expecting(TOKENS, kind(ExpectationKind::Guide, 98.0))
-        .expecting(TOKENS, official(100.0));
-    let verdict = judge(&context(), &[evidence]);
-    let decides: Vec<bool> = verdict.results[0]
-        .references
-        .iter()
-        .map(|reference| reference.decides)
-        .collect();
-    assert_eq!(decides, [false, false, true]);
-    let text = sentence(&verdict);
-    assert!(
-        text.contains("2 other published results reach 93–98 % of this one"),
-        "{text}"
-    );
-}
-
 /// Training judges the aggregate of its runs, never one.
 #[rstest]
 #[case(&[30.0], Outcome::Inconclusive)]
@@ -281,41 +253,6 @@ fn median(#[case] values: &[f64], #[case] expected: Outcome) {
 }
 
 #[test]
-fn not_reproduced_is_corrected_for_all_figures() {
-    // Alone its upper bound is just under the margin; among twenty figures that is chance.
-    let alone = offline(&[94.4]).expecting(TOKENS, official(100.0));
-    assert_eq!(outcome(alone.clone()), Outcome::NotReproduced);
-    let mut all = vec![alone];
-    for number in 0..19 {
-        let mut good = offline(&[100.0]).expecting(TOKENS, official(100.0));
-        good.scenario = format!("case {number}");
-        all.push(good);
-    }
-    let verdict = judge(&context(), &all);
-    assert_eq!(verdict.outcome, Outcome::Inconclusive);
-    assert!(
-        sentence(&verdict).contains("Holm"),
-        "{}",
-        sentence(&verdict)
-    );
-    // What is far off stays so, and one that is invalid takes no part.
-    all[1] = offline(&[80.0]).expecting(TOKENS, official(100.0));
-    let verdict = judge(&context(), &all);
-    assert_eq!(verdict.outcome, Outcome::NotReproduced);
-    assert_eq!(verdict.headline, "1 of 20 published figures does not hold.");
-}
-
-#[test]
-fn results_that_cannot_be_judged_are_counted_among_the_results() {
-    let mut unknown = offline(&[100.0]);
-    unknown.unknown_rules = Some("no rules of it are known".to_owned());
-    let known = offline(&[100.0]).expecting(TOKENS, official(100.0));
-    let verdict = judge(&context(), &[known, unknown]);
-    assert_eq!(verdict.outcome, Outcome::Inconclusive);
-    assert_eq!(verdict.headline, "1 of 2 results is undecided.");
-}
-
-#[test]
 fn headline_and_detail_of_a_verdict_are_fields() {
     let verdict = judge(
         &context(),
@@ -333,54 +270,6 @@ fn headline_and_detail_of_a_verdict_are_fields() {
         "{}",
         verdict.detail
     );
-}
-
-/// `latency` in a name says nothing; a recipe that defines the figure does.
-#[test]
-fn a_figure_whose_direction_nobody_defines_is_undecided() {
-    let figure = "latency_hiding_factor";
-    let evidence = own("gemm", figure, "s", &[1.0]).expecting(figure, official(1.0));
-    let mut undefined = evidence.clone();
-    undefined.figures.clear();
-    let verdict = judge(&context_of_other_suite(), &[undefined]);
-    assert_eq!(verdict.outcome, Outcome::Inconclusive);
-    let judgement = &verdict.results[0].judgements[0];
-    assert_eq!(judgement.ratio, None);
-    assert!(
-        judgement.sentence.contains(UNKNOWN_DIRECTION),
-        "{}",
-        judgement.sentence
-    );
-    let defined = evidence.with_source(figure, source());
-    let verdict = judge(&context_of_other_suite(), &[defined]);
-    assert_eq!(verdict.results[0].judgements[0].ratio, Some(1.0));
-}
-
-#[test]
-fn the_worst_figure_decides_a_result() {
-    let evidence = offline(&[100.0])
-        .with_figure("samples_per_second", 50.0, "samples/s")
-        .expecting(TOKENS, official(100.0))
-        .expecting("samples_per_second", official(100.0));
-    let verdict = judge(&context(), &[evidence]);
-    assert_eq!(verdict.outcome, Outcome::NotReproduced);
-    assert_eq!(
-        verdict.results[0].deciding.as_deref(),
-        Some("samples_per_second")
-    );
-    assert_eq!(verdict.results[0].judgements.len(), 2);
-}
-
-#[test]
-fn a_result_without_reference_is_measured() {
-    let verdict = judge(&context(), &[offline(&[100.0, 102.0])]);
-    assert_eq!(
-        (verdict.outcome, verdict.exit_code.code()),
-        (Outcome::Measured, 0)
-    );
-    assert_eq!(verdict.results[0].deciding.as_deref(), Some(TOKENS));
-    let mean = verdict.results[0].figures[TOKENS].value;
-    assert!((mean - 100.995).abs() < 1e-3, "{mean}");
 }
 
 #[rstest]

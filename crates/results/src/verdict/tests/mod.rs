@@ -13,9 +13,13 @@ mod corpus;
 #[cfg(test)]
 mod execution;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod qualifiers;
+#[cfg(test)]
+mod several_figures;
 #[cfg(test)]
 mod trials;
 #[cfg(test)]
