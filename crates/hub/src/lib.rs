@@ -43,6 +43,7 @@ mod error;
 mod hub;
 mod listing;
 mod lock;
+mod model;
 mod pattern;
 mod progress;
 mod records;
@@ -56,8 +57,9 @@ mod xet;
 
 pub use digest::Digest;
 pub use error::FetchError;
-pub use hub::{FetchedFile, FetchedModel, Hub, ModelSpec};
+pub use hub::Hub;
 pub use listing::ModelSnapshot;
+pub use model::{FetchedFile, FetchedModel, ModelSpec};
 pub use progress::{DownloadState, FetchProgress};
 pub use settings::{HubSettings, RetryPolicy, Token};
 pub use tree::RemoteFile;

@@ -5,7 +5,9 @@
 //! under a budget, so that an alias bomb ends in one sentence.
 
 mod key;
+mod merge;
 mod syntax;
+mod weight;
 
 use std::collections::HashMap;
 
@@ -15,6 +17,7 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{MapEntry, Node, Value};
 use super::source::{MAX_DOCUMENT_BYTES, Source, Span};
 use super::text::is_harmful;
+use weight::{Weight, node_weight};
 
 /// A document nests about eight levels deep.
 const DEPTH_LIMIT: usize = 48;
@@ -80,13 +83,6 @@ enum FrameKind {
         /// The position of each key among the entries.
         positions: HashMap<String, usize>,
     },
-}
-
-#[derive(Clone, Copy, Default)]
-struct Weight {
-    values: usize,
-    bytes: usize,
-    depth: usize,
 }
 
 struct NodeBuilder<'a> {
@@ -268,7 +264,7 @@ impl<'a> NodeBuilder<'a> {
             FrameKind::List(items) => Value::List(items),
             FrameKind::Map {
                 entries, merges, ..
-            } => Value::Map(self.apply_merge_keys(entries, merges)),
+            } => Value::Map(merge::apply_merge_keys(entries, merges, &mut self.problems)),
         };
         self.add_node(Node { value, span }, frame.anchor)
     }
@@ -365,55 +361,6 @@ impl<'a> NodeBuilder<'a> {
         }
         Ok(())
     }
-
-    /// `<<: *base` and `<<: [*one, *other]`: keys that the map itself has win, then the first.
-    fn apply_merge_keys(
-        &mut self,
-        mut entries: Vec<MapEntry>,
-        merges: Vec<(usize, Node)>,
-    ) -> Vec<MapEntry> {
-        for (mut at, node) in merges.into_iter().rev() {
-            let maps = match node.value {
-                Value::List(items) => items,
-                _ => vec![node],
-            };
-            for map in maps {
-                let Value::Map(from) = map.value else {
-                    self.problems.error(
-                        "merge-key",
-                        format!("expected a map after `<<`, found {}", map.kind()),
-                        &map.span,
-                        "write `<<: *anchor` with the anchor of a map",
-                    );
-                    continue;
-                };
-                for entry in from {
-                    if !entries.iter().any(|own| own.key == entry.key) {
-                        entries.insert(at, entry);
-                        at += 1;
-                    }
-                }
-            }
-        }
-        entries
-    }
-}
-
-fn node_weight(node: &Node) -> Weight {
-    let mut total = Weight {
-        values: 1,
-        bytes: node.text().map_or(0, str::len),
-        depth: 1,
-    };
-    let mut add = |part: &Node| {
-        let weight = node_weight(part);
-        total.depth = total.depth.max(weight.depth + 1);
-        total.values += weight.values;
-        total.bytes += weight.bytes;
-    };
-    node.items().iter().for_each(&mut add);
-    node.entries().iter().for_each(|entry| add(&entry.value));
-    total
 }
 
 fn too_deep_problem(span: Span) -> Diagnostic {
