@@ -1,9 +1,13 @@
 //! The log of this process, for whoever looks for a fault: requests to the engine, the hub and Slurm, and the states
-//! of steps. It goes to standard error, without secrets, and only if it was asked for.
+//! of steps. It goes to standard error, or for an agent into its part of a run's directory, without secrets, and only
+//! if it was asked for.
 
 use std::fmt;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use thiserror::Error;
 use tracing_subscriber::EnvFilter;
@@ -51,8 +55,19 @@ impl fmt::Display for LogFilter {
     }
 }
 
-/// Logs from here on.
+/// Logs to standard error from here on.
 pub fn start_log(filter: &LogFilter) {
+    log_to(filter, LogWriter(None));
+}
+
+/// Logs into this file from here on; not at all if it cannot be written, which its command reports as well.
+pub fn start_log_file(filter: &LogFilter, path: &Path) {
+    if let Ok(file) = OpenOptions::new().create(true).append(true).open(path) {
+        log_to(filter, LogWriter(Some(Arc::new(file))));
+    }
+}
+
+fn log_to(filter: &LogFilter, writer: LogWriter) {
     let Ok(env_filter) = EnvFilter::builder().parse(&filter.0) else {
         return;
     };
@@ -69,7 +84,7 @@ pub fn start_log(filter: &LogFilter) {
         .with_ansi(false)
         .with_env_filter(env_filter)
         .with_span_events(FmtSpan::CLOSE)
-        .with_writer(|| LogWriter);
+        .with_writer(move || writer.clone());
     // Only a second log of one process fails.
     let _ = log.finish().try_init();
 }
@@ -80,13 +95,18 @@ fn hide_credentials(auth: &RegistryAuth) {
     }
 }
 
-/// Writes each event, which arrives in one piece, to standard error without secrets.
-struct LogWriter;
+/// Writes each event, which arrives in one piece, without secrets: into a file, else to standard error.
+#[derive(Clone)]
+struct LogWriter(Option<Arc<File>>);
 
 impl io::Write for LogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        terminal::print_note(&redact_log_text(text.trim_end()));
+        let safe_text = redact_log_text(text.trim_end());
+        match &self.0 {
+            Some(file) => (&**file).write_all(format!("{safe_text}\n").as_bytes())?,
+            None => terminal::print_note(&safe_text),
+        }
         Ok(bytes.len())
     }
 
@@ -97,6 +117,8 @@ impl io::Write for LogWriter {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use rstest::rstest;
 
     use super::*;
@@ -111,6 +133,20 @@ mod tests {
     #[case("retrial_hub=loud", false)]
     fn a_filter_is_a_level_or_directives(#[case] text: &str, #[case] is_valid: bool) {
         assert_eq!(text.parse::<LogFilter>().is_ok(), is_valid);
+    }
+
+    #[test]
+    fn a_log_in_a_file_has_no_secrets() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("agent.log");
+        let secret = "hf_aB3dE5gH7jK9mN1pQ";
+        hide_in_log("TOKEN", secret);
+        let mut writer = LogWriter(Some(Arc::new(File::create(&path).unwrap())));
+        writer
+            .write_all(format!("sent {secret}").as_bytes())
+            .unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "sent [TOKEN]\n");
     }
 
     #[test]

@@ -73,13 +73,15 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
     check_format(&global, &arguments.command)?;
-    // Whoever started an agent reads its standard error.
-    let is_agent = matches!(
-        arguments.command,
-        Command::Node { .. } | Command::Examine { .. }
-    );
-    if let Some(filter) = global.log.as_ref().filter(|_| !is_agent) {
-        log::start_log(filter);
+    if let Some(filter) = &global.log {
+        match &arguments.command {
+            // Whoever started an agent reads its standard error.
+            Command::Node { run, name } => {
+                log::start_log_file(filter, &nodes::agent_log_path(run, name));
+            }
+            Command::Examine { .. } => {}
+            _ => log::start_log(filter),
+        }
     }
     match arguments.command {
         Command::List { filter, results } => match results {

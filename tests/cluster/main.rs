@@ -1,5 +1,6 @@
 //! The lab's Slurm cluster, and runs on several machines: by a site, by Slurm and by ssh.
 
+mod agent_log;
 mod example;
 mod lab;
 mod nodes;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const RECIPE_IMAGE: &str = "debian:bookworm-slim";
 const OTHER_IMAGE: &str = "10.77.0.1:5000/retrial-lab/busybox:1";
-const RECIPE: &str = r#"
+pub const RECIPE: &str = r#"
 schema: 1
 title: A worker on each of three machines
 submission: { suite: nodes, benchmark: workers, sources: [https://example.org/results] }
@@ -36,13 +36,13 @@ scenarios:
 "#;
 
 /// A run with the first node as its head.
-struct Head {
+pub struct Head {
     cluster: Cluster,
-    directory: PathBuf,
+    pub directory: PathBuf,
 }
 
 impl Head {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let cluster = Cluster::shared();
         let directory = cluster.directory.join(format!("shared/nodes-{name}"));
         let _ = std::fs::remove_dir_all(&directory);
@@ -51,7 +51,7 @@ impl Head {
         Self { cluster, directory }
     }
 
-    fn command(&self, home: &Path, words: &[&str]) -> Command {
+    pub fn command(&self, home: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/cluster"));
         command
             .args(["node", "n1", env!("CARGO_BIN_EXE_retrial"), "--home"])
@@ -71,7 +71,7 @@ impl Head {
             .unwrap()
     }
 
-    fn run(&self) -> PathBuf {
+    pub fn run(&self) -> PathBuf {
         let runs = std::fs::read_dir(self.directory.join("home/runs"));
         let mut runs: Vec<PathBuf> = runs.unwrap().map(|run| run.unwrap().path()).collect();
         runs.sort();
@@ -104,7 +104,7 @@ impl Head {
         serde_json::from_str(&text).unwrap()
     }
 
-    fn nothing_is_left(&self) {
+    pub fn nothing_is_left(&self) {
         let run = self.run();
         let id = run.file_name().unwrap().to_str().unwrap();
         for node in ["n1", "n2", "n3"] {
@@ -127,7 +127,7 @@ fn end(child: Child) -> (Option<i32>, String) {
     status_and_text(&child.wait_with_output().unwrap())
 }
 
-fn status_and_text(output: &Output) -> (Option<i32>, String) {
+pub fn status_and_text(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr].concat();
     (output.status.code(), String::from_utf8(text).unwrap())
 }

@@ -76,6 +76,22 @@ fn check_knows_a_site_and_reports_every_problem() {
 }
 
 #[test]
+fn the_script_of_a_job_logs_as_its_command_line_says() {
+    let here = configuration(&[("lab", LAB)]);
+    let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+    let words = ["plan", recipe, "--site", "lab", "--format", "sbatch"];
+    let script = |more: &[&str]| {
+        let output = retrial(here.path(), &[&words, more].concat());
+        assert!(output.status.success(), "{}", printed(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let logged = script(&["--log", "info,hyper=debug"]);
+    let handed_on = " --log info,hyper=debug resume --in-job ";
+    assert!(logged.contains(handed_on), "{logged}");
+    assert!(!script(&[]).contains("--log"));
+}
+
+#[test]
 fn a_site_writable_by_others_is_refused() {
     let here = configuration(&[("lab", LAB)]);
     let file = here.path().join("retrial/sites/lab.yaml");

@@ -1,6 +1,6 @@
 //! The process on a machine other than the head: checks it, and executes the head's orders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -25,6 +25,12 @@ use retrial_run::nodes::{
 use retrial_run::{RunSession, SessionOptions};
 use retrial_store::RunDirectory;
 use retrial_store::journal::Event;
+
+/// The file of the agent's log: the head reads its standard error as the reason of a failure.
+pub fn agent_log_path(run: &Path, name: &str) -> PathBuf {
+    let run = RunDirectory::from_path(run.to_owned());
+    run.machine_directory(name).join("agent.log")
+}
 
 /// Serves the head over standard input and output until it is gone.
 ///

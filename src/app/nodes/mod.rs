@@ -4,6 +4,6 @@ mod agent;
 mod head;
 mod shared_recipe;
 
-pub use agent::serve_agent;
+pub use agent::{agent_log_path, serve_agent};
 pub use head::start_machines;
 pub use shared_recipe::read_shared_recipe;

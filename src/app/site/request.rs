@@ -122,5 +122,8 @@ fn tool_command(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, C
             words.extend([name.to_owned(), path_to_utf8(directory)?]);
         }
     }
+    if let Some(filter) = &global.log {
+        words.extend(["--log".to_owned(), filter.to_string()]);
+    }
     Ok(words)
 }
