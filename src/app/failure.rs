@@ -1,5 +1,6 @@
-//! The failure of a command: its exit code, and its message.
+//! The failure of a command: its exit code, and its errors.
 
+use itertools::join;
 use retrial_document::ErrorText;
 use retrial_recipe::Diagnostics;
 
@@ -13,12 +14,13 @@ use retrial_results::verdict::ExitCode;
 use retrial_run::RunError;
 use retrial_store::StoreError;
 
-/// A failed command: the exit code of the process, and the message for the user.
+/// A failed command: the exit code of the process, and what to tell the user.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code of the process.
     pub exit: ExitCode,
-    error: ErrorText,
+    /// Empty if they were printed already.
+    errors: Vec<ErrorText>,
 }
 
 impl Failure {
@@ -34,16 +36,19 @@ impl Failure {
 
     /// A failure with any exit code.
     pub fn new(exit: ExitCode, error: impl Into<ErrorText>) -> Self {
-        Self {
-            exit,
-            error: error.into(),
-        }
+        Self::with_errors(exit, vec![error.into()])
     }
 
-    /// Adds a remedy, on a line of its own.
+    /// A failure by several errors, each with its own remedies.
+    pub fn with_errors(exit: ExitCode, errors: Vec<ErrorText>) -> Self {
+        Self { exit, errors }
+    }
+
+    /// Adds a remedy of the last error.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.error = self.error.with_help(help);
+        let last = self.errors.pop().unwrap_or_default();
+        self.errors.push(last.with_help(help));
         self
     }
 
@@ -56,23 +61,35 @@ impl Failure {
 
     /// A failure whose message was printed already.
     pub fn reported(exit: ExitCode) -> Self {
-        Self::new(exit, "")
+        Self::with_errors(exit, Vec::new())
     }
 
-    /// What failed, and what to do about it.
-    pub fn error(&self) -> &ErrorText {
-        &self.error
+    /// What failed, each with what to do about it.
+    pub fn into_errors(self) -> Vec<ErrorText> {
+        self.errors
     }
 
-    /// What failed, and what to do about it, owned.
-    pub fn into_error(self) -> ErrorText {
-        self.error
+    /// All errors as one, for a journal.
+    pub fn to_error(&self) -> ErrorText {
+        ErrorText {
+            message: join(self.errors.iter().map(|error| &error.message), "; "),
+            help: self
+                .errors
+                .iter()
+                .flat_map(|error| error.help.clone())
+                .collect(),
+        }
     }
 
-    /// Prints the message to standard error, unless it was printed already.
+    /// Prints each error to standard error, unless they were printed already.
     pub fn report(&self) {
-        if *self.error() != ErrorText::default() {
-            terminal::note_error(&self.error.clone().in_context("error: "));
+        for error in &self.errors {
+            let label = if error.message.is_empty() {
+                ""
+            } else {
+                "error: "
+            };
+            terminal::note_error(&error.clone().in_context(label));
         }
     }
 }

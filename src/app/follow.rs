@@ -135,7 +135,7 @@ pub async fn follow_run(
     let _ = watcher.join();
     let evidence = path.display().to_string();
     let resume = format!("resume it: {} resume {id}", global.home.command_prefix());
-    let next_steps = [format!("evidence: {evidence}"), resume.clone()];
+    let next_steps = [format!("see the evidence: {evidence}"), resume.clone()];
     let is_lost = !path.exists();
     let ended = run_result.map_err(|error| {
         let failure = Failure::host(ErrorText::of(&error));
@@ -146,7 +146,7 @@ pub async fn follow_run(
         let entry = ReportedVerdict::new(evidence.as_str(), verdict).with_run(&global.home, &plan);
         print_verdict(global, &entry);
         if ended.exit == ExitCode::Host && !json {
-            terminal::print_note(&format!("  {resume}"));
+            terminal::advise("", resume);
         }
     } else if !json {
         let reason = ended.reason.map_or_else(

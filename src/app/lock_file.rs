@@ -47,7 +47,7 @@ pub fn read_lock(path: &Path) -> Result<Option<RecipeLock>, Failure> {
         Ok(lock) => Ok(Some(lock)),
         Err(problems) => {
             let failure = Failure::report_problems(problems);
-            terminal::print_note("  lock the recipe again, or ignore the lock: --lock none");
+            terminal::advise("", "lock the recipe again, or ignore the lock: --lock none");
             Err(failure)
         }
     }

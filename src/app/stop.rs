@@ -159,12 +159,12 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
     }
     let state = directory.read_state()?;
     if state.over.is_some() {
-        let container = if state.container.is_some() {
-            format!("; its container still exists: retrial clean {id}")
+        if state.container.is_some() {
+            let note = format!("{id}: already ended; its container still exists");
+            terminal::advise(note, format!("remove it: retrial clean {id}"));
         } else {
-            String::new()
-        };
-        terminal::print_note(&format!("{id}: already ended{container}"));
+            terminal::print_note(&format!("{id}: already ended"));
+        }
         return Ok(ExitCode::Success);
     }
     open::refuse_imported(&directory)?;

@@ -71,7 +71,7 @@ fn print_lock(
     }
     if let Some(file) = &arguments.file {
         let (recipe, file) = (&arguments.recipe, file.display());
-        terminal::print_note(&format!("use it: retrial run {recipe} --lock {file}"));
+        terminal::advise("", format!("use it: retrial run {recipe} --lock {file}"));
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use retrial_document::ErrorText;
 use retrial_recipe::docker_run::{self, ShellEnvironment};
 use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check_source};
+use retrial_results::verdict::ExitCode;
 
 /// The longest command line that is read, bytes: a guide's block is a page.
 const MAX_COMMAND_LINE_BYTES: u64 = 1 << 20;
@@ -15,10 +16,8 @@ pub fn convert_command_line(title: &str, from: &str) -> Result<(String, Vec<Stri
     let block = read_command_line(from)?;
     let reading =
         docker_run::recipe_from_block(title, &block, &CurrentShell).map_err(|problems| {
-            let lines = problems
-                .iter()
-                .flat_map(|problem| ErrorText::of(problem).to_lines());
-            Failure::usage(lines.collect::<Vec<_>>().join("\n"))
+            let errors = problems.iter().map(|problem| ErrorText::of(problem));
+            Failure::with_errors(ExitCode::Usage, errors.collect())
         })?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);

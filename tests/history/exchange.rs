@@ -131,6 +131,44 @@ fn directories_are_imported_and_name_conflicts_refused() {
     assert!(!same("journal.jsonl"));
 }
 
+#[test]
+fn every_refused_entry_is_listed_with_its_own_remedy() {
+    let (there, here) = (Scene::new(0..1), Scene::new(0..0));
+    let run = there.run(0);
+    let imported = here.retrial(&["runs", "import", &run.display().to_string()]);
+    assert_eq!(imported.code, 0, "{}", imported.err);
+    let mut journal = File::options()
+        .append(true)
+        .open(run.join("journal.jsonl"))
+        .unwrap();
+    writeln!(journal, "{{}}").unwrap();
+    let path = there.home().join("two.tar");
+    let mut builder = Builder::new(File::create(&path).unwrap());
+    let id = &ids([0])[0];
+    builder.append_dir_all("no run", &run).unwrap();
+    builder.append_dir_all(id, &run).unwrap();
+    builder.finish().unwrap();
+    let path = path.to_str().unwrap();
+    let output = here.retrial(&["runs", "import", path, "--output", "json"]);
+    assert_eq!(output.code, 2);
+    let report: Value = serde_json::from_str(&output.out).unwrap();
+    let [taken, unnamed] = &report["refused"].as_array().unwrap()[..] else {
+        panic!("{report:#}")
+    };
+    let message = |error: &Value| error["message"].as_str().unwrap().to_owned();
+    let lead = format!("{path}: {id}: a different run of this name");
+    assert!(message(taken).starts_with(&lead), "{report:#}");
+    assert_eq!(taken["help"], serde_json::json!(["move it away first"]));
+    assert!(message(unnamed).ends_with("that is not the name of a run"));
+    let lines: Vec<&str> = output.err.lines().collect();
+    let expected = [
+        format!("not imported: {}", message(taken)),
+        "help: move it away first".to_owned(),
+        format!("not imported: {}", message(unnamed)),
+    ];
+    assert_eq!(lines, expected);
+}
+
 /// A run's own files, and entries that a test adds to them.
 struct Archive {
     builder: Builder<File>,

@@ -58,7 +58,7 @@ fn an_excerpt_suggests_the_full_logs_not_more_runs() {
     assert_eq!(code, 5, "{text}");
     assert!(text.contains("Incomplete log"), "{text}");
     assert!(
-        text.contains("next: judge the whole result directory"),
+        text.contains("help: judge the whole result directory"),
         "{text}"
     );
     assert!(!text.contains("--mode accuracy"), "{text}");

@@ -46,11 +46,16 @@ impl ErrorText {
         self
     }
 
-    /// The message, unless it is empty, and each remedy, indented, on a line of its own.
+    /// The message, unless it is empty, and each remedy on a line of its own, `help: …`, as cargo and rustc print
+    /// theirs.
     pub fn to_lines(&self) -> Vec<String> {
         let message = Some(self.message.clone()).filter(|message| !message.is_empty());
-        let help = self.help.iter().map(|line| format!("  {line}"));
-        message.into_iter().chain(help).collect()
+        message.into_iter().chain(self.help_lines()).collect()
+    }
+
+    /// Each remedy on a line of its own, `help: …`.
+    pub fn help_lines(&self) -> impl Iterator<Item = String> {
+        self.help.iter().map(|line| format!("help: {line}"))
     }
 }
 
@@ -66,13 +71,13 @@ impl From<&str> for ErrorText {
     }
 }
 
-/// In one line, for tables and lists: `message; help`.
+/// In one line, for tables and lists: `message; help: …`.
 impl fmt::Display for ErrorText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)?;
         self.help
             .iter()
-            .try_for_each(|line| write!(formatter, "; {line}"))
+            .try_for_each(|line| write!(formatter, "; help: {line}"))
     }
 }
 
@@ -94,10 +99,13 @@ mod tests {
         let full = ErrorText::of(&Fault::Full { name: "disk" }).with_help("or wait");
         assert_eq!(full.message, "disk is full");
         assert_eq!(full.help, ["empty disk", "or wait"]);
-        assert_eq!(full.to_string(), "disk is full; empty disk; or wait");
+        assert_eq!(
+            full.to_string(),
+            "disk is full; help: empty disk; help: or wait"
+        );
         assert_eq!(
             full.to_lines(),
-            ["disk is full", "  empty disk", "  or wait"]
+            ["disk is full", "help: empty disk", "help: or wait"]
         );
         let gone = ErrorText::of(&Fault::Gone).in_context("on n1: ");
         assert_eq!(

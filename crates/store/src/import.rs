@@ -53,7 +53,7 @@ impl ImportOrigin {
 /// The import of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedRun {
-    /// The run's id.
+    /// The id that the run has in the archive, and here.
     pub run: String,
     /// The machine that it ran on.
     pub host: String,
@@ -72,7 +72,7 @@ pub struct ImportReport {
     /// Files that were omitted, and why.
     pub omitted: Vec<String>,
     /// Entries that were no run or could not be imported, and why.
-    pub refused: Vec<String>,
+    pub refused: Vec<ErrorText>,
 }
 
 /// Judges a run by its files and stores the verdict; returns the difference from the previous one, or why it
@@ -86,7 +86,7 @@ pub type UnpackBundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreE
 /// Imports the runs of an archive, or one run's directory.
 ///
 /// # Errors
-/// If it cannot be read, exceeds the free disk space, or contains no run.
+/// If it cannot be read, exceeds the free disk space, or is empty.
 pub fn import_runs(
     home: &Home,
     source: &Path,
@@ -145,17 +145,17 @@ pub fn import_runs(
         match import_run(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
             Err(refusal) => {
-                let context = format!("{}: ", file_name.to_string_lossy());
-                let refused = ErrorText::of(&refusal).in_context(&context);
-                arrivals.refused.push(refused.to_string());
+                let context = format!("{}: {}: ", source.display(), file_name.to_string_lossy());
+                arrivals
+                    .refused
+                    .push(ErrorText::of(&refusal).in_context(&context));
             }
         }
     }
-    match (arrivals.runs.is_empty(), arrivals.refused.first()) {
-        (true, Some(reason)) => Err(StoreError::unusable(source, reason)),
-        (true, None) => Err(StoreError::unusable(source, "it contains no runs")),
-        (false, _) => Ok(arrivals),
+    if arrivals.runs.is_empty() && arrivals.refused.is_empty() {
+        return Err(StoreError::unusable(source, "it contains no runs"));
     }
+    Ok(arrivals)
 }
 
 /// The archive's bytes, decompressed if necessary.

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use itertools::join;
-
 use super::record::{BatchRecord, recipe_request};
 use crate::app::failure::Failure;
 use crate::app::launch::gpu_support::probe_host_for;
@@ -213,9 +211,11 @@ impl CellFailures {
     /// Adds a problem of a cell; an empty name stands for the batch.
     pub fn add(&mut self, cell: &str, failure: Failure) {
         self.exits.push(failure.exit);
-        let cells = self.cells.entry(failure.into_error()).or_default();
-        if !cell.is_empty() && !cells.iter().any(|name| name == cell) {
-            cells.push(cell.to_owned());
+        for error in failure.into_errors() {
+            let cells = self.cells.entry(error).or_default();
+            if !cell.is_empty() && !cells.iter().any(|name| name == cell) {
+                cells.push(cell.to_owned());
+            }
         }
     }
 
@@ -229,9 +229,7 @@ impl CellFailures {
         if self.exits.is_empty() {
             return Ok(());
         }
-        let texts = self.cells.into_iter();
-        let texts = texts.filter(|(error, _)| *error != ErrorText::default());
-        let texts = texts.map(|(error, cells)| {
+        let errors = self.cells.into_iter().map(|(error, cells)| {
             let shown = &cells[..cells.len().min(MAX_NAMED_CELLS)];
             let lead = match (
                 shown.is_empty(),
@@ -241,13 +239,13 @@ impl CellFailures {
                 (false, 0) => format!("{}: ", shown.join(" and ")),
                 (false, more) => format!("{} and {more} more: ", shown.join(", ")),
             };
-            error.in_context(&lead).to_lines().join("\n")
+            error.in_context(&lead)
         });
-        let text = join(texts, "\n");
-        if text.is_empty() {
-            return Err(Failure::reported(ExitCode::first_applicable(self.exits)));
+        let errors: Vec<ErrorText> = errors.collect();
+        if !errors.is_empty() {
+            terminal::print_note("nothing was started:");
         }
-        terminal::print_note("nothing was started:");
-        Err(Failure::new(ExitCode::first_applicable(self.exits), text))
+        let exit = ExitCode::first_applicable(self.exits);
+        Err(Failure::with_errors(exit, errors))
     }
 }

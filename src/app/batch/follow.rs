@@ -11,7 +11,7 @@ use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{STOPPING_WARNING, SignalRequest, SignalTarget, handle_signals};
-use crate::app::site::end::suggest_commands;
+use crate::app::site::end::{suggest_commands, suggest_evidence};
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute_batch};
@@ -124,9 +124,8 @@ pub async fn execute_and_judge(
 
 /// Returns two lines: the directory of a batch's evidence, and the command that resumes the batch.
 fn next_step_lines(global: &GlobalOptions, directory: &RecordDirectory) -> [String; 2] {
-    let evidence = directory.path().display();
     let resume = suggest_commands(&global.home, directory, &[("resume", "resume")]);
-    [format!("evidence: {evidence}"), resume]
+    [suggest_evidence(directory), resume]
 }
 
 /// Judges a batch unless it was stopped, and records how it ended.

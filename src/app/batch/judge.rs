@@ -46,7 +46,7 @@ fn external_evidence(global: &GlobalOptions, result: &ExternalResult) -> Subject
             Ok(groups) => groups.into_iter().map(Ok).collect(),
             Err(failure) => vec![Err(LostRun {
                 exit: failure.exit,
-                reason: failure.into_error().message,
+                reason: failure.to_error().message,
             })],
         };
         for group in groups {

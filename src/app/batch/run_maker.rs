@@ -147,7 +147,7 @@ impl RunMaker for TrialRunMaker<'_> {
                 ExitCode::Usage => ExitCode::Usage.code(),
                 _ => ExitCode::Host.code(),
             },
-            reason: Some(failure.into_error()),
+            reason: Some(failure.to_error()),
             ..TrialRunEnd::default()
         })
     }

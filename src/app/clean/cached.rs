@@ -47,9 +47,10 @@ pub fn remove_cached(
         let location = directory.location();
         let mounted = used.iter().find(|(mounted, _)| mounted.contains(&location));
         if let Some((_, run)) = mounted.filter(|_| !extent.all) {
-            terminal::print_note(&format!(
-                "{label}: skipped: run {run} has it mounted; retrial stop {run}, or --all"
-            ));
+            terminal::advise(
+                format!("{label}: skipped: run {run} has it mounted"),
+                format!("stop it first: retrial stop {run}    remove it anyway: --all"),
+            );
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();

@@ -58,7 +58,8 @@ pub fn remove_containers(
                 continue;
             }
             let foreign = other.filter(|_| !extent.all_users).map(|user| {
-                format!("it belongs to {user}; root can remove it: --all-users").into()
+                ErrorText::new(format!("it belongs to {user}"))
+                    .with_help("root can remove it: --all-users")
             });
             let reason = foreign.or_else(|| {
                 let reason = reason_to_keep(&container, extent.all)?;
@@ -67,9 +68,8 @@ pub fn remove_containers(
                 Some(reason)
             });
             if let Some(reason) = reason {
-                let help = reason.help.iter().map(|line| format!("help: {line}"));
-                let skipped = format!("{}: skipped: {}", container.name, reason.message);
-                terminal::note_error(&help.fold(ErrorText::new(skipped), ErrorText::with_help));
+                let context = format!("{}: skipped: ", container.name);
+                terminal::note_error(&reason.in_context(&context));
                 continue;
             }
             if !dry_run {
@@ -143,7 +143,8 @@ fn reason_to_keep(container: &ContainerState, all: bool) -> Option<ErrorText> {
         ),
         // A run whose directory was deleted.
         _ if container.running => {
-            Some("its run cannot be read, and it is running; --all removes it".into())
+            let reason = ErrorText::new("its run cannot be read, and it is running");
+            Some(reason.with_help("remove it anyway: --all"))
         }
         _ => None,
     }

@@ -146,10 +146,9 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
                 .with_help(format!("see its steps: {plan_command}")));
         }
         None => {
-            return Err(
-                Failure::usage(format!("{text}  see its steps: {plan_command}"))
-                    .with_help(format!("approve them: {flag}")),
-            );
+            return Err(Failure::usage(text.trim_end())
+                .with_help(format!("see its steps: {plan_command}"))
+                .with_help(format!("approve them: {flag}")));
         }
     }
     for request in &missing {

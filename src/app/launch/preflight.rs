@@ -12,6 +12,7 @@ use super::network::probe_hosts;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
+use itertools::join;
 use retrial_container::EngineCapabilities;
 use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
@@ -143,9 +144,11 @@ impl HostExamination {
 
 /// A check and how to fix it, as a failure lists it.
 pub fn describe_with_fix(check: &HostCheck) -> String {
-    let lines = [format!("  {check}"), format!("    {}", check.fix)];
-    let shown = if check.fix.is_empty() { 1 } else { 2 };
-    lines[..shown].join("\n")
+    let lines = ErrorText::new(check.to_string()).with_help(&check.fix);
+    join(
+        lines.to_lines().iter().map(|line| format!("  {line}")),
+        "\n",
+    )
 }
 
 fn engine_status(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) -> EngineStatus {

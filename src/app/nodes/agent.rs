@@ -93,7 +93,7 @@ async fn serve_head(
     let engine = match prepared.await {
         Ok(engine) => engine,
         Err(failure) => {
-            let error = failure.into_error();
+            let error = failure.to_error();
             // Without a head, nobody needs it.
             let _ = replies.send(AgentReply::Refused { error });
             return Ok(());

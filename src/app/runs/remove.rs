@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
+use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
 use retrial_history::{RunState, RunSummary};
 use retrial_run::RUN_LABEL;
@@ -29,8 +30,8 @@ pub struct Removal<'a> {
 pub struct SkippedRun {
     /// The id of the run.
     pub run: String,
-    /// Why it is not removed, in a lower-case fragment.
-    pub reason: String,
+    /// Why it is not removed, in a lower-case fragment, and how it can be.
+    pub reason: ErrorText,
 }
 
 impl<'a> Removal<'a> {
@@ -47,12 +48,14 @@ impl<'a> Removal<'a> {
         for row in rows {
             let id = &row.id;
             let reason = match &row.run_state {
-                RunState::Running(process) => Some(format!(
-                    "{process} follows it; stop it first: retrial stop {id}"
-                )),
-                RunState::Submitted => Some(format!(
-                    "its job may start; stop it first: retrial stop {id}"
-                )),
+                RunState::Running(process) => {
+                    let reason = ErrorText::new(format!("{process} follows it"));
+                    Some(reason.with_help(format!("stop it first: retrial stop {id}")))
+                }
+                RunState::Submitted => {
+                    let reason = ErrorText::new("its job may start");
+                    Some(reason.with_help(format!("stop it first: retrial stop {id}")))
+                }
                 _ => blocked.remove(id.as_str()),
             };
             match reason {
@@ -78,7 +81,7 @@ impl<'a> Removal<'a> {
             let removed = remove_run(&row.directory());
             skipped.extend(removed.as_ref().err().map(|error| SkippedRun {
                 run: row.id.clone(),
-                reason: error.to_string(),
+                reason: ErrorText::of(error),
             }));
             removed.is_ok()
         });
@@ -91,7 +94,10 @@ impl<'a> Removal<'a> {
 /// Runs whose container may still exist, by id, with the reason why they stay: a benchmark continues
 /// without the process that started it. The engine is queried if a run's own journal does not record
 /// the removal of the container.
-fn find_blocked<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<&'a str, String> {
+fn find_blocked<'a>(
+    global: &GlobalOptions,
+    rows: &'a [RunSummary],
+) -> BTreeMap<&'a str, ErrorText> {
     // The container of an imported run is elsewhere.
     let own = rows.iter().filter(|row| row.imported_from.is_none());
     let with_state = own.filter_map(|row| {
@@ -107,20 +113,19 @@ fn find_blocked<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<
         let id = &row.id;
         let process = state.process.as_ref();
         if let Some(host) = process.and_then(ProcessIdentity::other_host_name) {
-            let reason = format!(
-                "its container may be running on {host}: run `retrial clean {id}` there; --force removes it anyway"
-            );
-            return Some((id.as_str(), reason));
+            let reason = ErrorText::new(format!("its container may be running on {host}"));
+            let help = format!("run `retrial clean {id}` there, or remove it anyway: --force");
+            return Some((id.as_str(), reason.with_help(help)));
         }
         let reason = match &existing {
             Ok(existing) if !existing.contains(id) => return None,
-            Ok(_) => {
-                format!("its container exists and may be running: retrial clean {id}, or --all")
-            }
-            Err(failure) => format!(
-                "its container may exist, and the engine cannot be queried ({}); --force removes it anyway",
-                failure.error()
-            ),
+            Ok(_) => ErrorText::new("its container exists and may be running").with_help(format!(
+                "remove the container first: retrial clean {id}, or with --all"
+            )),
+            Err(failure) => failure
+                .to_error()
+                .in_context("its container may exist, and the engine cannot be queried: ")
+                .with_help("remove it anyway: --force"),
         };
         Some((id.as_str(), reason))
     });

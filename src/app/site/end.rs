@@ -23,6 +23,11 @@ pub fn suggest_commands(home: &Home, record: &RecordDirectory, words: &[(&str, &
     join(commands, "    ")
 }
 
+/// Returns where the evidence of a run or a batch is, as advice: `see the evidence: PATH`.
+pub fn suggest_evidence(record: &RecordDirectory) -> String {
+    format!("see the evidence: {}", record.path().display())
+}
+
 /// Returns a message that a run or a batch continues, and how to follow and stop it.
 pub fn describe_continuing(home: &Home, record: &RecordDirectory, subject: &str) -> ErrorText {
     let commands = suggest_commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
@@ -38,8 +43,7 @@ pub fn print_detached(global: &GlobalOptions, record: &RecordDirectory, json: &V
     }
     if !global.quiet {
         let words = [("follow", "resume"), ("judge", "judge"), ("stop", "stop")];
-        let commands = suggest_commands(&global.home, record, &words);
-        terminal::print_note(&format!("{note}  {commands}"));
+        terminal::advise(note, suggest_commands(&global.home, record, &words));
     }
 }
 
@@ -55,8 +59,8 @@ pub async fn report_end(
     let submission = record::latest_submission(run.record())?.unwrap_or_default();
     let resume = suggest_commands(&global.home, run.record(), &[("resume", "resume")]);
     let with_next_steps = |text: ErrorText| {
-        let evidence = format!("evidence: {}", run.path().display());
-        text.with_help(evidence).with_help(resume.as_str())
+        text.with_help(suggest_evidence(run))
+            .with_help(resume.as_str())
     };
     let (exit, note) = match end {
         JobOutcome::Run {
@@ -95,10 +99,11 @@ pub async fn report_end(
             let job = wait_for_accounting(slurm, &submission, id).await;
             // A warning or a scancel before the run could handle it.
             if job.as_ref().is_none_or(|job| !job.terminated) {
+                if let Some(tail) = job_output_tail(run.record(), id) {
+                    terminal::print_note(&tail);
+                }
                 let message = format!("job {id} ended before the run did: {state}");
-                let printed = job_output_tail(run.record(), id).into_iter();
-                let text = printed.fold(ErrorText::new(message), ErrorText::with_help);
-                return Err(Failure::host(with_next_steps(text)));
+                return Err(Failure::host(with_next_steps(message.into())));
             }
             let (exit, why) = find_stop_cause(job.as_ref(), &submission, id);
             let note = with_next_steps(format!("no verdict: {why}").into());

@@ -29,7 +29,7 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
     let what = EventKind::RunEnded {
         exit_code: failure.exit.code(),
         reason: Some(AbortReason::Error {
-            error: failure.error().clone().in_context(&format!("on {node}: ")),
+            error: failure.to_error().in_context(&format!("on {node}: ")),
         }),
     };
     record::write_run_event(directory, what)

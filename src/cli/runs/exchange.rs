@@ -39,9 +39,8 @@ pub fn pack_selected_runs(
     let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running(_));
     if let Some(row) = rows.iter().find(is_running) {
         let id = &row.id;
-        return Err(Failure::usage(format!(
-            "{id} is running: wait for its end, or retrial stop {id}"
-        )));
+        return Err(Failure::usage(format!("{id} is running"))
+            .with_help(format!("wait for its end, or stop it: retrial stop {id}")));
     }
     if rows.is_empty() {
         return Err(Failure::usage("no run matches: nothing to pack"));
@@ -125,7 +124,7 @@ pub fn import_archives(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
                 all.omitted.extend(arrivals.omitted);
                 all.refused.extend(arrivals.refused);
             }
-            Err(error) => all.refused.push(ErrorText::of(&error).to_string()),
+            Err(error) => all.refused.push(ErrorText::of(&error)),
         }
     }
     // Names and hosts come from the archive, which is not trusted.
@@ -133,7 +132,7 @@ pub fn import_archives(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
         terminal::print_note(&sanitize(&format!("omitted: {omitted}")));
     }
     for refused in &all.refused {
-        terminal::print_note(&sanitize(&format!("not imported: {refused}")));
+        terminal::note_error(&refused.clone().in_context("not imported: "));
     }
     for arrival in &all.runs {
         if let Some(rejudged) = &arrival.rejudged {

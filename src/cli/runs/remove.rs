@@ -30,7 +30,8 @@ pub fn remove_runs(
         removal.remove_all(&global.home);
     }
     for run in &removal.skipped {
-        terminal::print_note(&format!("{}: skipped: {}", run.run, run.reason));
+        let context = format!("{}: skipped: ", run.run);
+        terminal::note_error(&run.reason.clone().in_context(&context));
     }
     print_removal(global, &removal, options.dry_run);
     Ok(ExitCode::Host.success_if(removal.skipped.is_empty()))

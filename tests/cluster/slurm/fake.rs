@@ -151,7 +151,8 @@ fn resume_follows_the_existing_job() {
     fake.user
         .retrial(&["runs", "remove", "--yes", &id])
         .exits(3)
-        .prints("its job may start; stop it first: retrial stop");
+        .prints("its job may start")
+        .prints("help: stop it first: retrial stop");
     let mut resumed = fake.user.command(&["resume", &id]);
     let mut resumed = resumed
         .stdout(Stdio::null())

@@ -1,6 +1,7 @@
 //! Each flag, whole blocks, secrets, and refused arguments.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use retrial_document::ErrorText;
@@ -209,26 +210,45 @@ fn the_remedy_of_a_refused_value_is_apart_from_its_message() {
     }
 }
 
+/// Starts `retrial new` with a block on standard input.
+fn new_from_input(directory: &Path, name: &str, block: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["new", name, "--from", "-"])
+        .current_dir(directory)
+        .env("MODEL_DIR", "/models")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(block.as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr)
+}
+
+#[test]
+fn each_flag_that_no_recipe_has_is_an_error_with_its_own_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let block = "docker run --link db -v /x a";
+    let (code, stderr) = new_from_input(directory.path(), "bad.yaml", block);
+    assert_eq!(code, Some(2), "{stderr}");
+    let lines: Vec<&str> = stderr.lines().collect();
+    let expected = [
+        "error: --link db: a recipe cannot express this yet",
+        "help: remove it from the command line if the figure does not depend on it",
+        "error: --volume /x: an anonymous volume lasts only as long as its container",
+        "help: remove it, or write source:target",
+    ];
+    assert_eq!(lines, expected);
+}
+
 /// From standard input; and where it is refused, nothing is written.
 #[test]
 fn the_program_reads_a_block_and_writes_nothing_if_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let new = |name: &str, block: &str| {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_retrial"))
-            .args(["new", name, "--from", "-"])
-            .current_dir(&directory)
-            .env("MODEL_DIR", "/models")
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(block.as_bytes()).unwrap();
-        drop(input);
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        (output.status.code(), stderr)
-    };
+    let new = |name: &str, block: &str| new_from_input(directory.path(), name, block);
     let (code, stderr) = new(
         "good.yaml",
         "docker run --rm -v $MODEL_DIR:/model:ro a/b:1 bench",

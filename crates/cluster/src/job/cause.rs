@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, join};
 
 use super::record::JobSubmission;
 use super::submit::is_living;
@@ -73,14 +73,11 @@ pub fn find_stop_cause(
 }
 
 /// The last lines of the job's own output, below a title: a prolog's error, a missing program.
-pub fn job_output_tail(run: &RecordDirectory, id: &str) -> Vec<String> {
+pub fn job_output_tail(run: &RecordDirectory, id: &str) -> Option<String> {
     let name = format!("slurm-{id}.out");
     let text = read_text_beneath(run.path(), name.as_ref(), MAX_OUTPUT_BYTES).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let last = lines.tail(MAX_OUTPUT_LINES);
-    let mut last: Vec<String> = last.map(|line| format!("  | {}", sanitize(line))).collect();
-    if !last.is_empty() {
-        last.insert(0, format!("the last lines of {name}:"));
-    }
-    last
+    let shown = join(last.map(|line| format!("  | {}", sanitize(line))), "\n");
+    (!shown.is_empty()).then(|| format!("the last lines of {name}:\n{shown}"))
 }

@@ -19,7 +19,7 @@ pub fn checks_document(checks: &[HostCheck]) -> Document {
 /// A check with the text of its state, and what is required and how to fix it if it is not met.
 pub(super) fn check_item(check: &HostCheck, text: &str) -> ListItem {
     let is_ok = check.state == HostCheckState::Ok;
-    let all_details = [("required", &check.required), ("fix", &check.fix)].into_iter();
+    let all_details = [("required", &check.required), ("help", &check.fix)].into_iter();
     let details = all_details.filter(|(_, text)| !is_ok && !text.is_empty());
     ListItem::with_key(&check.name, text)
         .with_mark(check.state)

@@ -103,7 +103,7 @@ pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     let warnings = texts.map(|text| ("warning", text));
     let next = advice::next_steps(entry)
         .into_iter()
-        .map(|action| ("next", action));
+        .map(|action| ("help", action));
     let labelled = qualifiers.chain(warnings).chain(next);
     let remarks = labelled.map(|(label, text)| (label.into(), text.into()));
     Conclusion {

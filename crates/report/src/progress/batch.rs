@@ -68,6 +68,7 @@ impl PlainBatchProgress {
     /// Returns the lines of an event.
     pub fn report_event(&mut self, event: &BatchEvent) -> Vec<String> {
         let mut line = self.describe_event(&event.what);
+        let help = self.help_lines(&event.what);
         self.state.apply(event);
         match &event.what {
             BatchEventKind::TrialRunEnded { end, .. } => {
@@ -78,7 +79,21 @@ impl PlainBatchProgress {
             BatchEventKind::Reused { trial_runs } => self.reused_trial_runs.extend(trial_runs),
             _ => {}
         }
-        line.into_iter().collect()
+        line.into_iter().chain(help).collect()
+    }
+
+    /// The remedies of an error that was not reported before, below the line of the event.
+    fn help_lines(&self, what: &BatchEventKind) -> Vec<String> {
+        let error = match what {
+            BatchEventKind::TrialRunEnded { end, .. } => end.reason.as_ref(),
+            BatchEventKind::ImageFailed { error, .. } => Some(error),
+            _ => None,
+        };
+        let new_error = error.filter(|error| !self.reported_reasons.contains(error));
+        let lines = new_error.into_iter().flat_map(ErrorText::help_lines);
+        lines
+            .map(|line| format!("    {}", sentence::to_message_line(&line)))
+            .collect()
     }
 
     /// `[2/10] rocm=7.1.1 trial 1/5`
@@ -155,7 +170,7 @@ impl PlainBatchProgress {
             BatchEventKind::ImageFailed { image, error } => format!(
                 "warning: {} cannot be pulled, and its run will try again: {}",
                 sentence::to_message_line(image),
-                sentence::to_message_line(&error.to_string())
+                sentence::to_message_line(&error.message)
             ),
             BatchEventKind::TrialRunStarted {
                 trial_run,
@@ -291,7 +306,7 @@ fn describe_end(end: &TrialRunEnd, reported: bool) -> String {
     if reported {
         text += " for the same reason";
     } else if let Some(reason) = &end.reason {
-        let _ = write!(text, ": {}", sentence::to_message_line(&reason.to_string()));
+        let _ = write!(text, ": {}", sentence::to_message_line(&reason.message));
     }
     if end.seconds > 0.0 {
         let _ = write!(text, " ({})", format_duration(end.seconds));

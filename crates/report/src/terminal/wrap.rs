@@ -81,7 +81,7 @@ mod tests {
             wrap_words("one two three four", 9, 2),
             ["one two", "  three", "  four"]
         );
-        assert_eq!(wrap_words("  next: do it", 9, 4), ["  next:", "    do it"]);
+        assert_eq!(wrap_words("  help: do it", 9, 4), ["  help:", "    do it"]);
         assert_eq!(
             wrap_words("a-very-long-word b", 6, 2),
             ["a-very-long-word", "  b"]

@@ -17,7 +17,6 @@ use retrial_cluster::array::manifest::Array;
 use retrial_cluster::job::cause::job_output_tail;
 use retrial_cluster::job::queries::find_jobs;
 use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
-use retrial_document::ErrorText;
 use retrial_document::measures::format::format_count;
 use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_store::{RecordDirectory, StoreError};
@@ -207,10 +206,9 @@ impl FollowedJobs for FollowedArrays<'_> {
                 task.record_end(row, trial_runs.map_or(&[], Vec::as_slice), &job)?;
                 let tail = job_output_tail(&followed.array.directory, &job);
                 events.extend(task.poll_journal());
-                if !tail.is_empty() {
-                    let text = ErrorText::new(format!("job {job} ended early"));
-                    let text = tail.into_iter().fold(text, ErrorText::with_help);
-                    self.waiting.print_note(&text.to_lines().join("\n"));
+                if let Some(tail) = tail {
+                    let text = format!("job {job} ended early; {tail}");
+                    self.waiting.print_note(&text);
                 }
             }
         }

@@ -49,7 +49,7 @@ pub fn execute_task(
     if let Err(failure) = &ended {
         let node = slurm::current_node();
         let on = node.as_ref().map(|node| format!("on {node}: "));
-        let reason = failure.error().clone().in_context(&on.unwrap_or_default());
+        let reason = failure.to_error().in_context(&on.unwrap_or_default());
         // Whatever it was: on another node it may be otherwise.
         end_task(&task, &trial_runs, ExitCode::Host, &reason, node)?;
     }

@@ -85,7 +85,7 @@ fn each_finished_run_has_a_line() {
 }
 
 #[test]
-fn the_remedy_of_a_failed_run_follows_its_reason_in_the_same_line() {
+fn a_remedy_has_a_line_of_its_own_and_is_printed_once() {
     let mut lines = PlainBatchProgress::new(plan(), 1, false, <_>::default());
     let end = TrialRunEnd {
         exit_code: 3,
@@ -99,18 +99,26 @@ fn the_remedy_of_a_failed_run_follows_its_reason_in_the_same_line() {
         image: "debian:12".to_owned(),
         error: ErrorText::new("no such image").with_help("check its tag"),
     };
-    let events = [failed, BatchEventKind::TrialRunEnded { trial_run: 1, end }];
+    let end = |trial_run| BatchEventKind::TrialRunEnded {
+        trial_run,
+        end: end.clone(),
+    };
+    let events = [failed, end(1), end(2)];
     let reported = events.into_iter().flat_map(|what| {
         let time = Timestamp::UNIX_EPOCH;
         lines.report_event(&BatchEvent { time, what })
     });
     let reported = reported.collect::<Vec<_>>();
+    assert_eq!(reported.len(), 5, "{reported:?}");
     assert!(
-        reported[0].ends_with("will try again: no such image; check its tag"),
+        reported[0].ends_with("will try again: no such image"),
         "{reported:?}"
     );
+    assert_eq!(reported[1], "    help: check its tag");
     assert!(
-        reported[1].contains("failed with exit code 3: the disk is full; free some space"),
+        reported[2].contains("failed with exit code 3: the disk is full; 3 remaining"),
         "{reported:?}"
     );
+    assert_eq!(reported[3], "    help: free some space");
+    assert!(reported[4].contains("for the same reason"), "{reported:?}");
 }
