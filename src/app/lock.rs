@@ -26,7 +26,7 @@ use retrial_store::files::{parent_directory, write_atomically};
 #[derive(Default)]
 struct RecipeReferences {
     images: BTreeSet<String>,
-    /// Repository and revision.
+    /// Models of the hub that the recipe's plans fetch, as repository and revision.
     models: BTreeSet<(String, String)>,
 }
 

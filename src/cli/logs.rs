@@ -100,7 +100,7 @@ enum PrintError {
 /// The part of one step's output that was not printed yet.
 struct StepLogTail {
     name: String,
-    /// The step's directory.
+    /// The directory of the step below `steps`, with its output.
     directory: PathBuf,
     file: Option<File>,
     splitter: LineSplitter,

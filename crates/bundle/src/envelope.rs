@@ -17,7 +17,7 @@ pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 pub struct Envelope {
     /// The signed statement, base64.
     pub payload: String,
-    /// Always [`PAYLOAD_TYPE`].
+    /// The media type of the payload: [`PAYLOAD_TYPE`].
     pub payload_type: String,
     /// Exactly one signature, by the key of the SSH signature.
     pub signatures: Vec<EnvelopeSignature>,
@@ -29,7 +29,7 @@ pub struct Envelope {
 pub struct EnvelopeSignature {
     /// The key's fingerprint, as `ssh-keygen -l` prints it.
     pub keyid: String,
-    /// The signature, base64.
+    /// The signature of the payload and its type, in base64.
     pub sig: String,
 }
 

@@ -37,7 +37,7 @@ pub struct BundleManifest {
 pub struct SizedDigest {
     /// The number of bytes.
     pub bytes: u64,
-    /// Their SHA-256, hexadecimal.
+    /// SHA-256 of these bytes, 64 hexadecimal digits.
     pub sha256: String,
 }
 

@@ -25,12 +25,12 @@ pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Statement {
-    /// [`STATEMENT_TYPE`]
+    /// The type of an in-toto statement: [`STATEMENT_TYPE`].
     #[serde(rename = "_type")]
     pub of_type: String,
     /// The manifest, and nothing else.
     pub subject: Vec<ResourceDescriptor>,
-    /// [`PREDICATE_TYPE`]
+    /// The type of what is stated of the run: [`PREDICATE_TYPE`].
     pub predicate_type: String,
     /// The result of the run.
     pub predicate: TestResult,

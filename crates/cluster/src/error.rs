@@ -44,7 +44,7 @@ pub enum ClusterError {
         id: String,
         /// The options of the site that Slurm may have refused: `partition: gpu`.
         options: String,
-        /// The site file.
+        /// The site file whose options Slurm refused.
         site_path: PathBuf,
         /// The failure of sbatch.
         source: SlurmError,

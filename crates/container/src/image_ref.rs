@@ -56,9 +56,9 @@ pub enum ImageRefFault {
 /// The full location of an image: registry, repository, tag and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ImageRef {
-    /// `docker.io`, `ghcr.io`, `127.0.0.1:5000`
+    /// The host of the registry, with a port if it has one: `docker.io`, `127.0.0.1:5000`.
     pub registry: String,
-    /// `library/debian`, `rocm/amd-mlperf`
+    /// The path within the registry: `library/debian`, `rocm/amd-mlperf`.
     pub repository: String,
     /// The tag, where one is written.
     pub tag: Option<String>,

@@ -13,7 +13,7 @@ use crate::settings::HubSettings;
 /// The object of a request to the hub.
 #[derive(Debug, Clone, Copy)]
 pub struct HubRequest<'a> {
-    /// `owner/name`
+    /// The repository that the request is about, `owner/name`.
     pub repository: &'a str,
     /// Branch, tag or commit.
     pub revision: &'a str,

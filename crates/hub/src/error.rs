@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 /// A fault of the hub or its cache.
 #[derive(Debug, Error, Diagnostic)]
 pub enum FetchError {
-    /// `HF_ENDPOINT` is invalid.
+    /// `HF_ENDPOINT` is no http(s) URL that requests can be made to.
     #[error("HF_ENDPOINT={endpoint:?} is not the address of a hub: {reason}")]
     #[diagnostic(help("write it as https://huggingface.co, or leave it unset"))]
     Endpoint {
-        /// The variable's value.
+        /// The URL as the environment has it.
         endpoint: String,
         /// Why it is no address: the parser's message.
         reason: String,
@@ -29,7 +29,7 @@ pub enum FetchError {
     /// A name that no repository or revision can have.
     #[error("invalid {kind} {name:?}: {reason}")]
     Name {
-        /// `repository` or `revision`.
+        /// Which of the two names is invalid: `repository` or `revision`.
         kind: &'static str,
         /// The name as it was written.
         name: String,
@@ -42,7 +42,7 @@ pub enum FetchError {
     Refused {
         /// The HTTP status: 401 or 403.
         status: u16,
-        /// The repository, `owner/name`.
+        /// The repository as the recipe names it, `owner/name`.
         repository: String,
         /// The reason, from the hub's answer and the token in use.
         reason: String,
@@ -64,7 +64,7 @@ pub enum FetchError {
     #[error("the hub at {endpoint} does not serve {subject}: {reason}, {attempts} times in a row")]
     #[diagnostic(help("received bytes are kept: try again later with the same command"))]
     Unavailable {
-        /// The hub's address.
+        /// The URL that requests go to: `HF_ENDPOINT`, else the public hub's.
         endpoint: String,
         /// The request: a file, or a repository at a revision.
         subject: String,
@@ -79,7 +79,7 @@ pub enum FetchError {
         "check the network, HF_ENDPOINT and the proxy variables; received bytes are kept; HF_HUB_OFFLINE=1 uses the cache as it is"
     ))]
     Unreachable {
-        /// The hub's address.
+        /// The URL that requests go to: `HF_ENDPOINT`, else the public hub's.
         endpoint: String,
         /// The request: a file, or a repository at a revision.
         subject: String,
@@ -90,7 +90,7 @@ pub enum FetchError {
     #[error("the hub at {endpoint} asks to wait {} s before the next request for {subject} (429)", wait.as_secs())]
     #[diagnostic(help("try again then, or set HF_TOKEN: the limit is higher with a token"))]
     RateLimited {
-        /// The hub's address.
+        /// The URL that requests go to: `HF_ENDPOINT`, else the public hub's.
         endpoint: String,
         /// The request: a file, or a repository at a revision.
         subject: String,
@@ -110,7 +110,7 @@ pub enum FetchError {
     #[error("{path} of {repository} does not match what the hub lists, {attempts} times: {reason}")]
     #[diagnostic(help("a proxy or the hub damages it; it was discarded"))]
     Corrupted {
-        /// The repository, `owner/name`.
+        /// The repository as the recipe names it, `owner/name`.
         repository: String,
         /// The file's path in the repository.
         path: String,
@@ -123,7 +123,7 @@ pub enum FetchError {
     #[error("no file of {repository} at {commit} is selected: {patterns} exclude all {files}")]
     #[diagnostic(help("its files: {page}"))]
     NothingSelected {
-        /// The repository, `owner/name`.
+        /// The repository as the recipe names it, `owner/name`.
         repository: String,
         /// The commit, 40 hexadecimal digits.
         commit: String,
@@ -140,7 +140,7 @@ pub enum FetchError {
         "download it on a machine with a network (hf download {repository} --revision {revision}) and copy the cache, or unset HF_HUB_OFFLINE"
     ))]
     NotCached {
-        /// The repository, `owner/name`.
+        /// The repository as the recipe names it, `owner/name`.
         repository: String,
         /// The requested branch, tag or commit.
         revision: String,
@@ -151,7 +151,7 @@ pub enum FetchError {
     #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}", list_missing(files), cache = cache.display())]
     #[diagnostic(help("unset HF_HUB_OFFLINE to download the rest"))]
     Incomplete {
-        /// The repository, `owner/name`.
+        /// The repository as the recipe names it, `owner/name`.
         repository: String,
         /// The commit, 40 hexadecimal digits.
         commit: String,
@@ -164,7 +164,7 @@ pub enum FetchError {
     #[error("{repository} needs {} more, and {} has {} free", format_bytes(*required), cache.display(), format_bytes(*free))]
     #[diagnostic(help("free some space, or use another cache: HF_HUB_CACHE=DIR (HF_HOME=DIR)"))]
     Space {
-        /// The repository, `owner/name`.
+        /// The repository as the recipe names it, `owner/name`.
         repository: String,
         /// Bytes to download, and a reserve of one percent, at least 16 MiB.
         required: u64,
@@ -176,7 +176,7 @@ pub enum FetchError {
     /// Reading or writing failed.
     #[error("failed to {operation} {path}: {source}", path = path.display())]
     Io {
-        /// `read`, `write`, …
+        /// What failed, as a verb before the path: `read`, `write`, …
         operation: &'static str,
         /// The file or directory.
         path: PathBuf,

@@ -22,7 +22,7 @@ const COMMON_FILE: &str = "config.json";
 /// Selected files of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSnapshot {
-    /// `owner/name`
+    /// The repository on the hub, `owner/name`.
     pub repository: String,
     /// The branch, tag or commit that was requested.
     pub revision: String,

@@ -12,7 +12,7 @@ const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(100);
 pub enum DownloadState {
     /// No byte of it was requested yet.
     Waiting,
-    /// Its bytes arrive.
+    /// A transfer is under way, by Xet or HTTP.
     Downloading,
     /// Its bytes are hashed.
     Verifying,

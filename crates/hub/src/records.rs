@@ -17,7 +17,7 @@ use crate::digest::Digest;
 struct BlobRecord {
     digest: Digest,
     size: u64,
-    /// Seconds and nanoseconds.
+    /// When the blob was last written: seconds since 1970, and nanoseconds.
     modified: (i64, i64),
     inode: u64,
     /// The start of the machine until whose end it is valid; none: for good.
@@ -40,7 +40,7 @@ impl BlobRecord {
 /// A start of the machine.
 struct Boot {
     id: String,
-    /// Seconds since 1970.
+    /// When this machine was booted, seconds since 1970; another boot makes the record void.
     started_s: Option<i64>,
 }
 

@@ -15,7 +15,7 @@ pub enum OtherSuite {
     Mobile,
     /// Tiny: microcontrollers, without `LoadGen`.
     Tiny,
-    /// Storage: `DLIO`'s logs.
+    /// MLPerf Storage, by the logs that `DLIO` writes.
     Storage,
 }
 

@@ -91,7 +91,7 @@ pub enum Namespace {
     Network,
     /// Shared memory and message queues (IPC).
     Ipc,
-    /// Process ids.
+    /// Process ids: the host's processes are visible.
     Pid,
     /// Host name and domain name.
     Uts,

@@ -314,7 +314,7 @@ pub enum Action {
     Host(ExecStep),
     /// Starts a service, and waits until it is ready.
     StartService(Box<ServiceStep>),
-    /// Stops a service.
+    /// Ends the processes of a service, after the last step that needs it.
     StopService(StopStep),
     /// Collects the results of a trial from the container.
     Collect {
@@ -332,7 +332,7 @@ pub enum Action {
     },
     /// Judges the results of all measurements.
     Judge,
-    /// Removes the container.
+    /// Removes the run's container, unless it is kept.
     Remove,
 }
 

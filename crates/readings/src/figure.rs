@@ -11,11 +11,11 @@ use super::units;
 /// time (`latency_p99_ns`).
 pub type Figures = BTreeMap<Cow<'static, str>, Figure>;
 
-/// Samples per second.
+/// The unit of a throughput in samples.
 pub const SAMPLES_PER_SECOND: &str = "samples/s";
-/// Tokens per second.
+/// The unit of a throughput in tokens.
 pub const TOKENS_PER_SECOND: &str = "tokens/s";
-/// Queries per second.
+/// The unit of a throughput in queries.
 pub const QUERIES_PER_SECOND: &str = "queries/s";
 /// Nanoseconds, LoadGen's unit of time.
 pub const NANOSECONDS: &str = "ns";

@@ -13,7 +13,7 @@ pub enum JsonPathError {
     /// More bytes than are read.
     #[error("it has {bytes} bytes; the limit is {MAX_PATH_BYTES}")]
     TooLong {
-        /// Its length, bytes.
+        /// How long the path is, bytes; a path of a recipe is short.
         bytes: usize,
     },
     /// A string without its end.

@@ -14,9 +14,9 @@ use super::variants::{self, VariantChoice, Variants};
 pub struct RecipeSummary {
     /// The recipe's title in one line.
     pub title: String,
-    /// The suite: `mlperf-inference`.
+    /// The suite that the benchmark is of: `mlperf-inference`.
     pub suite: Option<String>,
-    /// The round: `v6.0`.
+    /// The round in which it was submitted: `v6.0`.
     pub round: Option<String>,
     /// The submitter of the published result.
     pub submitter: Option<String>,

@@ -9,7 +9,7 @@ use super::merge::merge_trees;
 /// An axis along which a recipe has variants.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct VariantAxis {
-    /// The axis: `rocm`.
+    /// The name of the axis, as `--set` takes it: `rocm`.
     pub name: String,
     /// The values, in the order of the file.
     pub values: Vec<String>,

@@ -32,7 +32,7 @@ pub struct Sample<'a> {
 pub(crate) enum BoundsBasis {
     /// The ratios of the pairs of trials.
     Pairs(Estimate),
-    /// Two independent samples.
+    /// Trials of two subjects that nothing pairs.
     Samples {
         error: StandardError,
         /// The smallest and the largest log ratio that the printed figures leave possible.

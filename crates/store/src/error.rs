@@ -11,9 +11,9 @@ use super::lock_holder::LockHolder;
 retrial_document::word_enum! {
     /// The kind of record.
     pub enum RecordKind {
-        /// A run.
+        /// A directory below `runs`, with one plan and its journal.
         Run = "run",
-        /// A batch.
+        /// A directory below `batches`, which names its runs.
         Batch = "batch",
     }
 }
@@ -34,7 +34,7 @@ pub enum StoreError {
     /// Reading or writing failed.
     #[error("failed to {doing} {path}: {source}", path = path.display())]
     Io {
-        /// `read`, `write`, …
+        /// What failed, as a verb before the path: `read`, `write`, …
         doing: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -84,14 +84,14 @@ pub enum StoreError {
     /// A directory of a run disappeared while a process executed it.
     #[error("{path} was removed while the run was executed: its evidence is lost, and its benchmark was ended", path = path.display())]
     Removed {
-        /// The removed directory.
+        /// The directory of the run that disappeared.
         path: PathBuf,
     },
     /// Another process has the run.
     #[error("run {run} is being followed by {holder}")]
     #[diagnostic(help("see it: retrial logs -f {run}    end it: retrial stop {run}"))]
     Busy {
-        /// The run's id.
+        /// The id of the run that the other process has.
         run: String,
         /// The process that executes the run, as its lock file names it.
         holder: Box<LockHolder>,

@@ -27,7 +27,7 @@ const MAX_LIMIT_BYTES: u64 = 64 << 30;
 pub struct OverLimit {
     /// The size that it states, bytes.
     pub bytes: u64,
-    /// The limit, bytes.
+    /// The most bytes that all files of the archive may have together.
     pub limit: u64,
 }
 

@@ -20,7 +20,7 @@ use retrial_store::{Home, RecordDirectory};
 
 /// A batch whose runs are planned.
 pub enum BatchPlacement {
-    /// For this host.
+    /// Its runs are executed by this process.
     Local(Box<PlannedBatch>),
     /// For the nodes of a site.
     OnSite(Box<SiteBatch>),

@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub trait FollowedJobs {
     /// Slurm's answer about them.
     type Answer: Send + 'static;
-    /// How they ended.
+    /// What the end of all jobs means for the command.
     type Outcome;
 
     /// Shows what the jobs have written since the last call, and returns how they ended if they did.
@@ -39,10 +39,10 @@ pub trait FollowedJobs {
     /// Returns the phase that files and Slurm have shown last of the job with this id.
     fn job_phase(&self, id: &str) -> JobPhase;
 
-    /// Shows a message.
+    /// Shows a message above whatever is drawn.
     fn print_note(&mut self, text: &str);
 
-    /// Ends the display.
+    /// Clears what is drawn, before the result is printed.
     fn finish_display(&mut self);
 }
 
@@ -59,15 +59,15 @@ pub struct StoppableJob {
 /// How the following of jobs ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FollowEnd<T> {
-    /// The jobs ended.
+    /// Slurm has ended all jobs.
     Ended(T),
     /// The terminal was closed, or a second signal came: the jobs continue.
     Detached,
 }
 
-/// Follows jobs.
+/// Polls jobs until they end, and passes signals on to them.
 pub struct JobFollower<J: FollowedJobs> {
-    /// The jobs.
+    /// What is followed, with its display.
     pub jobs: J,
     query: RepeatedQuery<J::Answer>,
     stoppers: Vec<JobStopper>,

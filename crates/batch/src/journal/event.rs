@@ -28,7 +28,7 @@ impl BatchEvent {
 pub enum BatchEventKind {
     /// A process started or resumed the batch.
     BatchStarted {
-        /// The batch's id.
+        /// The id of the batch, the name of its directory.
         batch: String,
         /// The number of its trial runs.
         trial_runs: usize,
@@ -39,7 +39,7 @@ pub enum BatchEventKind {
     },
     /// Trial runs that are already complete and are skipped.
     Reused {
-        /// Their numbers.
+        /// The numbers of the trial runs in the schedule, from 1.
         trial_runs: Vec<usize>,
     },
     /// It was detached from its terminal, and continues.
@@ -49,14 +49,14 @@ pub enum BatchEventKind {
     },
     /// An image was pulled before its trial run.
     ImagePulled {
-        /// The image's reference.
+        /// The image as the recipe names it.
         image: String,
         /// The duration of the pull in seconds, with the wait until nothing was measured.
         seconds: f64,
     },
     /// An image could not be pulled before its trial run; the trial run tries it again.
     ImageFailed {
-        /// The image's reference.
+        /// The image as the recipe names it.
         image: String,
         /// Why the pull failed.
         error: ErrorText,
@@ -65,7 +65,7 @@ pub enum BatchEventKind {
     TrialRunStarted {
         /// The number of the trial run.
         trial_run: usize,
-        /// The run's id.
+        /// The id of the run that the trial run is.
         run: String,
         /// The cell's name.
         cell: String,
@@ -84,14 +84,14 @@ pub enum BatchEventKind {
     TrialRunReattached {
         /// The number of the trial run.
         trial_run: usize,
-        /// The run's id.
+        /// The id of the run that the trial run is.
         run: String,
     },
     /// The run of a trial run no longer exists, or was made on another host: the trial run is repeated.
     TrialRunLost {
         /// The number of the trial run.
         trial_run: usize,
-        /// The run's id.
+        /// The id of the run that the trial run is.
         run: String,
     },
     /// A trial run ended.

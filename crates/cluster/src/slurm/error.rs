@@ -29,7 +29,7 @@ pub enum SlurmError {
     NoResponse {
         /// The Slurm program: `sbatch`, `squeue`, …
         program: &'static str,
-        /// The timeout, seconds.
+        /// How long its answer was waited for, seconds.
         seconds: u64,
     },
     /// The cluster has no arrays, or does not report their maximum size.
@@ -40,7 +40,7 @@ pub enum SlurmError {
     NoId {
         /// The Slurm program: `sbatch`.
         program: &'static str,
-        /// Its standard output.
+        /// What it printed in place of the expected answer.
         printed: String,
     },
 }

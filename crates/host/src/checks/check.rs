@@ -131,7 +131,7 @@ retrial_document::word_enum! {
         GpuDevices = "gpu devices",
         /// The engine can inject the GPUs into a container.
         GpuAccess = "gpu injection",
-        /// The kernel's driver.
+        /// The version of the GPUs' driver that the kernel has loaded.
         Driver = "driver",
         /// The `ROCm` release of the host.
         Rocm = "rocm on the host",

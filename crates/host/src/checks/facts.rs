@@ -63,7 +63,7 @@ pub enum EngineStatus {
 /// A model of the hub that a run would fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelStatus {
-    /// `owner/name`
+    /// The repository on the hub, `owner/name`.
     pub repository: String,
     /// Whether the hub serves it to this account.
     pub access: ModelAccess,

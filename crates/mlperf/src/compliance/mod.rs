@@ -56,7 +56,7 @@ impl TestRequirements {
 /// The reason why there is nothing to check in a file of a test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TestFileError {
-    /// No such file.
+    /// The test's folder does not have the file.
     #[error("it is missing")]
     Missing,
     /// A file that cannot be read.

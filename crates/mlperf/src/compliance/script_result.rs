@@ -6,7 +6,7 @@ use retrial_readings::nearest::truncate_for_message;
 /// The word that a script ends in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ScriptResult {
-    /// `TEST PASS`.
+    /// The script ended with `TEST PASS`.
     Pass,
     /// `TEST FAIL`, with the rest of its line.
     Fail(String),

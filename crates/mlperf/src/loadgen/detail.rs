@@ -112,7 +112,7 @@ impl Pids {
 /// Readings of the clock by which LoadGen times its entries, ms since the log was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct LoadgenClock {
-    /// At `test_datetime`.
+    /// When the test began (`test_datetime`), milliseconds on `LoadGen`'s clock.
     pub begun_ms: Option<f64>,
     /// At `generated_query_count`: LoadGen has made its queries and begins to issue them.
     pub generated_ms: Option<f64>,

@@ -19,9 +19,9 @@ const ESTIMATE_NAME_PART: &str = "early_stopping";
 /// The files that LoadGen wrote in one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoadgenRun {
-    /// `mlperf_log_summary.txt`.
+    /// What `mlperf_log_summary.txt` says; none if there is no such file.
     pub summary: Option<LoadgenSummary>,
-    /// `mlperf_log_detail.txt`.
+    /// What `mlperf_log_detail.txt` says; none if there is no such file.
     pub detail: Option<LoadgenDetail>,
 }
 

@@ -51,7 +51,7 @@ impl TestScenario {
         }
     }
 
-    /// Returns MLPerf's spelling.
+    /// Returns the name as MLPerf and `LoadGen` write it: `SingleStream`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }

@@ -34,7 +34,7 @@ pub enum SummaryError {
         "the summary has {bytes} bytes where real ones have 3 kB; give mlperf_log_summary.txt, not another log"
     )]
     TooLarge {
-        /// Its size, bytes.
+        /// How large the text is, bytes.
         bytes: usize,
     },
     /// No line of a summary.
@@ -47,7 +47,7 @@ pub enum SummaryError {
         "the summary has two different values of `{line}`; it may contain two runs: pass one run's file"
     )]
     Contradiction {
-        /// The line's key.
+        /// The key of the line that is given twice, in front of its colon.
         line: String,
     },
 }
@@ -106,7 +106,7 @@ impl Constraints {
 /// A summary, possibly incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LoadgenSummary {
-    /// `SUT name`.
+    /// The name that the system under test gave `LoadGen` (`SUT name`).
     pub sut_name: Option<String>,
     /// `Scenario`; Interactive runs print `Server`.
     pub scenario: Option<TestScenario>,
@@ -114,7 +114,7 @@ pub struct LoadgenSummary {
     pub other_scenario: Option<String>,
     /// `Mode`. In accuracy mode the summary has only its two last lines: known by that.
     pub mode: Option<TestMode>,
-    /// `Result is`.
+    /// `LoadGen`'s own result (`Result is`); an accuracy run has none.
     pub result: Option<ResultStatus>,
     /// The constraints that were met or not.
     pub constraints: Constraints,

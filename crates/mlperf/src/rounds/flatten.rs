@@ -14,7 +14,7 @@ use retrial_readings::Limit;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct InferenceRules {
-    /// The round, `v6.0`.
+    /// The round whose rules these are: `v6.0`.
     pub round: String,
     /// The file that has the rules.
     pub file: String,

@@ -42,7 +42,7 @@ pub enum PlanError {
     #[error("{option} {name}: the plan has no such step{hint}")]
     #[diagnostic(help("its steps: {has}"))]
     NoSuchStep {
-        /// `--skip` or `--from`.
+        /// The option that named it, `--skip` or `--from`.
         option: &'static str,
         /// The value of the option.
         name: String,

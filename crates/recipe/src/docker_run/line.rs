@@ -8,7 +8,7 @@ use crate::find_nearest;
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagValue {
-    /// The flag's declaration.
+    /// The flag of `docker run`, and what becomes of it.
     pub flag: &'static DockerFlag,
     /// The value; of a switch `true`.
     pub value: ShellWord,

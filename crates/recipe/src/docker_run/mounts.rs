@@ -4,7 +4,7 @@ use super::parts::RecipeParts;
 use super::value_error::FlagValueError;
 use super::words::{ShellWord, ShellWordPart};
 
-/// `source:target[:options]`.
+/// Translates the value of `--volume`, `source:target[:options]`, to a mount.
 pub(super) fn translate_volume(
     parts: &mut RecipeParts<'_>,
     value: &ShellWord,
@@ -39,7 +39,7 @@ pub(super) fn translate_volume(
     Ok(())
 }
 
-/// `type=bind,source=…,target=…,readonly`.
+/// Translates the value of `--mount`, `type=bind,source=…,target=…,readonly`, to a mount.
 pub(super) fn translate_mount(
     parts: &mut RecipeParts<'_>,
     value: &ShellWord,

@@ -26,7 +26,7 @@ pub enum ExpressionFault {
     /// A path whose name has no value.
     #[error("`{name}` is not defined")]
     Undefined {
-        /// The path: `params.results`.
+        /// The name between `${{` and `}}`: `params.results`.
         name: String,
     },
     /// It is not valid, or an operator or filter of it failed.

@@ -29,7 +29,7 @@ pub enum AccuracyFileError {
     /// Missing, or no regular file.
     #[error("{}", .0.reason_without_path())]
     Open(#[from] StoreError),
-    /// The disk's error.
+    /// The operating system could not read it.
     #[error("it cannot be read: {0}")]
     Read(#[from] io::Error),
     /// Longer than any that an accuracy script writes.

@@ -25,7 +25,7 @@ const MAX_QUEUED_CHUNKS: usize = 16;
 
 /// A path to copy out of a container.
 pub struct Extraction<'a> {
-    /// The container's id.
+    /// The container that has the files, by its id.
     pub container: &'a str,
     /// The path in the container that is copied.
     pub path: &'a str,

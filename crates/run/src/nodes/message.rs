@@ -117,7 +117,7 @@ pub enum AgentReply {
     Ended {
         /// The number of the step.
         step: u32,
-        /// The result there.
+        /// How the step ended on that machine.
         end: StepEnd,
         /// The image, if the step was to get one.
         image: Option<ImageInfo>,

@@ -12,7 +12,7 @@ use crate::remove::freed_bytes;
 pub struct CacheUsage {
     /// The recipe's name for it.
     pub key: String,
-    /// `key/name`
+    /// The entry as `clean --cached` names it, `key/name`.
     pub label: String,
     /// Its manifest, if it is complete.
     pub manifest: Option<CacheManifest>,

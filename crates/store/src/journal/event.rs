@@ -76,7 +76,7 @@ impl Event {
 pub enum EventKind {
     /// A process started or resumed the run.
     RunStarted {
-        /// The run's id.
+        /// The id of the run, the name of its directory.
         run: String,
         /// The total number of steps.
         steps: usize,
@@ -153,7 +153,7 @@ pub enum EventKind {
     ModelResolved {
         /// Its key in the recipe.
         model: String,
-        /// `owner/name`
+        /// The repository on the hub, `owner/name`.
         repository: String,
         /// Branch, tag or commit.
         revision: String,
@@ -164,7 +164,7 @@ pub enum EventKind {
     Model {
         /// Its key in the recipe.
         model: String,
-        /// `owner/name`
+        /// The repository on the hub, `owner/name`.
         repository: String,
         /// The commit of its files.
         commit: String,
@@ -179,7 +179,7 @@ pub enum EventKind {
     },
     /// The container was created.
     ContainerCreated {
-        /// The container's id.
+        /// The id that the engine gave the container.
         id: String,
         /// Its name. The event's own `name` is the step's: a second field of that name could not be
         /// deserialized.
@@ -195,7 +195,7 @@ pub enum EventKind {
     CacheMounted(CacheMount),
     /// The container was removed.
     ContainerRemoved {
-        /// The container's id.
+        /// The id that the engine gave the container.
         id: String,
     },
     /// A service is ready.
@@ -239,12 +239,12 @@ pub enum EventKind {
     },
     /// Something that the user should know, and that fails nothing.
     Warning {
-        /// The message.
+        /// The sentence that is shown, without a full stop.
         text: String,
     },
     /// Something that failed no step, and may have changed a figure: the verdict repeats it.
     Incident {
-        /// The message.
+        /// The sentence that is shown, without a full stop.
         text: String,
     },
     /// The run was judged.
@@ -275,7 +275,7 @@ pub enum EventKind {
     },
     /// A sample of the GPUs and the container during a measurement.
     Telemetry {
-        /// The current values.
+        /// The sums and means of all GPUs at this moment.
         live: LiveSample,
     },
     /// Output of a step, a build or a pull.

@@ -38,7 +38,7 @@ pub enum SkipReason {
     /// `--keep` keeps the container.
     #[error("kept: `retrial shell {run}` opens a shell in it, `retrial clean {run}` removes it")]
     ContainerKept {
-        /// The run's id.
+        /// The id of the run that has or had it.
         run: String,
     },
     /// The container was stopped and not removed: it has results that were not collected.
@@ -46,7 +46,7 @@ pub enum SkipReason {
         "stopped, not removed: it has results that were not collected; `retrial resume {run}` collects them"
     )]
     ContainerStopped {
-        /// The run's id.
+        /// The id of the run that has or had it.
         run: String,
     },
 }

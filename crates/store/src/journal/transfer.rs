@@ -36,7 +36,7 @@ pub enum TransferUnit {
 pub enum TransferState {
     /// No byte of it was requested yet.
     Waiting,
-    /// Its bytes arrive.
+    /// A transfer is under way.
     Downloading,
     /// All bytes arrived; a layer has still to be extracted.
     Downloaded,

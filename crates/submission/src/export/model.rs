@@ -15,7 +15,7 @@ use retrial_results::verdict::{FigureValue, Verdict};
 /// A run, with the properties that a submission needs.
 #[derive(Debug, Clone)]
 pub struct SourceRun {
-    /// The run's id.
+    /// The id of the run that is exported.
     pub id: String,
     /// The plan that it executed.
     pub plan: Plan,
@@ -248,7 +248,7 @@ pub enum ExportError {
     #[error("{run} has no result of LoadGen: {reason}")]
     #[diagnostic(help("the layout of MLPerf Inference holds no other results"))]
     NoResult {
-        /// The run's id.
+        /// The id of the run that cannot be exported.
         run: String,
         /// The verdict on it.
         reason: String,

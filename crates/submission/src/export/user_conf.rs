@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use retrial_mlperf::loadgen::Parameters;
 
-/// Nanoseconds per millisecond.
+/// `LoadGen`'s settings are in milliseconds, its figures in nanoseconds.
 const NS_PER_MS: u64 = 1_000_000;
 
 /// The settings of a scenario as `user.conf` has them; none if the log has none.

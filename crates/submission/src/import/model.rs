@@ -65,7 +65,7 @@ pub struct PublishedSettings {
 /// A figure that a recipe expects, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedFigure {
-    /// Its name: `tokens_per_second`.
+    /// The name that a recipe gives the figure: `tokens_per_second`.
     pub figure: String,
     /// Its value, in `unit`.
     pub value: f64,

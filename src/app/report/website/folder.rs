@@ -20,7 +20,7 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The directory of a website, and a lock on it: two processes would write the same files.
 pub struct WebsiteFolder {
-    /// Its path, absolute.
+    /// The directory of the website, absolute.
     pub path: PathBuf,
     listed_files: BTreeSet<String>,
     _lock: File,

@@ -12,7 +12,7 @@ pub struct Accelerators {
     pub name: String,
     /// The vendor, if a recipe can require its GPUs: AMD or NVIDIA.
     pub vendor: Option<GpuVendor>,
-    /// The models: `MI355X`.
+    /// Models of accelerator, as recipes name them: `MI355X`.
     pub models: Vec<String>,
     /// The number of accelerators of one machine.
     pub per_node: Option<u32>,
