@@ -59,7 +59,7 @@ pub async fn report_end(
     let submission = record::latest_submission(run.record())?.unwrap_or_default();
     let resume = suggest_commands(&global.home, run.record(), &[("resume", "resume")]);
     let with_next_steps = |text: ErrorText| {
-        text.with_help(suggest_evidence(run))
+        text.with_help(suggest_evidence(run.record()))
             .with_help(resume.as_str())
     };
     let (exit, note) = match end {
