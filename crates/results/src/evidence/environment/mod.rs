@@ -189,9 +189,9 @@ mod tests {
             lines,
             [
                 "label version: 6.4",
+                "EMPTY: (empty)",
                 "HF_TOKEN: (set, not recorded: it may be a secret)",
                 "PATH: /bin",
-                "EMPTY: (empty)",
             ]
         );
     }
