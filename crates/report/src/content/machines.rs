@@ -168,9 +168,9 @@ mod tests {
 
         ! governor  powersave (n1, n2)
             required: performance
-            fix: cpupower frequency-set -g performance
+            help: cpupower frequency-set -g performance
         ✗ engine    no answer (n2)
-            fix: start it
+            help: start it
 
         ✗ the clock of n3 is 5.0 s behind that of n1
 
