@@ -226,7 +226,7 @@ mod tests {
             .map(|problem| ErrorText::of(problem).to_string())
             .collect();
         assert!(
-            messages[0].starts_with("docker run has no --devices; did you mean --device?"),
+            messages[0].starts_with("docker run has no --devices; help: did you mean --device?"),
             "{messages:?}"
         );
         assert!(
