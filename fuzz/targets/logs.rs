@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::{LoadgenRun, detail, summary};
 use retrial_mlperf::mllog::TrainingRunReader;
-use retrial_mlperf::training::{Division, LogReader, NamedLog};
+use retrial_mlperf::training::{LogReader, NamedLog};
 use retrial_readings::accumulator::Accumulator;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::pattern::{MatchSelection, Pattern, PatternReader};

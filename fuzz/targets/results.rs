@@ -3,7 +3,7 @@
 use retrial_mlperf::accuracy::{self, AccuracyReader};
 use retrial_mlperf::compliance::{self, ComplianceFiles, Test, TestRequirements};
 use retrial_mlperf::endpoints::{self, EndpointAccuracy, EndpointPerformance};
-use retrial_mlperf::{check::RuleCheck, submission};
+use retrial_mlperf::{Division, check::RuleCheck, submission};
 use retrial_telemetry::{TelemetrySummary, table};
 
 use super::{first_line, pieces};
@@ -77,7 +77,7 @@ pub fn submission(data: &[u8]) {
     let Ok(object) = submission::parse_object(&text) else {
         return;
     };
-    told(&submission::check_system(&object, "closed", "AMD"));
+    told(&submission::check_system(&object, Division::Closed, "AMD"));
     told(&submission::check_measurements(&object));
 }
 

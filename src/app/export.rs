@@ -7,6 +7,7 @@ use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
 use retrial_document::ErrorText;
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
@@ -19,7 +20,7 @@ use retrial_store::{RunDirectory, StoreError};
 use retrial_submission::export::read;
 use retrial_submission::export::write::{self, TreeWriteError};
 use retrial_submission::export::{
-    self as export, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation,
+    self as export, Export, ExportRequest, SourceRun, SystemInfo, Violation,
 };
 
 /// A submission tree that was written.
@@ -126,14 +127,12 @@ fn read_source_run(
     let mut plan: Plan = directory.read_json("plan.json")?;
     let submission = &plan.submission;
     let benchmark = request.benchmark.as_ref().unwrap_or(&submission.benchmark);
-    let own = submission.division.as_deref().unwrap_or("open");
-    let division = request
-        .division
-        .map_or_else(|| own.to_owned(), |division| division.to_string());
+    let own = submission.division.unwrap_or(Division::Open);
+    let division = request.division.unwrap_or(own);
     for measured in &mut plan.measurements {
         let scenario = TestScenario::from_word(&measured.scenario);
         let rules = scenario.and_then(|scenario| round.benchmark_rules(benchmark, scenario));
-        measured.rules = rules.map(|rules| rules.in_division(&division));
+        measured.rules = rules.map(|rules| rules.in_division(division));
     }
     let state = directory.read_state()?;
     let files = RunFiles::with_telemetry(directory, &plan, &state);

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::options::division_parser;
 use super::recipes::{FacetValues, RecipeFilter};
 use crate::app::failure::Failure;
 use retrial_document::measures::format;
-use retrial_mlperf::submission_layout::DIVISIONS;
+use retrial_mlperf::Division;
 use retrial_submission::import::{ImportError, ImportableResult, ResultsIndex};
 
 /// The largest number of results that are named if several match.
@@ -32,8 +33,8 @@ pub struct ImportRequest {
     #[arg(long, value_name = "NAME", requires = "from_results")]
     pub submitter: Option<String>,
     /// Choose it by its division
-    #[arg(long, value_name = "DIVISION", value_parser = DIVISIONS, requires = "from_results")]
-    pub division: Option<String>,
+    #[arg(long, value_name = "DIVISION", value_parser = division_parser(), requires = "from_results")]
+    pub division: Option<Division>,
     /// Add what others published of the benchmark on as many of the same GPUs, as third-party figures
     #[arg(long, requires = "from_results")]
     pub with_others: bool,
@@ -70,7 +71,9 @@ pub fn select_result<'e>(
         is_match(&request.result, &ids)
             && is_match(&request.system, &[&benchmark.system, system_name])
             && is_match(&request.submitter, &[&submitter.name])
-            && is_match(&request.division, &[&submitter.division])
+            && request
+                .division
+                .is_none_or(|requested| requested == submitter.division)
             && is_match(
                 &request.benchmark,
                 &[&benchmark.name, index.official_name(benchmark)],

@@ -114,7 +114,10 @@ fn submission_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let first = [
         ("suite", Some(submission.suite.clone())),
         ("round", submission.round.clone()),
-        ("division", submission.division.clone()),
+        (
+            "division",
+            submission.division.map(|division| division.to_string()),
+        ),
         ("submitter", submission.submitter.clone()),
         ("system", submission.system.clone()),
         ("benchmark", Some(submission.benchmark.clone())),

@@ -17,6 +17,7 @@ pub mod accuracy;
 mod built_in;
 pub mod check;
 pub mod compliance;
+mod division;
 pub mod endpoints;
 pub mod figures;
 pub mod loadgen;
@@ -28,3 +29,5 @@ pub mod rounds;
 pub mod submission;
 pub mod submission_layout;
 pub mod training;
+
+pub use division::Division;

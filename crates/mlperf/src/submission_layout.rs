@@ -14,9 +14,8 @@
 //! Since v6.0, `measurements` (as `measurements.json`) and `compliance` are among the results, and the code is in `src`.
 
 use super::rounds::SubmissionLayout;
+use crate::Division;
 
-/// The divisions of a round.
-pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];
 /// The folder of a submitter's results.
 pub const RESULTS_FOLDER: &str = "results";
 /// The folder of a submitter's descriptions of systems.
@@ -52,8 +51,8 @@ pub fn is_test(name: &str) -> bool {
 /// A submitter's part of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct SubmitterPaths<'a> {
-    /// The name of the division's folder.
-    pub division: &'a str,
+    /// The division whose folder it is in.
+    pub division: Division,
     /// The name of the submitter's folder.
     pub submitter: &'a str,
 }
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
 
     const ACME: SubmitterPaths<'_> = SubmitterPaths {
-        division: "closed",
+        division: Division::Closed,
         submitter: "ACME",
     };
 

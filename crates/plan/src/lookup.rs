@@ -12,6 +12,7 @@ use super::model::ModelFetch;
 use super::service::ServiceStep;
 use super::step::{Action, CommandPurpose, Plan, Step};
 use retrial_container::{ContainerSpec, Mount};
+use retrial_mlperf::Division;
 use retrial_mlperf::rounds::{InferenceRules, Rounds};
 
 impl Step {
@@ -218,7 +219,7 @@ impl Plan {
         let Some(round) = &submission.round else {
             return;
         };
-        let division = submission.division.as_deref().unwrap_or("closed");
+        let division = submission.division.unwrap_or(Division::Closed);
         for measured in &mut self.measurements {
             let (suite, benchmark) = (&submission.suite, &submission.benchmark);
             let rules = rounds.benchmark_rules(suite, round, benchmark, &measured.scenario);

@@ -18,6 +18,7 @@ use super::shell::{build_line, pull_line, shell_quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use retrial_container::OptionValue;
 use retrial_document::measures::format::{format_bytes, format_time_limit};
+use retrial_mlperf::Division;
 use retrial_recipe::model::{Placement, StepLocation};
 
 /// The title of a list of privileges.
@@ -90,7 +91,7 @@ fn render_summary(plan: &Plan, here: Option<&str>) -> String {
     let submission = [
         Some(submission.suite.as_str()),
         submission.round.as_deref(),
-        submission.division.as_deref(),
+        submission.division.map(Division::as_str),
         submission.submitter.as_deref(),
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),

@@ -6,7 +6,8 @@
 //! derive from it.
 
 use retrial_document::formats::is_hexadecimal;
-use retrial_document::{FieldType as T, Node, Word, declare_word, object};
+use retrial_document::{FieldType as T, Node, object};
+use retrial_mlperf::Division;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -178,7 +179,7 @@ object! {
         /// Round, for example `v6.0`.
         round: Option<String> = T::Text(formats::LINE),
         /// The division of the submission.
-        division: Option<String> = T::Words(DIVISIONS),
+        division: Option<Division>,
         /// The organisation that submitted the result.
         submitter: Option<String> = T::Text(formats::LINE),
         /// The system's name as published.
@@ -190,9 +191,3 @@ object! {
         sources: Vec<String>,
     }
 }
-
-const DIVISIONS: &[Word] = &[
-    declare_word("closed", "The benchmark's own model and rules."),
-    declare_word("open", "Another model or other rules."),
-    declare_word("network", "Closed, with queries over a network."),
-];

@@ -7,6 +7,7 @@ use itertools::{Itertools as _, join};
 
 use super::charts::value_range;
 use retrial_document::measures::format::{format_bytes, format_time_limit};
+use retrial_mlperf::Division;
 use retrial_plan::deviation::{COMMON_DEVIATIONS, REIMPLEMENTED_REASON};
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 use retrial_results::verdict::number::format_figure;
@@ -98,7 +99,7 @@ fn write_requirements(out: &mut String, recipe: &Recipe) {
     let submission = &recipe.submission;
     let who = [
         submission.submitter.as_deref(),
-        submission.division.as_deref(),
+        submission.division.map(Division::as_str),
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),
     ];

@@ -69,7 +69,7 @@ fn read_rules(request: &JudgeRequest) -> Result<JudgeBasis, Failure> {
         rules: JudgeRules::default(),
         round: request.round.clone(),
         benchmark: request.benchmark.clone(),
-        division: request.division.clone(),
+        division: request.division,
         scenario: request.scenario.clone(),
         require_accuracy: request.require_accuracy,
         force: request.force,

@@ -5,13 +5,14 @@ mod results;
 
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
 
 use crate::app::log::LogFilter;
+use retrial_mlperf::Division;
 use retrial_plan::PlanOptions;
 use retrial_plan::privilege;
 use retrial_recipe::ParamSetting;
@@ -81,6 +82,12 @@ pub(super) fn existing_path(path: PathBuf) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     path.metadata()?;
     Ok(path)
+}
+
+/// Reads the name of a division.
+pub(super) fn division_parser() -> impl TypedValueParser<Value = Division> {
+    let names = PossibleValuesParser::new(Division::ALL.map(Division::as_str));
+    names.try_map(|name| name.parse::<Division>())
 }
 
 /// The format of a result.

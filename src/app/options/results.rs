@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
-use super::existing_path;
+use super::{division_parser, existing_path};
 use retrial_history::RunFilter;
+use retrial_mlperf::Division;
 use retrial_recipe::ParamSetting;
 use retrial_results::verdict::comparison::FailIf;
 use retrial_submission::export::ExportRequest;
@@ -35,8 +36,8 @@ pub struct JudgeRequest {
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub benchmark: Option<String>,
     /// Set the division, if no folder's name has it
-    #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "network"], conflicts_with = "recipe")]
-    pub division: Option<String>,
+    #[arg(long, value_name = "DIVISION", value_parser = division_parser(), conflicts_with = "recipe")]
+    pub division: Option<Division>,
     /// Add the rules of a round from this file, replacing a built-in round of that name
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing_path))]
     pub rules: Vec<PathBuf>,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::model::{
     ComplianceTest, Metric, Round, RoundBenchmark, ScenarioRules, Seeds, SystemType,
 };
+use crate::Division;
 use crate::loadgen::TestScenario;
 use retrial_document::OrderedMap;
 use retrial_readings::Limit;
@@ -229,8 +230,8 @@ impl InferenceRules {
     /// accuracy, which is published next to the speed; it has no compliance tests, and the round states its other
     /// exceptions. Its accuracy run needs the whole data set, by the rules and by `MLCommons`' checker.
     #[must_use]
-    pub fn in_division(mut self, division: &str) -> Self {
-        if division.eq_ignore_ascii_case("open") {
+    pub fn in_division(mut self, division: Division) -> Self {
+        if division == Division::Open {
             self.accuracy.clear();
             self.endpoint_accuracy.clear();
             self.accuracy_delta.clear();

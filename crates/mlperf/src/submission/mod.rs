@@ -9,6 +9,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 use super::check::RuleCheck;
+use crate::Division;
 use fields::FieldRequirement;
 use retrial_readings::nearest::{join_first_names, truncate_for_message};
 
@@ -37,7 +38,7 @@ pub fn parse_object(text: &str) -> Result<Map<String, Value>, ParseObjectError> 
 /// Checks a system's description in a division's folder of a submitter.
 pub fn check_system(
     system: &Map<String, Value>,
-    division: &str,
+    division: Division,
     submitter: &str,
 ) -> Vec<RuleCheck> {
     let is_network = text_field(system, "is_network").eq_ignore_ascii_case("true");
@@ -64,12 +65,12 @@ pub fn check_system(
             fields::STATUS_VALUES.join(", "),
             fields::STATUS_VALUES.contains(&status.as_str()),
         ),
-        same("system's division", "division", division),
+        same("system's division", "division", division.as_str()),
         same("system's submitter", "submitter", submitter),
     ];
-    let wrong = match division.to_lowercase().as_str() {
-        "closed" if is_network => Some("over a network"),
-        "network" if !is_network => Some("not over a network"),
+    let wrong = match division {
+        Division::Closed if is_network => Some("over a network"),
+        Division::Network if !is_network => Some("not over a network"),
         _ => None,
     };
     checks.extend(wrong.map(|wrong| {

@@ -18,7 +18,7 @@ fn system() -> Map<String, Value> {
     system
 }
 
-fn violated(system: &Map<String, Value>, division: &str) -> Vec<String> {
+fn violated(system: &Map<String, Value>, division: Division) -> Vec<String> {
     let checks = check_system(system, division, "amd");
     let violated = checks.into_iter().filter(|check| !check.passed);
     violated
@@ -37,7 +37,7 @@ fn violated(system: &Map<String, Value>, division: &str) -> Vec<String> {
 fn a_description(#[case] name: &str, #[case] value: Value, #[case] wrong: &[&str]) {
     let mut described = system();
     described.insert(name.to_owned(), value);
-    assert_eq!(violated(&described, "closed"), wrong);
+    assert_eq!(violated(&described, Division::Closed), wrong);
 }
 
 #[test]
@@ -46,12 +46,12 @@ fn missing_fields_are_reported() {
     described.remove("sw_notes");
     described.remove("number_of_nodes");
     assert_eq!(
-        violated(&described, "closed"),
+        violated(&described, Division::Closed),
         ["system's fields: no number_of_nodes, no sw_notes"]
     );
     described = system();
     described.insert("is_network".into(), json!("True"));
-    let failures = violated(&described, "closed");
+    let failures = violated(&described, Division::Closed);
     assert_eq!(failures.len(), 2, "{failures:?}");
     assert!(failures[1].contains("over a network"));
 }

@@ -25,9 +25,7 @@ pub use convergence::{Convergence, ConvergenceError, ReferencePoints};
 pub use log::{LogEnding, Seed, TrainingLog};
 pub use reader::LogReader;
 pub use result::{NamedLog, ResultCheck, check_result};
-pub use round::{
-    Division, TrainingRound, TrainingRules, built_in_training_rounds, find_training_round,
-};
+pub use round::{TrainingRound, TrainingRules, built_in_training_rounds, find_training_round};
 
 #[cfg(test)]
 mod tests;

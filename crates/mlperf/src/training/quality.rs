@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::round::{Division, TrainingRules};
+use super::round::TrainingRules;
+use crate::Division;
 use crate::check::RuleCheck;
 use crate::mllog::MllogEvent;
 use retrial_readings::number::format_grouped;

@@ -7,8 +7,9 @@ use super::convergence::{Convergence, ConvergenceError, MIN_RUNS, normalize_conv
 use super::dependent::BATCH_SIZE;
 use super::log::{LogEnding, TrainingLog};
 use super::reader::IDENTITY_KEYS;
-use super::round::{Division, TrainingRules};
+use super::round::TrainingRules;
 use super::rule::format_value;
+use crate::Division;
 use crate::check::RuleCheck;
 use retrial_readings::number::format_grouped;
 

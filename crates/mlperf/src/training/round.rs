@@ -9,21 +9,10 @@ use serde::Deserialize;
 use super::convergence::ReferencePoints;
 use super::rule::{KeyRule, NumberRange};
 use super::schedule::EvaluationSchedule;
-use crate::built_in;
+use crate::{Division, built_in};
 
 /// Rules by the key of a log's event.
 pub(super) type KeyRules = BTreeMap<String, KeyRule>;
-
-/// The divisions of `MLPerf` Training.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum Division {
-    /// As the reference: its model, its data, its hyperparameters.
-    Closed,
-    /// Another model, other data or other hyperparameters.
-    Open,
-}
 
 /// A round: its rules for each benchmark in each division.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -143,8 +132,8 @@ impl TrainingRound {
     pub fn benchmark_rules(&self, benchmark: &str, division: Division) -> Option<TrainingRules> {
         let rules = self.benchmarks.get(benchmark)?;
         let (of_division, own) = match division {
-            Division::Closed => (&self.closed, &rules.closed),
             Division::Open => (&self.open, &rules.open),
+            Division::Closed | Division::Network => (&self.closed, &rules.closed),
         };
         let mut keys = self.keys.clone();
         keys.extend(of_division.keys.clone());

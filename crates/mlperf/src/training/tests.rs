@@ -4,6 +4,7 @@
 use rstest::rstest;
 
 use super::*;
+use crate::Division;
 
 mod v6_1;
 mod values;

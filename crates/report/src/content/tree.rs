@@ -11,6 +11,7 @@ use super::verdict;
 use crate::ReportedVerdict;
 use crate::document::{Block, Document, ListItem, Section, StatusMark};
 use retrial_document::measures::format;
+use retrial_mlperf::Division;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::TreeFault;
 use retrial_results::verdict::{
@@ -121,7 +122,7 @@ impl TreeReport {
         self.counts.add(benchmark, verdict);
         self.notice = self.notice.take().or_else(|| verdict.notice.clone());
         let system = [
-            benchmark.division.as_deref().unwrap_or_default(),
+            benchmark.division.map_or("", Division::as_str),
             benchmark.submitter.as_deref().unwrap_or_default(),
             &benchmark.system,
         ]

@@ -3,6 +3,7 @@
 use itertools::join;
 
 use crate::csv;
+use retrial_mlperf::Division;
 use retrial_results::verdict::{
     FigureValue, Judgement, Reference, ResultVerdict, TrialVerdict, Verdict,
 };
@@ -30,7 +31,8 @@ const COLUMNS: [TrialColumn; 30] = [
         first_known([&row.result.round, &row.verdict.submission.round])
     }),
     ("division", |row| {
-        first_known([&row.result.division, &row.verdict.submission.division])
+        let division = row.result.division.or(row.verdict.submission.division);
+        division.map_or("", Division::as_str).to_owned()
     }),
     ("submitter", |row| {
         first_known([&row.result.submitter, &row.verdict.submission.submitter])

@@ -12,6 +12,7 @@ use crate::document::{
     Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText,
 };
 use retrial_document::measures::format;
+use retrial_mlperf::Division;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
     self, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
@@ -127,7 +128,7 @@ pub(crate) fn submission_title(verdict: &Verdict) -> String {
     let suite = [
         submission.suite.clone(),
         text(&submission.round),
-        text(&submission.division),
+        submission.division.map_or("", Division::as_str).to_owned(),
     ];
     let axes = verdict.variant.iter();
     let variant = axes.map(|(axis, value)| format!("{axis} {value}"));

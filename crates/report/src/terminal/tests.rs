@@ -35,7 +35,7 @@ fn context() -> RunContext {
         submission: Submission {
             suite: "mlperf-inference".to_owned(),
             round: Some("v6.0".to_owned()),
-            division: Some("closed".to_owned()),
+            division: Some(retrial_mlperf::Division::Closed),
             submitter: Some("AMD".to_owned()),
             system: Some("8xMI355X_2xEPYC_9575F".to_owned()),
             benchmark: "llama2-70b-99".to_owned(),

@@ -13,6 +13,7 @@ use crate::evidence::tree::{
 };
 use crate::evidence::unknown_rules;
 use retrial_document::measures::format;
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
 use retrial_mlperf::rounds::{InferenceRules, Round, Rounds};
 use retrial_mlperf::training::built_in_training_rounds as training_rules;
@@ -33,7 +34,7 @@ pub struct JudgeBasis {
     /// The benchmark that the user names, if any.
     pub benchmark: Option<String>,
     /// The division that the user names, if any.
-    pub division: Option<String>,
+    pub division: Option<Division>,
     /// The scenario that the user names, if any.
     pub scenario: Option<String>,
     /// Performance without accuracy is inconclusive.
@@ -115,7 +116,7 @@ impl JudgeBasis {
         Ok(TrainingContext {
             round,
             benchmark: self.benchmark.as_deref(),
-            division: self.division.as_deref(),
+            division: self.division,
             published: self.published.as_ref(),
             rules: &self.rules,
         })
@@ -129,8 +130,7 @@ impl JudgeBasis {
             "mlperf-inference".clone_into(&mut submission.suite);
             submission.round = Some(rules.round.clone());
         }
-        let division = self.division.clone();
-        submission.division = division.or(submission.division);
+        submission.division = self.division.or(submission.division);
         submission
     }
 
@@ -155,7 +155,7 @@ impl JudgeBasis {
     ) -> Option<InferenceRules> {
         let round = self.round_for_log(run)?;
         let rules = round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)?;
-        Some(match &self.division {
+        Some(match self.division {
             Some(division) => rules.in_division(division),
             None => rules,
         })
@@ -180,7 +180,7 @@ impl RecipelessRules for JudgeBasis {
             && let (Some(rules), Some(published)) = (&rules, &self.published)
         {
             let key = ResultKey {
-                division: self.division.as_deref(),
+                division: self.division,
                 benchmark: &benchmark,
                 official: &rules.benchmark,
                 scenario,

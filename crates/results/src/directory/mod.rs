@@ -50,7 +50,7 @@ pub fn valid_results(verdict: &Verdict, official: Option<&str>) -> Vec<Published
         .filter_map(|result| {
             let (_, figure) = result.deciding_figure()?;
             Some(PublishedResult {
-                division: result.division.clone(),
+                division: result.division.map(|division| division.to_string()),
                 submitter: result.submitter.clone(),
                 platform: result.system.clone(),
                 benchmark: result.benchmark.clone(),

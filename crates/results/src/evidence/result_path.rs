@@ -5,9 +5,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use retrial_mlperf::Division;
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::TestScenario;
-use retrial_mlperf::submission_layout::{DIVISIONS, RESULTS_FOLDER, is_test};
+use retrial_mlperf::submission_layout::{RESULTS_FOLDER, is_test};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The properties of a result that its path contains.
@@ -77,10 +78,10 @@ impl ResultPath {
         let names = component_names(&self.group);
         match names.as_slice() {
             [.., division, submitter, results, system, benchmark]
-                if results == RESULTS_FOLDER && DIVISIONS.contains(&division.as_str()) =>
+                if results == RESULTS_FOLDER && division.parse::<Division>().is_ok() =>
             {
                 Submission {
-                    division: Some(division.clone()),
+                    division: division.parse().ok(),
                     submitter: Some(submitter.clone()),
                     system: Some(system.clone()),
                     benchmark: benchmark.clone(),
@@ -128,7 +129,7 @@ mod tests {
         assert!(place.is_trial);
         let submission = place.submission();
         assert_eq!(submission.submitter.as_deref(), Some("AMD"));
-        assert_eq!(submission.division.as_deref(), Some("closed"));
+        assert_eq!(submission.division, Some(Division::Closed));
         assert_eq!(submission.system.as_deref(), Some("8xMI300X"));
         assert_eq!(submission.benchmark, "llama2-70b-99");
         let accuracy = ResultPath::parse(Path::new(

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RuleCheck;
+use retrial_mlperf::Division;
 use retrial_mlperf::rounds::SystemType;
 
 /// One benchmark on one system of a submission.
@@ -13,8 +14,8 @@ pub struct BenchmarkVerdict {
     pub path: String,
     /// The round, if known.
     pub round: Option<String>,
-    /// The division, for example `closed`.
-    pub division: Option<String>,
+    /// The division, if known.
+    pub division: Option<Division>,
     /// The submitter, by the name of its folder.
     pub submitter: Option<String>,
     /// The system, by the name of its folder.

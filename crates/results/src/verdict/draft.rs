@@ -88,7 +88,7 @@ impl<'a> ResultDraft<'a> {
         ResultVerdict {
             path: evidence.path.clone(),
             round: context.submission.round.clone(),
-            division: context.submission.division.clone(),
+            division: context.submission.division,
             submitter: context.submission.submitter.clone(),
             system: context.submission.system.clone(),
             benchmark: context.submission.benchmark.clone(),

@@ -10,6 +10,7 @@ use super::compare::finite_exp;
 use super::{
     ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, RuleCheck, StepOutcome,
 };
+use retrial_mlperf::Division;
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
 use retrial_stats::OrderEffect;
 use retrial_telemetry::TelemetrySummary;
@@ -54,9 +55,9 @@ pub struct ResultVerdict {
     /// The round, if known: `v5.1`.
     #[serde(default)]
     pub round: Option<String>,
-    /// The division, if known: `closed`.
+    /// The division, if known.
     #[serde(default)]
-    pub division: Option<String>,
+    pub division: Option<Division>,
     /// The submitter, if known.
     #[serde(default)]
     pub submitter: Option<String>,

@@ -11,7 +11,9 @@ use retrial_recipe::model::Submission;
 pub fn trademark_notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
     let suite = join(suite.split(['-', '_', ' ']).map(capitalize), " ");
-    let division = submission.division.as_deref().map(capitalize);
+    let division = submission
+        .division
+        .map(|division| capitalize(division.as_str()));
     let words = [
         "Unverified MLPerf",
         submission.round.as_deref().unwrap_or_default(),
@@ -42,12 +44,13 @@ fn capitalize(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use retrial_mlperf::Division;
 
-    fn submission(suite: &str, round: Option<&str>, division: Option<&str>) -> Submission {
+    fn submission(suite: &str, round: Option<&str>, division: Option<Division>) -> Submission {
         Submission {
             suite: suite.to_owned(),
             round: round.map(str::to_owned),
-            division: division.map(str::to_owned),
+            division,
             benchmark: "llama2-70b-99".to_owned(),
             ..Submission::default()
         }
@@ -58,7 +61,7 @@ mod tests {
         let text = trademark_notice(&submission(
             "mlperf-inference",
             Some("v6.0"),
-            Some("closed"),
+            Some(Division::Closed),
         ))
         .unwrap();
         assert!(text.starts_with("Unverified MLPerf v6.0 Inference Closed llama2-70b-99 results."));

@@ -9,10 +9,11 @@ use super::builder::{ExportBuilder, SubmittedSystem, to_indented_json, trial_fil
 use super::choose::RepresentativeTrial;
 use super::collect::{BenchmarkResults, ScenarioResults, collect_results};
 use super::model::{
-    Division, Export, ExportError, ExportRequest, ExportedResult, SourceFile, SourceRun,
-    TreeFileContent, Violation,
+    Export, ExportError, ExportRequest, ExportedResult, SourceFile, SourceRun, TreeFileContent,
+    Violation,
 };
 use super::{names, readme, system, user_conf};
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::{Round, SubmissionLayout};
 use retrial_mlperf::submission::fields::MEASUREMENT_FIELDS;
@@ -45,7 +46,7 @@ pub fn build_export(
     let submission = Submission {
         suite: round.suite.clone(),
         round: Some(round.round.clone()),
-        division: Some(division.to_string()),
+        division: Some(division),
         benchmark: benchmarks.iter().map(|one| &one.folder).join(", "),
         ..Submission::default()
     };
@@ -349,8 +350,7 @@ fn decide_division(
         };
         violations.iter().map(line).collect()
     };
-    let closed = Some("closed");
-    let is_closed = |run: &SourceRun| run.plan.submission.division.as_deref() == closed;
+    let is_closed = |run: &SourceRun| run.plan.submission.division == Some(Division::Closed);
     match (request.division, violations.is_empty()) {
         (Some(Division::Closed), false) => Err(ExportError::NotClosed {
             violations: rules(),

@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use super::choose::RepresentativeTrial;
 use super::model::{
-    Division, Export, ExportRequest, MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent,
+    Export, ExportRequest, MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent,
 };
 use retrial_mlperf::rounds::{Round, SubmissionLayout};
+use retrial_mlperf::Division;
 use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
 
 /// The part of a tree that is exported: one submitter's one system.
@@ -22,7 +23,7 @@ impl SubmittedSystem {
     /// Returns the paths of the submitter's folders.
     pub fn paths(&self) -> SubmitterPaths<'_> {
         SubmitterPaths {
-            division: self.division.word(),
+            division: self.division,
             submitter: &self.submitter,
         }
     }

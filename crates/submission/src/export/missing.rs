@@ -2,7 +2,7 @@
 
 use super::builder::ExportBuilder;
 use super::collect::{BenchmarkResults, ScenarioResults};
-use super::model::Division;
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SystemType;
 use retrial_recipe::model::Mode;

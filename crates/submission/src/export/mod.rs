@@ -26,6 +26,6 @@ pub mod write;
 pub use build::build_export;
 pub use info::SystemInfo;
 pub use model::{
-    CheckOutput, Division, Export, ExportError, ExportRequest, ExportedResult, ExportedTrial,
-    MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent, Violation,
+    CheckOutput, Export, ExportError, ExportRequest, ExportedResult, ExportedTrial, MissingItem,
+    SourceFile, SourceRun, TreeFile, TreeFileContent, Violation,
 };

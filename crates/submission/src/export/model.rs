@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::SystemInfo;
 use retrial_host::model::HostView;
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::Parameters;
 use retrial_plan::step::Plan;
 use retrial_recipe::model::Mode;
@@ -67,7 +69,7 @@ pub struct CheckOutput {
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExportRequest {
     /// Set the division (default: the recipe's, or open if a rule is violated)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = division_parser())]
     pub division: Option<Division>,
     /// Set the submitter
     #[arg(long, value_name = "NAME")]
@@ -91,15 +93,13 @@ impl ExportRequest {
     }
 }
 
-retrial_document::word_enum! {
-    /// `MLCommons`' divisions.
-    #[derive(ValueEnum)]
-    pub enum Division {
-        /// The reference's model, and all rules passed
-        Closed = "closed",
-        /// Any model, declared
-        Open = "open",
-    }
+/// Reads a division of `--division`: no tree is made for queries over a network.
+fn division_parser() -> impl TypedValueParser<Value = Division> {
+    let divisions = [
+        PossibleValue::new("closed").help("The reference's model, and all rules passed"),
+        PossibleValue::new("open").help("Any model, declared"),
+    ];
+    PossibleValuesParser::new(divisions).try_map(|name| name.parse::<Division>())
 }
 
 /// A submission, made of runs.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::Division;
 use crate::check::RuleCheck;
 use crate::endpoints::{EndpointAccuracy, EndpointPerformance};
 use crate::loadgen::TestScenario;
@@ -117,7 +118,7 @@ fn a_limited_part_of_a_score_is_checked() {
         ["normalized_single_turn_score: 85.31"]
     );
     assert!(broken(edge.check_endpoint_accuracy(&results(Value::Null))).is_empty());
-    let open = edge.in_division("open");
+    let open = edge.in_division(Division::Open);
     assert!(broken(open.check_endpoint_accuracy(&results(json!(1.0)))).is_empty());
 }
 

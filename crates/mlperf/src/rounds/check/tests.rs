@@ -3,6 +3,7 @@
 use rstest::rstest;
 
 use super::*;
+use crate::Division;
 use crate::loadgen::Parameters;
 use crate::loadgen::summary::Constraints;
 use crate::rounds::built_in_rounds;
@@ -298,7 +299,7 @@ fn accuracy_is_a_range() {
         failing(&rules.check_accuracy(Some(&run), &figures(290.0))),
         ["accuracy sample count: 24,575; required 24,576"]
     );
-    let open = rules.in_division("open");
+    let open = rules.in_division(Division::Open);
     assert_eq!(
         failing(&open.check_accuracy(Some(&run), &|_| None)),
         ["accuracy sample count: 24,575; required 24,576"]
@@ -336,7 +337,7 @@ fn an_edge_system_can_infer_offline_from_single_stream() {
 #[case::not_any_more("v6.0", "closed", true, Some(false), &[])]
 fn equal_issue_depends_on_round_and_division(
     #[case] round: &str,
-    #[case] division: &str,
+    #[case] division: Division,
     #[case] has_detail: bool,
     #[case] logged: Option<bool>,
     #[case] expected: &[&str],

@@ -10,6 +10,7 @@ use super::FRONT;
 use crate::charts::file_name;
 use crate::content::runs::benchmark_title;
 use retrial_history::RunSummary;
+use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 
 /// A submission and its runs.
@@ -94,7 +95,7 @@ fn submission_key(row: &RunSummary) -> [&str; 6] {
     [
         &submission.suite,
         submission.round.as_deref().unwrap_or_default(),
-        submission.division.as_deref().unwrap_or_default(),
+        submission.division.map_or("", Division::as_str),
         submission.submitter.as_deref().unwrap_or_default(),
         submission.system.as_deref().unwrap_or_default(),
         &submission.benchmark,

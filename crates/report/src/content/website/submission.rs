@@ -12,6 +12,7 @@ use crate::document::{
 };
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
+use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::trademark_notice;
 
@@ -74,7 +75,10 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let all_facts = [
         ("suite", truncate_cell(&submission.suite)),
         ("round", text_of(&submission.round)),
-        ("division", text_of(&submission.division)),
+        (
+            "division",
+            submission.division.map_or("", Division::as_str).to_owned(),
+        ),
         ("submitter", text_of(&submission.submitter)),
         ("system", text_of(&submission.system)),
         ("benchmark", truncate_cell(&submission.benchmark)),

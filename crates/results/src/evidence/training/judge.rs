@@ -20,10 +20,11 @@ use crate::verdict::{
     TrialEvidence, TrialLog,
 };
 use retrial_document::measures::format;
+use retrial_mlperf::Division;
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
 use retrial_mlperf::submission::is_same_organization;
 use retrial_mlperf::training::{
-    self, Division, LogEnding, LogReader, NamedLog, TrainingRound, TrainingRules,
+    self, LogEnding, LogReader, NamedLog, TrainingRound, TrainingRules,
 };
 use retrial_recipe::model::{
     Aggregate, Better, FigureLocator, FigureSource, JudgeRules, MatchSelection, MllogFigure, Mode,
@@ -45,7 +46,7 @@ pub struct TrainingContext<'a> {
     /// The benchmark by the command line, in place of the folder's name.
     pub benchmark: Option<&'a str>,
     /// The division by the command line, in place of the one that the system's description states.
-    pub division: Option<&'a str>,
+    pub division: Option<Division>,
     /// Published figures to compare with.
     pub published: Option<&'a PublishedFigures>,
     /// Margin and confidence of comparisons.
@@ -78,7 +79,7 @@ fn result_context(
         submission: Submission {
             suite: SUITE.to_owned(),
             round: Some(context.round.round.clone()),
-            division: division.map(|division| division.to_string()),
+            division,
             submitter: Some(result.submitter.clone()),
             system: Some(result.system.clone()),
             benchmark: result.benchmark.clone(),
@@ -175,9 +176,8 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
         .map(|(number, log)| trial_evidence(number, result, log))
         .collect();
     if let Some(published) = by.published {
-        let division_name = division.to_string();
         let key = ResultKey {
-            division: Some(&division_name),
+            division: Some(division),
             submitter: Some(&result.submitter),
             system: Some(&result.system),
             benchmark: &result.benchmark,
@@ -246,7 +246,6 @@ fn read_logs(
 /// Benchmark and division are the folder's and the system's; the first log that says otherwise is
 /// reported, since logs of one result are also compared with each other.
 fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
-    let division = rules.division.to_string();
     let expected = [
         (
             "submission_benchmark",
@@ -255,7 +254,7 @@ fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck
         ),
         (
             "submission_division",
-            division.as_str(),
+            rules.division.as_str(),
             "as its system's description",
         ),
     ];

@@ -8,9 +8,9 @@ use super::find::TrainingResult;
 use crate::evidence::folder::is_not_found;
 use crate::evidence::tree::files::read_system_description;
 use crate::verdict::RuleCheck;
+use retrial_mlperf::Division;
 use retrial_mlperf::submission;
 use retrial_mlperf::submission_layout::SYSTEMS_FOLDER;
-use retrial_mlperf::training::Division;
 use retrial_store::open;
 
 /// The largest factor's file that is read.
@@ -25,11 +25,11 @@ pub(super) struct TrainingSystem {
 }
 
 /// Reads the description of a result's system; `division` is the requested one.
-pub(super) fn read_system(result: &TrainingResult, division: Option<&str>) -> TrainingSystem {
+pub(super) fn read_system(result: &TrainingResult, division: Option<Division>) -> TrainingSystem {
     let folder = Path::new(&result.submitter).join(SYSTEMS_FOLDER);
     let file = folder.join(format!("{}.json", result.system));
     let rule = file.display().to_string();
-    let requested = division.and_then(|name| name.parse().ok());
+    let requested = division.filter(|division| division.is_of_training());
     let object = match read_system_description(&result.root, &file) {
         Ok(object) => object,
         Err(check) => {
@@ -44,7 +44,10 @@ pub(super) fn read_system(result: &TrainingResult, division: Option<&str>) -> Tr
         .get("division")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let parsed: Option<Division> = stated.parse().ok();
+    let parsed = stated
+        .parse()
+        .ok()
+        .filter(|it: &Division| it.is_of_training());
     if parsed.is_none() {
         let measured = format!("division \"{stated}\"");
         checks.push(RuleCheck::violation(rule, measured, "closed or open"));

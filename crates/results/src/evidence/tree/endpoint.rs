@@ -94,7 +94,7 @@ pub(crate) fn gather_accuracy(
     };
     let mut trial = TrialEvidence::new_finished(1, evidence.path.clone());
     if let Some(rules) = rules {
-        let submitted = rules.clone().in_division(&place.submitter.division);
+        let submitted = rules.clone().in_division(place.submitter.division);
         evidence
             .checks
             .extend(submitted.check_endpoint_accuracy(&results));

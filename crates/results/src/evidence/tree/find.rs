@@ -16,10 +16,11 @@ use super::position::{self, SubmissionPath};
 use super::submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
 use crate::evidence::folder;
 use crate::evidence::other_suite::OtherSuiteResult;
+use retrial_mlperf::Division;
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_mlperf::submission_layout::{
-    ACCURACY_FOLDER, BENCHMARK_NAMES_FILE, COMPLIANCE_FOLDER, DIVISIONS, MEASUREMENTS_FOLDER,
+    ACCURACY_FOLDER, BENCHMARK_NAMES_FILE, COMPLIANCE_FOLDER, MEASUREMENTS_FOLDER,
     PERFORMANCE_FOLDER, RESULTS_FOLDER, SYSTEMS_FOLDER, is_test,
 };
 use retrial_store::{StoreError, open};
@@ -138,19 +139,19 @@ pub(crate) fn find_matching_folders(
 }
 
 fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
-    let divisions = match &position.division {
-        Some(division) => vec![division.clone()],
-        None => DIVISIONS.map(str::to_owned).to_vec(),
+    let divisions = match position.division {
+        Some(division) => vec![division],
+        None => Division::ALL.to_vec(),
     };
-    let submitter_names = divisions.iter().flat_map(|division| {
-        let at = position.root.join(division);
+    let submitter_names = divisions.into_iter().flat_map(|division| {
+        let at = position.root.join(division.as_str());
         let names = named_or_all_folders(position.submitter.as_ref(), &at).into_iter();
         names.map(move |name| (division, name))
     });
-    let submitters: Vec<(&String, String)> = submitter_names.collect();
+    let submitters: Vec<(Division, String)> = submitter_names.collect();
     let walked: Vec<SubmissionTrees> = submitters
         .par_iter()
-        .map(|(division, name)| walk_submitter(position, division, name))
+        .map(|(division, name)| walk_submitter(position, *division, name))
         .collect();
     trees.roots.push(position.root.clone());
     for tree in walked {
@@ -160,9 +161,9 @@ fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
     }
 }
 
-fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> SubmissionTrees {
+fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> SubmissionTrees {
     let mut trees = SubmissionTrees::default();
-    let relative = Path::new(division).join(name);
+    let relative = Path::new(division.as_str()).join(name);
     let results = position.root.join(&relative).join(RESULTS_FOLDER);
     if !results.is_dir() {
         return trees;
@@ -182,7 +183,7 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
     };
     let submitter = Arc::new(Submitter {
         root: position.root.clone(),
-        division: division.to_owned(),
+        division,
         name: name.to_owned(),
         names,
         layout: find_layout(&position.root.join(&relative)),

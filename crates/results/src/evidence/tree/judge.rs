@@ -38,7 +38,7 @@ pub fn benchmark_context(
         submission: Submission {
             suite: SUITE.to_owned(),
             round: judge_context.round.map(|round| round.round.clone()),
-            division: Some(submitter.division.clone()),
+            division: Some(submitter.division),
             submitter: Some(submitter.name.clone()),
             system: Some(benchmark.system.clone()),
             benchmark: benchmark.name.clone(),

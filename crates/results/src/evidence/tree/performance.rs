@@ -44,7 +44,7 @@ pub(crate) fn gather_performance(
             trial.figures.insert(metric.clone(), value);
         }
         evidence.published_metric = Some(metric);
-        evidence.rules = Some(rules.clone().in_division(&place.submitter.division));
+        evidence.rules = Some(rules.clone().in_division(place.submitter.division));
     }
     match power::measure_power(place, &logs.run, files) {
         Some(Ok((name, figure))) => {

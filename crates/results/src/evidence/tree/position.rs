@@ -4,8 +4,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::submission::ScenarioPart;
+use retrial_mlperf::Division;
 use retrial_mlperf::submission_layout::{
-    ACCURACY_FOLDER, COMPLIANCE_FOLDER, DIVISIONS, LAID_OUT_FOLDERS, PERFORMANCE_FOLDER,
+    ACCURACY_FOLDER, COMPLIANCE_FOLDER, LAID_OUT_FOLDERS, PERFORMANCE_FOLDER,
     RESULTS_FOLDER, SYSTEMS_FOLDER, is_test,
 };
 
@@ -14,8 +15,8 @@ use retrial_mlperf::submission_layout::{
 pub struct SubmissionPath {
     /// The root of the tree: the folder that holds the divisions.
     pub root: PathBuf,
-    /// `closed`, where the directory is in one.
-    pub division: Option<String>,
+    /// The division, where the directory is in one.
+    pub division: Option<Division>,
     /// The submitter, likewise.
     pub submitter: Option<String>,
     /// The system, likewise.
@@ -51,10 +52,7 @@ pub fn find_position(directory: &Path) -> Option<SubmissionPath> {
 
 /// Returns the position of a directory whose path has the division at this place.
 fn position_at(directory: &Path, parts: &[String], at: usize) -> Option<SubmissionPath> {
-    let division = parts[at].as_str();
-    if !DIVISIONS.contains(&division) {
-        return None;
-    }
+    let division: Division = parts[at].parse().ok()?;
     let root: PathBuf = directory.components().take(at).collect();
     let part = |after: usize| parts.get(at + after).cloned();
     let fits = match parts.get(at + 2) {
@@ -70,7 +68,7 @@ fn position_at(directory: &Path, parts: &[String], at: usize) -> Option<Submissi
     let kind = part(2);
     fits.then(|| SubmissionPath {
         root,
-        division: Some(division.to_owned()),
+        division: Some(division),
         submitter: part(1),
         system: part(3),
         benchmark: part(4),
@@ -99,8 +97,8 @@ fn parse_part(
     }
 }
 
-fn is_submitter(root: &Path, division: &str, submitter: &str) -> bool {
-    let submitter = root.join(division).join(submitter);
+fn is_submitter(root: &Path, division: Division, submitter: &str) -> bool {
+    let submitter = root.join(division.as_str()).join(submitter);
     submitter.join(RESULTS_FOLDER).is_dir() || submitter.join(SYSTEMS_FOLDER).is_dir()
 }
 
@@ -116,9 +114,9 @@ fn is_division(directory: &Path) -> bool {
 
 /// Returns whether a directory has divisions with results.
 pub fn is_root(directory: &Path) -> bool {
-    DIVISIONS
+    Division::ALL
         .into_iter()
-        .any(|division| is_division(&directory.join(division)))
+        .any(|division| is_division(&directory.join(division.as_str())))
 }
 
 #[cfg(test)]
@@ -144,10 +142,8 @@ mod tests {
         let tree = tree();
         let root = at(&tree, "").unwrap();
         assert_eq!((root.division, root.root.as_path()), (None, tree.path()));
-        assert_eq!(
-            at(&tree, "closed").unwrap().division.as_deref(),
-            Some("closed")
-        );
+        let division = at(&tree, "closed").unwrap().division;
+        assert_eq!(division, Some(Division::Closed));
         assert_eq!(
             at(&tree, "closed/AMD").unwrap().submitter.as_deref(),
             Some("AMD")

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::verdict::Evidence;
+use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
@@ -15,8 +16,8 @@ use retrial_recipe::model::Mode;
 pub struct Submitter {
     /// The tree's root, in which the divisions lie.
     pub root: PathBuf,
-    /// `closed`, `open` or `network`.
-    pub division: String,
+    /// The division whose folder it is in.
+    pub division: Division,
     /// The name of the submitter's folder.
     pub name: String,
     /// `model_mapping.json`: the submitter's own names of benchmarks, each with `MLCommons`'.
@@ -34,14 +35,14 @@ impl Submitter {
     /// Returns the paths of the submitter's folders, below the root.
     pub fn paths(&self) -> SubmitterPaths<'_> {
         SubmitterPaths {
-            division: &self.division,
+            division: self.division,
             submitter: &self.name,
         }
     }
 
     /// Accuracy, compliance and required scenarios are asked of everybody but the open division.
     pub fn is_open(&self) -> bool {
-        self.division == "open"
+        self.division == Division::Open
     }
 
     /// Returns the path of the system's description, below the root.

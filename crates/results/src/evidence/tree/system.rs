@@ -57,7 +57,7 @@ pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
                 .push(RuleCheck::violation(&rule, error.to_string(), required));
         }
     }
-    let checks = submission::check_system(&object, &submitter.division, &submitter.name);
+    let checks = submission::check_system(&object, submitter.division, &submitter.name);
     system.checks.extend(checks);
     let named = submission::accelerators::check_accelerator_count(&benchmark.system, &object);
     system.checks.extend(named);

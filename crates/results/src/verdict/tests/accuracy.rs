@@ -22,7 +22,7 @@ fn mlperf() -> RunContext {
         submission: Submission {
             suite: "mlperf-inference".to_owned(),
             round: Some("v6.0".to_owned()),
-            division: Some("closed".to_owned()),
+            division: Some(retrial_mlperf::Division::Closed),
             benchmark: "llama2-70b-99".to_owned(),
             ..Submission::default()
         },

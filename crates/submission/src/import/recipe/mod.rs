@@ -81,7 +81,7 @@ fn render_submission(published: &PublishedSubmission<'_>) -> String {
     let all = [
         ("suite", Some(super::index::SUITE)),
         ("round", published.round),
-        ("division", Some(&*benchmark.submitter.division)),
+        ("division", Some(benchmark.submitter.division.as_str())),
         ("submitter", Some(&*benchmark.submitter.name)),
         ("system", Some(&*benchmark.system)),
         ("benchmark", Some(&*benchmark.name)),

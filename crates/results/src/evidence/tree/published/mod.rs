@@ -7,6 +7,7 @@ mod table;
 use std::path::Path;
 
 use super::ScenarioFolder;
+use retrial_mlperf::Division;
 use retrial_readings::units;
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
 use retrial_store::files::parent_directory;
@@ -34,7 +35,7 @@ pub struct PublishedFigures {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResultKey<'a> {
     /// `closed`, where it is known.
-    pub division: Option<&'a str>,
+    pub division: Option<Division>,
     /// The submitter, likewise.
     pub submitter: Option<&'a str>,
     /// The system's folder, likewise.
@@ -126,7 +127,7 @@ impl PublishedFigures {
             _ => true,
         };
         rows.filter(|row| {
-            alike(key.division, &row.division)
+            alike(key.division.map(Division::as_str), &row.division)
                 && alike(key.submitter, &row.submitter)
                 && key.system.is_none_or(|system| row.is_of_system(system))
                 && (row.benchmark == key.benchmark || key.system.is_none())
@@ -139,7 +140,7 @@ fn key_of_place<'a>(place: &'a ScenarioFolder, scenario: &'a str) -> ResultKey<'
     let submitter = &place.submitter;
     let official = submitter.names.get(&place.benchmark);
     ResultKey {
-        division: Some(&submitter.division),
+        division: Some(submitter.division),
         submitter: Some(&submitter.name),
         system: Some(&place.system),
         benchmark: &place.benchmark,

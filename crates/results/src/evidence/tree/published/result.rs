@@ -5,7 +5,9 @@
 pub struct PublishedResult {
     /// The public id, `6.0-0002`.
     pub id: Option<String>,
-    /// The division, `closed`.
+    /// The division as the table spells it, in small letters: a name that no [`Division`] has is of no result.
+    ///
+    /// [`Division`]: retrial_mlperf::Division
     pub division: Option<String>,
     /// The name of its submitter.
     pub submitter: Option<String>,
