@@ -32,7 +32,7 @@ pub(crate) fn check_accuracy_limits(
     }
     // Another figure than the one in question may be outside its own limit.
     if result.violates_rule() && !is_outside {
-        let reason = result.sentence.trim_end_matches('.');
+        let reason = result.sentence.clause();
         return AccuracyLimits::Unknown(format!(
             "its accuracy run is {}: {reason}",
             result.outcome

@@ -72,6 +72,9 @@ const ACCURACIES: [(&str, Option<Better>); 27] = [
     ("E2E_ACCURACY", Some(Better::Higher)),
 ];
 
+/// Figures of accuracy that are a part of a published score: a mean over categories.
+const PARTS_OF_SCORES: [&str; 1] = ["normalized_single_turn_score"];
+
 /// Results of the power suite, with their units: lower is better.
 const POWER: [(&str, &str); 2] = [("average_power_w", "W"), ("energy_per_query_mj", "mJ")];
 
@@ -147,6 +150,13 @@ pub fn is_accuracy_figure(name: &str) -> bool {
     accuracies.any(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 
+/// Returns whether results are published by an accuracy figure of this name: not by a length, which does not measure
+/// quality, nor by a part of a score.
+pub fn is_published_accuracy(name: &str) -> bool {
+    let has_direction = find_known_figure(name).is_none_or(|known| known.better.is_some());
+    has_direction && !PARTS_OF_SCORES.contains(&name)
+}
+
 /// The unit at the end of a time's name: `ttft_p99_9_ms` is a quantity, a statistic and a unit.
 fn time_unit(name: &str) -> Option<&'static str> {
     let (stem, suffix) = name.rsplit_once('_')?;
@@ -200,6 +210,18 @@ mod tests {
         #[case] better: Option<Better>,
     ) {
         assert_eq!(find_known_figure(name), Some(KnownFigure { unit, better }));
+    }
+
+    #[test]
+    fn lengths_and_parts_of_scores_are_not_published() {
+        let published = ["ROUGE1", "exact_match", "CLIP_SCORE", "own_accuracy"];
+        assert!(published.into_iter().all(is_published_accuracy));
+        let others = [
+            "GEN_LEN",
+            "TOKENS_PER_SAMPLE",
+            "normalized_single_turn_score",
+        ];
+        assert!(!others.into_iter().any(is_published_accuracy));
     }
 
     /// Words such as `latency` in a name say nothing.

@@ -102,9 +102,14 @@ pub fn format_ratio(value: f64) -> String {
 
 /// Returns a fraction as `5 %` or `3.1 %`.
 pub fn format_percent(fraction: f64) -> String {
+    format!("{} %", format_percent_number(fraction))
+}
+
+/// Returns a fraction in percent, without the sign: `5` or `3.1`.
+pub fn format_percent_number(fraction: f64) -> String {
     let one_decimal = format!("{:.1}", fraction * 100.0);
     let text = one_decimal.strip_suffix(".0").unwrap_or(&one_decimal);
-    format!("{} %", if text == "-0" { "0" } else { text })
+    if text == "-0" { "0" } else { text }.to_owned()
 }
 
 /// Reads `5%` or `5 %`, from 0 to under 100 %, as a fraction.

@@ -16,7 +16,7 @@ pub enum RunObservation {
     Figure(ObservedFigure),
     /// The answer to whether it is accurate, or valid.
     Answer(bool),
-    /// Nothing usable, with the reason: the cell is skipped.
+    /// Nothing usable, with the reason, a clause: the cell is skipped.
     NotMeasured(String),
 }
 
@@ -49,7 +49,7 @@ pub fn observe_run(
             match results.find(|result| !result.valid) {
                 _ if is_bad(verdict.outcome) => RunObservation::Answer(false),
                 // Neither shown to be valid nor to violate a rule.
-                Some(unknown) => RunObservation::NotMeasured(unknown.sentence.clone()),
+                Some(unknown) => RunObservation::NotMeasured(unknown.sentence.clause().to_owned()),
                 None => RunObservation::Answer(true),
             }
         }
@@ -112,7 +112,7 @@ fn observe_speed(
             None => planned.names.first().map_or("", String::as_str),
         };
         if result.violates_rule() {
-            return RunObservation::NotMeasured(result.sentence.clone());
+            return RunObservation::NotMeasured(result.sentence.clause().to_owned());
         }
         let mut figures = measurement.figures.iter();
         let found = figures.find(|known| known.name == figure);

@@ -53,7 +53,7 @@ pub(super) fn describe_search(
             let value = verdict.values.get(*end).cloned().unwrap_or_default();
             let mut reasons = verdict.skipped.iter();
             let skipped = reasons.find(|(known, _)| *known == value);
-            let reason = skipped.map_or("", |(_, reason)| reason.trim_end_matches('.'));
+            let reason = skipped.map_or("", |(_, reason)| reason.as_str());
             format!("{axis} {value} is an end of the search range and has no result: {reason}.")
         }
         Ok(SearchStep::Measure(_)) => format!("The search has not ended; {trials} so far."),

@@ -39,7 +39,7 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
             };
             let gains = join(part.gaps.iter().map(gain), ", and ");
             format!(
-                "{}{gains}{}.",
+                "{}{gains}: {}.",
                 part_prefix(part),
                 describe_evidence(part, alpha)
             )
@@ -51,7 +51,7 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
             let theirs =
                 baseline_side.map(|side| format!(", {}'s by {} %", side.subject, scatter(side)));
             format!(
-                "{}{}'s trials scatter by {} %{}{}.",
+                "{}{}'s trials scatter by {} %{}: {}.",
                 part_prefix(part),
                 part.candidate.subject,
                 scatter(&part.candidate),
@@ -60,7 +60,7 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
             )
         }
         DecisionMethod::Ratio(_) => format!(
-            "{}{}.",
+            "{}: {}.",
             compare_values(part),
             describe_evidence(part, alpha)
         ),
@@ -84,10 +84,7 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
                 Some(_) if part.outcome == ClaimOutcome::Supported => " (closed)",
                 _ => "",
             };
-            format!(
-                "{head}: {}{closed}.",
-                describe_evidence(part, alpha).trim_start_matches([':', ' '])
-            )
+            format!("{head}: {}{closed}.", describe_evidence(part, alpha))
         }
     }
 }
@@ -133,6 +130,7 @@ fn compare_values(part: &ClaimPart) -> String {
     )
 }
 
+/// Describes the decision, and what it rests on.
 fn describe_evidence(part: &ClaimPart, alpha: f64) -> String {
     let at = number::format_percent(1.0 - alpha);
     let quantity = match (part.statistic, part.mode) {
@@ -148,11 +146,11 @@ fn describe_evidence(part: &ClaimPart, alpha: f64) -> String {
                 .more_trials
                 .map(describe_more_trials)
                 .unwrap_or_default();
-            return format!(": {}; {more}", part.outcome);
+            return format!("{}; {more}", part.outcome);
         }
         return match part.candidate.trials.len() {
-            1 => ": one trial, with unknown noise".to_owned(),
-            _ => ": two trials that are further apart than the assumed noise allows".to_owned(),
+            1 => "one trial, with unknown noise".to_owned(),
+            _ => "two trials that are further apart than the assumed noise allows".to_owned(),
         };
     };
     let basis = describe_basis(part);
@@ -171,7 +169,7 @@ fn describe_evidence(part: &ClaimPart, alpha: f64) -> String {
         describe_bound(part, bounds.lower, bounds.upper)
     );
     format!(
-        ": {}; {quantity} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
+        "{}; {quantity} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
         part.outcome,
         if part.required.negated {
             "would not be an exception"

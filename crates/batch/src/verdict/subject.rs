@@ -79,7 +79,7 @@ impl JudgedSubject {
         let rounds = find(true).or_else(|| find(false))?;
         let (subject, measurement) = (self.name.clone(), &rounds.measurement);
         if !measurement.valid {
-            let reason = rounds.result.sentence.trim_end_matches('.').to_owned();
+            let reason = rounds.result.sentence.clause().to_owned();
             return Some(match measurement.outcome {
                 Outcome::Failed => NotTestable::Failed { subject, reason },
                 outcome => NotTestable::Invalid {

@@ -135,7 +135,7 @@ fn failure_reason(cell: &CellVerdict) -> String {
         results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
     let failed = failed_results.next();
     failed.map_or_else(String::new, |result| {
-        let (scenario, sentence) = (&result.scenario, result.sentence.trim_end_matches('.'));
+        let (scenario, sentence) = (&result.scenario, result.sentence.clause());
         truncate_to_chars(&format!("{scenario}: {sentence}"), MAX_REASON_LETTERS)
     })
 }

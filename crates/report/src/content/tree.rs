@@ -221,7 +221,7 @@ impl TreeReport {
             all_rules.filter(|rule| all || rule.is_notable()).collect();
         rules.sort_by_key(|rule| !all && rule.passed);
         if rules.is_empty() && !result.valid {
-            return vec![(title, result.sentence.clone())];
+            return vec![(title, result.sentence.to_string())];
         }
         let count = if all { rules.len() } else { MAX_VIOLATED_RULES };
         let more = rules.len().saturating_sub(count);

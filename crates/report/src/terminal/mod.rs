@@ -5,6 +5,7 @@ mod grid;
 mod style;
 pub mod wrap;
 
+use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
 use self::wrap::wrap_words;
@@ -86,6 +87,23 @@ impl TerminalWriter {
         }
     }
 
+    /// Writes wrapped text, whose first bytes have a style. They do not go on in a second line.
+    fn write_with_head(
+        &mut self,
+        text: &str,
+        head_length: usize,
+        indent: usize,
+        apply: impl Fn(&str) -> String,
+    ) {
+        let lines = wrap_words(text, self.width, indent);
+        for (number, line) in lines.iter().enumerate() {
+            match line.split_at_checked(head_length) {
+                Some((head, rest)) if number == 0 => self.write_line(&(apply(head) + rest)),
+                _ => self.write_line(line),
+            }
+        }
+    }
+
     /// Writes blocks with blank lines in between.
     fn write_blocks(&mut self, blocks: &[Block]) {
         let weight = |block: &&Block| match block {
@@ -146,16 +164,13 @@ impl TerminalWriter {
     }
 
     fn write_conclusion(&mut self, conclusion: &Conclusion) {
-        let sign = conclusion.mark.map_or("", |mark| mark.sign);
-        let word = format!("{sign} {}", conclusion.word);
+        let sign = conclusion.mark.map(|mark| mark.sign);
+        let word = join_filled([sign.unwrap_or_default(), &conclusion.word], " ");
         let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
-        let text = format!("{}: {}", word.trim(), conclusion.sentence);
-        self.write_styled(text.trim_matches([':', ' ']), 2, |terminal, line| {
-            line.replacen(
-                word.trim(),
-                &terminal.style_strong_tone(tone, word.trim()),
-                1,
-            )
+        let text = join_filled([&word, &conclusion.sentence], ": ");
+        let terminal = self.terminal;
+        self.write_with_head(&text, word.len(), 2, |head| {
+            terminal.style_strong_tone(tone, head)
         });
         for alert in &conclusion.alerts {
             self.write_styled(&format!("! {alert}"), 2, |terminal, line| {
@@ -204,18 +219,11 @@ impl TerminalWriter {
                 (true, column) => column + 4,
             };
             let text = format!("{begin}{}", item.text.line());
-            for (number, line) in wrap_words(&text, self.width, indent)
-                .into_iter()
-                .enumerate()
-            {
-                match tone.filter(|_| number == 0) {
-                    Some(tone) => {
-                        let rest = line.strip_prefix(sign).unwrap_or(&line);
-                        self.write_line(&(self.terminal.style_tone(tone, sign) + rest));
-                    }
-                    None => self.write_line(&line),
-                }
-            }
+            let terminal = self.terminal;
+            self.write_with_head(&text, sign.len(), indent, |head| match tone {
+                Some(tone) => terminal.style_tone(tone, head),
+                None => head.to_owned(),
+            });
             let is_below = has_keys && item.mark.is_none();
             let indent = if is_below { indent } else { 4 };
             for (label, text) in &item.details {
@@ -224,6 +232,12 @@ impl TerminalWriter {
             }
         }
     }
+}
+
+/// Joins those texts that are not empty.
+fn join_filled<const N: usize>(texts: [&str; N], separator: &str) -> String {
+    let filled = texts.into_iter().filter(|text| !text.is_empty());
+    join(filled, separator)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The effect of accuracy on performance.
 
 use super::qualifier::merge_qualifiers;
-use super::{Evidence, Outcome, Qualifier, QualifierKind, ResultVerdict, RunContext};
+use super::{
+    Evidence, Outcome, Qualifier, QualifierKind, ReasonSentence, ResultVerdict, RunContext,
+};
 use retrial_recipe::model::Mode;
 
 /// Speed without accuracy is qualified, speed with an accuracy that failed is invalid.
@@ -10,7 +12,7 @@ pub(crate) fn couple_accuracy(
     evidence: &[Evidence],
     results: &mut [ResultVerdict],
 ) {
-    let accuracy: Vec<(String, Outcome, bool, String)> = results
+    let accuracy: Vec<(String, Outcome, bool, ReasonSentence)> = results
         .iter()
         .zip(evidence)
         .filter(|(result, _)| result.mode == Mode::Accuracy)
@@ -38,7 +40,7 @@ pub(crate) fn couple_accuracy(
         {
             result.outcome = Outcome::Invalid;
             result.valid = false;
-            result.sentence = format!("accuracy failed, so its speed does not count: {sentence}");
+            result.sentence = sentence.prefixed("accuracy failed, so its speed does not count");
             continue;
         }
         let has_own = own.is_some() || context.accuracy_scenarios.contains(&result.scenario);
@@ -67,13 +69,12 @@ fn undecide_without_accuracy(result: &mut ResultVerdict, reason: &str) {
         return;
     }
     result.outcome = Outcome::Inconclusive;
-    let undecided =
-        |sentence: &str| format!("{reason}, which --require-accuracy requires: {sentence}");
-    result.sentence = undecided(&result.sentence);
+    let words = format!("{reason}, which --require-accuracy requires");
+    result.sentence = result.sentence.prefixed(&words);
     for judgement in &mut result.judgements {
         if judgement.outcome == Outcome::Reproduced {
             judgement.outcome = Outcome::Inconclusive;
-            judgement.sentence = undecided(&judgement.sentence);
+            judgement.sentence = judgement.sentence.prefixed(&words);
         }
     }
 }

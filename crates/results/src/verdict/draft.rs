@@ -8,8 +8,8 @@ use super::qualifier::{Qualifier, explains_better_figure, merge_qualifiers};
 use super::qualify::{MAX_PLAUSIBLE_RATIO, qualifiers_of_exceeding, qualifiers_of_result};
 use super::rules::{RuleFindings, check_rules};
 use super::{
-    Bounds, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, RunContext,
-    TrialEvidence, TrialVerdict, sentence, telemetry,
+    Bounds, Evidence, Judgement, Noise, Outcome, ReasonSentence, Reference, ResultVerdict,
+    RunContext, TrialEvidence, TrialVerdict, sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
 use retrial_stats::{BoundsMethod, Decision, estimate_more_trials, find_outliers};
@@ -61,7 +61,7 @@ impl<'a> ResultDraft<'a> {
             figures.extend(typical.map(|figure| (judgement.figure.clone(), figure)));
         }
         let violation = self.checked.failed.first().or(self.checked.invalid.first());
-        let (outcome, sentence) = match (violation, deciding) {
+        let (outcome, clause) = match (violation, deciding) {
             (Some(reason), _) => {
                 let outcome = if self.checked.failed.is_empty() {
                     Outcome::Invalid
@@ -70,9 +70,12 @@ impl<'a> ResultDraft<'a> {
                 };
                 (outcome, self.describe_violation(reason))
             }
-            (None, Some(judgement)) => (judgement.outcome, judgement.sentence.clone()),
+            (None, Some(judgement)) => {
+                let clause = judgement.sentence.clause();
+                (judgement.outcome, clause.to_owned())
+            }
             (None, None) => match self.reason_not_shown(None) {
-                Some(sentence) => (Outcome::Inconclusive, sentence),
+                Some(clause) => (Outcome::Inconclusive, clause),
                 None => (Outcome::Measured, describe_measured(evidence, &figures)),
             },
         };
@@ -113,7 +116,7 @@ impl<'a> ResultDraft<'a> {
             noise: deciding.map(|judgement| judgement.noise),
             outcome,
             qualifiers,
-            sentence,
+            sentence: ReasonSentence::from_clause(clause),
             judgements,
         }
     }
@@ -182,22 +185,23 @@ impl<'a> ResultDraft<'a> {
                     estimate_more_trials(estimate, distance, compared.alpha)
                 }),
             outcome,
-            sentence: String::new(),
+            sentence: ReasonSentence::default(),
         };
         let looks = self.evidence.stages.len();
         let confidence = 1.0 - context.error_per_analysis(1);
-        judgement.sentence = unshown
+        let clause = unshown
             .unwrap_or_else(|| sentence::describe_figure(compared, &judgement, confidence, looks));
+        judgement.sentence = ReasonSentence::from_clause(clause);
         judgement
     }
 
-    /// Returns the sentence on a result that violates nothing and is not shown to be valid either: a trial is
+    /// Returns the clause on a result that violates nothing and is not shown to be valid either: a trial is
     /// an excerpt of a log, trials are missing, or no round's rules are known for it.
     fn reason_not_shown(&self, ratio: Option<f64>) -> Option<String> {
         let agreement = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
         let figure = agreement.unwrap_or_default();
         if self.evidence.trials.iter().any(|trial| trial.excerpt) {
-            return Some(format!("Incomplete log: {figure}validity cannot be shown."));
+            return Some(format!("Incomplete log: {figure}validity cannot be shown"));
         }
         if let Some(missing) = self
             .evidence
@@ -205,14 +209,14 @@ impl<'a> ResultDraft<'a> {
             .as_ref()
             .filter(|_| ratio.is_some())
         {
-            return Some(format!("{figure}but {missing}."));
+            return Some(format!("{figure}but {missing}"));
         }
         let reason = self.evidence.unknown_rules.as_ref()?;
         let subject = match self.evidence.mode {
             Mode::Accuracy => "accuracy",
             Mode::Performance | Mode::Compliance => "validity",
         };
-        Some(format!("{figure}{subject} not judged: {reason}."))
+        Some(format!("{figure}{subject} not judged: {reason}"))
     }
 
     /// Returns the numbers of trials at these positions.
@@ -225,9 +229,9 @@ impl<'a> ResultDraft<'a> {
     fn describe_violation(&self, reason: &str) -> String {
         let others = self.checked.failed.len() + self.checked.invalid.len() - 1;
         match others {
-            0 => format!("{reason}."),
-            1 => format!("{reason} (and 1 more rule was violated)."),
-            others => format!("{reason} (and {others} more rules were violated)."),
+            0 => reason.to_owned(),
+            1 => format!("{reason} (and 1 more rule was violated)"),
+            others => format!("{reason} (and {others} more rules were violated)"),
         }
     }
 

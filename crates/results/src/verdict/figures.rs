@@ -64,11 +64,11 @@ pub(crate) fn describe_measured(
         .filter_map(|name| Some(format!("{name}: {}", figures.get(name)?)))
         .collect();
     match printed.as_slice() {
-        [] => "valid, as the benchmark itself reports.".to_owned(),
-        all if all.len() <= MAX_FIGURES_IN_SENTENCE => format!("{}; {validity}.", all.join("; ")),
+        [] => "valid, as the benchmark itself reports".to_owned(),
+        all if all.len() <= MAX_FIGURES_IN_SENTENCE => format!("{}; {validity}", all.join("; ")),
         [first, others @ ..] => {
             let others = format::format_count(others.len(), "other figure");
-            format!("{first}; {others}; {validity}.")
+            format!("{first}; {others}; {validity}")
         }
     }
 }

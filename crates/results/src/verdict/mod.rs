@@ -27,6 +27,7 @@ pub use retrial_readings::number;
 mod outcome;
 pub mod qualifier;
 mod qualify;
+mod reason_sentence;
 mod reference;
 mod rules;
 mod sentence;
@@ -44,6 +45,7 @@ pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict
 pub use notice::trademark_notice;
 pub use outcome::Outcome;
 pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};
+pub use reason_sentence::ReasonSentence;
 pub use reference::UNKNOWN_DIRECTION;
 pub use retrial_mlperf::check::RuleCheck;
 pub use retrial_stats::MoreTrials;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::finite_exp;
 use super::{
-    ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, RuleCheck, StepOutcome,
+    ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, ReasonSentence,
+    RuleCheck, StepOutcome,
 };
 use retrial_mlperf::Division;
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
@@ -105,7 +106,7 @@ pub struct ResultVerdict {
     /// Limits of what the outcome shows, each with its reason.
     pub qualifiers: Vec<Qualifier>,
     /// The reason of the outcome, in one sentence.
-    pub sentence: String,
+    pub sentence: ReasonSentence,
 }
 
 impl Verdict {
@@ -221,7 +222,7 @@ pub struct Judgement {
     /// The outcome of this figure.
     pub outcome: Outcome,
     /// The reason of the outcome, in one sentence.
-    pub sentence: String,
+    pub sentence: ReasonSentence,
 }
 
 /// A published figure that was compared with.

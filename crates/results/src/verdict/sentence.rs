@@ -20,7 +20,7 @@ const SPREAD_NOTE: &str =
 /// The error that bounds of several trials do not contain: docs/statistics.md states it.
 const SESSION_NOTE: &str = "trials of one session share its state";
 
-/// Returns the sentence on one published figure.
+/// Returns the clause on one published figure.
 pub(crate) fn describe_figure(
     compared: &PublishedFigureTrials,
     judgement: &Judgement,
@@ -30,16 +30,16 @@ pub(crate) fn describe_figure(
     let name = &judgement.figure;
     let expectation = compared.deciding_expectation();
     let Some(measured) = &judgement.measured else {
-        return format!("{name} is missing or cannot be compared.");
+        return format!("{name} is missing or cannot be compared");
     };
     if compared.better.is_none() {
         return format!(
-            "{name}: {measured}; {UNKNOWN_DIRECTION} for it: define the figure in the recipe with `better`."
+            "{name}: {measured}; {UNKNOWN_DIRECTION} for it: define the figure in the recipe with `better`"
         );
     }
     let Some(ratio) = judgement.ratio else {
         return format!(
-            "{name}: {measured}; the recipe's published value {} allows no ratio: state it as a limit.",
+            "{name}: {measured}; the recipe's published value {} allows no ratio: state it as a limit",
             number::format_grouped(expectation.value)
         );
     };
@@ -51,7 +51,7 @@ pub(crate) fn describe_figure(
     if judgement.outcome == Outcome::Inconclusive && ratio > MAX_PLAUSIBLE_RATIO {
         return format!(
             "{head}; more than {MAX_PLAUSIBLE_RATIO} times as good implies a different system, size or benchmark, \
-             unless the recipe or the command line states the reason."
+             unless the recipe or the command line states the reason"
         );
     }
     let basis = describe_basis(compared, judgement, analyses);
@@ -62,7 +62,7 @@ pub(crate) fn describe_figure(
     } else {
         ""
     };
-    format!("{head}; {decision_words}{spread}{others}.")
+    format!("{head}; {decision_words}{spread}{others}")
 }
 
 /// Describes the basis of the bounds: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
@@ -178,10 +178,10 @@ fn describe_other_references(compared: &PublishedFigureTrials, judgement: &Judge
             number::format_percent(*ratio)
         ),
         [first, .., last] => format!(
-            "; {} other published results reach {}–{} of this one",
+            "; {} other published results reach {}–{} % of this one",
             ratios.len(),
-            number::format_percent(*first).trim_end_matches([' ', '%']),
-            number::format_percent(*last)
+            number::format_percent_number(*first),
+            number::format_percent_number(*last)
         ),
     }
 }

@@ -53,15 +53,14 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
         let Some(idle) = gpus_idle_in_all_trials(evidence).filter(|_| result.valid) else {
             continue;
         };
-        let reason = idle.describe();
-        let undecided = |sentence: &str| format!("{reason}, so nothing is decided: {sentence}");
+        let words = format!("{}, so nothing is decided", idle.describe());
         for judgement in &mut result.judgements {
             judgement.outcome = Outcome::Inconclusive;
-            judgement.sentence = undecided(&judgement.sentence);
+            judgement.sentence = judgement.sentence.prefixed(&words);
             judgement.more_trials = None;
         }
         result.outcome = Outcome::Inconclusive;
-        result.sentence = undecided(&result.sentence);
+        result.sentence = result.sentence.prefixed(&words);
     }
 }
 

@@ -8,6 +8,7 @@ use super::model::{
     PublishedSettings, PublishedSubmission,
 };
 use super::{readme, user_conf};
+use retrial_mlperf::figures;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_readings::units;
@@ -19,13 +20,6 @@ use retrial_store::open;
 
 /// The largest README or `user.conf` that is read: the largest real one has 90 kB.
 const MAX_TEXT_BYTES: u64 = 1 << 20;
-/// Figures of an accuracy run that have a limit and are not published: lengths do not measure quality,
-/// and a mean over categories is a part of a score.
-const UNPUBLISHED: [&str; 3] = [
-    "TOKENS_PER_SAMPLE",
-    "GEN_LEN",
-    "normalized_single_turn_score",
-];
 
 /// Reads a result: its figures from the round's table, or from the logs if the table has none.
 /// Figures of `others` are added to it.
@@ -91,8 +85,9 @@ impl SubmissionReader<'_> {
         let performance = trial_in(Mode::Performance);
         let accuracy = trial_in(Mode::Accuracy).map(|(evidence, trial)| {
             let limited = evidence.limited_figures();
-            let limited_names: Vec<&str> =
-                limited.filter(|name| !UNPUBLISHED.contains(name)).collect();
+            let limited_names: Vec<&str> = limited
+                .filter(|name| figures::is_published_accuracy(name))
+                .collect();
             self.expected_accuracy(place, trial, &limited_names)
         });
         let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
@@ -135,7 +130,7 @@ impl SubmissionReader<'_> {
         limited: &[&str],
     ) -> Vec<PublishedFigure> {
         let is_expected = |name: &str| {
-            limited.contains(&name) || (limited.is_empty() && !UNPUBLISHED.contains(&name))
+            limited.contains(&name) || (limited.is_empty() && figures::is_published_accuracy(name))
         };
         let figures = trial.figures.iter().filter(|(name, _)| is_expected(name));
         let expected = figures.map(|(name, figure)| PublishedFigure {

@@ -87,7 +87,7 @@ fn a_violated_limit_names_measured_and_required() {
         .limited("ttft_p99_ns", limit);
     let verdict = verdict(evidence);
     assert_eq!(
-        verdict.results[0].sentence,
+        &*verdict.results[0].sentence,
         "ttft_p99_ns is 1 s; required below 450 ms."
     );
 }
