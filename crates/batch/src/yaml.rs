@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::model::{Batch, Combination, Spanned};
+use retrial_document::json_to_yaml;
 
 /// Returns the text. Paths stay as the batch has them: the caller makes them absolute before.
 pub fn to_yaml(batch: &Batch) -> String {
@@ -32,9 +33,7 @@ pub fn to_yaml(batch: &Batch) -> String {
     {
         document.extend(execution);
     }
-    let document = without_empty(document);
-    // JSON is YAML, too.
-    serde_saphyr::to_string(&document).unwrap_or_else(|_| document.to_string())
+    json_to_yaml(&without_empty(document))
 }
 
 fn to_map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Value> {

@@ -75,7 +75,7 @@ pub use spanned::Spanned;
 pub use suggest::{did_you_mean, find_nearest};
 pub use text::is_harmful;
 pub use validate::Validator;
-pub use yaml::{quote_scalar, to_yaml};
+pub use yaml::{json_to_yaml, quote_scalar, to_yaml};
 
 /// An ordered map, in the order of the file.
 pub type OrderedMap<V> = Vec<(String, V)>;

@@ -2,79 +2,142 @@
 
 use std::fmt::Write;
 
+use serde_json::Value as Json;
+
 use super::field_type::Object;
 use super::node::{MapEntry, Node, Scalar, Value};
+use super::source::Source;
 
-/// Returns the YAML text of a map, its keys in the order of their declaration.
+/// Returns the YAML text of a map, its keys in the order of their declaration. The fingerprints of recipes are of this
+/// text.
 pub fn to_yaml(node: &Node, object: &Object) -> String {
     let place = |entry: &MapEntry| object.keys().position(|key| key.name == entry.key);
     let mut entries = node.entries().to_vec();
     entries.sort_by_key(place);
-    let mut out = String::new();
-    write_map(&mut out, &Node::map(entries, node.span.clone()), 0);
-    out
+    let mut writer = YamlWriter::default();
+    writer.write_map(&Node::map(entries, node.span.clone()), 0);
+    writer.out
 }
 
-fn write_map(out: &mut String, node: &Node, depth: usize) {
-    for entry in node.entries().iter().filter(|entry| !entry.value.is_null()) {
-        write_indent(out, depth);
-        out.push_str(&quote_scalar(&entry.key, true));
-        out.push(':');
-        write_value(out, &entry.value, depth);
-    }
+/// Returns the YAML text of a JSON object, its keys in their order and those without a value omitted. Texts with
+/// colons, as digests are, have no quotes.
+pub fn json_to_yaml(value: &Json) -> String {
+    let mut writer = YamlWriter {
+        plain_colons: true,
+        ..YamlWriter::default()
+    };
+    writer.write_map(&node_of_json(value), 0);
+    writer.out
 }
 
-fn write_indent(out: &mut String, depth: usize) {
-    out.extend(std::iter::repeat_n("  ", depth));
-}
-
-/// The text after `key:`.
-fn write_value(out: &mut String, node: &Node, depth: usize) {
-    match &node.value {
-        Value::Null | Value::Removed => out.push_str(" null\n"),
-        Value::Scalar(written) => {
-            out.push(' ');
-            write_scalar(out, written, depth + 1);
-            out.push('\n');
-        }
-        Value::List(items) if items.is_empty() => out.push_str(" []\n"),
-        Value::List(items) => {
-            out.push('\n');
-            write_list(out, items, depth + 1);
-        }
-        Value::Map(_) if node.present_entries().next().is_none() => out.push_str(" {}\n"),
-        Value::Map(_) => {
-            out.push('\n');
-            write_map(out, node, depth + 1);
+fn node_of_json(value: &Json) -> Node {
+    let span = || Source::new("", "").span(0..0);
+    match value {
+        Json::Null => Node::null(span()),
+        Json::Bool(_) | Json::Number(_) => Node::scalar(value.to_string(), true, span()),
+        Json::String(text) => Node::scalar(text, false, span()),
+        Json::Array(items) => Node::list(items.iter().map(node_of_json).collect(), span()),
+        Json::Object(object) => {
+            let entries = object.iter().map(|(key, value)| MapEntry {
+                key: key.clone(),
+                key_span: span(),
+                append: false,
+                value: node_of_json(value),
+            });
+            Node::map(entries.collect(), span())
         }
     }
 }
 
-fn write_list(out: &mut String, items: &[Node], depth: usize) {
-    for item in items {
-        write_indent(out, depth);
-        out.push('-');
-        if item.present_entries().next().is_some() {
-            // The first key is on the line of the dash.
-            let mut keys = String::new();
-            write_map(&mut keys, item, depth + 1);
-            out.push(' ');
-            out.push_str(keys.trim_start_matches(' '));
+/// Writes the values of a tree, indented by two spaces for each level.
+#[derive(Default)]
+struct YamlWriter {
+    out: String,
+    /// Texts may have colons without quotes.
+    plain_colons: bool,
+}
+
+impl YamlWriter {
+    fn write_map(&mut self, node: &Node, depth: usize) {
+        for entry in node.entries().iter().filter(|entry| !entry.value.is_null()) {
+            self.write_indent(depth);
+            self.write_entry(entry, depth);
+        }
+    }
+
+    fn write_entry(&mut self, entry: &MapEntry, depth: usize) {
+        self.out.push_str(&quote_scalar(&entry.key, true));
+        self.out.push(':');
+        self.write_value(&entry.value, depth);
+    }
+
+    fn write_indent(&mut self, depth: usize) {
+        self.out.extend(std::iter::repeat_n("  ", depth));
+    }
+
+    /// Writes the text after `key:`.
+    fn write_value(&mut self, node: &Node, depth: usize) {
+        match &node.value {
+            Value::Null | Value::Removed => self.out.push_str(" null\n"),
+            Value::Scalar(written) => {
+                self.out.push(' ');
+                self.write_scalar(written, depth + 1);
+                self.out.push('\n');
+            }
+            Value::List(items) if items.is_empty() => self.out.push_str(" []\n"),
+            Value::List(items) => {
+                self.out.push('\n');
+                self.write_list(items, depth + 1);
+            }
+            Value::Map(_) if node.present_entries().next().is_none() => self.out.push_str(" {}\n"),
+            Value::Map(_) => {
+                self.out.push('\n');
+                self.write_map(node, depth + 1);
+            }
+        }
+    }
+
+    fn write_list(&mut self, items: &[Node], depth: usize) {
+        for item in items {
+            self.write_indent(depth);
+            self.out.push('-');
+            let mut entries = item.entries().iter();
+            match entries.find(|entry| !entry.value.is_null()) {
+                None => self.write_value(item, depth),
+                Some(first) => {
+                    // The first key is on the line of the dash.
+                    self.out.push(' ');
+                    self.write_entry(first, depth + 1);
+                    let rest = Node::map(entries.cloned().collect(), item.span.clone());
+                    self.write_map(&rest, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn write_scalar(&mut self, written: &Scalar, depth: usize) {
+        let text = &written.text;
+        let number_or_truth = written.kind() != "text";
+        let has_plain_colons = || self.plain_colons && is_plain_without_colons(text);
+        if written.plain && number_or_truth || has_plain_colons() {
+            self.out.push_str(text);
+        } else if fits_literal_block(text) {
+            self.write_literal_block(text, depth);
         } else {
-            write_value(out, item, depth);
+            self.out.push_str(&quote_scalar(text, false));
         }
     }
-}
 
-fn write_scalar(out: &mut String, written: &Scalar, depth: usize) {
-    let text = &written.text;
-    let number_or_truth = written.kind() != "text";
-    if written.plain && number_or_truth {
-        out.push_str(text);
-    } else if fits_literal_block(text) {
-        write_literal_block(out, text, depth);
-    } else {
-        out.push_str(&quote_scalar(text, false));
+    fn write_literal_block(&mut self, text: &str, depth: usize) {
+        self.out
+            .push_str(if text.ends_with('\n') { "|" } else { "|-" });
+        for line in text.trim_end_matches('\n').split('\n') {
+            self.out.push('\n');
+            if !line.is_empty() {
+                self.write_indent(depth);
+                self.out.push_str(line);
+            }
+        }
     }
 }
 
@@ -93,17 +156,6 @@ fn fits_literal_block(text: &str) -> bool {
         && !trimmed
             .lines()
             .any(|line| !line.is_empty() && line.trim().is_empty())
-}
-
-fn write_literal_block(out: &mut String, text: &str, depth: usize) {
-    out.push_str(if text.ends_with('\n') { "|" } else { "|-" });
-    for line in text.trim_end_matches('\n').split('\n') {
-        out.push('\n');
-        if !line.is_empty() {
-            write_indent(out, depth);
-            out.push_str(line);
-        }
-    }
 }
 
 /// Returns a text as a plain or a double-quoted scalar.
@@ -134,6 +186,12 @@ pub fn quote_scalar(text: &str, key: bool) -> String {
     out
 }
 
+/// Returns whether a text is plain but for colons within its words, where YAML has them without quotes.
+fn is_plain_without_colons(text: &str) -> bool {
+    let mut words = text.split(' ');
+    words.all(|word| !word.ends_with(':')) && is_plain(&text.replace(':', "_"), false)
+}
+
 /// Returns whether every reader of YAML reads a text unchanged without quotes.
 fn is_plain(text: &str, key: bool) -> bool {
     let word = Scalar {
@@ -152,4 +210,32 @@ fn is_plain(text: &str, key: bool) -> bool {
         && word.kind() == "text"
         // A key that ends in `+` would append.
         && !(key && (text.ends_with('+') || text.len() > 200))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_json_object_is_written_as_it_is_read() {
+        let value = json!({
+            "title": "two: words",
+            "digest": "sha256:12ab",
+            "nothing": null,
+            "count": 2,
+            "texts": ["true", "a:", "x: y", "rocm/x:7.1", " a"],
+            "cells": [{ "gpu": "mi300x", "reason": null, "trial": 1 }, {}],
+            "images": {},
+            "run": "first\nsecond",
+        });
+        let text = json_to_yaml(&value);
+        let expected = "title: \"two: words\"\ndigest: sha256:12ab\ncount: 2\ntexts:\n  - \"true\"\n  - \"a:\"\n  - \"x: y\"\n  \
+            - rocm/x:7.1\n  - \" a\"\ncells:\n  - gpu: mi300x\n    trial: 1\n  - {}\nimages: {}\nrun: |-\n  first\n  second\n";
+        assert_eq!(text, expected);
+        let read: Json = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(read["texts"], value["texts"]);
+        assert_eq!(read["run"], value["run"]);
+    }
 }

@@ -4,18 +4,19 @@
 //! it changes a resolved recipe: an image gets its digest, a model its commit and its files' hashes.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
 
 use retrial_document::formats::{ANY, is_lower_hexadecimal, mismatch_unless, mismatch_with_help};
 use retrial_document::{
     Diagnostics, Field as _, FieldType as T, FormatMismatch, Key, Source, StringFormat,
-    declare_key, object, quote_scalar, read_document,
+    declare_key, json_to_yaml, object, read_document,
 };
 
 use super::model::{Image, ModelSource, Recipe, is_commit};
 
 /// The version of the lock format that this retrial reads and writes.
-const LOCK_FORMAT: &str = "1";
+const LOCK_FORMAT: u8 = 1;
 
 const VERSION_KEYS: &[Key] = &[declare_key(
     "lock",
@@ -54,7 +55,7 @@ object! {
 
 fn check_lock_version(text: &str) -> Option<FormatMismatch> {
     mismatch_unless(
-        text == LOCK_FORMAT,
+        text == LOCK_FORMAT.to_string(),
         format!("this version of retrial reads lock format {LOCK_FORMAT}"),
         "update retrial, or lock the recipe again",
     )
@@ -106,29 +107,24 @@ impl RecipeLock {
 
     /// Returns the text of the lock file.
     pub fn to_yaml(&self) -> String {
-        let mut out =
-            String::from("# written by `retrial lock`: the content behind the recipe's names\n");
-        let _ = writeln!(out, "lock: {LOCK_FORMAT}");
-        let _ = writeln!(out, "recipe: {}", quote_scalar(&self.recipe, false));
-        let _ = writeln!(
-            out,
-            "fingerprint: {}",
-            quote_scalar(&self.fingerprint, false)
-        );
-        write_map_key(&mut out, "images", &self.images);
-        for (reference, digest) in &self.images {
-            let _ = writeln!(out, "  {}: {digest}", quote_scalar(reference, true));
-        }
-        write_map_key(&mut out, "models", &self.models);
-        for (name, model) in &self.models {
-            let _ = writeln!(out, "  {}:", quote_scalar(name, true));
-            let _ = writeln!(out, "    commit: {}", quote_scalar(&model.commit, false));
-            write_map_key(&mut out, "    files", &model.files);
-            for (path, hash) in &model.files {
-                let _ = writeln!(out, "      {}: {hash}", quote_scalar(path, true));
-            }
-        }
-        out
+        let models = self.models.iter();
+        let models: Map<String, Value> = models
+            .map(|(name, model)| {
+                let value = json!({ "commit": model.commit, "files": model.files });
+                (name.clone(), value)
+            })
+            .collect();
+        let content = json!({
+            "lock": LOCK_FORMAT,
+            "recipe": self.recipe,
+            "fingerprint": self.fingerprint,
+            "images": self.images,
+            "models": models,
+        });
+        format!(
+            "# written by `retrial lock`: the content behind the recipe's names\n{}",
+            json_to_yaml(&content)
+        )
     }
 
     /// Pins a recipe to the locked versions. Returns a sentence for each name that the lock does not have.
@@ -193,12 +189,6 @@ impl RecipeLock {
         }
         lines
     }
-}
-
-/// Writes the key of a map whose entries follow.
-fn write_map_key<V>(out: &mut String, key: &str, map: &BTreeMap<String, V>) {
-    let nothing = if map.is_empty() { " {}" } else { "" };
-    let _ = writeln!(out, "{key}:{nothing}");
 }
 
 fn compare_versions(
