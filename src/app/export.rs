@@ -8,7 +8,6 @@ use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
 use retrial_document::ErrorText;
 use retrial_mlperf::Division;
-use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
 use retrial_recipe::{MAX_DOCUMENT_BYTES, Source};
@@ -130,7 +129,7 @@ fn read_source_run(
     let own = submission.division.unwrap_or(Division::Open);
     let division = request.division.unwrap_or(own);
     for measured in &mut plan.measurements {
-        let scenario = TestScenario::from_word(&measured.scenario);
+        let scenario = measured.scenario.test_scenario();
         let rules = scenario.and_then(|scenario| round.benchmark_rules(benchmark, scenario));
         measured.rules = rules.map(|rules| rules.in_division(division));
     }

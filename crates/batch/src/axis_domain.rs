@@ -4,6 +4,7 @@ use indexmap::IndexSet;
 use itertools::join;
 
 use super::model::Spanned;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::{
     DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, did_you_mean, find_nearest,
 };
@@ -18,7 +19,7 @@ pub struct AxisDomain {
     pub(super) variants: Variants,
     params: Vec<DeclaredParam>,
     /// The keys of its scenarios.
-    pub(super) scenarios: Vec<String>,
+    pub(super) scenarios: Vec<ScenarioName>,
     /// The figures that the recipe declares; none of a suite that has figures of its own.
     pub figures: Vec<String>,
 }
@@ -31,7 +32,7 @@ impl AxisDomain {
             path: path.into(),
             variants: recipe.variants().clone(),
             params: recipe.declared_params(),
-            scenarios: recipe.scenario_keys(),
+            scenarios: recipe.scenario_keys().into_iter().map(Into::into).collect(),
             figures: recipe.figure_names(),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::NamedValues;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::ParamSetting;
 use retrial_recipe::model::Mode;
 
@@ -22,7 +23,7 @@ pub struct Cell {
     /// Variants and params that have the same value in all cells.
     pub set: NamedValues,
     /// Only these scenarios; all if empty.
-    pub scenarios: Vec<String>,
+    pub scenarios: Vec<ScenarioName>,
     /// Only these modes; all if empty. A trial run has the modes that its trial measures.
     pub modes: Vec<Mode>,
     /// The number of trials, each a run of its own.

@@ -3,7 +3,7 @@
 use super::axis_domain::{AxisDomain, is_known_axis, unknown_axis, unknown_value};
 use super::model::{Batch, Spanned};
 use super::names::RECIPE;
-use retrial_plan::measurement::is_same_scenario;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::{Diagnostics, did_you_mean};
 
 /// Returns a problem for every name that means nothing to the recipes.
@@ -32,9 +32,9 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     }
     for scenario in &batch.scenarios {
         let all = recipes.iter().flat_map(|domain| &domain.scenarios);
-        let mut names: Vec<&str> = all.map(String::as_str).collect();
-        let is_it = |name: &&str| is_same_scenario(name, &scenario.value);
-        if !names.iter().any(is_it) {
+        let wanted = ScenarioName::from(scenario.value.as_str());
+        if !all.clone().any(|name| *name == wanted) {
+            let mut names: Vec<&str> = all.map(ScenarioName::as_str).collect();
             names.dedup();
             let message = format!("no recipe has the scenario `{}`", scenario.value);
             report_unknown_value(&message, scenario, names, &mut problems);

@@ -12,7 +12,6 @@ use super::model::{Batch, Combination, ExternalResult, WrittenAxis};
 use super::names::RECIPE;
 use super::plan::BatchPlan;
 use super::{NamedValues, Schedule};
-use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::{Diagnostics, VariantChoice};
 
 /// The version of batch.json's format.
@@ -156,7 +155,7 @@ impl MatrixBuilder<'_> {
             scenarios: batch
                 .scenarios
                 .iter()
-                .map(|scenario| scenario.value.clone())
+                .map(|scenario| scenario.value.as_str().into())
                 .collect(),
             modes: batch.modes.clone(),
             trials: batch.execution.trials,
@@ -324,8 +323,7 @@ impl MatrixBuilder<'_> {
         let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
         for domain in self.recipes {
             for name in &domain.scenarios {
-                let is_new = |known: &String| !is_same_scenario(known, name);
-                if scenarios.iter().all(is_new) {
+                if !scenarios.contains(name) {
                     scenarios.push(name.clone());
                 }
             }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use retrial_mlperf::ScenarioName;
 use retrial_plan::BatchPosition;
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKind};
@@ -81,7 +82,7 @@ pub struct RunSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecidingFigure {
     /// The scenario of the result: `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The mode in which it was measured.
     pub mode: Mode,
     /// The name of the figure, as the recipe or the suite has it.

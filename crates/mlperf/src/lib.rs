@@ -26,8 +26,10 @@ pub mod noise;
 pub mod other_suite;
 pub mod power;
 pub mod rounds;
+mod scenario_name;
 pub mod submission;
 pub mod submission_layout;
 pub mod training;
 
 pub use division::Division;
+pub use scenario_name::ScenarioName;

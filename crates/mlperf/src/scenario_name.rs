@@ -13,7 +13,7 @@ use crate::loadgen::TestScenario;
 
 /// A scenario's name as it is written. Names are the same whatever their case and without `-` and `_`:
 /// `single-stream` is `SingleStream`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ScenarioName(String);
 
@@ -83,6 +83,12 @@ impl Deref for ScenarioName {
     }
 }
 
+impl fmt::Debug for ScenarioName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, formatter)
+    }
+}
+
 impl fmt::Display for ScenarioName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(&self.0)
@@ -127,7 +133,11 @@ mod tests {
         let unique: HashSet<&ScenarioName> = spellings.iter().collect();
         assert_eq!(unique.len(), 1);
         assert!(spellings.iter().all(|name| *name == spellings[0]));
-        assert!(spellings.iter().all(|name| name.cmp(&spellings[0]) == Ordering::Equal));
+        assert!(
+            spellings
+                .iter()
+                .all(|name| name.cmp(&spellings[0]) == Ordering::Equal)
+        );
         assert_ne!(spellings[0], "MultiStream");
         assert_eq!(spellings[1].to_string(), "single-stream");
         let stored = serde_json::to_value(&spellings[2]).unwrap();

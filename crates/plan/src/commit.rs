@@ -25,7 +25,7 @@ impl Plan {
     ) {
         let measured = trial.and_then(|(measurement, trial)| {
             let measured = self.measurements.get(measurement)?;
-            Some((measured.scenario.clone(), measured.mode, trial))
+            Some((measured.scenario.to_string(), measured.mode, trial))
         });
         let mut scope = ExpressionScope {
             params: self.params.clone(),

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, OrderedMap, Trials};
 
@@ -11,9 +12,9 @@ use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, OrderedMap, 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasurementPlan {
     /// The scenario's key in the recipe.
-    pub key: String,
+    pub key: ScenarioName,
     /// MLPerf's spelling where it is one of its scenarios, else the key.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The results are `LoadGen`'s files.
     pub loadgen: bool,
     /// Performance, accuracy or compliance.
@@ -38,7 +39,7 @@ pub struct MeasurementPlan {
 
 impl MeasurementPlan {
     /// A measurement with only its identity, all else at defaults.
-    pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
+    pub fn new(scenario: impl Into<ScenarioName>, mode: Mode) -> Self {
         let name = scenario.into();
         Self {
             key: name.clone(),
@@ -60,9 +61,9 @@ impl MeasurementPlan {
         format!("{}-{}", self.key.to_lowercase(), self.mode)
     }
 
-    /// Whether this name refers to its scenario: `single-stream` is `SingleStream`.
+    /// Whether this name refers to its scenario, by its key or as MLPerf spells it.
     pub fn has_scenario_name(&self, name: &str) -> bool {
-        names_scenario(name, &self.key, Some(&self.scenario))
+        self.key == *name || self.scenario == *name
     }
 
     /// The numbers of all judged trials, needed or not. The warm-ups precede them.
@@ -101,15 +102,4 @@ impl MeasurementPlan {
 )]
 fn is_zero(count: &u32) -> bool {
     *count == 0
-}
-
-/// Whether two names mean one scenario: `single-stream` is `SingleStream`.
-pub fn is_same_scenario(left: &str, right: &str) -> bool {
-    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
-    folded(left) == folded(right)
-}
-
-/// Whether a name refers to a scenario of this key, or of `LoadGen`.
-pub(super) fn names_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool {
-    is_same_scenario(name, key) || loadgen.is_some_and(|loadgen| is_same_scenario(name, loadgen))
 }

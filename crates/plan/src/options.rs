@@ -3,6 +3,7 @@
 use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{MAX_WARMUP_TRIALS, Mode, Trials};
 
 /// Options that `plan`, `run` and `batch` share.
@@ -10,7 +11,7 @@ use retrial_recipe::model::{MAX_WARMUP_TRIALS, Mode, Trials};
 pub struct PlanOptions {
     /// Run only these scenarios
     #[arg(long = "scenario", value_name = "SCENARIO", value_delimiter = ',')]
-    pub scenarios: Vec<String>,
+    pub scenarios: Vec<ScenarioName>,
     /// Run only these modes
     #[arg(long = "mode", value_name = "MODE", value_delimiter = ',', value_parser = parse_mode)]
     pub modes: Vec<Mode>,

@@ -7,7 +7,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
 use super::{division_parser, existing_path};
 use retrial_history::RunFilter;
-use retrial_mlperf::Division;
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::ParamSetting;
 use retrial_results::verdict::comparison::FailIf;
 use retrial_submission::export::ExportRequest;
@@ -27,7 +27,7 @@ pub struct JudgeRequest {
     /// Judge this scenario of the recipe; without a recipe, set the scenario, if neither the folder's name
     /// nor the log has it
     #[arg(long)]
-    pub scenario: Option<String>,
+    pub scenario: Option<ScenarioName>,
     /// Judge by the rules of this round (default: the round whose seeds the logs have; for training results,
     /// the one that path, benchmarks and dates indicate)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::NamedValues;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model;
 
 /// A claim whose sides are resolved to cells, as the batch's plan stores it.
@@ -15,7 +16,7 @@ pub struct BatchClaim {
     /// The assertion about each part.
     pub assertion: Assertion,
     /// Only in this scenario; in each if none.
-    pub scenario: Option<String>,
+    pub scenario: Option<ScenarioName>,
     /// In this figure; if none, in the one by which the scenario is published.
     pub figure: Option<String>,
     /// The claim is that at least one part is an exception: `is not always …`.

@@ -4,6 +4,7 @@ use super::model::Assertion;
 use crate::NamedValues;
 use crate::cell::{Cell, ExcludedCell};
 use crate::model::ExternalResult;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::{Diagnostic, Span};
 
 /// The names that sides may use.
@@ -13,7 +14,7 @@ pub(crate) struct ClaimSubjects<'a> {
     pub cells: &'a [Cell],
     pub excluded: &'a [ExcludedCell],
     pub external_results: &'a [ExternalResult],
-    pub scenarios: &'a [String],
+    pub scenarios: &'a [ScenarioName],
     pub figures: &'a [String],
 }
 
@@ -38,7 +39,7 @@ pub(super) enum AmountQualifier {
 #[derive(Debug, Default)]
 pub(super) struct ClaimModifiers {
     pub by: Option<(f64, AmountQualifier, Span)>,
-    pub scenario: Option<String>,
+    pub scenario: Option<ScenarioName>,
     pub figure: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use retrial_document::ErrorText;
+use retrial_mlperf::ScenarioName;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened in a batch.
@@ -162,7 +163,7 @@ pub struct TrialRunEnd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRunFigure {
     /// The scenario's name: `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The figure's name.
     pub name: String,
     /// The figure's value, in `unit`.

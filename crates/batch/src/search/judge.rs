@@ -2,6 +2,7 @@
 
 use super::{RunObservation, SearchOutcome, SearchState, SearchTrial, SearchVerdict, sentence};
 use crate::BatchPlan;
+use retrial_mlperf::ScenarioName;
 use retrial_results::verdict::{Bounds, ExitCode};
 use retrial_stats::search::SearchStep;
 
@@ -35,7 +36,7 @@ pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict
         axis: axis.clone(),
         values: (0..course.cells).map(value).collect(),
         criterion: course.search.criterion,
-        scenario: text(measured.map(|figure| &figure.scenario)),
+        scenario: measured.map_or_else(ScenarioName::default, |figure| figure.scenario.clone()),
         figure: text(measured.map(|figure| &figure.figure)),
         unit: text(measured.map(|figure| &figure.unit)),
         outcome,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Criterion;
+use retrial_mlperf::ScenarioName;
 use retrial_results::verdict::comparison::EnvironmentGroup;
 use retrial_results::verdict::{Bounds, ExitCode};
 
@@ -30,7 +31,7 @@ pub struct SearchVerdict {
     /// The difference that the search looks for.
     pub criterion: Criterion,
     /// The scenario; empty before there is a figure.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The figure; empty if trials say yes or no.
     pub figure: String,
     /// Its unit; empty if it has none.

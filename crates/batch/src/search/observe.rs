@@ -3,6 +3,7 @@
 use super::{Criterion, SearchPlan};
 use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use crate::planned_figures::PlannedFigures;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{MeasuredFigure, PooledMeasurement};
 use retrial_results::verdict::{
@@ -24,7 +25,7 @@ pub enum RunObservation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObservedFigure {
     /// The scenario's name: `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The figure's name.
     pub figure: String,
     /// Its unit; empty if it has none.
@@ -75,7 +76,7 @@ fn observe_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObse
             check_accuracy_limits(result, &limited, None),
         )
     });
-    let limits: Vec<(&String, AccuracyLimits)> = checked_limits.collect();
+    let limits: Vec<(&ScenarioName, AccuracyLimits)> = checked_limits.collect();
     let is_outside =
         |(_, limits): &(_, AccuracyLimits)| matches!(limits, AccuracyLimits::Outside(_));
     if limits.is_empty() {
@@ -133,7 +134,7 @@ fn observe_speed(
 }
 
 /// The first trial of a figure.
-fn observe_figure(scenario: &str, figure: MeasuredFigure) -> RunObservation {
+fn observe_figure(scenario: &ScenarioName, figure: MeasuredFigure) -> RunObservation {
     let Some(better) = figure.better else {
         let reason = format!("its `{}` is not compared: {UNKNOWN_DIRECTION}", figure.name);
         return RunObservation::NotMeasured(reason);
@@ -141,7 +142,7 @@ fn observe_figure(scenario: &str, figure: MeasuredFigure) -> RunObservation {
     let value = figure.trials.and_then(|trials| trials.first().copied());
     match value {
         Some(value) if value.is_finite() && value > 0.0 => RunObservation::Figure(ObservedFigure {
-            scenario: scenario.to_owned(),
+            scenario: scenario.clone(),
             figure: figure.name,
             unit: figure.unit,
             better,
@@ -164,9 +165,7 @@ impl RunObservation {
 impl ObservedFigure {
     /// Returns whether another value is one of the same figure.
     pub fn is_same_figure(&self, other: &Self) -> bool {
-        let names =
-            |figure: &Self| [&figure.scenario, &figure.figure, &figure.unit].map(String::clone);
-        names(self) == names(other)
+        (&self.scenario, &self.figure, &self.unit) == (&other.scenario, &other.figure, &other.unit)
     }
 
     /// Returns the figure's name with its unit: `latency (ms)`.

@@ -43,7 +43,7 @@ fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> RunObservation) ->
 
 fn figure(value: f64) -> RunObservation {
     RunObservation::Figure(ObservedFigure {
-        scenario: "sorting".to_owned(),
+        scenario: "sorting".into(),
         figure: "speed".to_owned(),
         unit: "items/s".to_owned(),
         better: Better::Higher,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::SearchVerdict;
 use crate::{ExcludedCell, NamedValues, RunOrder};
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{Better, Claim, Mode};
 use retrial_results::verdict::comparison::{ComparedFigure, MeasuredSide};
 use retrial_results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
@@ -159,7 +160,7 @@ pub struct ClaimPart {
     /// The benchmark's name: `llama2-70b-99`.
     pub benchmark: String,
     /// The scenario's name: `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The mode of the compared results.
     pub mode: Mode,
     /// The figure; empty if none could be compared.

@@ -1,5 +1,6 @@
 //! The reasons why a part of a claim cannot be tested. Pure.
 
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::Outcome;
 use retrial_results::verdict::UNKNOWN_DIRECTION;
@@ -41,11 +42,14 @@ pub(super) enum NotTestable {
         reason: String,
     },
     #[error("{subject} has no {scenario}")]
-    NoScenario { subject: String, scenario: String },
+    NoScenario {
+        subject: String,
+        scenario: ScenarioName,
+    },
     #[error("{subject} has no {scenario} {mode}")]
     NoMeasurement {
         subject: String,
-        scenario: String,
+        scenario: ScenarioName,
         mode: Mode,
     },
     #[error("{subject} failed: {reason}")]
@@ -63,13 +67,13 @@ pub(super) enum NotTestable {
         subject: String,
         /// The figure, or `figure` where neither plan nor result names one.
         figure: String,
-        scenario: String,
+        scenario: ScenarioName,
     },
     #[error("a trial of {subject} has no {figure} in {scenario}")]
     TrialWithoutFigure {
         subject: String,
         figure: String,
-        scenario: String,
+        scenario: ScenarioName,
     },
     /// Each side has a reason of its own.
     #[error("{0}; {1}")]

@@ -1,7 +1,7 @@
 //! The scenarios and figures that a claim compares, by the plan: all that two subjects were planned to have, even if
 //! one of them has no result.
 
-use retrial_plan::measurement::is_same_scenario;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, differ_in_benchmarks};
 
@@ -12,7 +12,7 @@ use crate::BatchClaim;
 /// One scenario and figure of two subjects.
 pub(super) struct PlannedPair<'a> {
     pub benchmark: &'a str,
-    pub scenario: &'a str,
+    pub scenario: &'a ScenarioName,
     pub mode: Mode,
     /// The figure; empty where neither plan nor result names one.
     pub figure: String,
@@ -63,9 +63,9 @@ pub(super) fn planned_pairs<'a>(
 }
 
 /// Returns whether a claim is about a scenario.
-pub(super) fn is_selected(claim: &BatchClaim, scenario: &str) -> bool {
-    let required = claim.scenario.as_deref();
-    required.is_none_or(|required| is_same_scenario(required, scenario))
+pub(super) fn is_selected(claim: &BatchClaim, scenario: &ScenarioName) -> bool {
+    let required = claim.scenario.as_ref();
+    required.is_none_or(|required| required == scenario)
 }
 
 /// A scenario that both subjects were planned to have; none where neither has the figure that the claim names.

@@ -12,6 +12,7 @@ use super::planned_pairs::{
 };
 use super::subject::{AlignedSubjects, JudgedSubject};
 use crate::{Assertion, BatchClaim, CellPair};
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{Change, FigurePair, MeasuredFigure, MeasuredSide};
 use retrial_stats::{Difference, Scatter};
@@ -112,7 +113,7 @@ impl ClaimTester<'_> {
         if let Some(lost) = lost {
             return lost;
         }
-        let words = [&self.claim.scenario, &self.claim.figure];
+        let words = [self.claim.scenario.as_deref(), self.claim.figure.as_deref()];
         let words = join(words.into_iter().flatten(), " ");
         match self.claim.assertion {
             _ if !words.is_empty() => NotTestable::NothingNamed { words },
@@ -136,7 +137,7 @@ impl ClaimTester<'_> {
         ClaimPart {
             of: self.part.of.to_string(),
             benchmark: String::new(),
-            scenario: String::new(),
+            scenario: ScenarioName::default(),
             mode: Mode::Performance,
             figure: String::new(),
             unit: String::new(),
@@ -234,7 +235,7 @@ impl ClaimTester<'_> {
         let [candidate, baseline] = both;
         let part = ClaimPart {
             benchmark: planned.benchmark.to_owned(),
-            scenario: planned.scenario.to_owned(),
+            scenario: planned.scenario.clone(),
             mode: planned.mode,
             figure: planned.figure.clone(),
             ..self.blank_part(candidate, Some(baseline))

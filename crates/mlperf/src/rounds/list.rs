@@ -4,8 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use super::InferenceRules;
 use super::model::{Round, Seeds};
+use crate::ScenarioName;
 use crate::built_in;
-use crate::loadgen::{Parameters, TestScenario};
+use crate::loadgen::Parameters;
 use retrial_document::Source;
 
 /// A round with its name, parsed on first use.
@@ -84,10 +85,10 @@ impl Rounds {
         suite: &str,
         round: &str,
         benchmark: &str,
-        scenario: &str,
+        scenario: &ScenarioName,
     ) -> Option<InferenceRules> {
         let round = self.get(suite, round)?;
-        round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)
+        round.benchmark_rules(benchmark, scenario.test_scenario()?)
     }
 
     /// Returns the round whose seeds a run used; `None` where no round has them, or not all are logged.

@@ -6,8 +6,9 @@ use itertools::join;
 
 use super::error::PlanError;
 use super::{PlanBuilder, render_expression};
-use crate::measurement::{MeasurementPlan, names_scenario};
+use crate::measurement::MeasurementPlan;
 use crate::step::{Action, CommandPurpose, StepCondition};
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{
     Measurement, MeasurementCommand, Mode, Placement, Recipe, Template, Trials,
@@ -184,8 +185,8 @@ impl PlanBuilder<'_> {
             });
         }
         Ok(MeasurementPlan {
-            key: key.to_owned(),
-            scenario: loadgen.unwrap_or(key).to_owned(),
+            key: key.into(),
+            scenario: loadgen.unwrap_or(key).into(),
             loadgen: loadgen.is_some() && from.results.is_some(),
             mode,
             trials,
@@ -207,7 +208,7 @@ impl PlanBuilder<'_> {
     fn is_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
         let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
         let mut named = scenarios.iter();
-        (scenarios.is_empty() || named.any(|name| names_scenario(name, entry.key, entry.loadgen)))
+        (scenarios.is_empty() || named.any(|name| has_name(name, entry.key, entry.loadgen)))
             && (modes.is_empty() || modes.contains(&entry.mode))
     }
 
@@ -222,11 +223,11 @@ impl PlanBuilder<'_> {
         let unknown = self.options.scenarios.iter().find(|requested| {
             !scenarios
                 .iter()
-                .any(|(key, scenario)| names_scenario(requested, key, scenario.loadgen.as_deref()))
+                .any(|(key, scenario)| has_name(requested, key, scenario.loadgen.as_deref()))
         });
         unknown.map_or(Ok(()), |name| {
             Err(PlanError::NoSuchScenario {
-                name: name.clone(),
+                name: name.to_string(),
                 available: join(scenarios.iter().map(|(key, _)| key), ", "),
             })
         })
@@ -255,6 +256,11 @@ struct RecipeMeasurement<'a> {
     loadgen: Option<&'a str>,
     mode: Mode,
     measurement: &'a Measurement,
+}
+
+/// Whether a name refers to a scenario of this key, or of `LoadGen`.
+fn has_name(name: &ScenarioName, key: &str, loadgen: Option<&str>) -> bool {
+    *name == *key || loadgen.is_some_and(|loadgen| *name == *loadgen)
 }
 
 /// All measurements of a recipe.
@@ -299,7 +305,7 @@ impl<'a> TrialContext<'a> {
         let index = builder.plan.measurements.len() - 1;
         let plan = &builder.plan.measurements[index];
         let mut scope = builder.expression_scope();
-        scope.scenario = Some(plan.scenario.clone());
+        scope.scenario = Some(plan.scenario.to_string());
         scope.mode = Some(plan.mode);
         scope.trial = Some(trial);
         let is_warmup = trial <= plan.warmup;

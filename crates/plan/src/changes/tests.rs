@@ -138,7 +138,7 @@ fn each_option_that_changes_something_is_listed_once() {
 #[test]
 fn options_that_leave_each_measurement_as_it_is_are_no_changes() {
     let options = PlanOptions {
-        scenarios: vec!["s".to_owned()],
+        scenarios: vec!["s".into()],
         modes: vec![Mode::Performance],
         trials: Some(Trials { min: 3, max: 8 }),
         // As the recipe has it.

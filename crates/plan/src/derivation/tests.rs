@@ -129,7 +129,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
     let options = [
         PlanOptions::default(),
         PlanOptions {
-            scenarios: vec!["s".to_owned()],
+            scenarios: vec!["s".into()],
             modes: vec![Mode::Performance],
             trials: Some(Trials { min: 2, max: 5 }),
             warmup: Some(3),

@@ -46,7 +46,7 @@ const COLUMNS: [TrialColumn; 30] = [
         let variant = axes.map(|(axis, value)| format!("{axis}={value}"));
         join(variant, ",")
     }),
-    ("scenario", |row| row.result.scenario.clone()),
+    ("scenario", |row| row.result.scenario.to_string()),
     ("mode", |row| row.result.mode.to_string()),
     ("trial", |row| row.trial.trial.to_string()),
     ("warmup", |row| row.is_warmup.to_string()),

@@ -55,7 +55,7 @@ pub(super) fn unjudged_blocks(verdict: &Verdict) -> Vec<Block> {
 
 fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
     let rows = Table::builder("Latencies, not judged", latencies)
-        .head("scenario", |row| &row.result.scenario)
+        .head("scenario", |row| row.result.scenario.as_str())
         .text("not judged", |row| row.kind);
     let rows = LATENCY_STATISTICS
         .iter()

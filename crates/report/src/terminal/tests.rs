@@ -42,7 +42,7 @@ fn context() -> RunContext {
             sources: Vec::new(),
         },
         accuracy_scenarios: ["Offline", "Server", "Interactive"]
-            .map(str::to_owned)
+            .map(Into::into)
             .to_vec(),
         ..RunContext::default()
     }

@@ -13,10 +13,10 @@ use crate::evidence::tree::{
 };
 use crate::evidence::unknown_rules;
 use retrial_document::measures::format;
-use retrial_mlperf::Division;
-use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
+use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::rounds::{InferenceRules, Round, Rounds};
 use retrial_mlperf::training::built_in_training_rounds as training_rules;
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
@@ -36,7 +36,7 @@ pub struct JudgeBasis {
     /// The division that the user names, if any.
     pub division: Option<Division>,
     /// The scenario that the user names, if any.
-    pub scenario: Option<String>,
+    pub scenario: Option<ScenarioName>,
     /// Performance without accuracy is inconclusive.
     pub require_accuracy: bool,
     /// Results of another system than the recipe's are compared, as `modified`.
@@ -150,11 +150,11 @@ impl JudgeBasis {
     fn rules_for_log(
         &self,
         benchmark: &str,
-        scenario: &str,
+        scenario: &ScenarioName,
         run: &LoadgenRun,
     ) -> Option<InferenceRules> {
         let round = self.round_for_log(run)?;
-        let rules = round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)?;
+        let rules = round.benchmark_rules(benchmark, scenario.test_scenario()?)?;
         Some(match self.division {
             Some(division) => rules.in_division(division),
             None => rules,
@@ -165,7 +165,7 @@ impl JudgeBasis {
 impl RecipelessRules for JudgeBasis {
     fn plan_measurement(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         mode: Mode,
         place: &ResultPath,
         run: &LoadgenRun,
@@ -174,7 +174,7 @@ impl RecipelessRules for JudgeBasis {
         let rules = self.rules_for_log(&benchmark, scenario, run);
         let mut measurement = MeasurementPlan {
             loadgen: true,
-            ..MeasurementPlan::new(scenario, mode)
+            ..MeasurementPlan::new(scenario.clone(), mode)
         };
         if mode == Mode::Performance
             && let (Some(rules), Some(published)) = (&rules, &self.published)
@@ -184,7 +184,8 @@ impl RecipelessRules for JudgeBasis {
                 benchmark: &benchmark,
                 official: &rules.benchmark,
                 scenario,
-                ..ResultKey::default()
+                submitter: None,
+                system: None,
             };
             let expectation = published.expectation(&key, &rules.metric.unit);
             let expected = expectation.map(|one| (rules.metric.published_name(), vec![one]));
@@ -196,7 +197,7 @@ impl RecipelessRules for JudgeBasis {
 
     fn find_rules(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<InferenceRules> {
@@ -205,7 +206,7 @@ impl RecipelessRules for JudgeBasis {
 
     fn reason_for_unknown_rules(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<String> {

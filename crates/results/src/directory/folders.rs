@@ -8,6 +8,7 @@ use super::error::JudgeError;
 use super::origin::SubmissionOrigin;
 use crate::evidence::folders::{self, ResultGroup, ResultsDirectory};
 use crate::verdict::{Qualifier, QualifierKind, RunContext};
+use retrial_mlperf::ScenarioName;
 use retrial_plan::Plan;
 
 /// The evidence of every result in or below a directory, grouped for judging: by the plan of a recipe, if there is
@@ -23,7 +24,7 @@ pub fn gather_folders(
     let groups = folders::gather_groups(&ResultsDirectory {
         path: directory,
         plan,
-        scenario: basis.scenario.as_deref(),
+        scenario: basis.scenario.as_ref(),
         without_recipe: basis,
     })?;
     let groups = groups.into_iter();
@@ -53,7 +54,7 @@ fn add_context(
             .extend(other_system_qualifiers(&group, plan, basis)?);
         // Accuracy is required only of scenarios that were measured.
         let is_there =
-            |scenario: &String| group.evidence.iter().any(|one| one.scenario == *scenario);
+            |scenario: &ScenarioName| group.evidence.iter().any(|one| one.scenario == *scenario);
         context.accuracy_scenarios.retain(is_there);
     }
     let changing_options = group.changing_options.into_iter();

@@ -10,9 +10,8 @@ pub fn measurements_of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeas
     let context = RunContext::from(plan);
     let of_plan = plan.measurements.iter().filter_map(|measured| {
         let mut results = verdict.results.iter();
-        let result = results.find(|result| {
-            result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
-        })?;
+        let result = results
+            .find(|result| result.mode == measured.mode && result.scenario == measured.scenario)?;
         let evidence = with_trials_of(measured.clone().into(), result);
         let mut measurement = PooledMeasurement::new(&context, &evidence, result);
         // By reference convergence points, whose logs are not read again.

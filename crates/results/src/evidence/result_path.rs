@@ -5,10 +5,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use retrial_mlperf::Division;
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::submission_layout::{RESULTS_FOLDER, is_test};
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The properties of a result that its path contains.
@@ -17,7 +17,7 @@ pub struct ResultPath {
     /// The folder of the results that are judged together.
     pub group: PathBuf,
     /// The scenario, where a folder has its name. An Interactive result's own log says `Server`.
-    pub scenario: Option<String>,
+    pub scenario: Option<ScenarioName>,
     /// The mode, where a folder has its name.
     pub mode: Option<Mode>,
     /// Other trials of the same result are next to it: `run_1`, `run_2`.
@@ -47,7 +47,7 @@ impl ResultPath {
             scenario: scenario
                 .as_ref()
                 .and_then(scenario_of)
-                .map(|scenario| scenario.to_string()),
+                .map(ScenarioName::from),
             mode: test.as_ref().map(|_| Mode::Compliance).or(mode),
             is_trial,
             test: test.and_then(|name| {

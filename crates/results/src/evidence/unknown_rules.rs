@@ -1,5 +1,6 @@
 //! Reasons why no round's rules are known for a result, and what to specify so that it can be judged.
 
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::measurement::MeasurementPlan;
@@ -9,7 +10,11 @@ use retrial_recipe::model::{Mode, Submission};
 const SUITE: &str = "mlperf-inference";
 
 /// Returns the reason for a result without a recipe; `round` is the one that the command line or the seeds name.
-pub fn reason_for_result(round: Option<&Round>, benchmark: &str, scenario: &str) -> String {
+pub fn reason_for_result(
+    round: Option<&Round>,
+    benchmark: &str,
+    scenario: &ScenarioName,
+) -> String {
     match round {
         None => "its seeds are of no known round (choose one: --round ROUND; add its rules: \
                  --rules FILE)"

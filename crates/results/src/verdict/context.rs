@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Qualifier, QualifierKind};
+use retrial_mlperf::ScenarioName;
 use retrial_plan::Plan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
@@ -33,7 +34,7 @@ pub struct RunContext {
     pub require_accuracy: bool,
     /// The scenarios (spelled as in the evidence) whose accuracy the recipe can measure, whether or
     /// not this run did.
-    pub accuracy_scenarios: Vec<String>,
+    pub accuracy_scenarios: Vec<ScenarioName>,
     /// Number of published performance figures that the run has in all, for the error that is shared
     /// between them while it runs; 0: those of the evidence at hand.
     pub published_figures: usize,

@@ -4,6 +4,7 @@ use super::qualifier::merge_qualifiers;
 use super::{
     Evidence, Outcome, Qualifier, QualifierKind, ReasonSentence, ResultVerdict, RunContext,
 };
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::Mode;
 
 /// Speed without accuracy is qualified, speed with an accuracy that failed is invalid.
@@ -12,7 +13,7 @@ pub(crate) fn couple_accuracy(
     evidence: &[Evidence],
     results: &mut [ResultVerdict],
 ) {
-    let accuracy: Vec<(String, Outcome, bool, ReasonSentence)> = results
+    let accuracy: Vec<(ScenarioName, Outcome, bool, ReasonSentence)> = results
         .iter()
         .zip(evidence)
         .filter(|(result, _)| result.mode == Mode::Accuracy)

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FigureValue, RuleCheck, TrialLog};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Mode};
@@ -80,7 +81,7 @@ impl From<MeasurementPlan> for Evidence {
 
 impl Evidence {
     /// Returns evidence without trials, expectations or limits.
-    pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
+    pub fn new(scenario: impl Into<ScenarioName>, mode: Mode) -> Self {
         MeasurementPlan::new(scenario, mode).into()
     }
 

@@ -11,7 +11,7 @@ use super::{
     ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, ReasonSentence,
     RuleCheck, StepOutcome,
 };
-use retrial_mlperf::Division;
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
 use retrial_stats::OrderEffect;
 use retrial_telemetry::TelemetrySummary;
@@ -67,7 +67,7 @@ pub struct ResultVerdict {
     /// The benchmark, as published.
     pub benchmark: String,
     /// The scenario, for example `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// Performance, accuracy or compliance.
     pub mode: Mode,
     /// Every figure, aggregated over the trials.

@@ -44,8 +44,7 @@ fn qualifier_of_other_target(evidence: &Evidence) -> Option<Qualifier> {
     let published = evidence
         .target_qps
         .filter(|rate| rate.is_finite() && *rate > 0.0)?;
-    let scenario = evidence.scenario.to_ascii_lowercase();
-    if scenario != "server" && scenario != "interactive" {
+    if evidence.scenario != "Server" && evidence.scenario != "Interactive" {
         return None;
     }
     let other = evidence

@@ -97,7 +97,7 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     if evidence.mode != Mode::Performance {
         return false;
     }
-    let is_of_suite = evidence.loadgen || TestScenario::from_word(&evidence.scenario).is_some();
+    let is_of_suite = evidence.loadgen || evidence.scenario.test_scenario().is_some();
     if is_of_suite && evidence.published_metric.as_deref() == Some(figure) {
         return true;
     }
@@ -108,12 +108,14 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     let rate = without_completed
         .strip_prefix("inferred_")
         .unwrap_or(without_completed);
-    match evidence.scenario.to_ascii_lowercase().as_str() {
-        "offline" | "server" | "interactive" => {
+    match evidence.scenario.test_scenario() {
+        Some(TestScenario::Offline | TestScenario::Server | TestScenario::Interactive) => {
             rate.starts_with("samples_per_second") || rate.starts_with("tokens_per_second")
         }
-        "singlestream" | "multistream" => figure.starts_with("early_stopping_latency"),
-        _ => false,
+        Some(TestScenario::SingleStream | TestScenario::MultiStream) => {
+            figure.starts_with("early_stopping_latency")
+        }
+        None => false,
     }
 }
 

@@ -189,7 +189,7 @@ fn find_measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
         step: step.number,
         scenario: covered
             .clone()
-            .map(|measurement| &measurement.scenario)
+            .map(|measurement| measurement.scenario.as_str())
             .dedup()
             .join("+"),
         mode: covered

@@ -163,7 +163,7 @@ impl<'a> ResultsIndex<'a> {
             }
             let value = row.map(|row| (row.value, row.unit.clone()));
             entry.figures.push(ImportableFigure {
-                scenario: place.scenario_name(),
+                scenario: place.scenario_name().to_string(),
                 value: value.or_else(|| self.logged_figure(place)),
             });
         }

@@ -93,7 +93,7 @@ impl SubmissionReader<'_> {
         let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
         PublishedScenario {
             inferred_from: logged.and_then(|logged| inferred_from(place, logged)),
-            name: place.scenario_name(),
+            name: place.scenario_name().to_string(),
             is_from_endpoint: performance.is_some_and(|(evidence, _)| !evidence.loadgen),
             performance: performance
                 .and_then(|(evidence, trial)| self.expected_performance(place, evidence, trial)),
@@ -258,7 +258,7 @@ fn read_settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> Publi
         .unwrap_or_default();
     // LoadGen has no Interactive scenario: its settings are those of Server.
     let scenario = match place.scenario_name() {
-        name if name == "Interactive" => "Server".to_owned(),
+        name if name == "Interactive" => TestScenario::Server.into(),
         name => name,
     };
     let value = |key: &str| user_conf::find_value(&text, &scenario, key);

@@ -119,7 +119,7 @@ pub fn holm() -> Table {
             .map(|number| {
                 let logs = NOISE.run(3, generator);
                 let mut case = evidence(&logs, 0.95, Claim::NotWorse, Aggregate::Mean);
-                case.scenario = format!("case {number}");
+                case.scenario = format!("case {number}").into();
                 case
             })
             .collect()

@@ -1,9 +1,11 @@
 //! The conditions that may follow the sides: by how much, in which scenario and figure.
 
+use itertools::join;
+
 use crate::claim::sentence::{AmountQualifier, ClaimModifiers, ClaimSubjects, claim_problem};
 use crate::claim::words::{ClaimWord, find_phrase, span_of_words};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::figures::find_loadgen_figure;
-use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::{Diagnostic, Span, find_nearest};
 
 /// Parts words into a side and what follows it.
@@ -76,10 +78,10 @@ fn parse_scenario_and_figure(
     words: &[ClaimWord],
     span: &Span,
     subjects: &ClaimSubjects<'_>,
-) -> Result<(Option<String>, Option<String>), Box<Diagnostic>> {
+) -> Result<(Option<ScenarioName>, Option<String>), Box<Diagnostic>> {
     let (mut scenario, mut figure) = (None, None);
     for word in words {
-        let own = |scenario_name: &&String| is_same_scenario(scenario_name, &word.text);
+        let own = |scenario_name: &&ScenarioName| **scenario_name == *word.text;
         let of_batch = subjects.scenarios.iter().find(own).cloned();
         if let (Some(scenario_name), None) = (&of_batch, &scenario) {
             scenario = Some(scenario_name.clone());
@@ -89,14 +91,15 @@ fn parse_scenario_and_figure(
         {
             figure = Some(word.text.clone());
         } else {
-            let names = subjects.scenarios.iter().chain(subjects.figures);
-            let near = find_nearest(&word.text, names.map(String::as_str));
+            let scenarios = subjects.scenarios.iter().map(ScenarioName::as_str);
+            let figures = subjects.figures.iter().map(String::as_str);
+            let near = find_nearest(&word.text, scenarios.clone().chain(figures));
             let message = format!(
                 "`{}` is not a scenario or figure of these recipes",
                 word.text
             );
             let help = near.map_or_else(
-                || format!("scenarios are: {}", subjects.scenarios.join(", ")),
+                || format!("scenarios are: {}", join(scenarios, ", ")),
                 |near| format!("did you mean `{near}`?"),
             );
             return Err(claim_problem(&message, &word.span, &help));

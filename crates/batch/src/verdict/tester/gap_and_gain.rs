@@ -7,7 +7,6 @@ use super::super::part::{DecisionMethod, PartTest};
 use super::super::planned_pairs::{PlannedPair, explain_missing_ratio, planned_pairs};
 use super::super::subject::JudgedSubject;
 use super::ClaimTester;
-use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{
     Change, ComparedFigure, FigurePair, MeasuredSide, SideMeasurement, differ_in_benchmarks,
@@ -26,7 +25,7 @@ impl ClaimTester<'_> {
             .map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
         let tests = ours.iter().filter_map(|first| {
             let like =
-                |second: &&PlannedPair<'_>| is_same_scenario(second.scenario, first.scenario);
+                |second: &&PlannedPair<'_>| second.scenario == first.scenario;
             let second = theirs.iter().find(like)?;
             Some(match (&first.pair, &second.pair) {
                 (Ok(gain), Ok(next_to)) => self.test_gain([gain, next_to], [candidate, baseline]),

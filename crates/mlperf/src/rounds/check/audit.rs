@@ -114,7 +114,8 @@ mod tests {
         #[case] expected: &[&str],
     ) {
         let rounds = built_in_rounds();
-        let rules = rounds.benchmark_rules("mlperf-inference", round, "gpt-oss-120b", "Offline");
+        let rules =
+            rounds.benchmark_rules("mlperf-inference", round, "gpt-oss-120b", &"Offline".into());
         let rules = rules.unwrap();
         let (_, test) = rules.compliance.first().unwrap();
         assert_eq!(

@@ -62,8 +62,12 @@ mod tests {
         #[case] version: &str,
         #[case] expected: Option<(bool, bool)>,
     ) {
-        let rules =
-            built_in_rounds().benchmark_rules("mlperf-inference", round, "resnet", "Offline");
+        let rules = built_in_rounds().benchmark_rules(
+            "mlperf-inference",
+            round,
+            "resnet",
+            &"Offline".into(),
+        );
         let run = RunSettings {
             scenario: Some(TestScenario::Offline),
             loadgen_version: Some(version.to_owned()),

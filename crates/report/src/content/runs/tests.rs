@@ -18,7 +18,7 @@ fn row(number: i64, host: &str) -> RunSummary {
         run_state: RunState::Ended,
         outcome: Some(Outcome::Reproduced),
         deciding: Some(DecidingFigure {
-            scenario: "Offline".to_owned(),
+            scenario: "Offline".into(),
             mode: Mode::Performance,
             figure: "samples_per_second".to_owned(),
             value: Some(1234.5),

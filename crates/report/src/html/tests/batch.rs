@@ -37,7 +37,7 @@ fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
         verdict: Some(judge(&mlperf(), &[evidence])),
         differences: vec![ComparedFigure {
             benchmark: "llama2-70b-99".to_owned(),
-            scenario: "Offline".to_owned(),
+            scenario: "Offline".into(),
             mode: Mode::Performance,
             figure: TOKENS.to_owned(),
             unit: "tokens/s".to_owned(),
@@ -59,7 +59,7 @@ fn part() -> ClaimPart {
     ClaimPart {
         of: "backend=vllm".to_owned(),
         benchmark: "llama2-70b-99".to_owned(),
-        scenario: "Offline".to_owned(),
+        scenario: "Offline".into(),
         mode: Mode::Performance,
         figure: TOKENS.to_owned(),
         unit: "tokens/s".to_owned(),

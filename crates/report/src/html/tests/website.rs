@@ -54,7 +54,7 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
             outcome: Some(outcome),
             sentence: text.to_owned(),
             deciding: Some(DecidingFigure {
-                scenario: numbered(2),
+                scenario: numbered(2).into(),
                 mode: Mode::Performance,
                 figure: text.to_owned(),
                 value: Some(1000.0),

@@ -12,7 +12,7 @@ fn plan() -> BatchPlan {
 
 fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchEventKind {
     let figure = TrialRunFigure {
-        scenario: "Offline".to_owned(),
+        scenario: "Offline".into(),
         name: "tokens_per_second".to_owned(),
         value: 103_480.0,
         unit: "tokens/s".to_owned(),

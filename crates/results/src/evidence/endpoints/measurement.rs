@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{ACCURACY_RESULTS_FILE, SUMMARY_FILE, read_accuracy, read_performance};
 use crate::evidence::result_path::ResultPath;
 use crate::verdict::{Evidence, FigureValue, StepOutcome, TrialEvidence};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::InferenceRules;
@@ -21,7 +22,7 @@ const MAX_SHARE: f64 = 1.5;
 pub fn add_endpoint_evidence(
     evidence: &mut Vec<Evidence>,
     plan: &Plan,
-    named: Option<&str>,
+    named: Option<&ScenarioName>,
     (directory, relative): (&Path, &Path),
     place: &ResultPath,
 ) {
@@ -59,8 +60,8 @@ pub fn add_endpoint_evidence(
 }
 
 /// Returns whether a recipe's scenario may be one that is configured: `online` is any but Offline.
-fn may_be_scenario(scenario: &str, configured: TestScenario) -> bool {
-    let is_offline = TestScenario::from_word(scenario) == Some(TestScenario::Offline);
+fn may_be_scenario(scenario: &ScenarioName, configured: TestScenario) -> bool {
+    let is_offline = scenario.test_scenario() == Some(TestScenario::Offline);
     is_offline == (configured == TestScenario::Offline)
 }
 

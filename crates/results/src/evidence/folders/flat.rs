@@ -12,6 +12,7 @@ use crate::evidence::readings::read_trial_figures;
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, TrialEvidence};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureLocator, FigureSource, Mode};
@@ -98,7 +99,7 @@ pub(super) fn missing_figures(
 /// Returns a measurement's name for messages: `short`, `short accuracy`.
 fn measurement_label(measured: &MeasurementPlan) -> String {
     match measured.mode {
-        Mode::Performance => measured.scenario.clone(),
+        Mode::Performance => measured.scenario.to_string(),
         mode => format!("{} {mode}", measured.scenario),
     }
 }
@@ -110,7 +111,7 @@ fn has_own_figures(measured: &MeasurementPlan) -> bool {
 /// Says that scenarios were read from the same files, if one of them has no figure there.
 fn warn_of_shared_files(evidence: &[Evidence]) -> Option<String> {
     let is_empty = |one: &Evidence| one.trials.iter().all(|trial| trial.figures.is_empty());
-    let scenarios: Vec<&String> = evidence.iter().map(|one| &one.scenario).unique().collect();
+    let scenarios: Vec<&ScenarioName> = evidence.iter().map(|one| &one.scenario).unique().collect();
     (scenarios.len() > 1 && evidence.iter().any(is_empty)).then(|| {
         let scenarios = join(scenarios, ", ");
         format!("{scenarios} are read from the same folder; choose what was run: --scenario NAME")

@@ -15,7 +15,7 @@ use crate::evidence::trials::complete_evidence;
 use crate::evidence::{compliance, endpoints, folder};
 use crate::verdict::Evidence;
 use retrial_plan::Plan;
-use retrial_plan::measurement::{MeasurementPlan, is_same_scenario};
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
 /// The folder of a power measurement's ranging run.
@@ -120,7 +120,7 @@ impl<'a> ResultCollector<'a> {
         let is_wanted = |relative: &PathBuf| {
             let scenario = reader.result_path(relative).scenario;
             let named = measurements.scenario.zip(scenario);
-            named.is_none_or(|(named, scenario)| is_same_scenario(named, &scenario))
+            named.is_none_or(|(named, scenario)| *named == scenario)
         };
         self.summaries.retain(is_wanted);
         self.tests.retain(is_wanted);
@@ -207,7 +207,7 @@ fn unknown_scenario_error(results: &ResultsDirectory<'_>, plan: &Plan) -> Folder
     let known = plan.measurements.iter().map(|one| &one.key);
     FoldersError::NoScenario {
         recipe: plan.recipe.clone(),
-        scenario: results.scenario.unwrap_or_default().to_owned(),
+        scenario: results.scenario.cloned().unwrap_or_default(),
         known: join(known.unique(), ", "),
     }
 }
@@ -243,7 +243,7 @@ fn describe_missing_results(
     };
     let missing_scenarios = measurements.selection().filter_map(|measured| {
         if !is_there(measured, None) {
-            return Some(measured.scenario.clone());
+            return Some(measured.scenario.to_string());
         }
         let is_missing =
             measured.mode == Mode::Performance && !is_there(measured, Some(Mode::Performance));

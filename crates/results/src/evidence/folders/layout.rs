@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::submission_layout::is_test;
 use retrial_plan::Plan;
@@ -74,7 +75,7 @@ pub(super) struct PlanMeasurements<'a> {
     /// The plan that declares them.
     pub plan: &'a Plan,
     /// The scenario that the user names, if any.
-    pub scenario: Option<&'a str>,
+    pub scenario: Option<&'a ScenarioName>,
 }
 
 impl<'a> PlanMeasurements<'a> {

@@ -8,6 +8,7 @@ use crate::evidence::result_path::ResultPath;
 use crate::evidence::trial_files::TrialFiles;
 use crate::evidence::{compliance, folder, markers, unknown_rules};
 use crate::verdict::{Evidence, TrialEvidence};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::other_suite::OtherSuite;
@@ -133,7 +134,7 @@ impl LooseResultsReader<'_> {
     /// Returns the rules for the result that a test belongs to.
     fn find_tested_rules(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         place: &ResultPath,
         run: &loadgen::LoadgenRun,
     ) -> Option<InferenceRules> {
@@ -159,12 +160,12 @@ impl LooseResultsReader<'_> {
             (_, Some(Mode::Compliance)) => Mode::Compliance,
             _ => Mode::Performance,
         };
-        let logged = || run.scenario().map(|scenario| scenario.as_str().to_owned());
-        let chosen_name = self.results.scenario.map(str::to_owned);
+        let logged = || run.scenario().map(ScenarioName::from);
+        let chosen_name = self.results.scenario.cloned();
         let name = chosen_name
             .or_else(|| place.scenario.clone())
             .or_else(logged)
-            .unwrap_or_else(|| folder_name(folder));
+            .unwrap_or_else(|| folder_name(folder).into());
         let mut measurements = self.results.plan.iter().flat_map(|plan| &plan.measurements);
         let of_recipe = measurements.find(|one| one.mode == mode && one.has_scenario_name(&name));
         of_recipe.cloned().unwrap_or_else(|| {

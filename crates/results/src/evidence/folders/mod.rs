@@ -19,6 +19,7 @@ use super::folder;
 use super::other_suite::OtherSuiteResult;
 use super::result_path::ResultPath;
 use crate::verdict::Evidence;
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_plan::Plan;
@@ -42,7 +43,7 @@ pub struct ResultsDirectory<'a> {
     /// The plan of the recipe by which results are read.
     pub plan: Option<&'a Plan>,
     /// The scenario that the user names.
-    pub scenario: Option<&'a str>,
+    pub scenario: Option<&'a ScenarioName>,
     /// Options for judging results without a recipe.
     pub without_recipe: &'a dyn RecipelessRules,
 }
@@ -52,7 +53,7 @@ pub trait RecipelessRules {
     /// Returns the measurement of a result.
     fn plan_measurement(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         mode: Mode,
         place: &ResultPath,
         run: &LoadgenRun,
@@ -61,7 +62,7 @@ pub trait RecipelessRules {
     /// Returns the rules for a result of a scenario, if they are known.
     fn find_rules(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<InferenceRules>;
@@ -69,7 +70,7 @@ pub trait RecipelessRules {
     /// Returns why no rules are known for a result of a scenario; none if they are.
     fn reason_for_unknown_rules(
         &self,
-        scenario: &str,
+        scenario: &ScenarioName,
         place: &ResultPath,
         run: &LoadgenRun,
     ) -> Option<String>;
@@ -111,7 +112,7 @@ pub enum FoldersError {
         /// The recipe's name.
         recipe: String,
         /// The scenario that the user names.
-        scenario: String,
+        scenario: ScenarioName,
         /// The scenarios that it has.
         known: String,
     },

@@ -174,7 +174,7 @@ fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> 
 }
 
 fn may_be_inferred(evidence: &Evidence) -> bool {
-    let scenario = TestScenario::from_word(&evidence.scenario);
+    let scenario = evidence.scenario.test_scenario();
     matches!(
         scenario,
         Some(TestScenario::SingleStream | TestScenario::MultiStream)

@@ -182,7 +182,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
             system: Some(&result.system),
             benchmark: &result.benchmark,
             official: named,
-            scenario: SCENARIO,
+            scenario: &SCENARIO.into(),
         };
         let published_time = published.expectation(&key, "min");
         let expectation = published_time.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));

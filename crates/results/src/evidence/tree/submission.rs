@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::verdict::Evidence;
-use retrial_mlperf::Division;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::Mode;
 
 /// One submitter's part of a tree: `closed/AMD`.
@@ -109,9 +109,9 @@ impl ScenarioFolder {
     }
 
     /// Returns the scenario as it is shown.
-    pub fn scenario_name(&self) -> String {
+    pub fn scenario_name(&self) -> ScenarioName {
         self.scenario()
-            .map_or_else(|| self.folder.clone(), |scenario| scenario.to_string())
+            .map_or_else(|| self.folder.as_str().into(), ScenarioName::from)
     }
 
     /// Returns where its results lie, below the root.

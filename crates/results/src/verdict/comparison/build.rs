@@ -262,15 +262,16 @@ fn missing_results<'a>(
 
 /// Notes different target rates: a server's throughput is its target rate, as long as it keeps up.
 fn note_other_target(first: &SideMeasurement<'_>, second: &SideMeasurement<'_>) -> Option<String> {
-    let scenario = first.measured.scenario.to_ascii_lowercase();
-    if first.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
+    let scenario = &first.measured.scenario;
+    let has_rate = *scenario == "Server" || *scenario == "Interactive";
+    if first.measured.mode != Mode::Performance || !has_rate {
         return None;
     }
     let (ours, theirs) = (first.measured.target_qps?, second.measured.target_qps?);
     ((ours - theirs).abs() > RATE_TOLERANCE * ours.abs()).then(|| {
         format!(
             "{}: the target rate of {} is {} queries/s and of {} {}: throughput follows the target rate",
-            first.measured.scenario,
+            scenario,
             first.letter,
             number::format_grouped(ours),
             second.letter,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::verdict::{Evidence, Outcome, ResultVerdict, RunContext};
 use crate::verdict::{compare, convergence, number, reference};
+use retrial_mlperf::ScenarioName;
 use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_telemetry::TelemetrySummary;
@@ -23,7 +24,7 @@ pub struct PooledMeasurement {
     /// The benchmark, as published.
     pub benchmark: String,
     /// The scenario, for example `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// Performance, accuracy or compliance.
     pub mode: Mode,
     /// The benchmark's own rules passed.
@@ -128,7 +129,7 @@ impl PooledMeasurement {
     /// Returns whether both are the same scenario in the same mode of the same benchmark.
     pub fn is_like(&self, other: &Self, by_benchmark: bool) -> bool {
         self.mode == other.mode
-            && self.scenario.eq_ignore_ascii_case(&other.scenario)
+            && self.scenario == other.scenario
             && (!by_benchmark || self.benchmark == other.benchmark)
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EnvironmentGroup, FailIf};
 use crate::verdict::{Bounds, ExitCode, Outcome, QualifierKind};
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_stats::Decision;
 
@@ -75,7 +76,7 @@ pub struct ComparedFigure {
     /// The benchmark, as published.
     pub benchmark: String,
     /// The scenario, for example `Offline`.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// Performance or accuracy.
     pub mode: Mode,
     /// The figure's name, for example `tokens_per_second`.

@@ -26,7 +26,7 @@ fn mlperf() -> RunContext {
             benchmark: "llama2-70b-99".to_owned(),
             ..Submission::default()
         },
-        accuracy_scenarios: vec!["Offline".to_owned()],
+        accuracy_scenarios: vec!["Offline".into()],
         ..RunContext::default()
     }
 }
@@ -94,7 +94,7 @@ fn figure_names_are_case_insensitive(#[case] printed: &str, #[case] name: &str) 
 #[test]
 fn a_custom_suite_can_share_one_accuracy_scenario() {
     let mut context = context_of_other_suite();
-    context.accuracy_scenarios = vec!["digits".to_owned()];
+    context.accuracy_scenarios = vec!["digits".into()];
     assert!(performance_only(&judge(&context, &[speed()])));
     let right = accuracy("digits", "accuracy", 0.97).limited("accuracy", target(0.9));
     assert!(!performance_only(&judge(&context, &[speed(), right])));

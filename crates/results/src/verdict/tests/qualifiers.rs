@@ -79,7 +79,7 @@ fn another_target_rate_is_modified(
 #[test]
 fn the_target_rate_of_offline_is_ignored() {
     let mut evidence = server(Some(70.0), Some(69.0));
-    evidence.scenario = "Offline".to_owned();
+    evidence.scenario = "Offline".into();
     assert!(kinds(&judge(&calm_context(), &[evidence])).is_empty());
 }
 

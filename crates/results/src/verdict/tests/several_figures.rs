@@ -37,7 +37,7 @@ fn not_reproduced_is_corrected_for_all_figures() {
     let mut all = vec![alone];
     for number in 0..19 {
         let mut good = offline(&[100.0]).expecting(TOKENS, official(100.0));
-        good.scenario = format!("case {number}");
+        good.scenario = format!("case {number}").into();
         all.push(good);
     }
     let verdict = judge(&context(), &all);

@@ -7,7 +7,7 @@ mod table;
 use std::path::Path;
 
 use super::ScenarioFolder;
-use retrial_mlperf::Division;
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_readings::units;
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
 use retrial_store::files::parent_directory;
@@ -32,7 +32,7 @@ pub struct PublishedFigures {
 }
 
 /// The properties by which the published rows of a result are found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResultKey<'a> {
     /// `closed`, where it is known.
     pub division: Option<Division>,
@@ -45,7 +45,7 @@ pub struct ResultKey<'a> {
     /// The benchmark, by the suite's name.
     pub official: &'a str,
     /// The scenario's name.
-    pub scenario: &'a str,
+    pub scenario: &'a ScenarioName,
 }
 
 impl PublishedFigures {
@@ -110,7 +110,7 @@ impl PublishedFigures {
     /// Returns the rows that are meant.
     pub fn matching_rows(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
         let same = |row: &&PublishedResult| {
-            row.scenario.eq_ignore_ascii_case(key.scenario)
+            row.scenario == *key.scenario
                 && (row.benchmark == key.benchmark
                     || row.benchmark == key.official
                     || row.official.as_deref() == Some(key.official))
@@ -136,7 +136,7 @@ impl PublishedFigures {
     }
 }
 
-fn key_of_place<'a>(place: &'a ScenarioFolder, scenario: &'a str) -> ResultKey<'a> {
+fn key_of_place<'a>(place: &'a ScenarioFolder, scenario: &'a ScenarioName) -> ResultKey<'a> {
     let submitter = &place.submitter;
     let official = submitter.names.get(&place.benchmark);
     ResultKey {

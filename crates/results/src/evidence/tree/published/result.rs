@@ -1,5 +1,7 @@
 //! One published result.
 
+use retrial_mlperf::ScenarioName;
+
 /// A published result: a row of a table, or a verdict on another tree.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedResult {
@@ -20,7 +22,7 @@ pub struct PublishedResult {
     /// The benchmark, by the suite's name.
     pub official: Option<String>,
     /// The scenario's name.
-    pub scenario: String,
+    pub scenario: ScenarioName,
     /// The published figure, in `unit`.
     pub value: f64,
     /// Its unit, in small letters: `tokens/s`, `ms`.

@@ -108,7 +108,7 @@ fn row_of_columns(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedR
     if matches!(unit.as_str(), "watts" | "millijoules") {
         return None;
     }
-    let scenario = text(&["Scenario"])?;
+    let scenario = text(&["Scenario"])?.into();
     Some(PublishedResult {
         id: text(&["ID", "Public ID"]),
         division: text(&["Category", "Division"]).map(|name| name.to_lowercase()),
@@ -146,7 +146,7 @@ fn row_of_judged_result(object: &Map<String, Value>) -> Option<PublishedResult> 
         platform: text("system"),
         official: Some(benchmark.clone()),
         benchmark,
-        scenario: text("scenario")?,
+        scenario: text("scenario")?.into(),
         value: figure.get("value")?.as_f64()?,
         unit: figure
             .get("unit")
