@@ -22,6 +22,7 @@ words! {
         IntoStaticStr,
     )]
     #[strum(serialize_all = "lowercase")]
+    #[schemars(inline, with = "String")]
     pub enum Division {
         /// The benchmark's own model and rules.
         Closed = "closed",

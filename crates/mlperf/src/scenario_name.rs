@@ -15,6 +15,7 @@ use crate::loadgen::TestScenario;
 /// `single-stream` is `SingleStream`.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct ScenarioName(String);
 
 impl ScenarioName {

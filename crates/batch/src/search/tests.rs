@@ -109,7 +109,7 @@ fn a_value_with_another_figure_is_skipped() {
 #[test]
 fn an_end_without_a_result_ends_the_search() {
     let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
-        5 => RunObservation::NotMeasured("it failed.".to_owned()),
+        5 => RunObservation::NotMeasured("it failed".to_owned()),
         _ => speed(cell, trial),
     });
     assert_eq!(verdict.exit_code.code(), 5);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A clause with its full stop, as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
-#[schemars(with = "String")]
+#[schemars(inline, with = "String")]
 pub struct ReasonSentence {
     text: String,
     /// The length of the text in bytes, without the full stop.

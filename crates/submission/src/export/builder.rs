@@ -6,8 +6,8 @@ use super::choose::RepresentativeTrial;
 use super::model::{
     Export, ExportRequest, MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent,
 };
-use retrial_mlperf::rounds::{Round, SubmissionLayout};
 use retrial_mlperf::Division;
+use retrial_mlperf::rounds::{Round, SubmissionLayout};
 use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
 
 /// The part of a tree that is exported: one submitter's one system.

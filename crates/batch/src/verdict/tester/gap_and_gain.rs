@@ -24,8 +24,7 @@ impl ClaimTester<'_> {
             .each_ref()
             .map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
         let tests = ours.iter().filter_map(|first| {
-            let like =
-                |second: &&PlannedPair<'_>| second.scenario == first.scenario;
+            let like = |second: &&PlannedPair<'_>| second.scenario == first.scenario;
             let second = theirs.iter().find(like)?;
             Some(match (&first.pair, &second.pair) {
                 (Ok(gain), Ok(next_to)) => self.test_gain([gain, next_to], [candidate, baseline]),

@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use super::submission::ScenarioPart;
 use retrial_mlperf::Division;
 use retrial_mlperf::submission_layout::{
-    ACCURACY_FOLDER, COMPLIANCE_FOLDER, LAID_OUT_FOLDERS, PERFORMANCE_FOLDER,
-    RESULTS_FOLDER, SYSTEMS_FOLDER, is_test,
+    ACCURACY_FOLDER, COMPLIANCE_FOLDER, LAID_OUT_FOLDERS, PERFORMANCE_FOLDER, RESULTS_FOLDER,
+    SYSTEMS_FOLDER, is_test,
 };
 
 /// The position of a directory in a submission tree.
