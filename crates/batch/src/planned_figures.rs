@@ -26,10 +26,11 @@ impl PlannedFigures {
         result: &ResultVerdict,
     ) -> Self {
         let published = evidence.published_metric.iter().cloned();
-        let expected = evidence.expect.iter().map(|(name, _)| name.clone());
+        let expected = evidence.plan.expect.iter().map(|(name, _)| name.clone());
         let limits = evidence.limited_figures().map(str::to_owned);
-        let limited = limits.filter(|_| evidence.mode == Mode::Accuracy);
+        let limited = limits.filter(|_| evidence.plan.mode == Mode::Accuracy);
         let (tables, declared): (Vec<_>, Vec<_>) = evidence
+            .plan
             .figures
             .iter()
             .partition(|(_, source)| !source.by.is_empty());
@@ -43,7 +44,7 @@ impl PlannedFigures {
         Self {
             names: planned.chain(given).unique().collect(),
             tables: tables.into_iter().map(|(name, _)| name.clone()).collect(),
-            is_unknown: evidence.loadgen && measurement.figures.is_empty(),
+            is_unknown: evidence.plan.loadgen && measurement.figures.is_empty(),
         }
     }
 

@@ -215,7 +215,7 @@ impl RunExecution<'_> {
                 step.action,
                 Action::Collect { .. } | Action::StopService(_) | Action::Judge | Action::Remove
             );
-        if session.stop.is_cancelled() && !even_when_stopped {
+        if session.run_session.stop.is_cancelled() && !even_when_stopped {
             return Err(StepEnd::Stopped.into());
         }
         self.session.engine.reset_waited_time();
@@ -263,7 +263,7 @@ impl RunExecution<'_> {
             }
             Action::Build(build) => image::build_image(session, build).await?,
             Action::FetchModel(model) => {
-                let _exclusive = session.lock_exclusive().await;
+                let _exclusive = session.run_session.lock_exclusive().await;
                 model::fetch_model(session, model).await?;
             }
             Action::Create => container::create_main_container(session).await?,
@@ -295,17 +295,20 @@ impl RunExecution<'_> {
                 ..
             } => collect::collect_results(session, *measurement, *trial, *of, path).await?,
             Action::Judge => {
-                run_unless_stopped(&session.stop, installed_packages::record_installed(session))
-                    .await?;
+                run_unless_stopped(
+                    &session.run_session.stop,
+                    installed_packages::record_installed(session.run_session),
+                )
+                .await?;
                 let ending = async {
                     if self.is_removed_next() {
-                        container::remove_ahead(session).await;
+                        container::remove_ahead(session.run_session).await;
                     }
                 };
                 let (verdict, ()) = tokio::join!(judge::record_verdict(session), ending);
                 self.verdict = Some(verdict?);
             }
-            Action::Remove => container::run_remove_step(session).await?,
+            Action::Remove => container::run_remove_step(session.run_session).await?,
         }
         Ok(None)
     }
@@ -314,7 +317,8 @@ impl RunExecution<'_> {
 /// Seconds for which a command has been running since before this process; 0 for other steps.
 fn elapsed_before_s(session: &StepSession<'_>) -> f64 {
     let step = session.step;
-    let is_open = step.recipe_command().is_some() && session.state().open.contains(&step.number);
+    let is_open =
+        step.recipe_command().is_some() && session.run_session.state().open.contains(&step.number);
     if is_open {
         session.age().as_secs_f64()
     } else {

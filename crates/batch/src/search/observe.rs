@@ -68,7 +68,7 @@ pub fn observe_run(
 /// is outside.
 fn observe_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObservation {
     let pairs = evidence.iter().zip(results);
-    let accuracy = pairs.filter(|(evidence, _)| evidence.mode == Mode::Accuracy);
+    let accuracy = pairs.filter(|(evidence, _)| evidence.plan.mode == Mode::Accuracy);
     let checked_limits = accuracy.map(|(evidence, result)| {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
         (
@@ -103,7 +103,7 @@ fn observe_speed(
     results: &[ResultVerdict],
 ) -> RunObservation {
     let pairs = evidence.iter().zip(results);
-    let performance = pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance);
+    let performance = pairs.filter(|(evidence, _)| evidence.plan.mode == Mode::Performance);
     for (evidence, result) in performance {
         let measurement = PooledMeasurement::new(context, evidence, result);
         let planned = PlannedFigures::new(evidence, &measurement, result);

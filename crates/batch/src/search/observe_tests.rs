@@ -77,5 +77,5 @@ fn an_accuracy_that_is_missing_or_has_no_limit_answers_nothing() {
             "{observed:?}"
         );
     }
-    assert_eq!(limited(45.0).mode, Mode::Accuracy);
+    assert_eq!(limited(45.0).plan.mode, Mode::Accuracy);
 }

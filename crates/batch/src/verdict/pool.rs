@@ -36,8 +36,9 @@ pub(super) fn pool_runs(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)
 }
 
 fn pool_evidence(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
-    let same =
-        |earlier: &&mut Evidence| earlier.mode == more.mode && earlier.scenario == more.scenario;
+    let same = |earlier: &&mut Evidence| {
+        earlier.plan.mode == more.plan.mode && earlier.plan.scenario == more.plan.scenario
+    };
     let mut renumbered = more.clone();
     let several = renumbered.trials.len() > 1;
     let before = all.iter_mut().find(same);

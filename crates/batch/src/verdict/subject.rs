@@ -120,7 +120,7 @@ impl SubjectMeasurement {
         let mut measurement = PooledMeasurement::new(context, evidence, result);
         // An accuracy below its limit is not a valid result, but a figure: how it compares with
         // another's is what one would know.
-        measurement.valid |= evidence.mode == Mode::Accuracy
+        measurement.valid |= evidence.plan.mode == Mode::Accuracy
             && result.outcome == Outcome::Invalid
             && violates_only_limits(result, &limited_figures);
         Self {

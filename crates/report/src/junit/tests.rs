@@ -18,10 +18,10 @@ fn report(evidence: &[Evidence]) -> String {
 #[test]
 fn scenarios_are_suites_and_figures_are_cases() {
     let mut invalid = offline(&[100.0]).expecting(TOKENS, official(100.0));
-    invalid.scenario = "Interactive".into();
+    invalid.plan.scenario = "Interactive".into();
     invalid.trials[0].validity = StatedValidity::Invalid(vec!["too <few> samples".to_owned()]);
     let mut worse = offline(&[50.0]).expecting(TOKENS, official(100.0));
-    worse.scenario = "Server".into();
+    worse.plan.scenario = "Server".into();
     let good = offline(&[100.0]).expecting(TOKENS, official(100.0));
     insta::assert_snapshot!(report(&[good, worse, invalid]));
 }

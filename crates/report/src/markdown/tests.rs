@@ -31,7 +31,7 @@ fn page(evidence: &[Evidence]) -> String {
 fn a_verdict_is_rendered_with_all_its_figures() {
     let good = offline(&[100.0]).expecting(TOKENS, official(100.0));
     let mut open = offline(&[95.05]).expecting(TOKENS, official(100.0));
-    open.scenario = "Server".into();
+    open.plan.scenario = "Server".into();
     insta::assert_snapshot!(page(&[good, open, accuracy("Offline", "rouge1", 44.4)]));
 }
 

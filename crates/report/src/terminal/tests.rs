@@ -50,7 +50,7 @@ fn context() -> RunContext {
 
 fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> Evidence {
     let mut evidence = Evidence::new(scenario, Mode::Performance);
-    evidence.loadgen = true;
+    evidence.plan.loadgen = true;
     evidence.published_metric = Some(figure.to_owned());
     let expectation = Expectation {
         value: published,
@@ -61,7 +61,10 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
         margin: None,
         claim: Claim::NotWorse,
     };
-    evidence.expect.push((figure.to_owned(), vec![expectation]));
+    evidence
+        .plan
+        .expect
+        .push((figure.to_owned(), vec![expectation]));
     for (number, value) in (1..).zip(values) {
         let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
         trial.validity = StatedValidity::Valid;
@@ -80,12 +83,12 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
 
 fn accuracy(scenario: &str, value: f64) -> Evidence {
     let mut evidence = Evidence::new(scenario, Mode::Accuracy);
-    evidence.loadgen = true;
+    evidence.plan.loadgen = true;
     let limit = Limit {
         min: Some(43.986_888),
         ..Limit::default()
     };
-    evidence.limits.push(("rouge1".to_owned(), limit));
+    evidence.plan.limits.push(("rouge1".to_owned(), limit));
     let mut trial = TrialEvidence::new_finished(1, "run_1");
     trial
         .figures
@@ -165,7 +168,7 @@ fn inconclusive() -> Verdict {
     "own".clone_into(&mut context.submission.suite);
     context.rules.noise = Some(0.003);
     let mut measured = performance("Digits", "tokens_per_second", &[12.5], 1.0);
-    measured.expect.clear();
+    measured.plan.expect.clear();
     let evidence = [
         performance("Offline", "tokens_per_second", &[98_900.0], 103_480.0),
         performance(
@@ -183,7 +186,7 @@ fn inconclusive() -> Verdict {
 fn many() -> Verdict {
     let mut evidence = Evidence::new("gemm", Mode::Performance);
     let declared = retrial_results::verdict::tests::build::source();
-    evidence.figures.push(("gemm".to_owned(), declared));
+    evidence.plan.figures.push(("gemm".to_owned(), declared));
     for trial in 1..4_u32 {
         evidence
             .trials
@@ -201,7 +204,7 @@ fn many() -> Verdict {
             margin: None,
             claim: Claim::NotWorse,
         };
-        evidence.expect.push((name.clone(), vec![expectation]));
+        evidence.plan.expect.push((name.clone(), vec![expectation]));
         let share = if number % 20 == 0 { 0.8 } else { 1.01 };
         for (trial, noise) in evidence.trials.iter_mut().zip([0.999, 1.0, 1.001]) {
             let value = published * share * noise;
@@ -278,7 +281,7 @@ proptest! {
         width in any::<u16>(),
     ) {
         let mut evidence = performance(&scenario, &figure, &[value], 100.0);
-        evidence.expect[0].1[0].source = Some(source);
+        evidence.plan.expect[0].1[0].source = Some(source);
         for trial in &mut evidence.trials {
             trial.figures.values_mut().for_each(|figure| figure.unit.clone_from(&unit));
         }

@@ -40,7 +40,12 @@ fn add_context(
     plan: Option<&Plan>,
     basis: &JudgeBasis,
 ) -> Result<ResultSet, JudgeError> {
-    let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
+    let rules = || {
+        group
+            .evidence
+            .iter()
+            .find_map(|one| one.plan.rules.as_ref())
+    };
     let mut context = match plan {
         Some(plan) => RunContext::from(plan),
         None => RunContext {
@@ -53,8 +58,12 @@ fn add_context(
             .qualifiers
             .extend(other_system_qualifiers(&group, plan, basis)?);
         // Accuracy is required only of scenarios that were measured.
-        let is_there =
-            |scenario: &ScenarioName| group.evidence.iter().any(|one| one.scenario == *scenario);
+        let is_there = |scenario: &ScenarioName| {
+            group
+                .evidence
+                .iter()
+                .any(|one| one.plan.scenario == *scenario)
+        };
         context.accuracy_scenarios.retain(is_there);
     }
     let changing_options = group.changing_options.into_iter();
@@ -86,7 +95,7 @@ fn other_system_qualifiers(
     plan: &Plan,
     basis: &JudgeBasis,
 ) -> Result<Vec<Qualifier>, JudgeError> {
-    let is_of_loadgen = group.evidence.iter().any(|one| one.loadgen);
+    let is_of_loadgen = group.evidence.iter().any(|one| one.plan.loadgen);
     let origin = if is_of_loadgen {
         SubmissionOrigin::from_inference(&group.place)
     } else {

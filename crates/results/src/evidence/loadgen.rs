@@ -27,11 +27,12 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
             trial.figures.insert(name.clone(), value(&figure));
         }
     }
-    if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.mode) {
+    if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.plan.mode) {
         let tokens = all
             .keys()
             .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
         let of_round = evidence
+            .plan
             .rules
             .as_ref()
             .map(|rules| rules.metric.figure.as_str());
@@ -40,7 +41,8 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
             .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
         evidence.published_metric = Some(metric.to_owned());
     }
-    let audited = (evidence.mode == Mode::Compliance).then(|| drop_audit_config_error(run.clone()));
+    let audited =
+        (evidence.plan.mode == Mode::Compliance).then(|| drop_audit_config_error(run.clone()));
     let run = audited.as_ref().unwrap_or(run);
     // What is not known to be valid is not valid.
     let reasons = run.validity().reasons;
@@ -49,7 +51,7 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
     } else {
         StatedValidity::Invalid(reasons)
     };
-    if evidence.mode == Mode::Compliance && !is_speed_compared(&trial.path) {
+    if evidence.plan.mode == Mode::Compliance && !is_speed_compared(&trial.path) {
         if let StatedValidity::Invalid(reasons) = &trial.validity {
             let required = "VALID, except in tests of answers";
             let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
@@ -61,13 +63,13 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
     trial.run_settings = Some(run.run_settings());
     trial.excerpt = run.is_excerpt();
     let mut checks = run.check_detail_log();
-    let is_ruled = evidence.rules.is_some() || evidence.unknown_rules.is_some();
+    let is_ruled = evidence.plan.rules.is_some() || evidence.unknown_rules.is_some();
     let other = OtherSuite::from_run(run).filter(|_| is_ruled);
     checks.extend(other.map(|suite| {
         let required = "MLPerf Inference, by whose rules it is judged";
         RuleCheck::violation("suite", suite.to_string(), required)
     }));
-    if evidence.mode != Mode::Accuracy {
+    if evidence.plan.mode != Mode::Accuracy {
         checks.extend(run.check_consistency());
     }
     let loadgen_checks = checks.into_iter();

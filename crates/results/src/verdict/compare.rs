@@ -47,6 +47,7 @@ pub(crate) fn compare_figures(
     evidence: &Evidence,
 ) -> Vec<PublishedFigureTrials> {
     evidence
+        .plan
         .expect
         .iter()
         .filter_map(|(name, expectations)| compare_figure(context, evidence, name, expectations))
@@ -78,7 +79,7 @@ fn compare_figure(
         aggregate,
         noise,
         rounding_error: printed_resolution(evidence, name, noise),
-        typical: evidence.mode == Mode::Performance,
+        typical: evidence.plan.mode == Mode::Performance,
     });
     // The rules report a convergence that violates them; the figure is compared as measured.
     let factor = convergence::score_factor(evidence, name);
@@ -90,7 +91,7 @@ fn compare_figure(
     let aggregate = estimate
         .as_ref()
         .map_or(aggregate, |estimate| estimate.aggregate);
-    let margin = reference::figure_margin(context, evidence.mode, expectation);
+    let margin = reference::figure_margin(context, evidence.plan.mode, expectation);
     let mut qualifiers = context.qualifiers.iter();
     let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
     Some(PublishedFigureTrials {

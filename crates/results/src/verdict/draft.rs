@@ -95,8 +95,8 @@ impl<'a> ResultDraft<'a> {
             submitter: context.submission.submitter.clone(),
             system: context.submission.system.clone(),
             benchmark: context.submission.benchmark.clone(),
-            scenario: evidence.scenario.clone(),
-            mode: evidence.mode,
+            scenario: evidence.plan.scenario.clone(),
+            mode: evidence.plan.mode,
             trials: self.trial_verdicts(named.as_deref()),
             warmups: self.warmup_verdicts(named.as_deref()),
             deciding: named,
@@ -146,7 +146,7 @@ impl<'a> ResultDraft<'a> {
             Decision::Holds if is_implausible || is_unshown => Outcome::Inconclusive,
             Decision::Holds => Outcome::Reproduced,
             // Accuracy under what was published breaks the benchmark's own rule.
-            _ if worse && self.evidence.mode != Mode::Performance => Outcome::Invalid,
+            _ if worse && self.evidence.plan.mode != Mode::Performance => Outcome::Invalid,
             _ if worse => Outcome::NotReproduced,
             Decision::Worse | Decision::Open => Outcome::Inconclusive,
         };
@@ -212,7 +212,7 @@ impl<'a> ResultDraft<'a> {
             return Some(format!("{figure}but {missing}"));
         }
         let reason = self.evidence.unknown_rules.as_ref()?;
-        let subject = match self.evidence.mode {
+        let subject = match self.evidence.plan.mode {
             Mode::Accuracy => "accuracy",
             Mode::Performance | Mode::Compliance => "validity",
         };

@@ -3,7 +3,6 @@
 //! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,20 +46,6 @@ pub struct Evidence {
     pub warmups: Vec<TrialEvidence>,
 }
 
-impl Deref for Evidence {
-    type Target = MeasurementPlan;
-
-    fn deref(&self) -> &MeasurementPlan {
-        &self.plan
-    }
-}
-
-impl DerefMut for Evidence {
-    fn deref_mut(&mut self) -> &mut MeasurementPlan {
-        &mut self.plan
-    }
-}
-
 impl From<MeasurementPlan> for Evidence {
     fn from(plan: MeasurementPlan) -> Self {
         Self {
@@ -94,7 +79,9 @@ impl Evidence {
         complete: impl FnOnce(&mut Self),
     ) -> &'a mut Self {
         let existing = all.iter().position(|one| {
-            one.mode == measured.mode && one.scenario == measured.scenario && one.path == path
+            one.plan.mode == measured.mode
+                && one.plan.scenario == measured.scenario
+                && one.path == path
         });
         let index = existing.unwrap_or_else(|| {
             let mut added = Self {
@@ -115,22 +102,26 @@ impl Evidence {
 
     /// Returns the figures that have limits, by the recipe or by the round's rules.
     pub fn limited_figures(&self) -> impl Iterator<Item = &str> {
-        let rules = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
+        let rules = self
+            .plan
+            .rules
+            .iter()
+            .filter(|_| self.plan.mode == Mode::Accuracy);
         let of_round = rules.flat_map(|rules| &rules.accuracy);
-        let all = self.limits.iter().chain(of_round);
+        let all = self.plan.limits.iter().chain(of_round);
         all.map(|(name, _)| name.as_str())
     }
 
     /// Returns the figures of which something is required: a published value or a limit.
     pub(crate) fn required_figures(&self) -> impl Iterator<Item = &String> {
-        let expected = self.expect.iter().map(|(name, _)| name);
-        expected.chain(self.limits.iter().map(|(name, _)| name))
+        let expected = self.plan.expect.iter().map(|(name, _)| name);
+        expected.chain(self.plan.limits.iter().map(|(name, _)| name))
     }
 
     /// Returns the recipe's declaration of a figure; for an entry of a table, that of the table.
     pub(crate) fn figure_source(&self, figure: &str) -> Option<&FigureSource> {
         let named = |expected: &str| {
-            let mut figures = self.figures.iter();
+            let mut figures = self.plan.figures.iter();
             Some(&figures.find(|(name, _)| name == expected)?.1)
         };
         named(figure).or_else(|| named(table_name(figure)?))

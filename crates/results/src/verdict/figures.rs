@@ -22,9 +22,9 @@ pub(crate) fn main_figure(
         .clone()
         .filter(|name| figures.contains_key(name));
     // Measured figures come before limits: a limit on the model's size is no result.
-    let first = evidence.figures.first().map(|(name, _)| name.clone());
+    let first = evidence.plan.figures.first().map(|(name, _)| name.clone());
     let first =
-        first.filter(|name| evidence.mode == Mode::Performance && figures.contains_key(name));
+        first.filter(|name| evidence.plan.mode == Mode::Performance && figures.contains_key(name));
     metric
         .or(first)
         .or_else(|| {
@@ -41,8 +41,12 @@ pub(crate) fn describe_measured(
     figures: &BTreeMap<String, FigureValue>,
 ) -> String {
     let is_limited = evidence.limited_figures().next().is_some();
-    let round = evidence.rules.as_ref().map(|rules| rules.round.as_str());
-    let validity = match (evidence.mode, is_limited, round) {
+    let round = evidence
+        .plan
+        .rules
+        .as_ref()
+        .map(|rules| rules.round.as_str());
+    let validity = match (evidence.plan.mode, is_limited, round) {
         (Mode::Performance, _, Some(round)) => {
             format!("passes the rules of {round}; nothing was published to compare with")
         }
@@ -78,7 +82,7 @@ pub(crate) fn declared_figures(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
 ) -> Vec<String> {
-    let declared = evidence.figures.iter();
+    let declared = evidence.plan.figures.iter();
     let figures = declared.flat_map(|(name, _)| {
         let is_declared =
             move |figure: &&String| *figure == name || table_name(figure) == Some(name);

@@ -42,9 +42,10 @@ pub(crate) fn qualifiers_of_exceeding(judgements: &[Judgement]) -> impl Iterator
 /// Server and Interactive compare at the published target rate only.
 fn qualifier_of_other_target(evidence: &Evidence) -> Option<Qualifier> {
     let published = evidence
+        .plan
         .target_qps
         .filter(|rate| rate.is_finite() && *rate > 0.0)?;
-    if evidence.scenario != "Server" && evidence.scenario != "Interactive" {
+    if evidence.plan.scenario != "Server" && evidence.plan.scenario != "Interactive" {
         return None;
     }
     let other = evidence
@@ -54,7 +55,7 @@ fn qualifier_of_other_target(evidence: &Evidence) -> Option<Qualifier> {
         .find(|value| value.is_nan() || (value - published).abs() > RATE_TOLERANCE * published)?;
     let reason = format!(
         "{}'s target rate was {} queries/s, published at {}",
-        evidence.scenario,
+        evidence.plan.scenario,
         number::format_grouped(other),
         number::format_grouped(published)
     );

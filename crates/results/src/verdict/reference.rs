@@ -63,7 +63,7 @@ pub(crate) fn assumed_noise(
     expectation: Option<&Expectation>,
 ) -> Option<AssumedNoise> {
     let of_figure = || evidence.figure_source(figure)?.noise;
-    let of_run = || match evidence.mode {
+    let of_run = || match evidence.plan.mode {
         Mode::Performance => context.rules.noise,
         // A data set and a model are fixed: the benchmark's own check knows no noise either.
         Mode::Accuracy | Mode::Compliance => Some(0.0),
@@ -78,12 +78,12 @@ pub(crate) fn assumed_noise(
         basis: "the recipe".to_owned(),
     });
     stated.or_else(|| {
-        let rules = evidence.rules.as_ref();
+        let rules = evidence.plan.rules.as_ref();
         let benchmark = rules.map_or(&context.submission.benchmark, |rules| &rules.benchmark);
         let published = context.is_mlperf_inference()
             && is_inference_benchmark(benchmark)
             && is_published(evidence, figure);
-        let pairs = published.then(|| published_pairs(benchmark, &evidence.scenario))??;
+        let pairs = published.then(|| published_pairs(benchmark, &evidence.plan.scenario))??;
         Some(AssumedNoise {
             value: pairs.relative_deviation(),
             basis: pairs.to_string(),
@@ -94,21 +94,21 @@ pub(crate) fn assumed_noise(
 /// Returns whether `MLPerf Inference` publishes a scenario by this figure: `LoadGen`'s in any of its units, or
 /// that of an endpoint.
 pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
-    if evidence.mode != Mode::Performance {
+    if evidence.plan.mode != Mode::Performance {
         return false;
     }
-    let is_of_suite = evidence.loadgen || evidence.scenario.test_scenario().is_some();
+    let is_of_suite = evidence.plan.loadgen || evidence.plan.scenario.test_scenario().is_some();
     if is_of_suite && evidence.published_metric.as_deref() == Some(figure) {
         return true;
     }
-    if !evidence.loadgen {
+    if !evidence.plan.loadgen {
         return false;
     }
     let without_completed = figure.strip_prefix("completed_").unwrap_or(figure);
     let rate = without_completed
         .strip_prefix("inferred_")
         .unwrap_or(without_completed);
-    match evidence.scenario.test_scenario() {
+    match evidence.plan.scenario.test_scenario() {
         Some(TestScenario::Offline | TestScenario::Server | TestScenario::Interactive) => {
             rate.starts_with("samples_per_second") || rate.starts_with("tokens_per_second")
         }
@@ -192,7 +192,7 @@ mod tests {
         #[case] expected: bool,
     ) {
         let mut evidence = Evidence::new(scenario, mode);
-        evidence.loadgen = loadgen;
+        evidence.plan.loadgen = loadgen;
         let published = expectation(1.0, ExpectationKind::Official);
         let mut context = RunContext::default();
         context.submission.suite = "mlperf-inference".to_owned();
@@ -225,7 +225,7 @@ mod tests {
         context.submission.benchmark = benchmark.to_owned();
         context.rules.noise = stated;
         let mut evidence = Evidence::new("Offline", Mode::Performance);
-        evidence.loadgen = true;
+        evidence.plan.loadgen = true;
         let assumed = assumed_noise(&context, &evidence, "samples_per_second", None).unwrap();
         assert!((assumed.value - value).abs() < 5e-5, "{assumed:?}");
         assert_eq!(assumed.basis, basis);
@@ -247,7 +247,7 @@ mod tests {
         context.submission.suite = suite.to_owned();
         context.submission.benchmark = benchmark.to_owned();
         let mut evidence = Evidence::new("Offline", Mode::Performance);
-        evidence.loadgen = true;
+        evidence.plan.loadgen = true;
         let assumed = assumed_noise(&context, &evidence, "samples_per_second", None);
         assert_eq!(assumed.is_some(), expected);
     }

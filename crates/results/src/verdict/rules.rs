@@ -76,7 +76,7 @@ fn trial_prefix(evidence: &Evidence, trial: u32) -> String {
 /// MLPerf Training: not faster than chance can explain.
 fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
     const RULE: &str = "convergence";
-    let named = evidence.figures.iter();
+    let named = evidence.plan.figures.iter();
     for convergence in
         named.filter_map(|(name, _)| convergence::compute_convergence(evidence, name))
     {
@@ -153,7 +153,7 @@ impl TrialRules<'_> {
     }
 
     fn check_validity(&mut self) {
-        let (who, rule) = if self.evidence.loadgen {
+        let (who, rule) = if self.evidence.plan.loadgen {
             ("LoadGen", "LoadGen's result")
         } else {
             ("the benchmark", "the benchmark's result")
@@ -185,7 +185,7 @@ impl TrialRules<'_> {
             }
             // An accuracy summary has no such line; a performance summary without one was truncated.
             StatedValidity::NotStated
-                if self.evidence.loadgen && self.evidence.mode == Mode::Performance =>
+                if self.evidence.plan.loadgen && self.evidence.plan.mode == Mode::Performance =>
             {
                 let actual = "neither VALID nor INVALID";
                 let why = format!("LoadGen's summary reports {actual}");
@@ -198,20 +198,20 @@ impl TrialRules<'_> {
     /// Returns whether LoadGen states no result, as in an accuracy run.
     fn lacks_stated_result(&self) -> bool {
         let settings = self.trial.run_settings.as_ref();
-        let is_accuracy = self.evidence.mode == Mode::Accuracy;
+        let is_accuracy = self.evidence.plan.mode == Mode::Accuracy;
         is_accuracy && settings.is_some_and(|settings| settings.result.is_none())
     }
 
     fn check_figures(&mut self) {
         let evidence = self.evidence;
-        for (name, _) in &evidence.expect {
+        for (name, _) in &evidence.plan.expect {
             self.check_expected_figure(name);
         }
-        for (name, limit) in &evidence.limits {
+        for (name, limit) in &evidence.plan.limits {
             self.check_limit(name, limit);
         }
         self.check_declared_figures();
-        if evidence.expect.is_empty() && evidence.limits.is_empty() {
+        if evidence.plan.expect.is_empty() && evidence.plan.limits.is_empty() {
             self.check_any_figure();
         }
     }
@@ -251,7 +251,7 @@ impl TrialRules<'_> {
     /// checked.
     fn check_any_figure(&mut self) {
         let (evidence, trial) = (self.evidence, self.trial);
-        let word = evidence.mode == Mode::Compliance
+        let word = evidence.plan.mode == Mode::Compliance
             && (trial.validity == StatedValidity::Valid || !evidence.checks.is_empty());
         let is_counted = evidence.scaling.is_some() && self.has_not_converged();
         let mut figures = trial.figures.values();
@@ -274,7 +274,11 @@ impl TrialRules<'_> {
             required.any(|name| name == declared || table_name(name) == Some(declared))
         };
         for (name, reason) in &self.trial.missing {
-            let is_declared = evidence.figures.iter().any(|(figure, _)| figure == name);
+            let is_declared = evidence
+                .plan
+                .figures
+                .iter()
+                .any(|(figure, _)| figure == name);
             if is_declared && !is_required(name) {
                 let why = format!("{name} is missing: {reason}");
                 self.add_violation(name, "no such figure", "a figure", &why);

@@ -87,8 +87,8 @@ pub(crate) fn qualifier_of_idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
     let worst = idle.max_by_key(|idle| idle.gpus.len())?;
     let reason = format!(
         "{} {}: {}",
-        evidence.scenario,
-        evidence.mode,
+        evidence.plan.scenario,
+        evidence.plan.mode,
         worst.describe()
     );
     Some(Qualifier::new(QualifierKind::IdleGpus, reason))

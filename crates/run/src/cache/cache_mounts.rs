@@ -33,20 +33,24 @@ pub async fn acquire_cache_mounts(
     let mut caches = LockedCacheMounts::default();
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
         let image = image_id(session, &spec.image).await?;
-        let machine = retrial_host::machine_name(&session.options.root);
-        let companions = digest_companions(session, session.plan.companion_mounts()).await?;
-        let plan = &session.plan;
+        let machine = retrial_host::machine_name(&session.run_session.options.root);
+        let companions = digest_companions(
+            session.run_session,
+            session.run_session.plan.companion_mounts(),
+        )
+        .await?;
+        let plan = &session.run_session.plan;
         let identity = plan.cache_mount_identity(&path, &image, &machine, &companions);
         let (entry, lock) = acquire_free_entry(session, &mount, &identity).await?;
-        let run = new_origin(session, image);
+        let run = new_origin(session.run_session, image);
         let earlier = entry.claim_for_run(&run)?;
         if earlier.is_none() {
-            let stage = entry.stage_for_run(session.run.id());
+            let stage = entry.stage_for_run(session.run_session.run.id());
             stage.create_empty()?;
             seed::copy_image_content(session, &run.image, &path, &stage.content_directory(), "")
                 .await?;
             entry.claim_stage_for_run(&stage, &run)?;
-            remove_stale_entries(session, &entry).await?;
+            remove_stale_entries(session.run_session, &entry).await?;
         }
         spec.mounts.push(Mount {
             source: entry.content_directory().display().to_string(),
@@ -92,12 +96,12 @@ async fn acquire_free_entry(
     mount: &str,
     identity: &str,
 ) -> Result<(CacheEntry, FileLock), Halt> {
-    let work = session.describe_work();
+    let work = session.run_session.describe_work();
     let mut number = 0;
     loop {
         number += 1;
         let directory = format!("{}-{number}", short_identity(identity));
-        let entry = cache_entry(session, mount, &directory, identity);
+        let entry = cache_entry(session.run_session, mount, &directory, identity);
         let LockAttempt::Acquired(lock) = entry.try_lock(&work)? else {
             continue;
         };

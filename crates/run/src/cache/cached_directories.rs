@@ -32,11 +32,11 @@ pub struct CachedMounts {
 /// The cached directories for the container of a step: those of earlier steps.
 pub async fn mount_cached_directories(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     let mut all = CachedMounts::default();
-    let state = session.state();
+    let state = session.run_session.state();
     for (number, directory) in earlier_directories(session) {
-        let directory = &fill_run_values(session, directory, None);
+        let directory = &fill_run_values(session.run_session, directory, None);
         let entry = state.cached.get(&number).map(|cached| {
-            let cache = Path::new(&session.plan.cache);
+            let cache = Path::new(&session.run_session.plan.cache);
             CacheEntry::with_name(cache, &directory.key, &cached.directory, &cached.identity)
         });
         let Some(entry) =
@@ -60,7 +60,7 @@ fn earlier_directories<'a>(
     session: &StepSession<'a>,
 ) -> impl Iterator<Item = (u32, &'a CachedDirectory)> + use<'a> {
     let number = session.step.number;
-    let all = session.run_session().plan.cached_directories();
+    let all = session.run_session.plan.cached_directories();
     all.filter(move |(earlier, _)| *earlier < number)
 }
 
@@ -70,8 +70,9 @@ pub async fn full_identity(
     directory: &CachedDirectory,
     image: &str,
 ) -> Result<String, Halt> {
-    let companions_digest = digest_companions(session, directory.companions.clone()).await?;
-    let state = session.state();
+    let companions_digest =
+        digest_companions(session.run_session, directory.companions.clone()).await?;
+    let state = session.run_session.state();
     let earlier_cached =
         earlier_directories(session).filter_map(|(number, _)| state.cached.get(&number));
     let earlier_identities: Vec<&str> = earlier_cached
@@ -91,7 +92,7 @@ pub async fn acquire_entry(
     key: &str,
     identity: &str,
 ) -> Result<(CacheEntry, FileLock), Halt> {
-    let cache = Path::new(&session.plan.cache);
+    let cache = Path::new(&session.run_session.plan.cache);
     loop {
         let entry = CacheEntry::find(cache, key, identity);
         let lock = lock_entry(session, &entry).await?;
@@ -104,7 +105,7 @@ pub async fn acquire_entry(
 
 /// Acquires the lock of a cached directory, and reports the holder while it waits.
 async fn lock_entry(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
-    let work = session.describe_work();
+    let work = session.run_session.describe_work();
     let mut is_named = false;
     loop {
         let holder = match entry.try_lock(&work)? {
@@ -117,7 +118,10 @@ async fn lock_entry(session: &StepSession<'_>, entry: &CacheEntry) -> Result<Fil
             let label = entry.label();
             session.record_decision(format!("waiting for {holder}, which populates {label}"))?;
         }
-        session.sleep_unless_stopped(LOCK_RETRY_INTERVAL).await?;
+        session
+            .run_session
+            .sleep_unless_stopped(LOCK_RETRY_INTERVAL)
+            .await?;
     }
 }
 
@@ -147,8 +151,8 @@ pub async fn check_cache_state(
 
 /// The id of an image of the plan: the one that is launched, or a service's.
 pub async fn image_id(session: &StepSession<'_>, reference: &str) -> Result<String, Halt> {
-    let launched = session.state().image.clone();
-    if let Some(image) = launched.filter(|_| reference == session.plan.image) {
+    let launched = session.run_session.state().image.clone();
+    if let Some(image) = launched.filter(|_| reference == session.run_session.plan.image) {
         return Ok(image);
     }
     // It may be present without a pull: `--skip pull`.

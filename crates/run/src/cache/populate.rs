@@ -31,7 +31,7 @@ pub async fn populate_cache(
     populate: &PopulateStep,
     reattach: bool,
 ) -> Result<(), Halt> {
-    let image = image_id(session, &session.plan.image).await?;
+    let image = image_id(session, &session.run_session.plan.image).await?;
     let directory = &populate.directory;
     let identity = full_identity(session, directory, &image).await?;
     let (entry, _lock) = acquire_entry(session, &directory.key, &identity).await?;
@@ -40,8 +40,8 @@ pub async fn populate_cache(
         directory: entry.name().to_owned(),
         identity,
     });
-    let stage = entry.stage_for_run(session.run.id());
-    match check_cache_state(session, &entry, directory).await? {
+    let stage = entry.stage_for_run(session.run_session.run.id());
+    match check_cache_state(session.run_session, &entry, directory).await? {
         CacheState::Valid(manifest) => {
             discard_stage(session, &stage).await?;
             let CacheOrigin { run, at, .. } = &manifest.origin;
@@ -65,19 +65,19 @@ pub async fn populate_cache(
     };
     if let Err(halt) = population.populate_stage(reattach).await {
         let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
-        let keep = is_failed && keeps_failed_container(session);
+        let keep = is_failed && keeps_failed_container(session.run_session);
         if matches!(halt, Halt::Ended(_)) && !keep {
             discard_stage(session, &stage).await?;
         }
         return Err(halt);
     }
-    let origin = new_origin(session, image);
+    let origin = new_origin(session.run_session, image);
     let line = "hashing its files".to_owned();
     session.emit(EventKind::Output { line });
     let (files, populated) = (directory.files.clone(), stage.clone());
     let writable = directory.writable;
     let examine = move |stop: &_| populated.check_content(&files, writable, origin, stop);
-    let manifest = match run_interruptible(session, examine).await? {
+    let manifest = match run_interruptible(session.run_session, examine).await? {
         CacheState::Valid(manifest) => manifest,
         other => {
             discard_stage(session, &stage).await?;
@@ -86,7 +86,7 @@ pub async fn populate_cache(
     };
     entry.publish(&stage, &manifest)?;
     session.record(cached)?;
-    remove_stale_entries(session, &entry).await?;
+    remove_stale_entries(session.run_session, &entry).await?;
     let decision = format!("populated {label}: {}", describe_size(&manifest));
     Ok(session.record_decision(decision)?)
 }
@@ -129,7 +129,7 @@ impl CachePopulation<'_> {
             }
             self.stage.mark_populated()?;
         }
-        Ok(container::remove_containers(&self.session).await?)
+        Ok(container::remove_containers(self.session.run_session).await?)
     }
 
     async fn run_command(&self, reattach: bool) -> Result<i64, Halt> {
@@ -162,7 +162,7 @@ impl CachePopulation<'_> {
         let path = &self.populate.directory.path;
         let owner = match self.populate.location {
             StepLocation::Container => String::new(),
-            StepLocation::Host => container_owner(session).await,
+            StepLocation::Host => container_owner(session.run_session).await,
         };
         seed::copy_image_content(session, self.image, path, &content, &owner).await?;
         if self.populate.location == StepLocation::Host {
@@ -181,10 +181,10 @@ impl CachePopulation<'_> {
     /// paths of the container. If the image has no `chown`, files of other users are refused later.
     async fn take_ownership(&self) {
         let session = &self.session;
-        let Some(container) = session.state().container.clone() else {
+        let Some(container) = session.run_session.state().container.clone() else {
             return;
         };
-        let owner = container_owner(session).await;
+        let owner = container_owner(session.run_session).await;
         let words = ["chown", "-hR", &owner, &self.populate.directory.path];
         let spec = ExecSpec::as_root(words);
         // The next check reports files of other users.
@@ -206,8 +206,8 @@ async fn discard_stage(
     session: &StepSession<'_>,
     stage: &CacheStagingDirectory,
 ) -> Result<(), Halt> {
-    if session.state().made_by == Some(session.step.number) {
-        container::remove_containers(session).await?;
+    if session.run_session.state().made_by == Some(session.step.number) {
+        container::remove_containers(session.run_session).await?;
     }
     // Files that we may not remove do no harm: `clean --cached` lists their size.
     let _ = stage.discard();

@@ -80,9 +80,9 @@ pub async fn copy_image_content(
     let words = ["-c", SEED_SCRIPT, "sh", path, owner];
     let spec = ContainerSpec {
         command: words.map(str::to_owned).to_vec(),
-        ..root_container(session, image, stage)
+        ..root_container(session.run_session, image, stage)
     };
-    let created = create_and_start(session, &spec).await;
+    let created = create_and_start(session.run_session, &spec).await;
     let id = created.map_err(|error| start_error(&error))?;
     let copied = wait_for_copy(session, &id, path).await;
     session
@@ -98,7 +98,10 @@ async fn wait_for_copy(session: &StepSession<'_>, id: &str, path: &str) -> Resul
             .await?;
         match state {
             Some(state) if state.running => {
-                session.sleep_unless_stopped(END_CHECK_INTERVAL).await?;
+                session
+                    .run_session
+                    .sleep_unless_stopped(END_CHECK_INTERVAL)
+                    .await?;
             }
             Some(state) if state.exit_code == Some(0) => return Ok(()),
             state => {

@@ -58,14 +58,14 @@ pub async fn extract_path(
         let unpacked = unpacking.await;
         exists.map(|exists| exists.then_some(unpacked))
     });
-    let copied = run_unless_stopped(&session.stop, copied).await?;
+    let copied = run_unless_stopped(&session.run_session.stop, copied).await?;
     match (copied?, copy.absent) {
         (Some(Ok(unpacked)), _) => Ok(unpacked),
         (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
             let is_too_large = matches!(error, StoreError::TooLarge { .. });
             let advice = if is_too_large { copy.too_large } else { "" };
             let mut error = ErrorText::of(&error).with_help(advice);
-            error.message = session.redact(&error.message);
+            error.message = session.run_session.redact(&error.message);
             Err(StepEnd::error(fault, error).into())
         }
         (Some(Err(error)), _) => Err(error.into()),

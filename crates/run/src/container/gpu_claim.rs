@@ -40,18 +40,18 @@ pub fn gpu_claim(session: &RunSession) -> Option<String> {
 /// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
 /// the run's own container runs on them.
 pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
-    let Some(mine) = gpu_claim(session) else {
+    let Some(mine) = gpu_claim(session.run_session) else {
         return Ok(None);
     };
     let mut reported = String::new();
     loop {
-        let lock = lock_claims(session).await?;
+        let lock = lock_claims(session.run_session).await?;
         let others = session
             .with_engine(|engine| engine.list_containers(GPU_LABEL))
             .await?;
         let conflict = |other: &&ContainerState| {
             other.running
-                && label_value(other, RUN_LABEL) != session.run.id()
+                && label_value(other, RUN_LABEL) != session.run_session.run.id()
                 && claims_overlap(&mine, label_value(other, GPU_LABEL))
         };
         let Some(holder) = others.iter().find(conflict) else {
@@ -62,7 +62,7 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
         let run = label_value(holder, RUN_LABEL);
         let gpus = describe_gpus(label_value(holder, GPU_LABEL));
         let holder_text = format!("{gpus} in use by {}", describe_run(holder));
-        if session.plan.no_wait {
+        if session.run_session.plan.no_wait {
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
             );
@@ -76,7 +76,7 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
         tokio::select! {
             // The result is ignored: the next check decides.
             _ = tokio::time::timeout(ENGINE_RECHECK_INTERVAL, ended) => {}
-            () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
+            () = session.run_session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
         }
     }
 }

@@ -40,7 +40,7 @@ pub async fn create_with_caches(
     suffix: &str,
     cached: CachedMounts,
 ) -> Result<(), Halt> {
-    let spec = session.plan.container.clone();
+    let spec = session.run_session.plan.container.clone();
     let mut spec = complete_spec(session, spec, suffix, cached)?;
     if matches!(session.step.action, Action::Populate(_)) {
         // The cached content must not depend on code that earlier runs compiled.
@@ -48,7 +48,7 @@ pub async fn create_with_caches(
     }
     // Until the container runs, so that two runs cannot both find the GPUs free.
     let _guard = claim_gpus(session).await?;
-    launch_container(session, spec, &session.control).await
+    launch_container(session, spec, &session.run_session.control).await
 }
 
 /// Creates and starts a service's own container, in the network of the run's.
@@ -59,12 +59,12 @@ pub async fn create_service_container(
 ) -> Result<(), Halt> {
     let cached_mounts = cached_directories::mount_cached_directories(session).await?;
     let mut service_spec = own.clone();
-    let main = session.require_container()?;
+    let main = session.run_session.require_container()?;
     service_spec
         .network
         .get_or_insert(format!("container:{main}"));
     let spec = complete_spec(session, service_spec, &format!("-{service}"), cached_mounts)?;
-    let control = &session.service_controls[service];
+    let control = &session.run_session.service_controls[service];
     launch_container(session, spec, control).await
 }
 
@@ -82,21 +82,22 @@ async fn launch_container(
         ));
     }
     let mut caches = cache_mounts::acquire_cache_mounts(session, &mut spec).await?;
-    let sources = ResolvedMounts::resolve(&session.plan, &mut spec)?;
+    let sources = ResolvedMounts::resolve(&session.run_session.plan, &mut spec)?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
-    let nonce = format!("{}-{now}", session.run.id());
+    let nonce = format!("{}-{now}", session.run_session.run.id());
     control.lay_out(&nonce, spec.pid.is_none())?;
     let mut attempts_left = MAX_CREATE_ATTEMPTS;
     loop {
         attempts_left -= 1;
-        let waited = session.engine.waited_time();
+        let waited = session.run_session.engine.waited_time();
         let (id, started) =
             create_and_verify(session, &spec, &sources, control, &mut caches, &nonce).await?;
         let Err(halt) = started else {
             return Ok(());
         };
-        let was_away = session.engine.waited_time() > waited && !session.stop.is_cancelled();
+        let was_away = session.run_session.engine.waited_time() > waited
+            && !session.run_session.stop.is_cancelled();
         if was_away && attempts_left > 0 {
             // An engine that is restarted while it starts a container may start it in part, or stop it.
             session
@@ -108,7 +109,7 @@ async fn launch_container(
         }
         if matches!(&halt, Halt::Ended(StepEnd::Failed { .. })) {
             // The failure to create it is reported; `clean` finds what is left by its label.
-            let _ = discard_container(session, &id).await;
+            let _ = discard_container(session.run_session, &id).await;
         }
         return Err(halt);
     }
@@ -125,13 +126,13 @@ async fn create_and_verify(
 ) -> Result<(String, Result<(), Halt>), Halt> {
     let is_service = matches!(session.step.action, Action::StartService(_));
     let created = if is_service {
-        create_replacing_unrecorded(session, spec).await
+        create_replacing_unrecorded(session.run_session, spec).await
     } else {
         create_from_image(session, spec).await
     };
     let id = created.map_err(|error| match error.refusal() {
         Some(EngineRefusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
-            not_shared_error(session)
+            not_shared_error(session.run_session)
         }
         _ => error.into(),
     })?;
@@ -144,7 +145,7 @@ async fn create_and_verify(
     caches.record_mounted(session, &id)?;
     let starting = async {
         sources.verify_mounted(session, &id).await?;
-        match start_container(session, &id).await {
+        match start_container(session.run_session, &id).await {
             Ok(true) => {}
             Ok(false) => {
                 let reason = "the engine was restarted while it started the container";
@@ -154,7 +155,7 @@ async fn create_and_verify(
         }
         // The engine resolves them once more when it starts the container.
         sources.verify_unchanged()?;
-        verify_control_mount(session, control, &id, nonce).await
+        verify_control_mount(session.run_session, control, &id, nonce).await
     };
     let started = starting.await;
     Ok((id, started))
@@ -166,8 +167,8 @@ async fn create_from_image(
     session: &StepSession<'_>,
     spec: &ContainerSpec,
 ) -> Result<String, EngineError> {
-    let id = create_replacing_unrecorded(session, spec).await?;
-    let Some(expected) = session.state().image.clone() else {
+    let id = create_replacing_unrecorded(session.run_session, spec).await?;
+    let Some(expected) = session.run_session.state().image.clone() else {
         return Ok(id);
     };
     let created = session
@@ -189,7 +190,7 @@ async fn create_from_image(
         image: expected,
         ..spec.clone()
     };
-    create_replacing_unrecorded(session, &exact).await
+    create_replacing_unrecorded(session.run_session, &exact).await
 }
 
 /// Returns the first bind mount whose source does not exist.
@@ -207,16 +208,19 @@ fn complete_spec(
     suffix: &str,
     cached: CachedMounts,
 ) -> Result<ContainerSpec, Halt> {
-    spec.name = format!("retrial-{}{suffix}", session.run.id());
+    spec.name = format!("retrial-{}{suffix}", session.run_session.run.id());
     spec.mounts.extend(model::model_mounts(session)?);
     spec.mounts.extend(cached.mounts);
-    spec.labels = run_container_labels(session);
+    spec.labels = run_container_labels(session.run_session);
     let cached_locations = cached.locations.join("\n");
     let cached = Some(cached_locations).filter(|labels| !labels.is_empty());
-    let optional_labels = [(CACHE_LABEL, cached), (GPU_LABEL, gpu_claim(session))];
+    let optional_labels = [
+        (CACHE_LABEL, cached),
+        (GPU_LABEL, gpu_claim(session.run_session)),
+    ];
     let labels = optional_labels.map(|(name, value)| Some((name.to_owned(), value?)));
     spec.labels.extend(labels.into_iter().flatten());
-    Ok(fill_run_values(session, &spec, None))
+    Ok(fill_run_values(session.run_session, &spec, None))
 }
 
 /// Removes the run's containers, if there are any.

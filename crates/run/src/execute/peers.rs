@@ -29,7 +29,7 @@ impl RunExecution<'_> {
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
         let step = session.step;
-        session.failures.remove(step.number);
+        session.run_session.failures.remove(step.number);
         if !step.runs_on_head() {
             let work = execute_on_peers(session, others);
             self.telemetry.sample_during(session, work).await?;
@@ -60,9 +60,9 @@ impl RunExecution<'_> {
 /// Makes the other machines execute a step, and records their events.
 async fn execute_on_peers(session: &StepSession<'_>, others: &PeerNodes) -> Result<(), Halt> {
     let executed = others
-        .execute_step(session.step.number, &session.stop)
+        .execute_step(session.step.number, &session.run_session.stop)
         .await;
-    record_peer_events(session, others)?;
+    record_peer_events(session.run_session, others)?;
     Ok(executed?)
 }
 

@@ -35,9 +35,9 @@ impl ChildWatch {
         let now = Instant::now();
         self.last_probe = Some(now);
         let session = &command.session;
-        let mut children = lock(&session.children);
+        let mut children = lock(&session.run_session.children);
         let history = children.entry(session.step.number).or_default();
-        let snapshot = history.add_snapshot(&session.redact(&output), now);
+        let snapshot = history.add_snapshot(&session.run_session.redact(&output), now);
         let dead = signs
             .dead_child
             .and_then(|limit| history.find_dead_child(&snapshot, limit, now));

@@ -131,7 +131,7 @@ impl FailureWatch {
                 (finding, _) => finding,
             };
             self.first_finding = finding.map(|found| to_timed_finding(command, found));
-            if count == 0 || command.session.stop.is_cancelled() {
+            if count == 0 || command.session.run_session.stop.is_cancelled() {
                 break;
             }
             tokio::task::yield_now().await;
@@ -142,7 +142,7 @@ impl FailureWatch {
 }
 
 fn to_timed_finding(command: &StepCommand<'_>, mut found: FailedLine) -> (FailureFinding, Instant) {
-    found.line = command.session.redact(&found.line);
+    found.line = command.session.run_session.redact(&found.line);
     (FailureFinding::Line(found), Instant::now())
 }
 

@@ -19,22 +19,22 @@ use retrial_store::unpack::UnpackOptions;
 
 /// Copies `path` of the image to `to` below the run's directory for host files.
 pub async fn copy_from_image(session: &StepSession<'_>, path: &str, to: &str) -> Result<(), Halt> {
-    let state = session.state();
+    let state = session.run_session.state();
     let spec = ContainerSpec {
-        name: format!("retrial-{}-copy", session.run.id()),
+        name: format!("retrial-{}-copy", session.run_session.run.id()),
         image: state
             .image
             .clone()
-            .unwrap_or_else(|| session.plan.image.clone()),
+            .unwrap_or_else(|| session.run_session.plan.image.clone()),
         // An image without a command cannot be created; this one never runs.
         entrypoint: Some(vec!["/bin/true".to_owned()]),
         network: Some("none".to_owned()),
-        labels: run_container_labels(session),
+        labels: run_container_labels(session.run_session),
         ..ContainerSpec::default()
     };
-    let id = create_replacing_unrecorded(session, &spec).await?;
+    let id = create_replacing_unrecorded(session.run_session, &spec).await?;
     let part = format!("host/{}.part", session.step.directory_name());
-    let part = session.run.join(&part);
+    let part = session.run_session.run.join(&part);
     let copy = Extraction {
         container: &id,
         path,
@@ -56,7 +56,7 @@ pub async fn copy_from_image(session: &StepSession<'_>, path: &str, to: &str) ->
         .with_engine(|engine| engine.remove_container(&id))
         .await?;
     let unpacked = extracted?;
-    let target = host::host_files_directory(session).join(to);
+    let target = host::host_files_directory(session.run_session).join(to);
     let parent = target.parent().unwrap_or(&target);
     fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
     if target.is_dir() {

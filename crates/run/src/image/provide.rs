@@ -31,14 +31,14 @@ pub async fn pull_image(
     if is_present(session, reference, policy).await? {
         return Ok(());
     }
-    let exclusive = session.lock_exclusive().await;
+    let exclusive = session.run_session.lock_exclusive().await;
     // It may have been pulled ahead while this run waited.
     if exclusive.is_some() && is_present(session, reference, policy).await? {
         return Ok(());
     }
     // A credential helper may wait for somebody.
     let auth = run_unless_stopped(
-        &session.stop,
+        &session.run_session.stop,
         credentials::find_image_credentials(reference),
     )
     .await??;
@@ -90,12 +90,15 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
     let Some(locked) = reference.digest.take() else {
         return Ok(());
     };
-    if session.plan.lock.is_none() {
+    if session.run_session.plan.lock.is_none() {
         return Ok(());
     }
     let tagged = &reference.to_string();
-    let found_auth =
-        run_unless_stopped(&session.stop, credentials::find_image_credentials(tagged)).await?;
+    let found_auth = run_unless_stopped(
+        &session.run_session.stop,
+        credentials::find_image_credentials(tagged),
+    )
+    .await?;
     let auth = found_auth.ok().flatten();
     let query = session.with_engine(|engine| engine.fetch_registry_digest(tagged, auth.clone()));
     let now = query.await;
@@ -110,13 +113,13 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
 pub async fn build_image(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
     let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {
-        context: resolve_context(&session.plan, &build.context)?,
+        context: resolve_context(&session.run_session.plan, &build.context)?,
         dockerfile: build.dockerfile.clone(),
         args: build.args.clone(),
         tag: build.tag.clone(),
-        labels: BTreeMap::from([(label, session.plan.recipe_hash.clone())]),
+        labels: BTreeMap::from([(label, session.run_session.plan.recipe_hash.clone())]),
     };
-    let _exclusive = session.lock_exclusive().await;
+    let _exclusive = session.run_session.lock_exclusive().await;
     let build = async |progress: UnboundedSender<_>| {
         session
             .with_engine(|engine| engine.build_image(&spec, progress.clone()))
@@ -129,7 +132,12 @@ pub async fn build_image(session: &StepSession<'_>, build: &BuildStep) -> Result
 /// Returns the image that the run is launched from, if an earlier process recorded it; services have their own.
 fn recorded_image(session: &StepSession<'_>) -> Option<String> {
     let is_launched = session.step.container.is_none();
-    session.state().image.clone().filter(|_| is_launched)
+    session
+        .run_session
+        .state()
+        .image
+        .clone()
+        .filter(|_| is_launched)
 }
 
 /// Records the image that is launched.
@@ -168,9 +176,9 @@ async fn run_with_log(
     session: &StepSession<'_>,
     work: impl AsyncFnOnce(UnboundedSender<ImageProgress>) -> Result<ImageInfo, EngineError>,
 ) -> Result<ImageInfo, Halt> {
-    let directory = session.step_directory(&session.run);
+    let directory = session.step_directory(&session.run_session.run);
     std::fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
-    let path = session.output_path(&session.run);
+    let path = session.output_path(&session.run_session.run);
     let mut log = std::fs::File::create(&path).ok();
     let emit = |progress: ImageProgress| {
         let event = match progress {
@@ -215,7 +223,7 @@ async fn run_with_log(
         session.emit(event);
     };
     let work = run_with_progress(work, emit);
-    let result = session.stop.run_until_cancelled(work).await;
+    let result = session.run_session.stop.run_until_cancelled(work).await;
     result
         .ok_or(StepEnd::Stopped)?
         .map_err(|error| match error {

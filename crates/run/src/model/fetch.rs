@@ -50,13 +50,13 @@ pub fn to_model_spec(model: &ModelFetch) -> ModelSpec {
 pub(crate) async fn fetch_model(session: &StepSession<'_>, model: &ModelFetch) -> Result<(), Halt> {
     let (name, spec) = (&model.model, to_model_spec(model));
     let hub = &Hub::from_environment()?;
-    let cancelled = &session.stop;
+    let cancelled = &session.run_session.stop;
     let mut reporter = FetchReporter {
         session: *session,
         warnings: 0,
         waited_for: BTreeSet::new(),
     };
-    let before = session.state().models.get(name).cloned();
+    let before = session.run_session.state().models.get(name).cloned();
     let pinned = &ModelSpec {
         revision: before.clone().unwrap_or_else(|| spec.revision.clone()),
         ..spec.clone()
@@ -122,14 +122,14 @@ fn record_model(
     model: &str,
     fetched: FetchedModel,
 ) -> Result<(), StoreError> {
-    let mut host = session.run.read_host_record()?;
+    let mut host = session.run_session.run.read_host_record()?;
     let record = ModelRecord {
         repository: fetched.repository.clone(),
         revision: fetched.revision.clone(),
         commit: fetched.commit.clone(),
     };
     host.models.insert(model.to_owned(), record);
-    session.run.write_host_record(&host)?;
+    session.run_session.run.write_host_record(&host)?;
     let event = EventKind::Model {
         model: model.to_owned(),
         repository: fetched.repository.clone(),
@@ -139,9 +139,9 @@ fn record_model(
         bytes: fetched.total_bytes(),
         bytes_fetched: fetched.bytes_fetched,
     };
-    let mut all = self::read_fetched_models(&session.run)?;
+    let mut all = self::read_fetched_models(&session.run_session.run)?;
     all.insert(model.to_owned(), fetched);
-    session.run.write_json(MODELS_FILE, &all)?;
+    session.run_session.run.write_json(MODELS_FILE, &all)?;
     session.record(event)
 }
 

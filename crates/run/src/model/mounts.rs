@@ -16,9 +16,9 @@ use retrial_store::files::write_atomically;
 
 /// The mounts of the models that the plan fetches, for a container that a step creates.
 pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
-    let all = read_fetched_models(&session.run)?;
+    let all = read_fetched_models(&session.run_session.run)?;
     let mut mounts = Vec::new();
-    for model in session.plan.fetched_models() {
+    for model in session.run_session.plan.fetched_models() {
         let name = &model.model;
         let Some(fetched) = all.get(name) else {
             return Err(Halt::host_failure(format!("model {name} was not fetched")));
@@ -44,7 +44,7 @@ pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
                 }
             }
             MountForm::Files => mount_file_by_file(fetched, &model.mount.target),
-            MountForm::HubCache => mount_hub_cache(session, model, fetched)?,
+            MountForm::HubCache => mount_hub_cache(session.run_session, model, fetched)?,
         };
         if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
             return Err(Halt::host_failure(format!(

@@ -37,7 +37,7 @@ pub(crate) async fn compare_images(
     };
     let here = if session.step.runs_on_head() {
         let here = pulled_image(session).await;
-        here.map(|image| (session.node_name(), image))
+        here.map(|image| (session.run_session.node_name(), image))
     } else {
         None
     };

@@ -25,8 +25,8 @@ pub async fn collect_results(
     pattern: &str,
 ) -> Result<(), Halt> {
     let missing = |reason: String, advice: &str| Halt::failure(StepFault::NoResult, reason, advice);
-    let producing_step = session.plan.step(producer);
-    let step_control = producing_step.map(|step| session.control.step_control(step));
+    let producing_step = session.run_session.plan.step(producer);
+    let step_control = producing_step.map(|step| session.run_session.control.step_control(step));
     let control = step_control.filter(StepControl::is_prepared);
     let directories = match &control {
         Some(control) => control.find_result_directories(pattern),
@@ -39,7 +39,10 @@ pub async fn collect_results(
             let file = control.and_then(|control| control.find_result_file(pattern));
             if let Some(file) = file {
                 return Err(missing(
-                    format!("{} is a file, not a directory", session.redact(&file)),
+                    format!(
+                        "{} is a file, not a directory",
+                        session.run_session.redact(&file)
+                    ),
                     "let `results:` name the directory of the file, and `file:` of each figure the file",
                 ));
             }
@@ -50,7 +53,7 @@ pub async fn collect_results(
         }
         several => {
             let paths = join(several.iter().map(|directory| &directory.path), ", ");
-            let list = session.redact(&paths);
+            let list = session.run_session.redact(&paths);
             let count = several.len();
             return Err(missing(
                 format!("{pattern} matches {count} directories: {list}"),
@@ -58,22 +61,23 @@ pub async fn collect_results(
             ));
         }
     };
-    let Some(measured) = session.plan.measurements.get(measurement) else {
+    let Some(measured) = session.run_session.plan.measurements.get(measurement) else {
         let reason = "the plan has nothing to collect";
         return Err(Halt::failure(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
-    let started = session.state().started.get(&producer).cloned();
+    let started = session.run_session.state().started.get(&producer).cloned();
     copy_results(session, directory, &to, started).await
 }
 
 /// Copies the results of a failed step into the step's own directory: they are evidence, not a result. Copy
 /// errors are ignored.
 pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern: &str) {
-    let Some(source) = session.plan.step(producer) else {
+    let Some(source) = session.run_session.plan.step(producer) else {
         return;
     };
     let directories = session
+        .run_session
         .control
         .step_control(source)
         .find_result_directories(pattern);
@@ -88,6 +92,7 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
 /// Returns the directory from which a step collected results before.
 fn find_collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
     let path = session
+        .run_session
         .state()
         .collected
         .get(&session.step.number)
@@ -104,18 +109,18 @@ async fn copy_results(
     started: Option<Moment>,
 ) -> Result<(), Halt> {
     let path = &directory.path;
-    let target = session.run.join(to);
+    let target = session.run_session.run.join(to);
     let part = target.with_extension("part");
     let absent = format!(
         "{} was removed before it could be collected",
-        session.redact(path)
+        session.run_session.redact(path)
     );
     let max_bytes = match session.step.action {
         Action::Collect { max_bytes, .. } => max_bytes,
         _ => None,
     };
     let copy = Extraction {
-        container: &session.require_container()?,
+        container: &session.run_session.require_container()?,
         path,
         target: &part,
         length: directory.length,
@@ -127,7 +132,7 @@ async fn copy_results(
         too_large: "write less there, or allow more with `max_results:` in the recipe",
     };
     let unpacked = extract_path(session, copy).await?;
-    let (redactor, unsearched) = (session.redactor.clone(), part.clone());
+    let (redactor, unsearched) = (session.run_session.redactor.clone(), part.clone());
     let finish = move || {
         if let Some(redactor) = redactor {
             redactor.redact_directory(&part)?;
@@ -135,7 +140,7 @@ async fn copy_results(
         remove_directory(&target)?;
         rename_synced(&part, &target)
     };
-    let finished = run_on_thread(&session.stop, finish).await;
+    let finished = run_on_thread(&session.run_session.stop, finish).await;
     // They may still contain a secret.
     finished.inspect_err(|_| drop(remove_directory(&unsearched)))??;
     record_collected(session, path, to, &unpacked)
@@ -155,10 +160,15 @@ pub fn record_collected(
     unpacked: &UnpackSummary,
 ) -> Result<(), Halt> {
     let omitted = unpacked.omitted.iter();
-    let omitted_names = omitted.map(|text| session.redact(text)).collect();
-    let older = unpacked.older.iter().map(|name| session.redact(name));
+    let omitted_names = omitted
+        .map(|text| session.run_session.redact(text))
+        .collect();
+    let older = unpacked
+        .older
+        .iter()
+        .map(|name| session.run_session.redact(name));
     let event = EventKind::Collected {
-        from: session.redact(from),
+        from: session.run_session.redact(from),
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,

@@ -38,10 +38,16 @@ pub fn judge_files(files: &RunFiles<'_>) -> Verdict {
 
 /// The judge step: writes the verdict to `verdict.json`.
 pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict, Halt> {
-    let (run, require_accuracy) = (session.run.clone(), session.options.require_accuracy);
+    let (run, require_accuracy) = (
+        session.run_session.run.clone(),
+        session.run_session.options.require_accuracy,
+    );
     let judge = move || judge_run(&run, require_accuracy);
-    let verdict = run_on_thread(&session.stop, judge).await??;
-    session.run.write_json("verdict.json", &verdict)?;
+    let verdict = run_on_thread(&session.run_session.stop, judge).await??;
+    session
+        .run_session
+        .run
+        .write_json("verdict.json", &verdict)?;
     let event = EventKind::Judged {
         outcome: verdict.qualified_outcome().to_string(),
         sentence: verdict.sentence().clone(),
@@ -58,18 +64,32 @@ pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
     };
     let needing = match &session.step.action {
         Action::StartService(_) => session
+            .run_session
             .plan
             .steps_needing_service(session.step.number)
             .next(),
-        Action::StopService(ending) => session.plan.steps_needing_service(ending.of).next(),
+        Action::StopService(ending) => session
+            .run_session
+            .plan
+            .steps_needing_service(ending.of)
+            .next(),
         _ => None,
     };
     let (measurement, trial) = needing.unwrap_or(session.step).measurement_and_trial()?;
     // Only whole stages count: the latest one before this trial.
     let mut stages = all_stages.iter().copied().enumerate().rev();
-    let warmup = session.plan.measurements.get(measurement)?.warmup;
+    let warmup = session
+        .run_session
+        .plan
+        .measurements
+        .get(measurement)?
+        .warmup;
     let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
-    let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
+    let (directory, plan, state) = (
+        session.run_session.run.clone(),
+        session.run_session.plan.clone(),
+        session.run_session.state(),
+    );
     let owned_stages = all_stages.clone();
     let decide = move || {
         let files = RunFiles::without_telemetry(&directory, &plan, &state);
@@ -80,7 +100,10 @@ pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
         evidence.stages.clone_from(&owned_stages);
         verdict::decide_stage(&gather_context(&files), &evidence, decided)
     };
-    match run_on_thread(&session.stop, decide).await.ok()? {
+    match run_on_thread(&session.run_session.stop, decide)
+        .await
+        .ok()?
+    {
         StageDecision::Stop { reason } => {
             Some(format!("decided after {completed} trials: {reason}"))
         }

@@ -14,7 +14,7 @@ use retrial_store::pack::pack_directories;
 /// Restores the collected results that a check reads, unless they were measured in this container.
 pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;
-    let state = session.state();
+    let state = session.run_session.state();
     let Some(measured) = session
         .step
         .measured_step()
@@ -23,6 +23,7 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
         return Ok(());
     };
     let collecting = session
+        .run_session
         .plan
         .result_steps(measured)
         .filter(|step| state.is_done(step.number));
@@ -31,18 +32,23 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
             .measurement_and_trial()
             .filter(|_| step.collects_results())?;
         let top = state.collected.get(&step.number)?.trim_start_matches('/');
-        let directory = session.plan.results_directory(measurement, trial);
-        Some((session.run.join(&directory), PathBuf::from(top)))
+        let directory = session
+            .run_session
+            .plan
+            .results_directory(measurement, trial);
+        Some((session.run_session.run.join(&directory), PathBuf::from(top)))
     });
     let directories: Vec<(PathBuf, PathBuf)> = collected_directories.collect();
-    let archive = session.step_directory(&session.local).join("results.tar");
+    let archive = session
+        .step_directory(&session.run_session.local)
+        .join("results.tar");
     let packing = archive.clone();
     let pack = move || {
         let packed = pack_directories(&directories, &packing)?;
         set_mode(&packing, 0o644)?;
         Ok::<_, StoreError>(packed)
     };
-    let packed = run_on_thread(&session.stop, pack).await??;
+    let packed = run_on_thread(&session.run_session.stop, pack).await??;
     command.files.link_results_archive(&archive)?;
     fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
     let files = packed.files;

@@ -26,21 +26,25 @@ pub async fn emit_figures(session: &StepSession<'_>) {
     let Some((measurement, trial)) = step.measurement_and_trial() else {
         return;
     };
-    let mut steps = session.plan.steps.iter();
+    let mut steps = session.run_session.plan.steps.iter();
     if steps.any(|other| {
         other.number > step.number && other.measurement_and_trial() == step.measurement_and_trial()
     }) {
         return;
     }
-    let Some(measured) = session.plan.measurements.get(measurement) else {
+    let Some(measured) = session.run_session.plan.measurements.get(measurement) else {
         return;
     };
-    let mut state = JournalState::clone(&session.state());
+    let mut state = JournalState::clone(&session.run_session.state());
     let done = StepEnd::Done { exit_code: None };
     state.ended.insert(step.number, (done, Moment::now()));
-    let (directory, plan) = (session.run.clone(), session.plan.clone());
+    let (directory, plan) = (
+        session.run_session.run.clone(),
+        session.run_session.plan.clone(),
+    );
     let read = move || trial_figures(&directory, &plan, &state, (measurement, trial));
-    let figures = tokio::time::timeout(READ_TIMEOUT, run_on_thread(&session.stop, read)).await;
+    let figures =
+        tokio::time::timeout(READ_TIMEOUT, run_on_thread(&session.run_session.stop, read)).await;
     let event = EventKind::Measured {
         trial: measured.trial_name(trial),
         figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
@@ -69,8 +73,8 @@ fn trial_figures(
     let Some(measured) = trials.find(|candidate| candidate.trial == trial) else {
         return Vec::new();
     };
-    let published = evidence.expect.iter().map(|(name, _)| name);
-    let declared = evidence.figures.iter().map(|(name, _)| name);
+    let published = evidence.plan.expect.iter().map(|(name, _)| name);
+    let declared = evidence.plan.figures.iter().map(|(name, _)| name);
     let figures = published.chain(declared).filter_map(|requested| {
         let mut figures = measured.figures.iter();
         let (name, figure) = figures.find(|(name, _)| name.eq_ignore_ascii_case(requested))?;

@@ -25,7 +25,7 @@ pub async fn start_service(
     let reattach = prepare_container(session, service, reattach).await?;
     let command = StepCommand::for_service(session, service)?;
     let result = follow_until_ready(service, &command, reattach).await;
-    session.set_deadline(Some(DEADLINE_GRACE_S))?;
+    session.run_session.set_deadline(Some(DEADLINE_GRACE_S))?;
     let halt = match result {
         Ok(exec) => {
             let service_name = service.service.clone();
@@ -51,17 +51,17 @@ async fn prepare_container(
     let Some(own) = &service.own_container else {
         return Ok(reattach);
     };
-    let state = session.state();
+    let state = session.run_session.state();
     if let Some(id) = state.service_containers.get(&session.step.number) {
         let found = session
             .with_engine(|engine| engine.inspect_container(id))
             .await?;
-        let control = &session.service_controls[&service.service];
+        let control = &session.run_session.service_controls[&service.service];
         let begun = control.step_control(session.step).has_started();
         if reattach && begun && found.is_some_and(|found| found.running) {
             return Ok(true);
         }
-        container::discard_container(session, id).await?;
+        container::discard_container(session.run_session, id).await?;
     }
     container::create_service_container(session, &service.service, own).await?;
     Ok(false)
@@ -113,10 +113,10 @@ fn ended_early_error(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepE
 
 /// Stops a service that was ready.
 pub async fn stop_service(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Halt> {
-    let Some((start, service)) = session.plan.started_service(ending.of) else {
+    let Some((start, service)) = session.run_session.plan.started_service(ending.of) else {
         return Ok(());
     };
-    let started = StepSession::new(session, start);
+    let started = StepSession::new(session.run_session, start);
     let command = StepCommand::for_service(&started, service)?;
     // Read before it is stopped: afterwards every service has ended.
     let ended = find_unnoticed_end(session, &command).await?;
@@ -139,7 +139,7 @@ async fn find_unnoticed_end(
     session: &StepSession<'_>,
     command: &StepCommand<'_>,
 ) -> Result<Option<String>, Halt> {
-    if session.stop.is_cancelled() || !command.files.has_started() {
+    if session.run_session.stop.is_cancelled() || !command.files.has_started() {
         return Ok(None);
     }
     if let Some(exit) = command.files.read_exit() {
@@ -172,7 +172,7 @@ async fn shut_down(
     let command = StepCommand::for_service(started, service)?;
     let files = &command.files;
     if files.has_started() && has_container(session, &command).await? {
-        let ending = effective_ending(session, service.stop);
+        let ending = effective_ending(session.run_session, service.stop);
         if files.read_exit().is_some() {
             command.terminate_leftovers(ending).await;
         } else if !command.terminate(ending).await {
@@ -191,9 +191,9 @@ async fn shut_down(
     let exit_code = files.read_exit().map(|exit| exit.code);
     let start = started.step.number;
     if service.own_container.is_some()
-        && let Some(id) = session.state().service_containers.get(&start)
+        && let Some(id) = session.run_session.state().service_containers.get(&start)
     {
-        container::discard_container(session, id).await?;
+        container::discard_container(session.run_session, id).await?;
     }
     let service_name = service.service.clone();
     let event = EventKind::ServiceEnded {

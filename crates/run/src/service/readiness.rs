@@ -166,7 +166,8 @@ pub async fn is_ready(service: &ServiceStep, command: &StepCommand<'_>) -> Resul
     };
     let mut spec = ExecSpec::as_root(["/bin/sh", "-c", script, &target]);
     let session = &command.session;
-    spec.env.push(step_mark(&session.run, session.step));
+    spec.env
+        .push(step_mark(&session.run_session.run, session.step));
     let code = run_probe(command, &spec, true).await?;
     if code == Some(127) {
         let reason = format!("the image has no curl, wget or bash that could query {target}");
@@ -194,6 +195,7 @@ async fn run_probe(
                 // The service hangs, or the engine.
                 Err(_) => {
                     session
+                        .run_session
                         .engine
                         .call_once(|engine| engine.inspect_container(container))
                         .await?

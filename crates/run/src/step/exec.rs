@@ -27,7 +27,7 @@ pub async fn run_in_container(
 ) -> Result<i64, Halt> {
     let command = StepCommand::for_container(session, command)?;
     let end = follow_to_end(&command, reattach).await;
-    session.set_deadline(Some(DEADLINE_GRACE_S))?;
+    session.run_session.set_deadline(Some(DEADLINE_GRACE_S))?;
     end
 }
 
@@ -37,10 +37,10 @@ pub async fn run_on_host(
     command: &ExecStep,
     reattach: bool,
 ) -> Result<i64, Halt> {
-    let files = host::host_files_directory(session);
+    let files = host::host_files_directory(session.run_session);
     fs::create_dir_all(&files).map_err(StoreError::io("create", &files))?;
     if !reattach {
-        session.host_control.lay_out_for_host()?;
+        session.run_session.host_control.lay_out_for_host()?;
     }
     follow_to_end(&StepCommand::for_host(session, command), reattach).await
 }
@@ -61,7 +61,9 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
             let current_leftovers = command.find_leftovers().await;
             let leftovers = current_leftovers.unwrap_or_else(|| exit.leftovers.clone());
             if !leftovers.is_empty() {
-                let redacted_processes = leftovers.iter().map(|process| session.redact(process));
+                let redacted_processes = leftovers
+                    .iter()
+                    .map(|process| session.run_session.redact(process));
                 let processes = redacted_processes.collect();
                 session.record(EventKind::LeftoverProcesses { processes })?;
                 command.terminate_leftovers(StopPolicy::OF_COMMANDS).await;

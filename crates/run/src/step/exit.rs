@@ -24,14 +24,14 @@ pub fn verify_exit(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, St
         return Err(StepEnd::failure(
             StepFault::Host,
             container_end_reason(&command.control, ""),
-            resume_advice(session),
+            resume_advice(session.run_session),
         ));
     }
     let code = exit.code;
-    let full = session.find_full_disk();
+    let full = session.run_session.find_full_disk();
     let killed = exit.oom_kills.unwrap_or(0);
     let (fault, reason, advice) = if exit.is_disk_full || full.is_some() {
-        let path = full.unwrap_or(session.run.path());
+        let path = full.unwrap_or(session.run_session.run.path());
         let reason = format!(
             "the disk of {} is full: the step's output may be truncated",
             path.display()
@@ -60,7 +60,13 @@ pub fn verify_exit(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, St
 
 fn exit_advice(command: &StepCommand<'_>, code: i64) -> String {
     let StepCommand { session, exec, .. } = command;
-    let is_collected = |of| session.plan.result_steps(of).any(Step::collects_results);
+    let is_collected = |of| {
+        session
+            .run_session
+            .plan
+            .result_steps(of)
+            .any(Step::collects_results)
+    };
     match exec.purpose {
         _ if code == 127 && exec.shell.is_none() => {
             "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()
@@ -68,7 +74,7 @@ fn exit_advice(command: &StepCommand<'_>, code: i64) -> String {
         CommandPurpose::Check { of, .. } if is_collected(of) => format!(
             "read its output; once the cause is fixed, `retrial resume {}` runs it again on the collected \
              results, without measuring again",
-            session.run.id()
+            session.run_session.run.id()
         ),
         _ => "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
     }

@@ -111,7 +111,7 @@ pub async fn follow_step<M: StepObserver>(
             }
             return Ok(FollowOutcome::Exited(exit));
         }
-        if session.stop.is_cancelled() {
+        if session.run_session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
         meanwhile.check_files()?;
@@ -128,13 +128,13 @@ pub async fn follow_step<M: StepObserver>(
             let found = failure.probe_children(command).await;
             found.map_err(|end| meanwhile.on_failure(end))?;
         }
-        if grew && session.options.all_output {
+        if grew && session.run_session.options.all_output {
             // A step may print faster than it is read: signals must still be handled.
             tokio::task::yield_now().await;
         } else {
             tokio::select! {
                 () = watch.wait_for_change(MAX_CHECK_INTERVAL) => {}
-                () = session.stop.cancelled() => {}
+                () = session.run_session.stop.cancelled() => {}
                 awaited = meanwhile.wait_for_outcome() => {
                     let outcome = awaited?;
                     if control.read_exit().is_none() {
@@ -172,7 +172,7 @@ fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), S
     let exec = command.exec;
     let silent = last_output.elapsed().as_secs();
     let total_age = command.session.age();
-    let age = total_age.saturating_sub(command.session.engine.waited_time());
+    let age = total_age.saturating_sub(command.session.run_session.engine.waited_time());
     let reason = if age >= Duration::from_secs(exec.timeout_s) {
         format!(
             "it did not finish within {}",
@@ -214,7 +214,7 @@ impl LivenessProbe {
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
         {
-            let reason = match started.query_status(&command.session).await {
+            let reason = match started.query_status(command.session.run_session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
                     format!("it reported exit code 0 but ended with {code}")
                 }
@@ -241,6 +241,7 @@ impl LivenessProbe {
         if let Some(container) = &command.container {
             // Without a response from the engine, only the files show the container's state.
             let inspection = session
+                .run_session
                 .engine
                 .call_once(|engine| engine.inspect_container(container));
             let state = inspection.await.ok()?;
@@ -249,7 +250,7 @@ impl LivenessProbe {
             }
         }
         let status = match &mut self.started {
-            Some(started) => started.query_status(session).await?,
+            Some(started) => started.query_status(session.run_session).await?,
             None => ExecStatus::Unknown,
         };
         match status {
@@ -281,7 +282,7 @@ impl LivenessProbe {
             return None;
         }
         let killed = files.read_oom_counts().0.zip(found.oom_kills);
-        let (fault, reason, advice) = if let Some(path) = session.find_full_disk() {
+        let (fault, reason, advice) = if let Some(path) = session.run_session.find_full_disk() {
             let reason = format!(
                 "the disk of {} is full: the step could not write its exit code",
                 path.display()
@@ -294,7 +295,10 @@ impl LivenessProbe {
             let reason = format!(
                 "the step's shell was killed before it could write its exit code (exit code {code})"
             );
-            let advice = format!("continue with: retrial resume {}", session.run.id());
+            let advice = format!(
+                "continue with: retrial resume {}",
+                session.run_session.run.id()
+            );
             (StepFault::Host, reason, advice)
         } else {
             let reason = format!("the step could not be started (exit code {code})");
@@ -323,7 +327,11 @@ fn missing_container_end(command: &StepCommand<'_>, state: Option<ContainerState
             }
         }
     };
-    StepEnd::failure(StepFault::Host, reason, resume_advice(&command.session))
+    StepEnd::failure(
+        StepFault::Host,
+        reason,
+        resume_advice(command.session.run_session),
+    )
 }
 
 /// ` with exit code 137`, if there is one.

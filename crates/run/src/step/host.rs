@@ -49,7 +49,12 @@ pub fn host_files_directory(session: &RunSession) -> PathBuf {
 /// Starts the host's side of a step, in a session of its own: it survives a hangup or a Ctrl-C at our
 /// terminal.
 pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Halt> {
-    let control = session.host_control.path().display().to_string();
+    let control = session
+        .run_session
+        .host_control
+        .path()
+        .display()
+        .to_string();
     let mut process = Command::new("setsid");
     process
         .args(step_command(&control, session.step, command))
@@ -59,12 +64,12 @@ pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<
                 .iter()
                 .filter_map(|name| Some((name, std::env::var_os(name)?))),
         )
-        .envs(run_variables(session))
+        .envs(run_variables(session.run_session))
         .envs(command.env.iter().map(|(name, value)| (name, value)))
-        .envs([step_mark(&session.run, session.step)])
+        .envs([step_mark(&session.run_session.run, session.step)])
         .envs(redact::redaction_environment(
             &command.secrets,
-            &session.secrets,
+            &session.run_session.secrets,
         ))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -72,7 +77,7 @@ pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<
     let directory = command
         .workdir
         .clone()
-        .map_or_else(|| host_files_directory(session), PathBuf::from);
+        .map_or_else(|| host_files_directory(session.run_session), PathBuf::from);
     if !directory.is_dir() {
         return Err(Halt::failure(
             StepFault::Request,

@@ -26,10 +26,10 @@ pub struct Mirror {
 impl Mirror {
     /// Opens the copy for a started step. None if its output is in the run's directory itself.
     pub fn for_step(session: &StepSession<'_>) -> Option<Self> {
-        if !session.has_scratch() {
+        if !session.run_session.has_scratch() {
             return None;
         }
-        let path = session.output_path(&session.run);
+        let path = session.output_path(&session.run_session.run);
         let copy = File::options().create(true).append(true).open(path).ok()?;
         let copied = copy.metadata().ok()?.len();
         Some(Self {
@@ -56,17 +56,17 @@ impl Mirror {
 
 /// Copies the whole output of a step that has ended: secrets may have been removed from it.
 pub async fn copy_complete_output(session: &StepSession<'_>) -> Result<(), Halt> {
-    if !session.has_scratch() {
+    if !session.run_session.has_scratch() {
         return Ok(());
     }
     let (from, to) = (
-        session.output_path(&session.local),
-        session.output_path(&session.run),
+        session.output_path(&session.run_session.local),
+        session.output_path(&session.run_session.run),
     );
     let copy = move || {
         let part = to.with_extension("part");
         fs::copy(from, &part).map_err(StoreError::io("write", &part))?;
         fs::rename(&part, to).map_err(StoreError::io("rename", &part))
     };
-    Ok(run_on_thread(&session.stop, copy).await??)
+    Ok(run_on_thread(&session.run_session.stop, copy).await??)
 }

@@ -35,25 +35,31 @@ const DISPLAY_INTERVAL: Duration = Duration::from_millis(100);
 /// Opens a step's output, following no link.
 pub fn open_output(session: &StepSession<'_>) -> Result<File, StoreError> {
     let relative = Path::new(&session.step.directory_name()).join("output.log");
-    open::open_beneath(&session.local.steps_directory(), &relative)
+    open::open_beneath(&session.run_session.local.steps_directory(), &relative)
 }
 
 /// Creates the output of a step, and its control directory. Output of an earlier attempt is moved
 /// aside.
 pub fn create_output(command: &StepCommand<'_>) -> Result<(), StoreError> {
     let session = &command.session;
-    let path = session.output_path(&session.local);
-    let directory = session.step_directory(&session.run);
+    let path = session.output_path(&session.run_session.local);
+    let directory = session.step_directory(&session.run_session.run);
     if directory.exists() {
         let name = |attempt| format!("{}.{attempt}", session.step.directory_name());
-        let mut free = (1..10_000).map(|attempt| session.run.steps_directory().join(name(attempt)));
+        let mut free = (1..10_000).map(|attempt| {
+            session
+                .run_session
+                .run
+                .steps_directory()
+                .join(name(attempt))
+        });
         if let Some(aside) = free.find(|aside| !aside.exists()) {
             fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;
         }
     }
     fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
-    if session.has_scratch() {
-        let local = session.step_directory(&session.local);
+    if session.run_session.has_scratch() {
+        let local = session.step_directory(&session.run_session.local);
         // The run's directory contains the output of an earlier attempt.
         let _ = fs::remove_dir_all(&local);
         fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
@@ -71,7 +77,7 @@ pub async fn finalize_output(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;
     // Only the container's root can have removed the name.
     let _ = command.files.remove_output_link();
-    let path = session.output_path(&session.local);
+    let path = session.output_path(&session.run_session.local);
     let file = open_output(session)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
         .map_err(StoreError::io("change the permissions of", &path))?;
@@ -81,9 +87,12 @@ pub async fn finalize_output(command: &StepCommand<'_>) -> Result<(), Halt> {
         cut.and_then(|file| file.set_len(limit))
             .map_err(StoreError::io("cut", &path))?;
     }
-    if let Some(redactor) = session.redactor.clone() {
+    if let Some(redactor) = session.run_session.redactor.clone() {
         let output = path.clone();
-        let redacted = run_on_thread(&session.stop, move || redactor.redact_file(&output)).await;
+        let redacted = run_on_thread(&session.run_session.stop, move || {
+            redactor.redact_file(&output)
+        })
+        .await;
         if redacted.is_err() {
             // It may still contain a secret.
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
@@ -133,7 +142,7 @@ impl<'a> OutputFollower<'a> {
     /// Reads new output; returns false if there is none.
     pub fn read_new_output(&mut self) -> bool {
         self.mirror_new_output();
-        if self.session.options.all_output {
+        if self.session.run_session.options.all_output {
             return self.read_block();
         }
         let length = self.current_length();
@@ -153,7 +162,7 @@ impl<'a> OutputFollower<'a> {
     /// Reads only the current content: a process may write forever.
     pub fn emit_remaining_output(&mut self) {
         let length = self.current_length();
-        if !self.session.options.all_output {
+        if !self.session.run_session.options.all_output {
             self.length = length;
             self.emit_latest_lines(true);
             return;
@@ -229,7 +238,7 @@ fn emit_line(session: &StepSession<'_>, line: &str) {
 /// The last lines of a step's output, sanitized and shortened.
 pub fn read_last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
     let read = || -> Result<Vec<u8>, StoreError> {
-        let path = session.output_path(&session.local);
+        let path = session.output_path(&session.run_session.local);
         let mut file = open_output(session)?;
         let io = || StoreError::io("read", &path);
         let length = file.metadata().map_err(io())?.len();

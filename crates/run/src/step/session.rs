@@ -1,6 +1,5 @@
 //! One step of the plan, as a process executes it.
 
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,33 +15,24 @@ use retrial_store::{RunDirectory, StoreError};
 /// A session at one step of its plan.
 #[derive(Clone, Copy)]
 pub struct StepSession<'a> {
-    session: &'a RunSession,
+    /// The session of the whole run.
+    pub run_session: &'a RunSession,
     /// The step, with run-time values filled into its texts.
     pub step: &'a Step,
 }
 
-impl Deref for StepSession<'_> {
-    type Target = RunSession;
-
-    fn deref(&self) -> &RunSession {
-        self.session
-    }
-}
-
 impl<'a> StepSession<'a> {
     /// Returns the session at a step of its plan.
-    pub fn new(session: &'a RunSession, step: &'a Step) -> Self {
-        Self { session, step }
-    }
-
-    /// Returns the session of the whole run.
-    pub fn run_session(&self) -> &'a RunSession {
-        self.session
+    pub fn new(run_session: &'a RunSession, step: &'a Step) -> Self {
+        Self { run_session, step }
     }
 
     /// Returns when the step began, if it has.
     pub fn start_time(&self) -> Option<Moment> {
-        lock(&self.state).started.get(&self.step.number).cloned()
+        lock(&self.run_session.state)
+            .started
+            .get(&self.step.number)
+            .cloned()
     }
 
     /// Returns the time since the step began; 0 if it has not.
@@ -57,7 +47,7 @@ impl<'a> StepSession<'a> {
     /// # Errors
     /// As [`RunSession::record`].
     pub fn record(&self, event: EventKind) -> Result<(), StoreError> {
-        self.record_event(self.new_event(event))
+        self.run_session.record_event(self.new_event(event))
     }
 
     /// Records a warning of the step.
@@ -89,7 +79,7 @@ impl<'a> StepSession<'a> {
     {
         // A journal that cannot be written fails the step at its end.
         let report = |text| drop(self.warn(text));
-        self.session
+        self.run_session
             .engine
             .call_with_retries(operation, report)
             .await
@@ -106,12 +96,16 @@ impl<'a> StepSession<'a> {
     /// Emits an event that the journal does not store, or already has.
     pub fn emit(&self, event: EventKind) {
         // The run continues without a listener.
-        let _ = self.events.send(self.new_event(event));
+        let _ = self.run_session.events.send(self.new_event(event));
     }
 
     /// [`Self::emit`] for another thread, as long as the step runs.
     pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
-        let (events, step, node) = (self.events.clone(), self.step.clone(), self.node_name());
+        let (events, step, node) = (
+            self.run_session.events.clone(),
+            self.step.clone(),
+            self.run_session.node_name(),
+        );
         move |event| {
             // The run continues without a listener.
             let _ = events.send(Event::new(&node, Some(&step), event));
@@ -119,7 +113,7 @@ impl<'a> StepSession<'a> {
     }
 
     fn new_event(&self, kind: EventKind) -> Event {
-        Event::new(&self.node_name(), Some(self.step), kind)
+        Event::new(&self.run_session.node_name(), Some(self.step), kind)
     }
 
     /// Returns the step's directory in that of a run, or in the part of it on this machine's own disk.

@@ -86,13 +86,18 @@ impl<'a> StepCommand<'a> {
     /// # Errors
     /// If there is none.
     pub fn for_container(session: &StepSession<'a>, exec: &'a ExecStep) -> Result<Self, Halt> {
-        let container = Some(session.require_container()?);
-        Ok(Self::new(session, exec, container, &session.control))
+        let container = Some(session.run_session.require_container()?);
+        Ok(Self::new(
+            session,
+            exec,
+            container,
+            &session.run_session.control,
+        ))
     }
 
     /// Returns the command on this machine.
     pub fn for_host(session: &StepSession<'a>, exec: &'a ExecStep) -> Self {
-        Self::new(session, exec, None, &session.host_control)
+        Self::new(session, exec, None, &session.run_session.host_control)
     }
 
     /// Returns the command of a service, in the container where it runs.
@@ -103,11 +108,11 @@ impl<'a> StepCommand<'a> {
         if service.own_container.is_none() {
             return Self::for_container(session, &service.command);
         }
-        let state = session.state();
+        let state = session.run_session.state();
         let id = state.service_containers.get(&session.step.number).cloned();
         let id =
             id.ok_or_else(|| Halt::host_failure("the service's container no longer exists"))?;
-        let control = &session.service_controls[&service.service];
+        let control = &session.run_session.service_controls[&service.service];
         Ok(Self::new(session, &service.command, Some(id), control))
     }
 
@@ -120,12 +125,12 @@ impl<'a> StepCommand<'a> {
             )?)));
         };
         let after = self.exec.timeout_s.saturating_add(DEADLINE_GRACE_S);
-        session.set_deadline(Some(after))?;
+        session.run_session.set_deadline(Some(after))?;
         let spec = self.exec_spec();
         let started = session.with_engine(|engine| engine.exec_detached(container, &spec));
         match started.await {
             Ok(id) => Ok(StartedCommand::Exec(id)),
-            Err(error) => Err(start_refusal(session, container, &error).await),
+            Err(error) => Err(start_refusal(session.run_session, container, &error).await),
         }
     }
 
@@ -133,10 +138,10 @@ impl<'a> StepCommand<'a> {
     pub fn exec_spec(&self) -> ExecSpec {
         let (session, exec) = (&self.session, self.exec);
         let mut env = exec.env.clone();
-        env.push(step_mark(&session.run, session.step));
+        env.push(step_mark(&session.run_session.run, session.step));
         env.extend(redact::redaction_environment(
             &exec.secrets,
-            &session.secrets,
+            &session.run_session.secrets,
         ));
         ExecSpec {
             command: step_command(CONTROL_MOUNT, session.step, exec),
@@ -162,6 +167,7 @@ impl<'a> StepCommand<'a> {
             // The script hangs, or the engine.
             let state = self
                 .session
+                .run_session
                 .engine
                 .call_once(|engine| engine.inspect_container(container));
             state.await.map(|_| None)
@@ -178,6 +184,7 @@ impl<'a> StepCommand<'a> {
         let spec = self.script_exec_spec(name, arguments);
         let answer = self
             .session
+            .run_session
             .engine
             .call_once(|engine| engine.exec_attached(container, &spec));
         let output = answer.await.ok()?;
@@ -200,7 +207,7 @@ impl<'a> StepCommand<'a> {
         let words = self.script_command_line(name, arguments);
         let mut spec = ExecSpec::as_root(words);
         spec.env
-            .push(step_mark(&self.session.run, self.session.step));
+            .push(step_mark(&self.session.run_session.run, self.session.step));
         spec
     }
 
@@ -209,7 +216,7 @@ impl<'a> StepCommand<'a> {
             return None;
         };
         let mut process = Command::new(shell);
-        let mark = step_mark(&self.session.run, self.session.step);
+        let mark = step_mark(&self.session.run_session.run, self.session.step);
         process.args(words).envs([mark]);
         process.stdin(Stdio::null()).stderr(Stdio::null());
         process.kill_on_drop(true);

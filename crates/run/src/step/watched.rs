@@ -48,7 +48,7 @@ impl<'a> StepDependencies<'a> {
         steps.push(session.step.number);
         Ok(Self {
             session,
-            services: watch_services(session.run_session(), needs)?,
+            services: watch_services(session.run_session, needs)?,
             steps,
         })
     }
@@ -126,7 +126,7 @@ impl WatchedService<'_> {
         };
         // The host and the run's container are intact: other measurements continue.
         if let StepEnd::Failed { fault, .. } = &mut end
-            && self.command.session.find_full_disk().is_none()
+            && self.command.session.run_session.find_full_disk().is_none()
         {
             *fault = StepFault::Command;
         }
@@ -169,7 +169,7 @@ impl WatchedService<'_> {
     fn to_measurement_fault(&self, end: StepEnd) -> StepEnd {
         let session = &self.command.session;
         let (name, step) = (&self.service.service, session.step.directory_name());
-        let node = session.options.machine.as_ref();
+        let node = session.run_session.options.machine.as_ref();
         let below = node.map_or_else(String::new, RunMachine::run_subdirectory);
         with_last_lines(session, end).map_reason(|reason| {
             format!(
@@ -189,6 +189,7 @@ impl StepObserver for StepDependencies<'_> {
     fn check_files(&mut self) -> Result<(), StepEnd> {
         let steps = self.steps.iter().copied();
         self.session
+            .run_session
             .failures
             .find_first(steps)
             .map_or(Ok(()), Err)?;

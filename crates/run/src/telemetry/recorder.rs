@@ -61,9 +61,9 @@ impl TelemetryRecorder {
     ) -> Result<T, Halt> {
         let started = session.start_time().unwrap_or_else(Moment::now);
         let starting = self.start_sampling(session, session.emitter());
-        if session.plan.assigned_gpus.is_none() {
+        if session.run_session.plan.assigned_gpus.is_none() {
             let (_, end) = tokio::join!(starting, work);
-            self.end_sampling(session).await;
+            self.end_sampling(session.run_session).await;
             return end;
         }
         let Some(first_sample) = starting.await else {
@@ -72,7 +72,7 @@ impl TelemetryRecorder {
         // A sensor that hangs does not hold the measurement up.
         let _ = timeout(FIRST_SAMPLE_TIMEOUT, first_sample).await;
         let end = work.await;
-        self.end_sampling(session).await;
+        self.end_sampling(session.run_session).await;
         if end.is_ok() {
             warn_of_idle_gpus(session, started)?;
         }
@@ -85,20 +85,20 @@ impl TelemetryRecorder {
         session: &StepSession<'_>,
         emit: impl Fn(EventKind) + Send + 'static,
     ) -> Option<oneshot::Receiver<()>> {
-        let pause = session.plan.telemetry.initial_pause()?;
-        let measured = find_measured(&session.plan, session.step)?;
-        self.end_sampling(session).await;
+        let pause = session.run_session.plan.telemetry.initial_pause()?;
+        let measured = find_measured(&session.run_session.plan, session.step)?;
+        self.end_sampling(session.run_session).await;
         let recorder = match std::mem::replace(self, Self::Off) {
             Self::Off | Self::Sampling(_) => return None,
             Self::Ready(recorder) => recorder,
-            Self::NotStarted => Box::new(SensorRecorder::new(session)),
+            Self::NotStarted => Box::new(SensorRecorder::new(session.run_session)),
         };
         let (keep_on, stopped) = mpsc::channel();
         let (sampled, first_sample) = oneshot::channel();
         let (hand_over, recorder_back) = oneshot::channel();
         let task = SamplingTask {
             measured,
-            container: open_container_sensor(session).await,
+            container: open_container_sensor(session.run_session).await,
             pace: SamplingPace::new(pause),
             emit,
         };
@@ -142,10 +142,10 @@ impl TelemetryRecorder {
 
 /// Makes the other machines record telemetry meanwhile, if the step measures and they do not execute it.
 pub async fn with_peer_telemetry<T>(session: &StepSession<'_>, work: impl Future<Output = T>) -> T {
-    let plan = &session.plan;
+    let plan = &session.run_session.plan;
     let is_watched =
         plan.telemetry.initial_pause().is_some() && find_measured(plan, session.step).is_some();
-    let others = session.others.as_ref();
+    let others = session.run_session.others.as_ref();
     match others.filter(|_| is_watched && !session.step.runs_on_others()) {
         Some(others) => {
             others
@@ -158,13 +158,13 @@ pub async fn with_peer_telemetry<T>(session: &StepSession<'_>, work: impl Future
 
 /// Warns at once, hours before the verdict does.
 fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
-    let telemetry = RunTelemetry::from_run(&session.run);
+    let telemetry = RunTelemetry::from_run(&session.run_session.run);
     let span = StepSpan {
-        run: session.state().since.clone(),
+        run: session.run_session.state().since.clone(),
         started,
         ended: Moment::now(),
     };
-    let summary = telemetry.summarize_step(&session.plan, session.step, &span, None);
+    let summary = telemetry.summarize_step(&session.run_session.plan, session.step, &span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
         session.warn(idle.describe())?;
     }

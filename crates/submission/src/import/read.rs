@@ -79,7 +79,7 @@ impl SubmissionReader<'_> {
         let gathered = gather_place(place, &judge_context);
         let trial_in = |mode: Mode| {
             let mut all = gathered.evidence.iter();
-            let evidence = all.find(|one| one.mode == mode)?;
+            let evidence = all.find(|one| one.plan.mode == mode)?;
             Some((evidence, evidence.trials.first()?))
         };
         let performance = trial_in(Mode::Performance);
@@ -94,7 +94,7 @@ impl SubmissionReader<'_> {
         PublishedScenario {
             inferred_from: logged.and_then(|logged| inferred_from(place, logged)),
             name: place.scenario_name().to_string(),
-            is_from_endpoint: performance.is_some_and(|(evidence, _)| !evidence.loadgen),
+            is_from_endpoint: performance.is_some_and(|(evidence, _)| !evidence.plan.loadgen),
             performance: performance
                 .and_then(|(evidence, trial)| self.expected_performance(place, evidence, trial)),
             accuracy: accuracy.unwrap_or_default(),

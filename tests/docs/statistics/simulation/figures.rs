@@ -26,7 +26,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         margin: Some(0.05),
         claim,
     };
-    evidence.expect = vec![(FIGURE.to_owned(), vec![published])];
+    evidence.plan.expect = vec![(FIGURE.to_owned(), vec![published])];
     let source = FigureSource {
         find: FigureLocator::Pattern {
             expression: String::new(),
@@ -41,7 +41,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         aggregate,
         noise: None,
     };
-    evidence.figures.push((FIGURE.to_owned(), source));
+    evidence.plan.figures.push((FIGURE.to_owned(), source));
     evidence.trials = (1..)
         .zip(logs)
         .map(|(number, log)| {
@@ -119,7 +119,7 @@ pub fn holm() -> Table {
             .map(|number| {
                 let logs = NOISE.run(3, generator);
                 let mut case = evidence(&logs, 0.95, Claim::NotWorse, Aggregate::Mean);
-                case.scenario = format!("case {number}").into();
+                case.plan.scenario = format!("case {number}").into();
                 case
             })
             .collect()

@@ -299,8 +299,8 @@ fn with_accuracies(name: &str, rouge: &[(&str, f64)], limited: &[&str]) -> Subje
         below: None,
     };
     let mut evidence = own("Offline", "GEN_LEN", "", &[300.0]);
-    evidence.mode = Mode::Accuracy;
-    evidence.loadgen = true;
+    evidence.plan.mode = Mode::Accuracy;
+    evidence.plan.loadgen = true;
     for (figure, value) in rouge {
         evidence = evidence.with_figure(figure, *value, "");
     }

@@ -28,7 +28,7 @@ fn comparison(comparison: &Comparison, width: u16, color: bool, all: bool) -> St
 
 fn evidence(scenario: &str, mode: Mode, figures: &[(&str, &str, &[f64])]) -> Evidence {
     let mut evidence = Evidence::new(scenario, mode);
-    evidence.loadgen = mode == Mode::Performance;
+    evidence.plan.loadgen = mode == Mode::Performance;
     evidence.published_metric = figures.first().map(|(name, _, _)| (*name).to_owned());
     let trials = figures.first().map_or(0, |(_, _, values)| values.len());
     for number in 0..trials {

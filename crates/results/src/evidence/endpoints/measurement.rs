@@ -74,7 +74,7 @@ pub fn read_trial(
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
 ) {
-    evidence.loadgen = false;
+    evidence.plan.loadgen = false;
     evidence.plan.rules = None;
     let rules = measured.rules.as_ref();
     let read = match measured.mode {
@@ -147,8 +147,9 @@ fn add_accuracy(
         let limits = all_limits.filter(|(name, _)| trial.figures.contains_key(name));
         let own: Vec<_> = limits.cloned().collect();
         evidence
+            .plan
             .limits
             .retain(|(name, _)| own.iter().all(|(other, _)| other != name));
-        evidence.limits.extend(own);
+        evidence.plan.limits.extend(own);
     }
 }

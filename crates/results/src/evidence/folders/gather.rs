@@ -190,7 +190,7 @@ impl<'a> ResultCollector<'a> {
     /// Reads the recipe's own figures that no folder distinguishes.
     fn read_own_figures(&mut self, measurements: &PlanMeasurements<'_>) {
         let mut evidence = self.groups.iter().flat_map(|group| &group.evidence);
-        if evidence.any(|one| !one.loadgen) {
+        if evidence.any(|one| !one.plan.loadgen) {
             return;
         }
         let flat_results = flat::gather_flat(self.directory, measurements, self.groups.is_empty());
@@ -238,7 +238,7 @@ fn describe_missing_results(
     let is_there = |measured: &MeasurementPlan, mode: Option<Mode>| {
         let mut evidence = group.evidence.iter();
         evidence.any(|one| {
-            one.scenario == measured.scenario && mode.is_none_or(|mode| one.mode == mode)
+            one.plan.scenario == measured.scenario && mode.is_none_or(|mode| one.plan.mode == mode)
         })
     };
     let missing_scenarios = measurements.selection().filter_map(|measured| {

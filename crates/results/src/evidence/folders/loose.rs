@@ -99,14 +99,14 @@ impl LooseResultsReader<'_> {
         let rules = self.find_tested_rules(&scenario, place, &run);
         let checks = compliance::check_loose_test(folder, test, rules.as_ref(), &run);
         let is_run_of = |result: &&mut Evidence| {
-            result.mode == Mode::Compliance && Path::new(&result.path).starts_with(relative)
+            result.plan.mode == Mode::Compliance && Path::new(&result.path).starts_with(relative)
         };
         if let Some(result) = evidence.iter_mut().find(is_run_of) {
             result.checks.extend(checks);
             return;
         }
         let mut result = Evidence::from(MeasurementPlan::new(scenario, Mode::Compliance));
-        result.loadgen = true;
+        result.plan.loadgen = true;
         result.checks = checks;
         result.path = relative.display().to_string();
         result
@@ -123,11 +123,11 @@ impl LooseResultsReader<'_> {
         run: &loadgen::LoadgenRun,
     ) -> Option<String> {
         if let Some(plan) = self.results.plan {
-            return unknown_rules::reason_for_recipe(&plan.submission, result);
+            return unknown_rules::reason_for_recipe(&plan.submission, &result.plan);
         }
         let unplanned = self.results.without_recipe;
-        unknown_rules::needs_rules(run, result.mode)
-            .then(|| unplanned.reason_for_unknown_rules(&result.scenario, place, run))
+        unknown_rules::needs_rules(run, result.plan.mode)
+            .then(|| unplanned.reason_for_unknown_rules(&result.plan.scenario, place, run))
             .flatten()
     }
 

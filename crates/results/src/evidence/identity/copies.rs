@@ -83,15 +83,15 @@ fn reject_shared_records(all: &mut [Evidence], plan: &Plan) {
     let shared: Vec<(usize, usize, String)> = pairs
         .filter_map(|(one, other)| {
             let record = find_shared_record(&all[one], &all[other])?;
-            let is_other_claim = all[one].mode == all[other].mode
-                && all[one].scenario != all[other].scenario
+            let is_other_claim = all[one].plan.mode == all[other].plan.mode
+                && all[one].plan.scenario != all[other].plan.scenario
                 && !share_step(plan, &all[one], &all[other]);
             is_other_claim.then_some((one, other, record))
         })
         .collect();
     for (one, other, record) in shared {
         for (at, with) in [(one, other), (other, one)] {
-            let measured = format!("{record} is read for {}, too", all[with].scenario);
+            let measured = format!("{record} is read for {}, too", all[with].plan.scenario);
             let required = "results of its own for each scenario; --scenario NAME: which was run";
             let check = RuleCheck::violation("results", measured, required);
             all[at].checks.push(check);
@@ -163,8 +163,8 @@ fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> 
     let measured = format!("{copy} is of the same run as {original}");
     let required = "a run of its own for each measurement";
     // The same folder twice is no second claim, and LoadGen's SingleStream may stand for MultiStream.
-    let is_other_claim = evidence.mode == other.mode
-        && evidence.scenario != other.scenario
+    let is_other_claim = evidence.plan.mode == other.plan.mode
+        && evidence.plan.scenario != other.plan.scenario
         && !(may_be_inferred(evidence) && may_be_inferred(other));
     Some(if is_other_claim {
         RuleCheck::violation("logs", measured, required)
@@ -174,7 +174,7 @@ fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> 
 }
 
 fn may_be_inferred(evidence: &Evidence) -> bool {
-    let scenario = evidence.scenario.test_scenario();
+    let scenario = evidence.plan.scenario.test_scenario();
     matches!(
         scenario,
         Some(TestScenario::SingleStream | TestScenario::MultiStream)
@@ -185,8 +185,9 @@ fn may_be_inferred(evidence: &Evidence) -> bool {
 fn share_step(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
     let index = |evidence: &Evidence| {
         let mut measurements = plan.measurements.iter();
-        measurements
-            .position(|measured| measured.key == evidence.key && measured.mode == evidence.mode)
+        measurements.position(|measured| {
+            measured.key == evidence.plan.key && measured.mode == evidence.plan.mode
+        })
     };
     let Some((one, other)) = index(one).zip(index(other)) else {
         return false;

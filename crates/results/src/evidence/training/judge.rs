@@ -141,7 +141,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
     let mut evidence = Evidence::new(SCENARIO, Mode::Performance);
     evidence.path = result.relative_path().display().to_string();
     evidence.published_metric = Some(TIME_TO_TRAIN.to_owned());
-    evidence.figures = vec![
+    evidence.plan.figures = vec![
         (TIME_TO_TRAIN.to_owned(), mllog_source(TIME_TO_TRAIN, "min")),
         (
             SAMPLES_TO_CONVERGE.to_owned(),
@@ -186,7 +186,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
         };
         let published_time = published.expectation(&key, "min");
         let expectation = published_time.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
-        evidence.expect.extend(expectation);
+        evidence.plan.expect.extend(expectation);
     }
     ResultEvidence {
         system: described_system,

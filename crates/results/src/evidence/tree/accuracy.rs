@@ -69,7 +69,7 @@ pub(crate) fn gather_accuracy(
             evidence.checks.push(unreadable);
         }
     }
-    evidence.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
+    evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
     evidence.published_metric =
         rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);

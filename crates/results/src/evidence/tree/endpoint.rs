@@ -104,12 +104,13 @@ pub(crate) fn gather_accuracy(
         evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
         // That its limits were checked is what lets its performance count.
         let limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
-        evidence.limits = limits.cloned().collect();
+        evidence.plan.limits = limits.cloned().collect();
         evidence
+            .plan
             .limits
             .retain(|(name, _)| trial.figures.contains_key(name));
         if place.submitter.is_open() {
-            evidence.limits.clear();
+            evidence.plan.limits.clear();
         }
     } else {
         for score in &results.scores {
@@ -131,7 +132,7 @@ fn begin_evidence<Results>(
     results: Result<Results, EndpointFileError>,
 ) -> (Evidence, Option<Results>) {
     let mut evidence = place.new_evidence(mode, &place.results_path().join(mode.to_string()));
-    evidence.loadgen = false;
+    evidence.plan.loadgen = false;
     if !allowed {
         evidence.checks.push(RuleCheck::violation(
             "LoadGen's logs",

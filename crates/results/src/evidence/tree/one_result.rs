@@ -109,9 +109,9 @@ fn tokens_by_rate(performance: &Evidence) -> Option<f64> {
 pub(crate) fn compare_tokens_of_scenarios(results: &[Evidence]) -> Option<RuleCheck> {
     let performance = results
         .iter()
-        .filter(|result| result.mode == Mode::Performance);
+        .filter(|result| result.plan.mode == Mode::Performance);
     let tokens: Vec<(&str, f64)> = performance
-        .filter_map(|result| Some((result.scenario.as_str(), tokens_by_rate(result)?)))
+        .filter_map(|result| Some((result.plan.scenario.as_str(), tokens_by_rate(result)?)))
         .collect();
     let by_tokens = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
     let (fewest, most) = (
@@ -166,7 +166,7 @@ fn first_log(evidence: &Evidence) -> Option<&TrialLog> {
 
 /// Returns the log's name within its result: `performance`, `accuracy`, `TEST01`.
 fn log_name(evidence: &Evidence) -> &str {
-    match evidence.mode {
+    match evidence.plan.mode {
         Mode::Performance => "performance",
         Mode::Accuracy => "accuracy",
         Mode::Compliance => evidence

@@ -44,7 +44,7 @@ pub(crate) fn gather_performance(
             trial.figures.insert(metric.clone(), value);
         }
         evidence.published_metric = Some(metric);
-        evidence.rules = Some(rules.clone().in_division(place.submitter.division));
+        evidence.plan.rules = Some(rules.clone().in_division(place.submitter.division));
     }
     match power::measure_power(place, &logs.run, files) {
         Some(Ok((name, figure))) => {
@@ -114,7 +114,7 @@ pub(crate) fn add_expectation(
         let expectation = published.expectation_of_place(place, unit);
         evidence.other_system = expectation.is_some() && published.is_of_other_system(place);
         let expected = expectation.map(|expected| (metric.clone(), vec![expected]));
-        evidence.expect.extend(expected);
+        evidence.plan.expect.extend(expected);
     }
 }
 

@@ -146,7 +146,7 @@ impl ScenarioFolder {
     pub(crate) fn new_evidence(&self, mode: Mode, path: &Path) -> Evidence {
         let mut evidence = Evidence::new(self.scenario_name(), mode);
         evidence.path = path.display().to_string();
-        evidence.loadgen = true;
+        evidence.plan.loadgen = true;
         evidence
     }
 

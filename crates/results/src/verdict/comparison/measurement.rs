@@ -106,8 +106,8 @@ impl PooledMeasurement {
         let figures = comparable_figures(evidence, result.deciding.as_deref());
         Self {
             benchmark: result.benchmark.clone(),
-            scenario: evidence.scenario.clone(),
-            mode: evidence.mode,
+            scenario: evidence.plan.scenario.clone(),
+            mode: evidence.plan.mode,
             valid: !result.violates_rule(),
             outcome: result.outcome,
             target_qps: evidence
@@ -192,13 +192,13 @@ fn round_to_three_digits(value: f64) -> f64 {
 /// Returns the figures that are worth comparing, in order of their weight.
 fn comparable_figures<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
     let mut names: Vec<&str> = evidence.published_metric.as_deref().into_iter().collect();
-    names.extend(evidence.expect.iter().map(|(name, _)| name.as_str()));
+    names.extend(evidence.plan.expect.iter().map(|(name, _)| name.as_str()));
     names.extend(deciding);
     let trials = evidence.trials.iter();
     let trial_figures: Vec<&str> = trials
         .flat_map(|trial| trial.figures.keys().map(String::as_str))
         .collect();
-    let accuracy = evidence.mode != Mode::Performance;
+    let accuracy = evidence.plan.mode != Mode::Performance;
     names.extend(
         trial_figures
             .iter()
@@ -212,7 +212,7 @@ fn comparable_figures<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> 
 
 fn measured_figure(context: &RunContext, evidence: &Evidence, name: &str) -> MeasuredFigure {
     let unit = compare::figure_unit(evidence, name);
-    let mut all_expectations = evidence.expect.iter();
+    let mut all_expectations = evidence.plan.expect.iter();
     let expectations = all_expectations.find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::find_decisive(list)?));
     let assumed = reference::assumed_noise(context, evidence, name, decides);

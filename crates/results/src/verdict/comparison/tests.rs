@@ -155,7 +155,7 @@ fn many_figures_are_corrected_for_multiple_comparisons() {
             .map(|number| {
                 let factor = if number == 0 { 1.0 + shift } else { 1.0 };
                 let mut evidence = offline(&[99.5, 100.0, 100.5].map(|value| value * factor));
-                evidence.scenario = format!("case {number}").into();
+                evidence.plan.scenario = format!("case {number}").into();
                 evidence
             })
             .collect()
@@ -207,7 +207,7 @@ fn pairs_are_compared_pair_by_pair() {
 #[test]
 fn results_only_in_one_run_are_noted() {
     let mut server = offline(&[10.0]);
-    server.scenario = "Server".into();
+    server.plan.scenario = "Server".into();
     let subjects = [
         subject("before", vec![offline(&[100.0]), server]),
         subject(

@@ -10,14 +10,14 @@ use retrial_recipe::model::Mode;
 impl TrialRules<'_> {
     pub(super) fn check_round(&mut self) {
         let (evidence, trial) = (self.evidence, self.trial);
-        let Some(rules) = &evidence.rules else {
+        let Some(rules) = &evidence.plan.rules else {
             return;
         };
         let lookup = |name: &str| {
             let figure = trial.figure(name)?;
             Some((figure.value, figure.unit.clone()))
         };
-        let checks = match (evidence.mode, &trial.run_settings) {
+        let checks = match (evidence.plan.mode, &trial.run_settings) {
             (Mode::Performance, Some(run_settings)) => {
                 let mut checks = rules.check_performance(run_settings, &lookup);
                 checks.extend(check_no_audit_settings(&run_settings.settings));

@@ -32,7 +32,7 @@ fn evidence(values: &[f64]) -> Evidence {
         margin: None,
         claim: Claim::NotWorse,
     };
-    evidence.expect = vec![("tokens_per_second".to_owned(), vec![published])];
+    evidence.plan.expect = vec![("tokens_per_second".to_owned(), vec![published])];
     evidence.trials = (1..)
         .zip(values)
         .map(|(number, value)| {
@@ -91,7 +91,7 @@ fn stages_stop_when_more_trials_cannot_help() {
         StageDecision::Stop { .. }
     ));
     let mut unpublished = evidence(&[93.0, 96.0, 99.0]);
-    unpublished.expect.clear();
+    unpublished.plan.expect.clear();
     assert!(matches!(
         decide_stage(&RunContext::default(), &unpublished, 0),
         StageDecision::Stop { .. }

@@ -48,7 +48,7 @@ pub fn offline(values: &[f64]) -> Evidence {
 
 pub fn loadgen(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evidence {
     let mut evidence = own(scenario, figure, unit, values);
-    evidence.loadgen = true;
+    evidence.plan.loadgen = true;
     evidence.published_metric = Some(figure.to_owned());
     for trial in &mut evidence.trials {
         trial.validity = StatedValidity::Valid;
@@ -76,9 +76,9 @@ pub fn own(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evidence
 /// Returns an accuracy result of one trial.
 pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
     let mut evidence = own(scenario, figure, "", &[value]);
-    evidence.mode = Mode::Accuracy;
+    evidence.plan.mode = Mode::Accuracy;
     evidence.path = format!("results/{scenario}/accuracy");
-    evidence.loadgen = true;
+    evidence.plan.loadgen = true;
     evidence
 }
 
@@ -102,20 +102,23 @@ pub fn source() -> FigureSource {
 
 impl Evidence {
     pub fn expecting(mut self, figure: &str, expectation: Expectation) -> Self {
-        match self.expect.iter_mut().find(|(name, _)| name == figure) {
+        match self.plan.expect.iter_mut().find(|(name, _)| name == figure) {
             Some((_, list)) => list.push(expectation),
-            None => self.expect.push((figure.to_owned(), vec![expectation])),
+            None => self
+                .plan
+                .expect
+                .push((figure.to_owned(), vec![expectation])),
         }
         self
     }
 
     pub fn limited(mut self, figure: &str, limit: Limit) -> Self {
-        self.limits.push((figure.to_owned(), limit));
+        self.plan.limits.push((figure.to_owned(), limit));
         self
     }
 
     pub fn with_source(mut self, figure: &str, source: FigureSource) -> Self {
-        self.figures.push((figure.to_owned(), source));
+        self.plan.figures.push((figure.to_owned(), source));
         self
     }
 

@@ -40,9 +40,9 @@ prop_compose! {
     ) -> Evidence {
         let [sigma, noise, margin, min, below, target] = optional;
         let mut evidence = offline(&values);
-        evidence.mode = mode;
+        evidence.plan.mode = mode;
         evidence.stages = (1..=looks).collect();
-        evidence.target_qps = target;
+        evidence.plan.target_qps = target;
         for trial in &mut evidence.trials {
             trial.validity = if valid { StatedValidity::Valid } else { StatedValidity::NotStated };
         }

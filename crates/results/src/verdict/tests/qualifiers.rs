@@ -45,7 +45,7 @@ fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
         &[100.0],
     )
     .expecting("completed_tokens_per_second", official(100.0));
-    evidence.target_qps = published;
+    evidence.plan.target_qps = published;
     if let Some(target) = target {
         let mut run_settings = RunSettings::default();
         run_settings.settings.target_qps = Some(target);
@@ -79,7 +79,7 @@ fn another_target_rate_is_modified(
 #[test]
 fn the_target_rate_of_offline_is_ignored() {
     let mut evidence = server(Some(70.0), Some(69.0));
-    evidence.scenario = "Offline".into();
+    evidence.plan.scenario = "Offline".into();
     assert!(kinds(&judge(&calm_context(), &[evidence])).is_empty());
 }
 

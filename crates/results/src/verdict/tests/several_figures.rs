@@ -37,7 +37,7 @@ fn not_reproduced_is_corrected_for_all_figures() {
     let mut all = vec![alone];
     for number in 0..19 {
         let mut good = offline(&[100.0]).expecting(TOKENS, official(100.0));
-        good.scenario = format!("case {number}").into();
+        good.plan.scenario = format!("case {number}").into();
         all.push(good);
     }
     let verdict = judge(&context(), &all);
@@ -70,7 +70,7 @@ fn a_figure_whose_direction_nobody_defines_is_undecided() {
     let figure = "latency_hiding_factor";
     let evidence = own("gemm", figure, "s", &[1.0]).expecting(figure, official(1.0));
     let mut undefined = evidence.clone();
-    undefined.figures.clear();
+    undefined.plan.figures.clear();
     let verdict = judge(&context_of_other_suite(), &[undefined]);
     assert_eq!(verdict.outcome, Outcome::Inconclusive);
     let judgement = &verdict.results[0].judgements[0];

@@ -105,7 +105,7 @@ fn a_missing_figure_is_never_a_pass() {
 #[case(Mode::Compliance, StatedValidity::NotStated)]
 fn a_result_without_figures_is_invalid(#[case] mode: Mode, #[case] validity: StatedValidity) {
     let mut evidence = own("case", "x", "", &[f64::NAN]);
-    evidence.mode = mode;
+    evidence.plan.mode = mode;
     evidence.trials[0].validity = validity;
     assert_eq!(judge(&context(), &[evidence]).outcome, Outcome::Invalid);
 }
@@ -113,7 +113,7 @@ fn a_result_without_figures_is_invalid(#[case] mode: Mode, #[case] validity: Sta
 #[test]
 fn a_compliance_test_can_have_no_figures() {
     let mut evidence = own("Offline", "x", "", &[f64::NAN]);
-    evidence.mode = Mode::Compliance;
+    evidence.plan.mode = Mode::Compliance;
     evidence.trials[0].validity = StatedValidity::Valid;
     assert_eq!(judge(&context(), &[evidence]).outcome, Outcome::Measured);
 }
@@ -158,7 +158,7 @@ fn the_reasons_of_loadgens_logs_stand_alone(
     #[case] rule: &str,
 ) {
     let mut evidence = offline(&[100.0]);
-    evidence.mode = mode;
+    evidence.plan.mode = mode;
     evidence.trials[0].validity = StatedValidity::Invalid(vec![reason(text)]);
     evidence.trials[0].run_settings = Some(RunSettings {
         result,
@@ -176,7 +176,7 @@ fn a_performance_summary_must_state_valid() {
     evidence.trials[0].validity = StatedValidity::NotStated;
     assert_eq!(verdict(evidence.clone()).outcome, Outcome::Invalid);
     // Other suites have no such word.
-    evidence.loadgen = false;
+    evidence.plan.loadgen = false;
     assert_ne!(verdict(evidence).outcome, Outcome::Invalid);
 }
 
