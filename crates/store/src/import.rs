@@ -141,9 +141,12 @@ pub fn import_runs(
     names.sort();
     for file_name in names {
         let staged = RunDirectory::from_path(stage.path().join(&file_name));
-        arrivals.omitted.extend(remove_excluded(&staged));
+        let omitted = remove_excluded(&staged);
         match import_run(&staged, &runs, source, judge) {
-            Ok(arrival) => arrivals.runs.push(arrival),
+            Ok(arrival) => {
+                arrivals.omitted.extend(omitted);
+                arrivals.runs.push(arrival);
+            }
             Err(refusal) => {
                 let context = format!("{}: {}: ", source.display(), file_name.to_string_lossy());
                 arrivals

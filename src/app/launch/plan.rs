@@ -1,5 +1,7 @@
 //! The second step: a recipe is planned for a host, or for one that is not known yet.
 
+use itertools::join;
+
 use super::missing_requirements::add_missing_files;
 use super::open::OpenedRecipe;
 use super::secrets::withdraw_unset_secrets;
@@ -143,11 +145,10 @@ impl OpenedRecipe {
         if open.is_empty() {
             return Ok(());
         }
-        let failure = Failure::usage(format!("{} is incomplete:", self.entry.name));
-        let failure = open.iter().fold(failure, |failure, part| {
-            failure.with_help(format!("- {part}"))
-        });
-        Err(failure.with_help("complete it, and remove these lines from `incomplete`"))
+        let parts = join(open.iter().map(|part| format!("\n  - {part}")), "");
+        let message = format!("{} is incomplete:{parts}", self.entry.name);
+        Err(Failure::usage(message)
+            .with_help("complete it, and remove these lines from `incomplete`"))
     }
 
     /// Prints the warnings of the recipe and of the lock that its plan follows.

@@ -201,7 +201,7 @@ fn a_job_that_ends_before_the_run_is_a_failure() {
         .run(&[])
         .exits(3)
         .prints("error: job 7 ended before the run did: NODE_FAIL")
-        .prints("    | module: no such module")
+        .prints("  | module: no such module")
         .prints("resume it: retrial resume ");
     let last = fake.user.journal("jobs.jsonl");
     assert_eq!(last.last().unwrap()["state"], "NODE_FAIL");

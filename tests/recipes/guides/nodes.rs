@@ -133,6 +133,6 @@ fn shell_plans_for_several_nodes_are_refused() {
     let error = problem.split("error: ").nth(1).unwrap();
     insta::assert_snapshot!(error, @"
     mlperf-inference/v6.0/amd/llama2-70b-87x-mi355x runs on 11 machines, which one shell script cannot do
-      for the script of a Slurm job: --site NAME --format sbatch
+    help: for the script of a Slurm job: --site NAME --format sbatch
     ");
 }

@@ -56,7 +56,7 @@ pub struct ResultVerdict {
     /// The round, if known: `v5.1`.
     #[serde(default)]
     pub round: Option<String>,
-    /// The division, if known.
+    /// The division, if known: `closed`.
     #[serde(default)]
     pub division: Option<Division>,
     /// The submitter, if known.

@@ -116,7 +116,7 @@ fn a_remedy_has_a_line_of_its_own_and_is_printed_once() {
     );
     assert_eq!(reported[1], "    help: check its tag");
     assert!(
-        reported[2].contains("failed with exit code 3: the disk is full; 3 remaining"),
+        reported[2].contains("failed with exit code 3: the disk is full; 4 remaining"),
         "{reported:?}"
     );
     assert_eq!(reported[3], "    help: free some space");
