@@ -12,7 +12,7 @@ use retrial_plan::difference::find_differences;
 pub struct JsonFile<T> {
     /// The value that the program has parsed.
     pub value: T,
-    /// How its text differs from the one that [`retrial_store::Record::write_json`] writes of the value, if it does.
+    /// How its text differs from the one that [`retrial_store::RecordDirectory::write_json`] writes of the value, if it does.
     pub problem: Option<String>,
 }
 
