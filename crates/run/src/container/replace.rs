@@ -8,6 +8,9 @@ use crate::step::StepSession;
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::EventKind;
 
+/// How often a container is created again in one step: an engine that is restarted more often is broken.
+const MAX_REPLACEMENTS: usize = 5;
+
 impl RunExecution<'_> {
     /// Does the work of a step on this machine.
     pub(crate) async fn run_with_replacement(
@@ -15,9 +18,12 @@ impl RunExecution<'_> {
         session: &StepSession<'_>,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
-        let done = Box::pin(self.run_action(session, reattach)).await;
-        if done.is_err() && Box::pin(self.replace_unused_container(session)).await? {
-            return Box::pin(self.run_action(session, reattach)).await;
+        let mut done = Box::pin(self.run_action(session, reattach)).await;
+        for _ in 0..MAX_REPLACEMENTS {
+            if done.is_ok() || !Box::pin(self.replace_unused_container(session)).await? {
+                break;
+            }
+            done = Box::pin(self.run_action(session, reattach)).await;
         }
         done
     }
