@@ -16,8 +16,8 @@ use retrial_readings::number::{format_figure, format_grouped, to_f64};
 /// The most by which two factors of six printed digits may differ.
 const ROUNDING_TOLERANCE: f64 = 2e-5;
 /// Maximum difference between the wall clock and the sum of latencies; ns. It is logged in ms, it may be set
-/// meanwhile, and a busy machine is slow between two readings: up to 14 ms on two cores.
-const CLOCK_TOLERANCE_NS: f64 = 5e7;
+/// meanwhile, and a busy machine is slow between two readings: 62 ms on two cores with 14 programs that wanted them.
+const CLOCK_TOLERANCE_NS: f64 = 7.5e7;
 /// LoadGen computes SingleStream's rate from a clock of its own; they differed by 0.11 % at most.
 const OWN_CLOCK_TOLERANCE: f64 = 5e-3;
 /// MultiStream issues a query when the one before has ended: at most 10.5 µs later, and 6.8 % of a
