@@ -97,7 +97,9 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NoSuch { .. } => Self::usage(ErrorText::of(&error)),
+            StoreError::NoSuch { .. }
+            | StoreError::NotARecord { .. }
+            | StoreError::NoPath { .. } => Self::usage(ErrorText::of(&error)),
             _ => Self::host(ErrorText::of(&error)),
         }
     }

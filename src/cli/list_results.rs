@@ -78,7 +78,7 @@ fn as_text(entries: &[&ImportableResult<'_>]) -> Vec<String> {
 }
 
 fn render_figure(figure: &ImportableFigure) -> String {
-    let scenario = sanitize(&figure.scenario);
+    let scenario = sanitize(figure.scenario.as_str());
     match &figure.value {
         Some((value, unit)) => format!("{scenario} {value} {}", sanitize(unit)),
         None => format!("{scenario} (no figure)"),

@@ -81,6 +81,20 @@ pub enum StoreError {
         #[help]
         help: Option<String>,
     },
+    /// A path that leads to something else than a run or a batch.
+    #[error("{path} is not the directory of a {kind}: it has no journal", path = path.display())]
+    NotARecord {
+        /// The kind of record that was looked for.
+        kind: RecordKind,
+        /// The path, as the user wrote it.
+        path: PathBuf,
+    },
+    /// A path at which nothing exists.
+    #[error("no such file or directory: {path}", path = path.display())]
+    NoPath {
+        /// The path, as the user wrote it.
+        path: PathBuf,
+    },
     /// A directory of a run disappeared while a process executed it.
     #[error("{path} was removed while the run was executed: its evidence is lost, and its benchmark was ended", path = path.display())]
     Removed {

@@ -99,10 +99,15 @@ pub(super) fn find_record(
     query: &str,
 ) -> Result<PathBuf, StoreError> {
     let as_path = Path::new(query);
-    if query.contains('/') && as_path.join(JOURNAL_FILE).exists() {
-        return as_path
-            .canonicalize()
-            .map_err(StoreError::io("find", as_path));
+    if query.contains('/') {
+        let path = as_path.to_owned();
+        return if path.join(JOURNAL_FILE).exists() {
+            path.canonicalize().map_err(StoreError::io("open", &path))
+        } else if path.exists() {
+            Err(StoreError::NotARecord { kind, path })
+        } else {
+            Err(StoreError::NoPath { path })
+        };
     }
     let is_record = |id: &&String| parent.join(id).join(JOURNAL_FILE).exists();
     let ids = list_names(parent);
@@ -188,6 +193,21 @@ mod tests {
         fs::write(&file, "").unwrap();
         assert!(found(&file, "last").contains("Not a directory"));
         assert!(found(&directory.path().join("none"), "last").contains("there are no runs yet"));
+    }
+
+    #[test]
+    fn a_path_that_leads_to_no_run_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let runs = directory.path();
+        let other = runs.join("other");
+        fs::create_dir(&other).unwrap();
+        let error = found(runs, &other.display().to_string());
+        assert!(
+            error.ends_with("is not the directory of a run: it has no journal"),
+            "{error}"
+        );
+        let error = found(runs, "./no/such");
+        assert_eq!(error, "no such file or directory: ./no/such");
     }
 
     /// The second was started later, on a machine whose local time is ten hours behind; the last was renamed by

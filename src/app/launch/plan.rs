@@ -1,7 +1,5 @@
 //! The second step: a recipe is planned for a host, or for one that is not known yet.
 
-use itertools::join;
-
 use super::missing_requirements::add_missing_files;
 use super::open::OpenedRecipe;
 use super::secrets::withdraw_unset_secrets;
@@ -13,6 +11,7 @@ use retrial_plan::Plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::step::FollowedLock;
 use retrial_recipe::model::Recipe;
+use retrial_results::verdict::ExitCode;
 use retrial_run::record_links;
 
 /// A run that is planned, and not checked yet.
@@ -145,10 +144,15 @@ impl OpenedRecipe {
         if open.is_empty() {
             return Ok(());
         }
-        let parts = join(open.iter().map(|part| format!("\n  - {part}")), "");
-        let message = format!("{} is incomplete:{parts}", self.entry.name);
-        Err(Failure::usage(message)
-            .with_help("complete it, and remove these lines from `incomplete`"))
+        let errors = open
+            .iter()
+            .map(|part| format!("to be completed: {part}").into());
+        Err(
+            Failure::with_errors(ExitCode::Usage, errors.collect()).with_help(format!(
+                "complete {}, and remove these lines from its `incomplete`",
+                self.entry.name
+            )),
+        )
     }
 
     /// Prints the warnings of the recipe and of the lock that its plan follows.

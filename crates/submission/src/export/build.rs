@@ -106,8 +106,9 @@ impl ExportBuilder<'_> {
         scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
-        let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
-        let (paths, layout) = (self.tree.scenario(folder, scenario), self.tree.layout);
+        let (folder, scenario_folder) = (benchmark.folder.as_str(), scenario.as_str());
+        let paths = self.tree.scenario(folder, scenario_folder);
+        let layout = self.tree.layout;
         let (results, compliance) = (paths.results(), paths.compliance(layout));
         let measurements = paths.measurements(layout);
         let measurements_file = paths.measurements_file(layout);
@@ -126,9 +127,9 @@ impl ExportBuilder<'_> {
             self.add_compliance_files(chosen, below, test, &path);
             self.add_result(folder, scenario, chosen, Some(test), path);
         }
-        self.add_configuration(&measurements, scenario, runs);
+        self.add_configuration(&measurements, scenario_folder, runs);
         let chosen: Vec<_> = runs.chosen_trials().collect();
-        let text = readme::render_scenario_readme(folder, scenario, &chosen);
+        let text = readme::render_scenario_readme(folder, scenario_folder, &chosen);
         self.add_text(format!("{measurements}/README.md"), text);
         let info = &self.request.info;
         let fields = MEASUREMENT_FIELDS.map(|field| {
@@ -176,7 +177,7 @@ impl ExportBuilder<'_> {
     fn add_result(
         &mut self,
         folder: &str,
-        scenario: &str,
+        scenario: TestScenario,
         chosen: &RepresentativeTrial<'_>,
         test: Option<&String>,
         path: String,
@@ -184,7 +185,7 @@ impl ExportBuilder<'_> {
         let figure = chosen.figure.clone().filter(|_| test.is_none());
         self.export.results.push(ExportedResult {
             benchmark: folder.to_owned(),
-            scenario: scenario.to_owned(),
+            scenario,
             mode: chosen.measurement.mode,
             test: test.cloned(),
             path,

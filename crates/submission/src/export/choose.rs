@@ -2,6 +2,8 @@
 //! would overstate the system. It is the median: of an even number the worse of the middle two.
 
 use super::model::{ExportedTrial, SourceRun};
+use retrial_mlperf::ScenarioName;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{FigureValue, ResultVerdict, TrialVerdict};
@@ -90,8 +92,11 @@ pub(super) fn choose_trial(
 }
 
 /// Returns whether `MLPerf` publishes a scenario by a latency instead of a rate.
-fn is_latency(scenario: &str) -> bool {
-    matches!(scenario, "SingleStream" | "MultiStream")
+fn is_latency(scenario: &ScenarioName) -> bool {
+    matches!(
+        scenario.test_scenario(),
+        Some(TestScenario::SingleStream | TestScenario::MultiStream)
+    )
 }
 
 fn explain_choice(trials: usize, valid: usize, ranked: usize) -> String {

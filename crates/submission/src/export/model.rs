@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::SystemInfo;
 use retrial_host::model::HostView;
 use retrial_mlperf::Division;
-use retrial_mlperf::loadgen::Parameters;
+use retrial_mlperf::loadgen::{Parameters, TestScenario};
 use retrial_plan::step::Plan;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{FigureValue, Verdict};
@@ -181,8 +181,8 @@ pub struct SourceFile {
 pub struct ExportedResult {
     /// The name of the benchmark's folder in the tree.
     pub benchmark: String,
-    /// The scenario's name: `Offline`.
-    pub scenario: String,
+    /// The scenario of its folder.
+    pub scenario: TestScenario,
     /// The mode: performance, accuracy or compliance.
     pub mode: Mode,
     /// The compliance test, `TEST06`; none for other modes.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_results::evidence::other_suite::{self, OtherSuiteResult};
 use retrial_results::evidence::tree::accelerators::{Accelerators, count_machines};
@@ -85,8 +86,8 @@ pub struct ImportableResult<'i> {
 /// The published figure of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportableFigure {
-    /// The scenario's name: `Offline`.
-    pub scenario: String,
+    /// The scenario of its folder or its row.
+    pub scenario: ScenarioName,
     /// The figure and its unit; none if neither the table nor a log has one.
     pub value: Option<(f64, String)>,
 }
@@ -163,7 +164,7 @@ impl<'a> ResultsIndex<'a> {
             }
             let value = row.map(|row| (row.value, row.unit.clone()));
             entry.figures.push(ImportableFigure {
-                scenario: place.scenario_name().to_string(),
+                scenario: place.scenario_name(),
                 value: value.or_else(|| self.logged_figure(place)),
             });
         }

@@ -8,6 +8,7 @@ use super::model::{
     PublishedSettings, PublishedSubmission,
 };
 use super::{readme, user_conf};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::figures;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SubmissionLayout;
@@ -155,10 +156,10 @@ impl SubmissionReader<'_> {
     }
 
     /// The figures of other submitters in a scenario.
-    fn figures_of_others(&self, scenario: &str, unit: &str) -> Vec<OtherSubmitterFigure> {
+    fn figures_of_others(&self, scenario: &ScenarioName, unit: &str) -> Vec<OtherSubmitterFigure> {
         let others = self.others.iter().filter_map(|entry| {
             let mut figures = entry.figures.iter();
-            let figure = figures.find(|one| one.scenario == scenario)?;
+            let figure = figures.find(|one| one.scenario == *scenario)?;
             let (value, from) = figure.value.as_ref()?;
             let rates = || (from.ends_with("/s") && unit.ends_with("/s")).then_some(1.0);
             let factor = units::conversion_factor(from, unit).or_else(rates)?;
