@@ -62,7 +62,7 @@ clippy:
 deny:
 	$(call say,cargo deny: bans licenses sources)
 	@cargo deny --all-features check bans licenses sources
-	@cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null
+	@cargo metadata --quiet --locked --filter-platform host-tuple --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null
 
 .PHONY: schema-update
 schema-update: ## write docs/recipe.schema.json, and the tables of keys in docs/recipe-format.md
