@@ -40,7 +40,7 @@ fn check_this_host(
     gpus: &[String],
 ) -> Result<ExitCode, Failure> {
     let mut host = open::probe_host(global);
-    gpu_support::query_engine(global, &mut host.gpu_support);
+    gpu_support::query_engine(global, &mut host);
     let plan = match recipe {
         Some(recipe) => {
             let (opened, _) = open_with_stand_ins(&recipe)?;

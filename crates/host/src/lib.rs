@@ -56,6 +56,8 @@ pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {
         amdgpu: amd::driver_version(&root),
         nvidia: nvidia_driver,
         disk_free: machine::free_disk_bytes(disk_at),
+        // The engine is asked for them.
+        claimed_gpus: Vec::new(),
     }
 }
 

@@ -40,6 +40,9 @@ pub struct HostView {
     /// Support for injecting GPUs into containers.
     #[serde(default)]
     pub gpu_support: GpuSupport,
+    /// The claims of running containers of ours when the run was planned: addresses of GPUs, or `all`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed_gpus: Vec<String>,
     /// Read errors of the GPUs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,

@@ -11,6 +11,7 @@ use retrial_host::assign::depends_on_engine;
 use retrial_host::gpu_support::{CdiDevice, GpuSupport};
 use retrial_host::model::HostView;
 use retrial_recipe::model::Recipe;
+use retrial_run::{GPU_LABEL, label_value};
 
 /// Probes this host, and asks its engine if the plan of one of the recipes depends on that.
 pub fn probe_host_for<'a>(
@@ -28,24 +29,33 @@ pub fn query_if_needed<'a>(
     recipes: impl IntoIterator<Item = &'a Recipe>,
     host: &mut HostView,
 ) {
-    let is_needed =
-        |recipe: &Recipe| depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref());
+    let is_needed = |recipe: &Recipe| {
+        let gpus = recipe.requires.gpus.as_ref();
+        let can_choose = gpus.is_some_and(|gpus| host.usable_gpus(gpus.vendor) > gpus.count);
+        can_choose || depends_on_engine(&recipe.container, gpus)
+    };
     if recipes.into_iter().any(is_needed) {
-        query_engine(global, &mut host.gpu_support);
+        query_engine(global, host);
     }
 }
 
-/// Adds the engine's answer. A simulated host (`--root`) is not this engine's, unless it is named.
-pub fn query_engine(global: &GlobalOptions, support: &mut GpuSupport) {
+/// Adds the engine's answer: what it supports, and the GPUs that running containers of ours have. A simulated host
+/// (`--root`) is not this engine's, unless it is named.
+pub fn query_engine(global: &GlobalOptions, host: &mut HostView) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
     }
     let answer = runtime::query_engine(global, async |engine| {
         let abilities = engine.query_capabilities().await.ok()?;
-        Some((engine.info().api.clone(), abilities))
+        let containers = engine.list_containers(GPU_LABEL).await.ok()?;
+        Some((engine.info().api.clone(), abilities, containers))
     });
-    if let Some((api, abilities)) = answer {
-        add_abilities(support, api, &abilities);
+    if let Some((api, abilities, containers)) = answer {
+        add_abilities(&mut host.gpu_support, api, &abilities);
+        let running = containers.iter().filter(|container| container.running);
+        host.claimed_gpus = running
+            .map(|container| label_value(container, GPU_LABEL).to_owned())
+            .collect();
     }
 }
 

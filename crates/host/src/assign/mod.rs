@@ -1,5 +1,6 @@
 //! Assigns GPUs of the host to a container, and determines the flags. Pure.
 //!
+//! - `claim`: what running containers of ours have.
 //! - `select`: from `requires.gpus` and `--gpus` to GPUs of the host.
 //! - `method`: device nodes, the Container Device Interface, or a vendor's toolkit, with the reason.
 //! - `flags`: the container's settings for a method.
@@ -7,6 +8,7 @@
 //! Environment variables (`ROCR_VISIBLE_DEVICES`, `HIP_VISIBLE_DEVICES`) only tell a program which GPUs to use.
 //! The others are inaccessible because their device nodes are not in the container.
 
+mod claim;
 mod error;
 mod flags;
 mod method;
@@ -19,6 +21,7 @@ use super::model::{Gpu, HostView};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
+pub use claim::claims_overlap;
 pub use error::AssignError;
 pub use method::{InjectionMethod, unsupported_method};
 pub use select::{count_cards, parse_index_range};

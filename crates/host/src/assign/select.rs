@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
 
-use super::{AssignError, AssignRequest, AssignedGpu, InjectionMethod, host_path};
+use super::{AssignError, AssignRequest, AssignedGpu, InjectionMethod, claims_overlap, host_path};
 use crate::model::Gpu;
 
 /// GPUs of the host.
@@ -77,7 +77,8 @@ fn gpus_in_recipe_devices(
     }
 }
 
-/// Returns the first cards that fit, then others, up to the count; in the order of their indices.
+/// Returns cards up to the count, in the order of their indices: first those that fit, and among them first those that no
+/// other run has.
 fn pick_required_count(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| request.gpus.accepts_model(&gpu.model);
     let usable: Vec<&AssignedGpu> = available
@@ -85,9 +86,16 @@ fn pick_required_count(request: &AssignRequest<'_>, available: &[AssignedGpu]) -
         .filter(|assigned| !assigned.gpu.masked)
         .collect();
     let usable_gpus = usable.iter().copied();
-    let ranked = usable_gpus.map(|assigned| (!fits(&assigned.gpu), assigned.gpu.pci.as_str()));
-    // Stable: matching ones first, each by index.
-    let matching_first = ranked.unique().sorted_by_key(|(other, _)| *other);
+    let is_claimed = |pci: &str| {
+        let mut claims = request.host.claimed_gpus.iter();
+        claims.any(|claim| claims_overlap(claim, pci))
+    };
+    let ranked = usable_gpus.map(|assigned| {
+        let pci = assigned.gpu.pci.as_str();
+        ((!fits(&assigned.gpu), is_claimed(pci)), pci)
+    });
+    // Stable: those of a rank by index.
+    let matching_first = ranked.unique().sorted_by_key(|(rank, _)| *rank);
     let addresses = matching_first
         .take(request.gpus.count as usize)
         .collect_vec();

@@ -91,6 +91,24 @@ fn devices_from_a_guide_are_unchanged() {
     assert!(assigned.isolated && flags.groups.is_empty() && flags.env.is_empty());
 }
 
+#[rstest]
+#[case::none_is_claimed(&[], &[0, 1])]
+#[case::those_of_others(&["0000:75:00.0,0000:65:00.0"], &[1, 3])]
+#[case::a_partition_is_its_card(&["0000:75:00.0/3"], &[1, 2])]
+#[case::too_few_are_free(&["all"], &[0, 1])]
+fn unclaimed_gpus_are_chosen_first(#[case] claims: &[&str], #[case] expected: &[u32]) {
+    let container = Container {
+        gpu_access: GpuAccess::Devices,
+        ..Container::default()
+    };
+    let host = HostView {
+        claimed_gpus: claims.iter().map(ToString::to_string).collect(),
+        ..eight()
+    };
+    let (_, assigned) = assign_gpus(&container, &request(GpuVendor::Amd, 2), &[], &host).unwrap();
+    assert_eq!(indices(&assigned), expected);
+}
+
 #[test]
 fn selected_gpus_replace_all_gpus() {
     let (flags, assigned) = assign_gpus(

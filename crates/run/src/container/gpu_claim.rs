@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use itertools::join;
 use rustix::fs::{Mode, OFlags};
 
 use super::labels::{GPU_LABEL, RUN_LABEL, describe_run, label_value};
@@ -14,6 +15,7 @@ use crate::access::RunSession;
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_engine::api::ContainerState;
+use retrial_host::assign::claims_overlap;
 use retrial_store::StoreError;
 use retrial_store::journal::{StepEnd, StepFault};
 
@@ -54,15 +56,15 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
                 && label_value(other, RUN_LABEL) != session.run_session.run.id()
                 && claims_overlap(&mine, label_value(other, GPU_LABEL))
         };
-        let Some(holder) = others.iter().find(conflict) else {
+        let holders: Vec<&ContainerState> = others.iter().filter(conflict).collect();
+        let Some(holder) = holders.first() else {
             return Ok(lock);
         };
         // Other runs may check meanwhile.
         drop(lock);
-        let run = label_value(holder, RUN_LABEL);
-        let gpus = describe_gpus(label_value(holder, GPU_LABEL));
-        let holder_text = format!("{gpus} in use by {}", describe_run(holder));
+        let holder_text = join(holders.iter().map(|holder| describe_holder(holder)), "; ");
         if session.run_session.plan.no_wait {
+            let run = label_value(holder, RUN_LABEL);
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
             );
@@ -81,26 +83,17 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
     }
 }
 
+fn describe_holder(holder: &ContainerState) -> String {
+    let gpus = describe_gpus(label_value(holder, GPU_LABEL));
+    format!("{gpus} in use by {}", describe_run(holder))
+}
+
 fn describe_gpus(claim: &str) -> String {
     match claim {
         "all" => "all GPUs are".to_owned(),
         gpu if !gpu.contains(',') => format!("GPU {gpu} is"),
         several => format!("GPUs {} are", several.replace(',', ", ")),
     }
-}
-
-/// Returns whether two claims name a GPU in common: a card is all of its partitions.
-fn claims_overlap(claim: &str, other: &str) -> bool {
-    let same = |gpu: &str, other_gpu: &str| {
-        let (card, partition) = gpu.split_once('/').unwrap_or((gpu, ""));
-        let (other_card, other_partition) = other_gpu.split_once('/').unwrap_or((other_gpu, ""));
-        let parts =
-            partition.is_empty() || other_partition.is_empty() || partition == other_partition;
-        gpu == "all" || other_gpu == "all" || (card == other_card && parts)
-    };
-    claim
-        .split(',')
-        .any(|gpu| other.split(',').any(|other_gpu| same(gpu, other_gpu)))
 }
 
 /// Acquires the lock shared by all runs on this machine, of any user. It is released when its process ends.
@@ -155,26 +148,7 @@ fn open_lock_file(path: &Path) -> std::io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case("0000:05:00.0,0000:15:00.0", "0000:15:00.0,0000:65:00.0", true)]
-    #[case("0000:05:00.0", "0000:05:00.1", false)]
-    #[case("all", "0000:05:00.0", true)]
-    #[case("0000:05:00.0", "all", true)]
-    #[case("0000:05:00.0/1", "0000:05:00.0/2", false)]
-    #[case("0000:05:00.0/1", "0000:05:00.0/1", true)]
-    #[case("0000:05:00.0/1", "0000:05:00.0", true)]
-    fn claims_overlap_by_cards_and_their_partitions(
-        #[case] first: &str,
-        #[case] second: &str,
-        #[case] expected: bool,
-    ) {
-        assert_eq!(claims_overlap(first, second), expected);
-        assert_eq!(claims_overlap(second, first), expected);
-    }
 
     #[test]
     fn the_lock_file_can_be_locked_by_other_users() {
