@@ -16,7 +16,8 @@ pub(crate) use scan::find_expressions;
 pub use scope::{ExpressionScope, NodeScope, ParamValue};
 pub use template::{MEASUREMENT_SCOPE, RUN_SCOPE, Template};
 
-/// Returns the template with each expression replaced by its value. Expressions with names that are known only on the
+/// Returns the template with each expression replaced by its value. A word whose value is empty leaves no blanks
+/// behind: `run ${{ params.options }}` is `run` without options. Expressions with names that are known only on the
 /// machines stay as they are until `scope` has those values.
 ///
 /// # Errors
@@ -46,9 +47,27 @@ pub fn render_template(
         })?;
         out.push_str(&value.text);
         done = expression.outer.end;
+        if value.text.is_empty() {
+            done += remove_empty_word(&mut out, &text[done..]);
+        }
     }
     out.push_str(&text[done..]);
     Ok(out)
+}
+
+/// Removes the blanks before an empty word, or returns the length of those after one that begins its line.
+fn remove_empty_word(before: &mut String, after: &str) -> usize {
+    const BLANKS: [char; 2] = [' ', '\t'];
+    let rest = after.trim_start_matches(BLANKS);
+    let blanks_after = after.len() - rest.len();
+    if blanks_after == 0 && !rest.is_empty() && !rest.starts_with('\n') {
+        return 0;
+    }
+    if before.is_empty() || before.ends_with('\n') {
+        return blanks_after;
+    }
+    before.truncate(before.trim_end_matches(BLANKS).len());
+    0
 }
 
 /// Returns whether an expression has a name that is known only on the machines.
@@ -68,6 +87,7 @@ mod tests {
                 ("results".into(), ParamValue::Text("/r".into())),
                 ("gpus".into(), ParamValue::Int(4)),
                 ("with-hyphen".into(), ParamValue::Bool(true)),
+                ("none".into(), ParamValue::Text(String::new())),
             ]
             .into(),
             variant: [("rocm".into(), "7.1.1".into())].into(),
@@ -133,6 +153,21 @@ mod tests {
         assert_eq!(later(&first), "main.py port=4 at=10.0.0.1:1 n=11");
         assert_eq!(later(rate), "196");
         assert_eq!(later("${{ node.name }} ${{ node.gpus }}"), "n3 7");
+    }
+
+    #[test]
+    fn an_empty_word_leaves_no_blanks_behind() {
+        for (text, expected) in [
+            ("run ${{ params.none }}", "run"),
+            ("run ${{ params.none }} ${{ params.none }}\n", "run\n"),
+            ("run ${{ params.none }} last", "run last"),
+            ("cd /x\n${{ params.none }} run", "cd /x\nrun"),
+            ("a=${{ params.none }} b", "a= b"),
+            ("'${{ params.none }}' /${{ params.none }}/x", "'' //x"),
+            ("${{ params.none }}", ""),
+        ] {
+            assert_eq!(render_text(text).unwrap(), expected, "{text}");
+        }
     }
 
     #[test]
