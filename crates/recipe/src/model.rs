@@ -55,8 +55,8 @@ pub use services::{
     StopSignal,
 };
 pub use steps::{
-    CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Setup, SharedCommand,
-    StepLocation,
+    CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Setup, SetupPlace,
+    SharedCommand, StepLocation,
 };
 
 pub use crate::expression::{ParamValue, Template};

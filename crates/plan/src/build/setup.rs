@@ -58,7 +58,7 @@ impl<'a> PlanBuilder<'a> {
         let inputs = self.populate_inputs()?;
         for (name, setup) in self.selected_setups() {
             let Some(cache) = &setup.cache else {
-                if setup.on == StepLocation::Host && !self.is_image_setup(&name) {
+                if setup.on.location() == StepLocation::Host && !self.is_image_setup(&name) {
                     self.add_host_step(&name, setup)?;
                 }
                 continue;
@@ -68,7 +68,7 @@ impl<'a> PlanBuilder<'a> {
             let when = StepCondition::UnlessCached {
                 key: populate_step.directory.key.clone(),
             };
-            let container = (setup.on == StepLocation::Container).then_some("fill");
+            let container = (setup.on.location() == StepLocation::Container).then_some("fill");
             let action = Action::Populate(populate_step);
             let step = self.add_step_on(Placement::All, &name, container, when, action);
             self.add_download(step, name, setup.download.as_ref());
@@ -79,9 +79,10 @@ impl<'a> PlanBuilder<'a> {
     /// Adds the other setup steps, in the run's container.
     pub(super) fn add_container_setup_steps(&mut self) -> Result<(), PlanError> {
         for (name, setup) in self.selected_setups() {
-            if setup.on == StepLocation::Container && setup.cache.is_none() {
-                let command = self.setup_command(&name, setup)?;
-                let step = self.add_step(&name, Some("main"), Action::Exec(command));
+            if setup.on.location() == StepLocation::Container && setup.cache.is_none() {
+                let action = Action::Exec(self.setup_command(&name, setup)?);
+                let (on, when) = (setup.on.placement(), StepCondition::Always);
+                let step = self.add_step_on(on, &name, Some("main"), when, action);
                 self.add_download(step, name, setup.download.as_ref());
             }
         }
@@ -103,7 +104,7 @@ impl<'a> PlanBuilder<'a> {
         let scope = self.expression_scope();
         let (run, options) = (&setup.run, &setup.options);
         let mut command = self.exec_step(CommandPurpose::Prepare, name, run, options, &scope)?;
-        if setup.on == StepLocation::Host {
+        if setup.on.location() == StepLocation::Host {
             // The container's shell is the image's.
             command.shell.clone_from(&setup.options.shell);
             let directory = self.origin.directory.clone();
@@ -127,7 +128,7 @@ impl<'a> PlanBuilder<'a> {
             render_expression(&format!("{name} cache.key"), &cache.key, &scope)?,
             render_expression(&format!("{name} cache.path"), &cache.path, &scope)?,
         );
-        let how = (setup.on, &command);
+        let how = (setup.on.location(), &command);
         let files = cache.files.clone();
         let directory = CachedDirectory::new(place, files, setup.writable, how, inputs);
         let unusable = directory.key.starts_with('.')
@@ -145,7 +146,7 @@ impl<'a> PlanBuilder<'a> {
         }
         Ok(PopulateStep {
             directory,
-            location: setup.on,
+            location: setup.on.location(),
             command,
         })
     }

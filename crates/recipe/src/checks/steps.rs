@@ -85,6 +85,15 @@ impl CheckContext<'_> {
             );
         }
         let cache = step.value.get("cache");
+        let is_on_head = step.value.text_at("on") == Some("head");
+        if let (true, Some(cache)) = (is_on_head, step.value.entry("cache")) {
+            self.problems.error(
+                "conflict",
+                "a cached directory is populated on every machine, since every container mounts it",
+                &cache.key_span,
+                "remove `on: head`",
+            );
+        }
         for file in cache.map_or(&[][..], |cache| cache.entries_at("files")) {
             if file.value.entries().is_empty() {
                 self.problems.warning(

@@ -147,8 +147,8 @@ object! {
     keys {
         /// The command.
         run: Template [required],
-        /// The container or the host.
-        on: StepLocation [default = "container"],
+        /// The container or the host, of every machine; or the container of the first machine only.
+        on: SetupPlace [default = "container"],
         /// A directory that it populates once, and that later runs reuse.
         cache: Option<CacheRequest>,
         /// The cached directory stays writable afterwards.
@@ -163,15 +163,45 @@ object! {
 }
 
 words! {
-    /// Where a step runs.
+    /// Where a dataset's command or a setup step runs.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub enum StepLocation {
-        /// In the container.
+    pub enum SetupPlace {
+        /// In the container, on every machine.
         #[default]
         Container = "container",
-        /// On the host: needs `--allow host`.
+        /// On the host, on every machine: needs `--allow host`.
         Host = "host",
+        /// In the container of the first machine, where results are checked.
+        Head = "head",
     }
+}
+
+impl SetupPlace {
+    /// Returns where on a machine the step runs.
+    pub fn location(self) -> StepLocation {
+        match self {
+            Self::Container | Self::Head => StepLocation::Container,
+            Self::Host => StepLocation::Host,
+        }
+    }
+
+    /// Returns the machines on which the step runs.
+    pub fn placement(self) -> Placement {
+        match self {
+            Self::Container | Self::Host => Placement::All,
+            Self::Head => Placement::Head,
+        }
+    }
+}
+
+/// Where on a machine a step runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepLocation {
+    /// In the container.
+    Container,
+    /// On the host.
+    Host,
 }
 
 object! {
