@@ -38,7 +38,7 @@ pub fn plan_run_or_batch(
             "--format sbatch needs --site NAME: `retrial sites` lists the sites",
         ));
     }
-    let opened = OpenedRecipe::open(&request.recipe)?;
+    let opened = OpenedRecipe::open(request)?;
     let host = probe_host_for(global, [&opened.resolved.recipe]);
     let plan = opened.plan(global, request, Some(&host))?;
     opened.print_warnings(global, &plan);

@@ -21,7 +21,7 @@ pub fn run_recipe(global: &GlobalOptions, arguments: &RunArguments) -> Result<Ex
     if let Some(name) = site {
         return site::submit_run(global, name, request, &run.request, run.detach);
     }
-    let opened = OpenedRecipe::open(&request.recipe)?;
+    let opened = OpenedRecipe::open(request)?;
     let host = probe_host_for(global, [&opened.resolved.recipe]);
     let planned = opened.plan_run(global, request, &run.request, Some(&host))?;
     planned.print_warnings(global);

@@ -103,3 +103,42 @@ fn the_number_of_trials_can_be_chosen() {
         );
     }
 }
+
+/// Whoever executes it, this program or a script of its own.
+#[test]
+#[ignore = "needs the lab"]
+fn a_trial_run_shows_figures_and_compares_none() {
+    let keys = "params: { options: { type: string, default: '' } }\ntrial_run: { params: { options: { default: seconds=0 } } }";
+    // Fifty times as slow as published.
+    let commands = "set -- seconds=600 ${{ params.options }}; for option; do export \"$option\"; done\nsleep \"$seconds\"; echo 'rate: 1 req/s'";
+    let more = "trials: 3\nwarmup: 1";
+    let accuracy = "    accuracy:\n      run: exit 1\n      figures: { score: { pattern: 'score: ([0-9.]+)' } }\n";
+    let cases = case("main", commands, more).replace("speed: 42.5", "speed: 0.8") + accuracy;
+    let lab = Lab::new().recipe(&recipe_with(keys, &cases));
+    let expected = "trial run: not comparable with the published figure";
+    lab.run(&["--trial-run"]).expect_exit(0).prints(expected);
+    let verdict = lab.verdict();
+    assert_eq!(verdict["outcome"], "measured");
+    assert_eq!(verdict["results"].as_array().unwrap().len(), 1);
+    assert_eq!(verdict["results"][0]["figures"]["speed"]["value"], 0.8);
+    assert_eq!(verdict["results"][0]["ratio"], serde_json::Value::Null);
+    let run = lab.the_run();
+    lab.retrial(&["judge", run.to_str().unwrap()])
+        .expect_exit(0)
+        .prints(expected)
+        .does_not_print("warning");
+    lab.retrial(&["runs"]).prints("measured (trial run");
+
+    let recipe = lab.path("recipe.yaml");
+    let plan = [
+        "plan",
+        recipe.to_str().unwrap(),
+        "--trial-run",
+        "--format",
+        "shell",
+    ];
+    let script = lab.retrial(&plan).expect_exit(0).out;
+    let by_hand = lab.script(&script);
+    let printed = String::from_utf8_lossy(&by_hand.stdout).into_owned();
+    assert!(printed.contains(expected), "{by_hand:?}");
+}

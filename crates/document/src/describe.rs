@@ -72,7 +72,7 @@ pub(crate) fn writing_hint(field_type: &FieldType) -> String {
             let keys = object.keys().map(|key| key.name);
             format!("the keys are {}", keys.format(", "))
         }
-        FieldType::Overlay => "write the keys that this variant changes, or {}".into(),
+        FieldType::Overlay => "write the keys that it changes, or {}".into(),
         FieldType::Either(types) => types.last().map_or_else(String::new, writing_hint),
         _ => "write it as one value".into(),
     }

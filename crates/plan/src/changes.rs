@@ -15,6 +15,9 @@ use retrial_recipe::model::Recipe;
 /// whoever judges them reads it.
 pub const OPTIONS_FILE: &str = "changed-options.txt";
 
+/// The change by which a plan is a trial run: its figures are not compared with published ones.
+pub const TRIAL_RUN_CHANGE: &str = "--trial-run";
+
 /// The largest number of steps that a change names.
 const MAX_NAMED_STEPS: usize = 3;
 
@@ -22,7 +25,8 @@ impl Plan {
     /// Returns the options that changed the execution, as fragments: `--skip setup-clocks`. Those that removed steps or
     /// privileges are read from the plan's own steps and privileges, whoever wrote its list of changes.
     pub fn changing_options(&self) -> Vec<String> {
-        let listed = self.changes.iter().cloned();
+        let trial_run = self.trial_run.then(|| TRIAL_RUN_CHANGE.to_owned());
+        let listed = trial_run.into_iter().chain(self.changes.iter().cloned());
         let all = listed.chain(removed_by_options(self));
         all.unique().collect()
     }
@@ -88,6 +92,8 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
         modes,
         // The bounds of a figure depend on the number of its trials.
         trials,
+        // `Plan::changing_options` lists it.
+        trial_run,
         warmup: _,
         // Fewer or other GPUs than required are an unmet requirement, `other hardware`; more are listed.
         gpus,
@@ -105,6 +111,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
         scenarios: scenarios.clone(),
         modes: modes.clone(),
         trials: *trials,
+        trial_run: *trial_run,
         warmup: None,
         gpus: gpus.clone(),
         least_privilege: false,
@@ -248,6 +255,7 @@ impl<'a> Execution<'a> {
             // The selection of measurements, and settings that are compared by themselves.
             partial: _,
             modified: _,
+            trial_run: _,
             changes: _,
             options: _,
             batch: _,

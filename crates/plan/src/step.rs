@@ -59,6 +59,9 @@ pub struct Plan {
     pub variant: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
+    /// It only shows that everything starts: its figures are compared with no published ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trial_run: bool,
     /// Options that changed the recipe's own plan so that a figure may differ: `--skip setup-clocks`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,

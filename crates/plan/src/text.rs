@@ -121,6 +121,9 @@ fn render_summary(plan: &Plan, here: Option<&str>) -> String {
         );
         format!("{whole}{on}, all scenarios, without downloads")
     });
+    let trial_run = plan
+        .trial_run
+        .then(|| "not comparable with the published figures".to_owned());
     let rows = [
         ("recipe", Some(plan.recipe.clone())),
         ("submission", Some(submission)),
@@ -128,6 +131,7 @@ fn render_summary(plan: &Plan, here: Option<&str>) -> String {
         ("image", Some(format!("{}{pinned}", plan.image))),
         ("nodes", nodes),
         ("rules", plan.describe_rules()),
+        ("trial run", trial_run),
         ("qualifier", plan.judge.reimplemented.then(reimplemented)),
         ("takes", duration),
         ("takes here", here.map(str::to_owned)),
@@ -222,18 +226,23 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             let most = max_bytes.map(|bytes| format!(" (at most {})", format_bytes(bytes)));
             vec![format!("{path} → {to}{}", most.unwrap_or_default())]
         }
-        Action::Judge => plan.measurements.iter().map(judge_line).collect(),
+        Action::Judge => {
+            let measurements = plan.measurements.iter();
+            measurements.map(|one| judge_line(plan, one)).collect()
+        }
         Action::Remove => vec!["remove the container".to_owned()],
     }
 }
 
-fn judge_line(measured: &MeasurementPlan) -> String {
+fn judge_line(plan: &Plan, measured: &MeasurementPlan) -> String {
     let published = measured.expect.iter().flat_map(|(name, list)| {
         let entries = list.iter();
         entries.map(move |entry| format!("{name} {} ({})", entry.value, entry.kind.label()))
     });
     let mut expected: Vec<String> = published.collect();
-    if expected.is_empty() {
+    if plan.trial_run {
+        expected = vec!["measured, not compared".to_owned()];
+    } else if expected.is_empty() {
         expected.push("measured, nothing published".to_owned());
     }
     let (scenario, mode) = (&measured.scenario, measured.mode);

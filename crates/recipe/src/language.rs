@@ -112,7 +112,7 @@ impl Language for RecipeLanguage<'_> {
             if TOP_LEVEL_KEYS.contains(&entry.key.as_str()) {
                 problems.error(
                     "overlay",
-                    format!("a variant cannot hold `{}`", entry.key),
+                    format!("an overlay cannot hold `{}`", entry.key),
                     &entry.key_span,
                     "write it at the top of the file",
                 );

@@ -9,7 +9,7 @@ use super::load::load_merged;
 use super::model::Recipe;
 use super::names::DeclaredNames;
 use super::origin::{ValueOrigin, list_origins};
-use super::resolve::{VariantResolution, check_structure, is_template_missing};
+use super::resolve::{ResolutionKind, VariantResolution, check_structure, is_template_missing};
 use super::settings::{self, ParamSetting};
 use super::variants::Variants;
 
@@ -52,6 +52,8 @@ pub struct LoadedRecipe {
     problems: Diagnostics,
     /// A template of it is missing.
     base_missing: bool,
+    /// It is resolved for a trial run.
+    trial_run: bool,
 }
 
 /// A param as the recipe declares it.
@@ -89,7 +91,14 @@ impl LoadedRecipe {
             variants,
             problems,
             base_missing,
+            trial_run: false,
         })
+    }
+
+    /// Resolves the recipe for a trial run, if `trial_run`: with its own overlay for one.
+    #[must_use]
+    pub fn for_trial_run(self, trial_run: bool) -> Self {
+        Self { trial_run, ..self }
     }
 
     /// Returns the axes of the recipe's variants, and unsupported combinations.
@@ -173,9 +182,13 @@ impl LoadedRecipe {
             // Without a choice, nothing that it would give can be missed.
             return None;
         }
-        let flags = [false, self.base_missing];
+        let kind = ResolutionKind {
+            partial: false,
+            base_missing: self.base_missing,
+            trial_run: self.trial_run,
+        };
         let stage =
-            VariantResolution::new(&self.merged, &choice, settings, flags, templates, problems);
+            VariantResolution::new(&self.merged, &choice, settings, kind, templates, problems);
         for (param, declared) in stage.names.unset_params() {
             let message = format!("the param `{param}` has no value");
             let help = format!("give one with --set {param}=VALUE");

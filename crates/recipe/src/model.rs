@@ -112,6 +112,10 @@ object! {
         /// Combinations of variants that are not supported, each with a `reason`.
         #[serde(skip)]
         unsupported: () [read = read_default] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
+        /// An overlay on this recipe for `run --trial-run`: a run of minutes that shows that everything starts. Only
+        /// performance is measured, once. `true`, once it is applied: written by retrial into a run's recipe.yaml.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        trial_run: bool = T::Either(&[T::Bool, T::Overlay]),
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
         /// Requirements of the host; with several machines, of each.

@@ -47,15 +47,34 @@ pub fn check_source(
         let mut by_choice = Vec::new();
         for choice in &choices {
             let mut choice_problems = Diagnostics::default();
+            let whole = ResolutionKind {
+                partial,
+                base_missing,
+                trial_run: false,
+            };
             let stage = VariantResolution::new(
                 &merged,
                 choice,
                 &[],
-                [partial, base_missing],
+                whole,
                 templates,
                 &mut choice_problems,
             );
             used.extend(stage.used_params);
+            if merged.get("trial_run").is_some() && !choice_problems.has_errors() {
+                let trial = ResolutionKind {
+                    trial_run: true,
+                    ..whole
+                };
+                VariantResolution::new(
+                    &merged,
+                    choice,
+                    &[],
+                    trial,
+                    templates,
+                    &mut choice_problems,
+                );
+            }
             let enough = choice_problems.omitted_count() > 0;
             by_choice.push(choice_problems);
             if enough {
@@ -106,7 +125,7 @@ pub(super) fn is_template_missing(problems: &Diagnostics) -> bool {
     problems.iter().any(is_missing_template)
 }
 
-/// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`.
+/// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`, `trial_run`.
 pub(super) fn check_structure(
     merged: &Node,
     partial: bool,
@@ -115,7 +134,7 @@ pub(super) fn check_structure(
     let names = DeclaredNames::default();
     let mut language = RecipeLanguage::new(&names, partial, false);
     let mut validator = Validator::new(&mut language, problems);
-    for name in ["variants", "default", "unsupported"] {
+    for name in ["variants", "default", "unsupported", "trial_run"] {
         let (Some(entry), Some(key)) = (merged.entry(name), Recipe::OBJECT.key(name)) else {
             continue;
         };
@@ -124,6 +143,17 @@ pub(super) fn check_structure(
         validator.check_value(&node, &key.field_type, &entry.key_span);
     }
     Variants::from_recipe(merged, problems)
+}
+
+/// What is resolved of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ResolutionKind {
+    /// Keys may be missing: it is a template.
+    pub partial: bool,
+    /// A template of it is missing.
+    pub base_missing: bool,
+    /// The recipe as a trial run executes it.
+    pub trial_run: bool,
 }
 
 /// A recipe under one choice of variants.
@@ -139,11 +169,17 @@ impl VariantResolution {
         merged: &Node,
         choice: &VariantChoice,
         settings: &[ParamSetting],
-        [partial, base_missing]: [bool; 2],
+        kind: ResolutionKind,
         templates: &dyn TemplateSource,
         problems: &mut Diagnostics,
     ) -> Self {
+        let ResolutionKind {
+            partial,
+            base_missing,
+            trial_run,
+        } = kind;
         let chosen = variants::apply_variants(merged, choice, problems);
+        let chosen = variants::apply_trial_run(chosen, trial_run, problems);
         let chosen = settings::apply_settings(chosen, settings, problems);
         let settled = settle_tree(chosen, problems);
         let names = DeclaredNames::from_recipe(&settled, choice.clone(), problems);

@@ -226,13 +226,7 @@ pub fn apply_variants(recipe: &Node, choice: &VariantChoice, problems: &mut Diag
         else {
             continue;
         };
-        if let Value::Map(entries) = &entry.value.value {
-            let overlay_entries = entries.iter();
-            let allowed =
-                overlay_entries.filter(|entry| !TOP_LEVEL_KEYS.contains(&entry.key.as_str()));
-            let overlay = Node::map(allowed.cloned().collect(), span.clone());
-            merged = merge_trees(merged, overlay, problems);
-        }
+        merged = merge_overlay(merged, &entry.value, problems);
         let value = entry.with_value(Node::map(Vec::new(), entry.value.span.clone()));
         chosen.push(axis.with_value(Node::map(vec![value], axis.value.span.clone())));
         let default = Node::scalar(entry.key.clone(), false, entry.key_span.clone());
@@ -244,6 +238,41 @@ pub fn apply_variants(recipe: &Node, choice: &VariantChoice, problems: &mut Diag
         replace_map(entries, "default", defaults, &span);
     }
     merged
+}
+
+/// Returns the recipe for a trial run, with its overlay for one merged over it, or for a whole run. The recipe of a trial
+/// run has `true` in place of the overlay, so that its text resolves to the same recipe.
+pub fn apply_trial_run(mut recipe: Node, trial_run: bool, problems: &mut Diagnostics) -> Node {
+    let Value::Map(entries) = &mut recipe.value else {
+        return recipe;
+    };
+    let is_overlay =
+        |entry: &MapEntry| entry.key == "trial_run" && matches!(entry.value.value, Value::Map(_));
+    let Some(position) = entries.iter().position(is_overlay) else {
+        return recipe;
+    };
+    let entry = entries.remove(position);
+    if !trial_run {
+        return recipe;
+    }
+    let applied = Node::scalar("true", true, entry.value.span.clone());
+    entries.insert(position, entry.with_value(applied));
+    merge_overlay(recipe, &entry.value, problems)
+}
+
+/// Merges an overlay over a recipe, without the keys that only the top level of a file has.
+fn merge_overlay(recipe: Node, overlay: &Node, problems: &mut Diagnostics) -> Node {
+    let Value::Map(entries) = &overlay.value else {
+        return recipe;
+    };
+    let span = recipe.span.clone();
+    let entries = entries.iter();
+    let allowed = entries.filter(|entry| !TOP_LEVEL_KEYS.contains(&entry.key.as_str()));
+    merge_trees(
+        recipe,
+        Node::map(allowed.cloned().collect(), span),
+        problems,
+    )
 }
 
 /// Replaces the map under a key; if there is none, adds it unless it is empty.

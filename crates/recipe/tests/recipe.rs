@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use retrial_recipe::model::{Image, ParamValue, Template, Trials};
 use retrial_recipe::{
-    NoTemplates, ParamSetting, RecipeFileKind, ResolvedRecipe, Source, TemplateSource,
-    check_source, read_variants, resolve_recipe,
+    LoadedRecipe, NoTemplates, ParamSetting, RecipeFileKind, ResolvedRecipe, Source,
+    TemplateSource, check_source, read_variants, resolve_recipe,
 };
 
 struct Fixtures;
@@ -42,7 +42,12 @@ fn resolved(settings: &[(&str, &str)]) -> ResolvedRecipe {
         .iter()
         .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
-    match resolve_recipe("llama2-like", &source(), &Fixtures, &settings) {
+    resolve(&settings, false)
+}
+
+fn resolve(settings: &[ParamSetting], trial_run: bool) -> ResolvedRecipe {
+    let loaded = LoadedRecipe::from_source("llama2-like", &source(), &Fixtures).unwrap();
+    match loaded.for_trial_run(trial_run).resolve(&Fixtures, settings) {
         Ok(resolved) => resolved,
         Err(problems) => panic!("{problems}"),
     }
@@ -65,15 +70,36 @@ fn the_resolved_text_resolves_to_the_same_recipe() {
         &[("rocm", "6.4.1"), ("gpus", "4")],
         &[("results", "/x y/${z}: #'\"")],
     ] {
-        let first = resolved(settings);
-        let again = Source::new("recipe.yaml", first.yaml.clone());
-        let second = resolve_recipe("llama2-like", &again, &NoTemplates, &[])
-            .map_err(|problems| problems.to_string())
-            .unwrap();
-        assert_eq!(first.recipe, second.recipe);
-        assert_eq!(first.yaml, second.yaml);
-        assert_eq!(first.hash, second.hash);
+        the_text_resolves_to_the_same_recipe(&resolved(settings));
     }
+    the_text_resolves_to_the_same_recipe(&resolve(&[], true));
+}
+
+fn the_text_resolves_to_the_same_recipe(first: &ResolvedRecipe) {
+    let again = Source::new("recipe.yaml", first.yaml.clone());
+    let second = resolve_recipe("llama2-like", &again, &NoTemplates, &[])
+        .map_err(|problems| problems.to_string())
+        .unwrap();
+    assert_eq!(first.recipe, second.recipe);
+    assert_eq!(first.yaml, second.yaml);
+    assert_eq!(first.hash, second.hash);
+}
+
+#[test]
+fn a_trial_run_is_the_recipe_under_its_overlay() {
+    let whole = resolved(&[]).recipe;
+    let trial = resolve(&[], true).recipe;
+    assert!(trial.trial_run && !whole.trial_run);
+    assert_eq!(trial.params["gpus"], ParamValue::Int(2));
+    assert_eq!(trial.requires.gpus.unwrap().count, 2);
+    // The recipe's own value for it.
+    assert!(trial.modified.is_empty());
+    assert_eq!(trial.expected_duration.unwrap().as_secs(), 300);
+    assert_eq!(whole.expected_duration, None);
+    assert!(trial.scenarios[0].1.modes.len() < whole.scenarios[0].1.modes.len());
+    // The command line wins.
+    let trial = resolve(&[ParamSetting::new("gpus", "4")], true).recipe;
+    assert_eq!(trial.params["gpus"], ParamValue::Int(4));
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl CellRecipes {
             }
             let request = recipe_request(cell);
             match catalog::open_recipe(&request.recipe) {
-                Ok(entry) => match OpenedRecipe::resolve(entry, &request) {
+                Ok(entry) => match OpenedRecipe::resolve(entry, &request.settings, false) {
                     Ok(opened) => drop(cells.insert(position, opened)),
                     Err(errors) => problems.extend(errors),
                 },

@@ -5,9 +5,10 @@ use std::time::Duration;
 use similar::{ChangeTag, TextDiff};
 
 use crate::app::catalog;
+use crate::app::launch::OpenedRecipe;
 use retrial_bundle::verification::RecipeComparison;
 use retrial_plan::Plan;
-use retrial_recipe::{ParamSetting, resolve_recipe};
+use retrial_recipe::ParamSetting;
 
 /// The time limit of the comparison; the rest counts as different.
 const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
@@ -23,10 +24,15 @@ pub fn compare_with_builtin(plan: &Plan, text: &str) -> RecipeComparison {
         Some(ParamSetting::new(name, value.to_string()))
     });
     let settings: Vec<ParamSetting> = variants.chain(params).collect();
-    compare_with_settings(&plan.recipe, &settings, text)
+    compare_with_settings(&plan.recipe, &settings, plan.trial_run, text)
 }
 
-fn compare_with_settings(name: &str, settings: &[ParamSetting], text: &str) -> RecipeComparison {
+fn compare_with_settings(
+    name: &str,
+    settings: &[ParamSetting],
+    trial_run: bool,
+    text: &str,
+) -> RecipeComparison {
     let name = name.to_owned();
     // A path is never a built-in recipe, even if the file exists on this machine.
     let is_builtin = catalog::recipe_names().contains(&name);
@@ -36,14 +42,15 @@ fn compare_with_settings(name: &str, settings: &[ParamSetting], text: &str) -> R
     let Some(entry) = entry else {
         return RecipeComparison::NotBuiltIn { name };
     };
-    let Ok(builtin) = resolve_recipe(&entry.name, &entry.source, &entry, settings) else {
+    let Ok(OpenedRecipe { resolved, .. }) = OpenedRecipe::resolve(entry, settings, trial_run)
+    else {
         let diff = vec!["the built-in recipe does not have the settings of the run".to_owned()];
         return RecipeComparison::Differs { name, diff };
     };
-    if builtin.yaml == text {
+    if resolved.yaml == text {
         return RecipeComparison::Same { name };
     }
-    let diff = diff_lines(&builtin.yaml, text);
+    let diff = diff_lines(&resolved.yaml, text);
     RecipeComparison::Differs { name, diff }
 }
 
@@ -79,23 +86,22 @@ mod tests {
         let mut count = 0;
         for entry in catalog::builtin_recipes() {
             // Some have params that must be set.
-            let Ok(resolved) = resolve_recipe(&entry.name, &entry.source, &entry, &[]) else {
+            let name = entry.name.clone();
+            let Ok(OpenedRecipe { resolved, .. }) = OpenedRecipe::resolve(entry, &[], false) else {
                 continue;
             };
             let variants = resolved.recipe.variant.iter();
             let settings: Vec<ParamSetting> = variants
                 .map(|(axis, value)| ParamSetting::new(axis.clone(), value.clone()))
                 .collect();
-            let same = RecipeComparison::Same {
-                name: entry.name.clone(),
-            };
-            let compared = compare_with_settings(&entry.name, &settings, &resolved.yaml);
+            let same = RecipeComparison::Same { name: name.clone() };
+            let compared = compare_with_settings(&name, &settings, false, &resolved.yaml);
             assert_eq!(compared, same);
             let other = resolved.yaml.replacen("title:", "title: another", 1);
             let RecipeComparison::Differs { diff, .. } =
-                compare_with_settings(&entry.name, &settings, &other)
+                compare_with_settings(&name, &settings, false, &other)
             else {
-                panic!("{}", entry.name)
+                panic!("{name}")
             };
             assert_eq!(diff.len(), 2, "{diff:?}");
             assert!(diff[1].starts_with("+ title: another"), "{diff:?}");
@@ -106,14 +112,14 @@ mod tests {
 
     #[test]
     fn a_path_or_unknown_setting_is_not_a_built_in_recipe() {
-        let not = compare_with_settings("./mine.yaml", &[], "");
+        let not = compare_with_settings("./mine.yaml", &[], false, "");
         assert!(
             matches!(not, RecipeComparison::NotBuiltIn { .. }),
             "{not:?}"
         );
         let entry = &catalog::builtin_recipes()[0];
         let settings = [ParamSetting::new("no-such-thing", "1")];
-        let differs = compare_with_settings(&entry.name, &settings, "");
+        let differs = compare_with_settings(&entry.name, &settings, false, "");
         assert!(
             matches!(differs, RecipeComparison::Differs { .. }),
             "{differs:?}"

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, RecipeRequest};
+use crate::app::options::{GlobalOptions, PlanRequest};
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{Image, MountRequest};
-use retrial_recipe::{Diagnostics, ResolvedRecipe, resolve_recipe};
+use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
 
 /// A recipe before and after its settings are applied.
 pub struct OpenedRecipe {
@@ -19,14 +19,20 @@ pub struct OpenedRecipe {
 
 impl OpenedRecipe {
     /// Finds and resolves a recipe, and prints its problems.
-    pub fn open(request: &RecipeRequest) -> Result<Self, Failure> {
-        let entry = catalog::open_recipe(&request.recipe)?;
-        Self::resolve(entry, request).map_err(Failure::report_problems)
+    pub fn open(request: &PlanRequest) -> Result<Self, Failure> {
+        let entry = catalog::open_recipe(&request.recipe.recipe)?;
+        let trial_run = request.options.trial_run;
+        Self::resolve(entry, &request.recipe.settings, trial_run).map_err(Failure::report_problems)
     }
 
-    /// Resolves a recipe with the settings of the command line.
-    pub fn resolve(entry: FoundRecipe, request: &RecipeRequest) -> Result<Self, Diagnostics> {
-        let resolved = resolve_recipe(&entry.name, &entry.source, &entry, &request.settings)?;
+    /// Resolves a recipe with the settings of the command line, for a trial run or a whole one.
+    pub fn resolve(
+        entry: FoundRecipe,
+        settings: &[ParamSetting],
+        trial_run: bool,
+    ) -> Result<Self, Diagnostics> {
+        let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry)?;
+        let resolved = loaded.for_trial_run(trial_run).resolve(&entry, settings)?;
         Ok(Self { entry, resolved })
     }
 

@@ -21,7 +21,7 @@ pub fn is_stand_in(path: &Path) -> bool {
     path.starts_with(STAND_IN_DIRECTORY)
 }
 
-/// As [`OpenedRecipe::open`], with stand-ins. Returns the names of their params, too.
+/// Finds and resolves a recipe, with stand-ins. Returns the names of their params, too.
 pub fn open_with_stand_ins(
     request: &RecipeRequest,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {

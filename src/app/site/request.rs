@@ -38,7 +38,7 @@ impl SitePlan {
     ) -> Result<Self, Failure> {
         let site_file = site_files::open_site(site)?;
         let global = with_site_home(global, &site_file);
-        let opened = OpenedRecipe::open(&request.recipe)?;
+        let opened = OpenedRecipe::open(request)?;
         let plan = opened.plan(&global, request, None)?;
         opened.print_warnings(&global, &plan);
         let target = run_job_target(&global, site_file, &plan, &request.options)?;

@@ -35,7 +35,7 @@ pub fn submit_run(
 ) -> Result<ExitCode, Failure> {
     let site_file = site_files::open_site(site)?;
     let site_global = &with_site_home(global, &site_file);
-    let opened = OpenedRecipe::open(&request.recipe)?;
+    let opened = OpenedRecipe::open(request)?;
     let planned = opened.plan_run(site_global, request, execution, None)?;
     planned.print_warnings(site_global);
     let target = run_job_target(site_global, site_file, planned.plan(), &request.options)?;

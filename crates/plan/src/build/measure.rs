@@ -172,6 +172,10 @@ impl PlanBuilder<'_> {
             }
         }
         let (trials, warmup) = match mode {
+            Mode::Performance if self.recipe.trial_run => (
+                self.options.trials.unwrap_or_default(),
+                self.options.warmup.unwrap_or(0),
+            ),
             Mode::Performance => (
                 self.options.trials.unwrap_or(from.trials),
                 self.options.warmup.unwrap_or(from.warmup),
@@ -208,8 +212,14 @@ impl PlanBuilder<'_> {
     fn is_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
         let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
         let mut named = scenarios.iter();
-        (scenarios.is_empty() || named.any(|name| has_name(name, entry.key, entry.loadgen)))
-            && (modes.is_empty() || modes.contains(&entry.mode))
+        let is_mode_selected = if modes.is_empty() {
+            // The accuracy is that of a whole data set, which no setting makes shorter.
+            !self.recipe.trial_run || entry.mode == Mode::Performance
+        } else {
+            modes.contains(&entry.mode)
+        };
+        is_mode_selected
+            && (scenarios.is_empty() || named.any(|name| has_name(name, entry.key, entry.loadgen)))
     }
 
     /// Whether the options exclude some of the recipe's measurements.

@@ -71,6 +71,9 @@ fn build_without_changes(
     }
     let recipe = &reduced_recipe;
     check_secrets(recipe, options)?;
+    if options.trial_run && !recipe.trial_run {
+        return Err(PlanError::NoTrialRun);
+    }
     let recipe_notes = recipe.host_notes.iter();
     let host_notes = recipe_notes.map(|note| format!("host note: {}", note.trim_end()));
     let mut builder = PlanBuilder {
@@ -104,6 +107,7 @@ fn build_without_changes(
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),
         modified: recipe.modified.clone(),
+        trial_run: recipe.trial_run,
         options: options.clone(),
         requires: recipe.requires.clone(),
         nodes: recipe.nodes,

@@ -42,6 +42,17 @@ fn build_plan_of(text: &str, settings: &[&str], options: &PlanOptions, host: &Ho
     crate::build_plan(&recipe, &RecipeOrigin::default(), options, host).unwrap()
 }
 
+/// The plan of a trial run with these options.
+fn trial_plan(options: &PlanOptions) -> Plan {
+    let text = format!("{RECIPE}trial_run: {{}}\n");
+    let source = retrial_recipe::Source::new("r.yaml", text);
+    let templates = &retrial_recipe::NoTemplates;
+    let loaded = retrial_recipe::LoadedRecipe::from_source("r", &source, templates).unwrap();
+    let resolved = loaded.for_trial_run(true).resolve(templates, &[]).unwrap();
+    let (origin, host) = (RecipeOrigin::default(), HostView::default());
+    crate::build_plan(&resolved.recipe, &origin, options, &host).unwrap()
+}
+
 fn changes_with(options: &PlanOptions) -> Vec<String> {
     plan_with(&[], options).changes
 }
@@ -212,4 +223,45 @@ fn a_script_keeps_the_options_next_to_its_results() {
     let expected =
         "mkdir -p results; printf '%s\\n' '--skip setup-unpack' >results/changed-options.txt";
     assert_eq!(lines(&skip_options(&["setup-unpack"])), [expected]);
+}
+
+#[test]
+fn a_trial_run_measures_performance_once_and_says_so() {
+    let options = PlanOptions {
+        trial_run: true,
+        ..PlanOptions::default()
+    };
+    let plan = trial_plan(&options);
+    let measured: Vec<_> = plan
+        .measurements
+        .iter()
+        .map(|one| (one.step_name_stem(), one.trials.max, one.warmup))
+        .collect();
+    let expected = ["s-performance", "other-performance"].map(|stem| (stem.to_owned(), 1, 0));
+    assert_eq!(measured, expected);
+    assert_eq!(plan.changing_options(), ["--trial-run"]);
+    let script = crate::shell::render_script(&plan, &[]);
+    assert!(script.contains("'%s\\n' --trial-run >results/changed-options.txt"));
+    // What the command line states is done.
+    let options = PlanOptions {
+        modes: vec![Mode::Accuracy],
+        ..options
+    };
+    let plan = trial_plan(&options);
+    assert_eq!(plan.measurements.len(), 1);
+    assert_eq!(plan.measurements[0].mode, Mode::Accuracy);
+}
+
+#[test]
+fn a_recipe_without_a_trial_run_has_none() {
+    let source = retrial_recipe::Source::new("r.yaml", RECIPE);
+    let templates = &retrial_recipe::NoTemplates;
+    let recipe = retrial_recipe::resolve_recipe("r", &source, templates, &[]).unwrap();
+    let options = PlanOptions {
+        trial_run: true,
+        ..PlanOptions::default()
+    };
+    let (origin, host) = (RecipeOrigin::default(), HostView::default());
+    let error = crate::build_plan(&recipe.recipe, &origin, &options, &host).unwrap_err();
+    assert!(matches!(error, crate::build::PlanError::NoTrialRun));
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::options::{KeepContainer, PullPolicy};
 use retrial_host::model::Gpu;
 use retrial_recipe::model::{Mode, Trials};
-use retrial_recipe::{NoTemplates, ResolvedRecipe, Source, resolve_recipe};
+use retrial_recipe::{LoadedRecipe, NoTemplates, ResolvedRecipe, Source, resolve_recipe};
 
 const RECIPE: &str = r#"schema: 1
 title: t
@@ -18,6 +18,7 @@ container:
 params: { batch: { type: int, default: 4 } }
 variants: { backend: { vllm: {}, other: { title: other } } }
 default: { backend: vllm }
+trial_run: { params: { batch: { default: 1 } }, scenarios: { s: { accuracy: null } } }
 models: { m: { source: { hub: amd/tiny, revision: main }, mount: /m } }
 host_notes: [reboot first]
 setup:
@@ -68,9 +69,13 @@ fn two_gpu_host() -> HostView {
     }
 }
 
-fn resolve_with_settings(settings: &[&str]) -> ResolvedRecipe {
+fn resolve_with_settings(settings: &[&str], trial_run: bool) -> ResolvedRecipe {
     let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
-    let resolved = resolve_recipe("r", &Source::new("r.yaml", RECIPE), &NoTemplates, &settings);
+    let source = Source::new("r.yaml", RECIPE);
+    let loaded = LoadedRecipe::from_source("r", &source, &NoTemplates).unwrap();
+    let resolved = loaded
+        .for_trial_run(trial_run)
+        .resolve(&NoTemplates, &settings);
     resolved.map_err(|problems| problems.render(false)).unwrap()
 }
 
@@ -80,7 +85,7 @@ fn plan_and_stored_recipe(
     options: &PlanOptions,
     lock: Option<&RecipeLock>,
 ) -> (Plan, ResolvedRecipe) {
-    let resolved = resolve_with_settings(settings);
+    let resolved = resolve_with_settings(settings, options.trial_run);
     let origin = RecipeOrigin {
         directory: Some("/recipes/r".to_owned()),
         hash: resolved.hash.clone(),
@@ -132,6 +137,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
             scenarios: vec!["s".into()],
             modes: vec![Mode::Performance],
             trials: Some(Trials { min: 2, max: 5 }),
+            trial_run: false,
             warmup: Some(3),
             gpus: vec!["0".to_owned(), "1".to_owned()],
             least_privilege: true,
@@ -143,6 +149,10 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
         },
         PlanOptions {
             from: Some("setup-unpack".to_owned()),
+            ..PlanOptions::default()
+        },
+        PlanOptions {
+            trial_run: true,
             ..PlanOptions::default()
         },
     ];
@@ -161,7 +171,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
 
 #[test]
 fn a_jobs_plan_follows_from_the_recipe_and_its_nodes_gpus() {
-    let resolved = resolve_with_settings(&[]);
+    let resolved = resolve_with_settings(&[], false);
     let origin = RecipeOrigin {
         directory: None,
         hash: resolved.hash.clone(),
@@ -222,6 +232,19 @@ fn requirements_changes_and_settings_cannot_be_removed() {
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &options, None);
     plan.options = PlanOptions::default();
     assert!(!list_differences(&plan, &resolved).is_empty());
+    // As if a trial run had been a whole one.
+    let trial_run = PlanOptions {
+        trial_run: true,
+        ..PlanOptions::default()
+    };
+    let (mut plan, resolved) = plan_and_stored_recipe(&[], &trial_run, None);
+    assert_eq!(plan.params["batch"].to_string(), "1");
+    plan.options = PlanOptions::default();
+    plan.trial_run = false;
+    assert_eq!(
+        list_differences(&plan, &resolved),
+        ["trial_run: recorded nothing, derived true"]
+    );
     // More unmet requirements, which the host's files show, are no advantage.
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &PlanOptions::default(), None);
     let missing = retrial_host::checks::HostCheck::missing_source("/data", "/data");

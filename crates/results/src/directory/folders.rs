@@ -7,7 +7,7 @@ use super::basis::JudgeBasis;
 use super::error::JudgeError;
 use super::origin::SubmissionOrigin;
 use crate::evidence::folders::{self, ResultGroup, ResultsDirectory};
-use crate::verdict::{Qualifier, QualifierKind, RunContext};
+use crate::verdict::{Qualifier, RunContext};
 use retrial_mlperf::ScenarioName;
 use retrial_plan::Plan;
 
@@ -67,7 +67,7 @@ fn add_context(
         context.accuracy_scenarios.retain(is_there);
     }
     let changing_options = group.changing_options.into_iter();
-    let changes = changing_options.map(|change| Qualifier::new(QualifierKind::Modified, change));
+    let changes = changing_options.map(Qualifier::from_change);
     context.execution.extend(changes);
     context.require_accuracy |= basis.require_accuracy;
     context.warnings.extend(group.warnings);

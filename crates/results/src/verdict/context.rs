@@ -55,8 +55,8 @@ impl From<&Plan> for RunContext {
             require_accuracy: plan.require_accuracy,
             accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
-            qualifiers: modified_qualifiers(plan.changed_settings()),
-            execution: modified_qualifiers(plan.changing_options()),
+            qualifiers: qualifiers_of_changes(plan.changed_settings()),
+            execution: qualifiers_of_changes(plan.changing_options()),
             ..Self::default()
         }
     }
@@ -87,17 +87,21 @@ impl RunContext {
         (1.0 - confidence) / f64::from(u32::try_from(looks.max(1)).unwrap_or(u32::MAX))
     }
 
+    /// Returns whether the run was only tried: nothing of it is compared with published figures.
+    pub(crate) fn is_trial_run(&self) -> bool {
+        let mut qualifiers = self.execution.iter();
+        qualifiers.any(|qualifier| qualifier.kind == QualifierKind::TrialRun)
+    }
+
     /// `MLPerf` Inference asks for accuracy in every scenario.
     pub(crate) fn is_mlperf_inference(&self) -> bool {
         self.submission.suite.starts_with("mlperf-inference")
     }
 }
 
-/// Returns a `modified` qualifier for each change.
-fn modified_qualifiers(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
-    let all_changes = changes.into_iter();
-    let qualifiers = all_changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
-    qualifiers.collect()
+/// Returns a qualifier for each change.
+fn qualifiers_of_changes(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
+    changes.into_iter().map(Qualifier::from_change).collect()
 }
 
 /// Returns whether a margin is usable. One of 1 would call anything reproduced; a negative one asks for more.

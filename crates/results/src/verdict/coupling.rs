@@ -13,6 +13,9 @@ pub(crate) fn couple_accuracy(
     evidence: &[Evidence],
     results: &mut [ResultVerdict],
 ) {
+    if context.is_trial_run() {
+        return;
+    }
     let accuracy: Vec<(ScenarioName, Outcome, bool, ReasonSentence)> = results
         .iter()
         .zip(evidence)

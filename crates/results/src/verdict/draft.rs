@@ -1,15 +1,21 @@
 //! One result: its rules checked and its figures compared, then worded.
 
+use std::collections::BTreeMap;
+
 use itertools::Itertools as _;
 
 use super::compare::{PublishedFigureTrials, compare_figures, finite_exp};
-use super::figures::{aggregate_figures, declared_figures, describe_measured, main_figure};
-use super::qualifier::{Qualifier, explains_better_figure, merge_qualifiers};
+use super::figures::{
+    aggregate_figures, declared_figures, describe_measured, describe_validity, main_figure,
+};
+use super::qualifier::{
+    Qualifier, QualifierKind, TRIAL_RUN_REASON, explains_better_figure, merge_qualifiers,
+};
 use super::qualify::{MAX_PLAUSIBLE_RATIO, qualifiers_of_exceeding, qualifiers_of_result};
 use super::rules::{RuleFindings, check_rules};
 use super::{
-    Bounds, Evidence, Judgement, Noise, Outcome, ReasonSentence, Reference, ResultVerdict,
-    RunContext, TrialEvidence, TrialVerdict, sentence, telemetry,
+    Bounds, Evidence, FigureValue, Judgement, Noise, Outcome, ReasonSentence, Reference,
+    ResultVerdict, RunContext, TrialEvidence, TrialVerdict, sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
 use retrial_stats::{BoundsMethod, Decision, estimate_more_trials, find_outliers};
@@ -29,8 +35,12 @@ impl<'a> ResultDraft<'a> {
         merge_qualifiers(&mut qualifiers, qualifiers_of_result(evidence, context));
         Self {
             evidence,
-            checked: check_rules(evidence),
-            compared: compare_figures(context, evidence),
+            checked: check_rules(evidence, context.is_trial_run()),
+            compared: if context.is_trial_run() {
+                Vec::new()
+            } else {
+                compare_figures(context, evidence)
+            },
             qualifiers,
         }
     }
@@ -60,25 +70,7 @@ impl<'a> ResultDraft<'a> {
             let typical = judgement.measured.clone();
             figures.extend(typical.map(|figure| (judgement.figure.clone(), figure)));
         }
-        let violation = self.checked.failed.first().or(self.checked.invalid.first());
-        let (outcome, clause) = match (violation, deciding) {
-            (Some(reason), _) => {
-                let outcome = if self.checked.failed.is_empty() {
-                    Outcome::Invalid
-                } else {
-                    Outcome::Failed
-                };
-                (outcome, self.describe_violation(reason))
-            }
-            (None, Some(judgement)) => {
-                let clause = judgement.sentence.clause();
-                (judgement.outcome, clause.to_owned())
-            }
-            (None, None) => match self.reason_not_shown(None) {
-                Some(clause) => (Outcome::Inconclusive, clause),
-                None => (Outcome::Measured, describe_measured(evidence, &figures)),
-            },
-        };
+        let (outcome, clause) = self.decide_outcome(context, deciding, &figures);
         let mut qualifiers = self.qualifiers.clone();
         merge_qualifiers(&mut qualifiers, context.execution.iter().cloned());
         if self.is_valid() {
@@ -118,6 +110,36 @@ impl<'a> ResultDraft<'a> {
             qualifiers,
             sentence: ReasonSentence::from_clause(clause),
             judgements,
+        }
+    }
+
+    /// Returns the outcome, and the clause that gives its reason.
+    fn decide_outcome(
+        &self,
+        context: &RunContext,
+        deciding: Option<&Judgement>,
+        figures: &BTreeMap<String, FigureValue>,
+    ) -> (Outcome, String) {
+        let measured = |validity: &str| {
+            let clause = describe_measured(self.evidence, figures, validity);
+            (Outcome::Measured, clause)
+        };
+        if let Some(reason) = self.checked.failed.first() {
+            return (Outcome::Failed, self.describe_violation(reason));
+        }
+        if let Some(reason) = self.checked.invalid.first() {
+            return (Outcome::Invalid, self.describe_violation(reason));
+        }
+        if context.is_trial_run() {
+            return measured(&format!("{}: {TRIAL_RUN_REASON}", QualifierKind::TrialRun));
+        }
+        if let Some(judgement) = deciding {
+            let clause = judgement.sentence.clause();
+            return (judgement.outcome, clause.to_owned());
+        }
+        match self.reason_not_shown(None) {
+            Some(clause) => (Outcome::Inconclusive, clause),
+            None => measured(&describe_validity(self.evidence)),
         }
     }
 

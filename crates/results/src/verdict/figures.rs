@@ -36,17 +36,15 @@ pub(crate) fn main_figure(
         .or_else(|| figures.keys().next().cloned())
 }
 
-pub(crate) fn describe_measured(
-    evidence: &Evidence,
-    figures: &BTreeMap<String, FigureValue>,
-) -> String {
+/// Returns what the benchmark's own rules say of a valid result with nothing to compare it with.
+pub(crate) fn describe_validity(evidence: &Evidence) -> String {
     let is_limited = evidence.limited_figures().next().is_some();
     let round = evidence
         .plan
         .rules
         .as_ref()
         .map(|rules| rules.round.as_str());
-    let validity = match (evidence.plan.mode, is_limited, round) {
+    match (evidence.plan.mode, is_limited, round) {
         (Mode::Performance, _, Some(round)) => {
             format!("passes the rules of {round}; nothing was published to compare with")
         }
@@ -58,7 +56,15 @@ pub(crate) fn describe_measured(
             "within the benchmark's own limits".to_owned()
         }
         (_, false, _) => "nothing was published to compare with".to_owned(),
-    };
+    }
+}
+
+/// Returns the clause on a result whose figures are compared with none: the figures, and their validity.
+pub(crate) fn describe_measured(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+    validity: &str,
+) -> String {
     let declared = declared_figures(evidence, figures);
     let main = main_figure(evidence, figures);
     let others = declared.iter().filter(|name| main.as_ref() != Some(name));

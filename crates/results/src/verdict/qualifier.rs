@@ -7,6 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Outcome;
+use retrial_plan::TRIAL_RUN_CHANGE;
+
+/// Why a trial run decides nothing.
+pub(crate) const TRIAL_RUN_REASON: &str = "not comparable with the published figure";
 
 /// A qualifier and why it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,12 +29,22 @@ impl Qualifier {
             reason: reason.into(),
         }
     }
+
+    /// Returns the qualifier of an option that changed a plan, as `Plan::changing_options` lists it.
+    pub(crate) fn from_change(change: String) -> Self {
+        if change == TRIAL_RUN_CHANGE {
+            return Self::new(QualifierKind::TrialRun, TRIAL_RUN_REASON);
+        }
+        Self::new(QualifierKind::Modified, change)
+    }
 }
 
 retrial_document::word_enum! {
     /// The kinds of limits of an outcome.
     #[derive(JsonSchema)]
     pub enum QualifierKind {
+        /// A run of minutes, which shows that everything starts: nothing is compared with published figures.
+        TrialRun = "trial run",
         /// GPUs that the recipe requires were idle: the figure may be the CPU's.
         IdleGpus = "idle GPUs",
         /// Performance without accuracy.

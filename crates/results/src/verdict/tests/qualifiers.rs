@@ -3,9 +3,12 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{Evidence, Outcome, Qualifier, QualifierKind, RunContext, Verdict, judge};
+use crate::verdict::{
+    Evidence, Outcome, Qualifier, QualifierKind, RunContext, StatedValidity, StepOutcome, Verdict,
+    judge,
+};
 use retrial_mlperf::loadgen::RunSettings;
-use retrial_recipe::model::{Claim, Expectation};
+use retrial_recipe::model::{Claim, Expectation, Limit};
 
 /// Of a suite whose recipe states the noise of a trial.
 fn calm_context() -> RunContext {
@@ -143,4 +146,64 @@ fn far_better_than_published_needs_an_explanation(
     let evidence = offline(&[value]).expecting(TOKENS, expected);
     let verdict = judge(&context, &[evidence]);
     assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence());
+}
+
+fn trial_run_context() -> RunContext {
+    let mut context = context();
+    let change = retrial_plan::TRIAL_RUN_CHANGE.to_owned();
+    context.execution = vec![Qualifier::from_change(change)];
+    context
+}
+
+#[rstest]
+#[case(100.0)]
+#[case(1.0)]
+#[case(1e6)]
+fn a_trial_run_is_compared_with_nothing(#[case] value: f64) {
+    let mut evidence = offline(&[value]).expecting(TOKENS, official(100.0));
+    // Too short, as LoadGen says.
+    let reason = "min duration not satisfied".to_owned();
+    evidence.trials[0].validity = StatedValidity::Invalid(vec![reason]);
+    let whole = judge(&context(), std::slice::from_ref(&evidence));
+    assert_eq!(whole.outcome, Outcome::Invalid);
+    let verdict = judge(&trial_run_context(), &[evidence]);
+    assert_eq!(verdict.outcome, Outcome::Measured);
+    assert_eq!(kinds(&verdict), [QualifierKind::TrialRun]);
+    assert_eq!(verdict.exit_code.code(), 0);
+    let result = &verdict.results[0];
+    assert_eq!((result.ratio, result.judgements.len()), (None, 0));
+    let value = result.figures[TOKENS].clone();
+    let expected =
+        format!("{TOKENS}: {value}; trial run: not comparable with the published figure.");
+    assert_eq!(&*result.sentence, expected);
+}
+
+/// Limits are those of a run of full length, and yet a figure is to be there.
+#[test]
+fn a_trial_run_keeps_no_limits_and_needs_a_figure() {
+    let limit = Limit {
+        min: Some(1000.0),
+        ..Limit::default()
+    };
+    let mut evidence = offline(&[1.0]).limited(TOKENS, limit);
+    let judge_trial = |evidence: &Evidence| {
+        let verdict = judge(&trial_run_context(), std::slice::from_ref(evidence));
+        verdict.outcome
+    };
+    assert_eq!(judge_trial(&evidence), Outcome::Measured);
+    evidence.trials[0].figures.clear();
+    assert_eq!(judge_trial(&evidence), Outcome::Invalid);
+}
+
+#[test]
+fn a_trial_run_without_its_figure_shows_a_fault() {
+    let mut evidence = offline(&[100.0]).expecting(TOKENS, official(100.0));
+    evidence.trials[0].figures.clear();
+    let verdict = judge(&trial_run_context(), &[evidence.clone()]);
+    assert_eq!(verdict.outcome, Outcome::Invalid);
+    evidence.trials[0].outcome = StepOutcome::TimedOut {
+        reason: "after 1 h".to_owned(),
+    };
+    let verdict = judge(&trial_run_context(), &[evidence]);
+    assert_eq!(verdict.outcome, Outcome::Failed);
 }
