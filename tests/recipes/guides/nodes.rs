@@ -85,6 +85,59 @@ fn printed_commands_are_in_the_plan(
     }
 }
 
+/// The flags that the guide of v6.0 lets one append for debugging.
+const DEBUG_FLAGS: &str = "harness_config.target_qps=300 harness_config.duration_sec=30 harness_config.debug_record_sample_latencies=True harness_config.debug_print_finished=True harness_config.debug_dump_model_output=True";
+
+#[rstest]
+#[case(NODES[0].0, DEBUG_FLAGS)]
+#[case(NODES[0].1, DEBUG_FLAGS)]
+// 300 queries/s are five times the rate of one machine.
+#[case(NODES[1].0, &DEBUG_FLAGS["harness_config.target_qps=300 ".len()..])]
+#[case(NODES[1].1, &DEBUG_FLAGS["harness_config.target_qps=300 ".len()..])]
+fn a_trial_run_appends_the_guides_flags_for_debugging(#[case] recipe: &str, #[case] flags: &str) {
+    let text = |arguments: &[&str]| {
+        let output = plan(recipe, arguments);
+        let problem = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{problem}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let trial = text(&["--trial-run"]);
+    assert!(trial.contains("not comparable with the published figures"));
+    assert!(!trial.contains("test_mode=accuracy"));
+    let settings = ["--set", &format!("options={flags}")];
+    let whole = text(&settings);
+    for mode in ["test_mode=performance", "test_mode=accuracy"] {
+        let mut measured = whole.lines().filter(|line| line.contains(mode));
+        assert!(measured.all(|line| line.ends_with(flags)), "{whole}");
+        assert!(whole.contains(mode));
+    }
+    // Only the words of the guide are added to what is measured.
+    let measured = |text: &str| -> Vec<String> {
+        let lines = text
+            .lines()
+            .filter(|line| line.contains("test_mode=performance"));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(measured(&trial), measured(&whole));
+    let own = text(&[]);
+    assert_eq!(
+        measured(&trial),
+        measured(&own)
+            .iter()
+            .map(|line| format!("{line} {flags}"))
+            .collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn the_head_prepares_the_accuracy_check_before_anything_is_measured() {
+    let steps = String::from_utf8(plan(NODES[0].0, &[]).stdout).unwrap();
+    let prepared = steps
+        .find("setup-accuracy-environment  [on the head]")
+        .unwrap();
+    assert!(prepared < steps.find("offline-performance").unwrap());
+}
+
 /// Image, flags, models and data are those of the recipe for one machine, which other tests compare.
 #[rstest]
 fn each_node_has_the_container_of_the_single_node_recipe(
