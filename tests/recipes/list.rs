@@ -34,8 +34,9 @@ fn recipes_are_grouped_by_suite_and_round() {
     assert_eq!(lines[0], "mlperf-inference v4.1");
     assert!(lines[1].starts_with("  mlperf-inference/v4.1/amd/llama2-70b-mi300x"));
     assert_eq!(lines[2], "    also --set host=turin");
-    assert_eq!(lines[3..5], ["", "mlperf-inference v5.0"]);
-    assert_eq!(lines.len(), 7, "{text}");
+    assert_eq!(lines[3], "    also --set gpus=1");
+    assert_eq!(lines[4..6], ["", "mlperf-inference v5.0"]);
+    assert_eq!(lines.len(), 8, "{text}");
 }
 
 #[rstest]

@@ -39,7 +39,7 @@ pub const GUIDES: &[Guide] = &[
         recipe: "v4.1/amd/llama2-70b-mi300x",
         commands: "llama2-70b-v4.1",
         settings: &["model=/of/model", "dataset=/of/open_orca", "hist=/of/hist"],
-        added: &["ls -d /lab-hist"],
+        added: &["ls -d /lab-hist", "sha256sum /app/kv_cache_scales.json"],
         ..NONE
     },
     Guide {
