@@ -14,6 +14,7 @@ mod hosts;
 mod library_releases;
 mod list;
 mod onnxruntime;
+mod onnxruntime_images;
 mod schema;
 
 #[path = "../support/mod.rs"]

@@ -6,9 +6,12 @@ FROM ${BASE}
 
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      build-essential ca-certificates cmake curl git make python3 python3-dev python3-pip \
+      build-essential ca-certificates cmake curl git make python3 python3-dev python3-venv \
  && rm -rf /var/lib/apt/lists/*
-ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+
+# An environment of its own, since pip cannot replace Ubuntu's packages: they have no list of their files (RECORD).
+RUN python3 -m venv /opt/python
+ENV PATH=/opt/python/bin:${PATH} PIP_NO_CACHE_DIR=1
 
 COPY requirements.txt reference.sh /build/
 RUN python3 -m pip install -r /build/requirements.txt
@@ -21,7 +24,7 @@ ARG TENSORRT
 RUN python3 -m pip install --no-deps "onnxruntime-gpu==${ONNXRUNTIME}" \
  && python3 -m pip install "tensorrt-cu12==${TENSORRT}" \
  && python3 -c 'import onnxruntime; print(onnxruntime.__version__, onnxruntime.get_available_providers())'
-ENV LD_LIBRARY_PATH=/usr/local/lib/python3.12/dist-packages/tensorrt_libs:/usr/local/cuda/lib64
+ENV LD_LIBRARY_PATH=/opt/python/lib/python3.12/site-packages/tensorrt_libs:/usr/local/cuda/lib64
 
 ENV PYTHONPATH=/opt/tokenization
 WORKDIR /inference

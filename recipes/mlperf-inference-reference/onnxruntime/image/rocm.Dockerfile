@@ -7,9 +7,12 @@ FROM ${BASE}
 
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      build-essential ca-certificates cmake curl git half make migraphx python3 python3-dev python3-pip \
+      build-essential ca-certificates cmake curl git half make migraphx python3 python3-dev python3-venv \
  && rm -rf /var/lib/apt/lists/*
-ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+
+# An environment of its own, since pip cannot replace Ubuntu's packages: they have no list of their files (RECORD).
+RUN python3 -m venv /opt/python
+ENV PATH=/opt/python/bin:${PATH} PIP_NO_CACHE_DIR=1
 
 COPY requirements.txt reference.sh /build/
 RUN python3 -m pip install -r /build/requirements.txt
