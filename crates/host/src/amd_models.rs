@@ -2,7 +2,7 @@
 
 /// Device id, revision where several models share the id, model, and the memory of one device as AMD publishes
 /// it, GiB; of a card with two dies, of each.
-const AMD_MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
+const AMD_MODELS: [(u32, Option<u32>, &str, Option<u64>); 33] = [
     (0x738c, None, "MI100", Some(32)),
     (0x740f, None, "MI210", Some(64)),
     (0x7408, None, "MI250X", Some(64)),
@@ -19,6 +19,8 @@ const AMD_MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
     (0x75b0, None, "MI350X", Some(288)),
     (0x75b3, None, "MI355X", Some(288)),
     (0x75a8, None, "MI350P", Some(144)),
+    (0x73df, Some(0xc1), "RX 6700 XT", Some(12)),
+    (0x73df, Some(0xc5), "RX 6700 XT", Some(12)),
     (0x744c, Some(0xc8), "RX 7900 XTX", Some(24)),
     (0x744c, Some(0xcc), "RX 7900 XT", Some(20)),
     (0x744c, Some(0xce), "RX 7900 GRE", Some(16)),
@@ -62,6 +64,8 @@ mod tests {
     #[case(0x74b5, Some(0), Some("MI300X"))]
     #[case(0x744c, Some(0xcc), Some("RX 7900 XT"))]
     #[case(0x744c, None, None)]
+    #[case(0x73df, Some(0xc1), Some("RX 6700 XT"))]
+    #[case(0x73df, Some(0xcf), None)]
     #[case(0x7551, Some(0xc8), Some("R9600D"))]
     #[case(0x7550, Some(0xc3), Some("RX 9070"))]
     #[case(0x7550, None, None)]
