@@ -134,6 +134,15 @@ fn compute_units(properties: &TopologyProperties) -> Option<u32> {
     u32::try_from(properties.get("simd_count")? / per_unit).ok()
 }
 
+/// Returns the target of a version as `HSA_OVERRIDE_GFX_VERSION` has it: `10.3.0` is gfx1030.
+pub(crate) fn target_of_version(version: &str) -> Option<String> {
+    let mut parts = version.split('.').map(|part| part.parse::<u64>().ok());
+    let (major, minor, step) = (parts.next()??, parts.next()??, parts.next()??);
+    let is_whole = parts.next().is_none() && major.max(minor).max(step) < 100;
+    let target = || format_gfx_target(major * 10_000 + minor * 100 + step);
+    is_whole.then(target).flatten()
+}
+
 /// `90402` is gfx942, `90010` gfx90a: decimal pairs, of which minor and stepping are written in hex.
 fn format_gfx_target(version: u64) -> Option<String> {
     let (major, minor, step) = (version / 10_000, version / 100 % 100, version % 100);

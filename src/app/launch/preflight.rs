@@ -76,6 +76,7 @@ pub async fn examine_host(
         disks: list_disks(global, plan, abilities.as_ref(), &models),
         requires: plan.map(|plan| &plan.requires),
         image,
+        target_override: plan.and_then(target_override),
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
         has_chosen_gpus: plan.is_some_and(|plan| !plan.gpus.is_empty()),
         claims,
@@ -189,6 +190,13 @@ async fn examine_image_and_hosts(
         packages: probed.packages,
     };
     (image, hosts)
+}
+
+/// `HSA_OVERRIDE_GFX_VERSION` of the plan's container.
+fn target_override(plan: &Plan) -> Option<&str> {
+    let mut variables = plan.container.env.iter();
+    let found = variables.find(|(name, _)| name == "HSA_OVERRIDE_GFX_VERSION");
+    found.map(|(_, value)| value.as_str())
 }
 
 /// Running Retrial containers that have GPUs, of any user.

@@ -6,6 +6,7 @@ use super::release::satisfies;
 use super::rocm::{driver_series, find_release};
 use super::system::{check_frameworks, check_operating_system};
 use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
+use crate::amd::target_of_version;
 use retrial_recipe::model::GpuVendor;
 
 pub fn check_drivers(facts: &HostFacts<'_>) -> Vec<HostCheck> {
@@ -82,14 +83,19 @@ fn check_rocm_release(facts: &HostFacts<'_>) -> Option<HostCheck> {
 fn check_image_target(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let rocm = facts.image.rocm.as_ref()?;
     let listed = find_release(rocm)?;
+    let told = facts.target_override.and_then(target_of_version);
     let gpus = facts.host.gpus.iter();
     let unsupported = gpus
-        .filter_map(|gpu| gpu.gfx.as_deref())
+        .filter_map(|gpu| Some(told.as_deref().unwrap_or(gpu.gfx.as_deref()?)))
         .filter(|gfx| !listed.has_code_for(gfx));
     let missing = unsupported.sorted().dedup().join(", ");
     let kind = HostCheckKind::ImageTarget;
     let check = if missing.is_empty() {
-        kind.pass(format!("ROCm {rocm} has code for these GPUs"))
+        let whose = told.map_or_else(
+            || "these GPUs".to_owned(),
+            |target| format!("{target}, which HSA_OVERRIDE_GFX_VERSION sets"),
+        );
+        kind.pass(format!("ROCm {rocm} has code for {whose}"))
     } else {
         kind.fail(format!("ROCm {rocm} has no code for {missing}"))
     };

@@ -146,6 +146,8 @@ pub struct HostFacts<'a> {
     pub requires: Option<&'a HostRequirements>,
     /// The content of the image.
     pub image: ImageContent,
+    /// `HSA_OVERRIDE_GFX_VERSION` of the container, the target for which `ROCm` loads its code: `10.3.0`.
+    pub target_override: Option<&'a str>,
     /// The GPUs that would be assigned to a container, and how.
     pub assigned: Option<&'a AssignedGpus>,
     /// Whether `--gpus` selected the assigned GPUs.
@@ -171,6 +173,7 @@ impl<'a> HostFacts<'a> {
             disks: Vec::new(),
             requires: None,
             image: ImageContent::default(),
+            target_override: None,
             assigned: None,
             has_chosen_gpus: false,
             claims: Vec::new(),

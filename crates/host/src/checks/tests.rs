@@ -105,6 +105,7 @@ fn facts<'a>(
             rocm: Some("7.1.1".to_owned()),
             packages: Vec::new(),
         },
+        target_override: None,
         assigned: None,
         has_chosen_gpus: false,
         claims: Vec::new(),

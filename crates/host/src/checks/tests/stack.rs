@@ -33,6 +33,27 @@ fn a_release_without_support_for_the_gpu_is_an_error() {
     );
 }
 
+/// Code of another target runs on the GPU, as the recipe says.
+#[test]
+fn the_target_that_the_container_sets_is_the_one_that_counts() {
+    let (mut host, settings, requires) = (eight(), tuned(), requirements(&["RX 6700 XT"], 8));
+    for gpu in &mut host.gpus {
+        gpu.gfx = Some("gfx1031".to_owned());
+    }
+    let mut found = facts(&host, &[], &settings, &requires);
+    let target = |found: &HostFacts<'_>| {
+        let check = find_check(&check_host(found), "image for these GPUs").clone();
+        (check.state, check.actual)
+    };
+    let missing = "ROCm 7.1.1 has no code for gfx1031".to_owned();
+    assert_eq!(target(&found), (HostCheckState::Error, missing.clone()));
+    found.target_override = Some("10.3.0");
+    let set = "ROCm 7.1.1 has code for gfx1030, which HSA_OVERRIDE_GFX_VERSION sets";
+    assert_eq!(target(&found), (HostCheckState::Ok, set.to_owned()));
+    found.target_override = Some("10.3");
+    assert_eq!(target(&found), (HostCheckState::Error, missing));
+}
+
 #[test]
 fn systems_and_frameworks_are_checked_against_amds_list() {
     let (mut host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
