@@ -341,6 +341,45 @@ scenarios:
         .prints("completed");
 }
 
+/// The entrypoint of TGI's image, as far as the client asks it.
+const TGI: &str = r#"#!/bin/sh
+[ "$1 $2 $3" = '--model-id /model --port' ] || exit 2
+exec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 9, ReuseAddr => 1) or die; while ($c = $s->accept) { 1 while defined($_ = <$c>) && !/^\s*$/; print $c "HTTP/1.0 200 OK\r\n\r\n"; close $c }' "$4"
+"#;
+
+/// The server in a container of its own, the client in the recipe's.
+#[test]
+#[ignore = "needs the lab"]
+fn the_tgi_template() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new();
+    let recipe = "schema: 1
+title: TGI
+extends: tgi-serve
+submission: { suite: flow, benchmark: tiny, sources: [here] }
+image: debian:bookworm-slim
+files: { vllm: /in/vllm, tgi-entrypoint.sh: /tgi-entrypoint.sh }
+params: { requests: { default: 20 } }
+setup: { vllm: { run: install -m 755 /in/vllm /usr/local/bin/vllm } }
+services: { tgi: { container: { image: debian:bookworm-slim, ipc: null, devices: null, cap_add: null, security_opt: null } } }
+scenarios:
+  online:
+    performance:
+      expect: { output_throughput: { value: 1000, kind: official, source: here, noise: 1% } }
+";
+    let lab = lab
+        .recipe(recipe)
+        .file("vllm", VLLM)
+        .file("tgi-entrypoint.sh", TGI);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(lab.path("tgi-entrypoint.sh"), executable).unwrap();
+    lab.run(&[])
+        .expect_exit(0)
+        .prints("1,024 tokens/s is 1.024 of the published 1,000 tokens/s");
+    let end = lab.end_of("online-performance-stop-tgi");
+    assert_eq!(end["reason"], serde_json::Value::Null, "{end:#}");
+}
+
 #[test]
 #[ignore = "needs the lab"]
 fn no_service_for_trials_that_are_not_needed() {
