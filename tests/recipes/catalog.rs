@@ -219,19 +219,45 @@ fn third_party_rows_come_after_the_official_ones() {
     assert_eq!(kinds[2..], ["third-party"; 6], "{rows:#}");
 }
 
+/// The settings that choose one variant each, and none.
+fn variant_settings(opened: &catalog::FoundRecipe) -> Vec<Option<String>> {
+    let axes = retrial_recipe::read_variants(&opened.source, opened)
+        .unwrap()
+        .axes;
+    let settings = axes.iter().flat_map(|axis| {
+        let values = axis.values.iter();
+        values.map(|value| Some(format!("{}={value}", axis.name)))
+    });
+    settings.chain([None]).collect()
+}
+
+#[test]
+fn titles_name_only_the_gpus_of_the_chosen_variant() {
+    let gpu_name = regex::Regex::new(r"\b(MI\d+[A-Z]|H\d00|RTX \d+|RX \d+ ?[A-Z]*)\b").unwrap();
+    let mut named = 0;
+    for opened in catalog::builtin_recipes() {
+        for setting in variant_settings(&opened) {
+            let recipe = shown_or_unsupported(&opened.name, setting.as_deref());
+            let title = recipe["title"].as_str().unwrap_or_default();
+            let models = recipe["requires"]["gpus"]["models"].to_string();
+            for gpu in gpu_name.find_iter(title) {
+                named += 1;
+                assert!(
+                    models.contains(gpu.as_str()),
+                    "{} {setting:?}: `{title}` for {models}",
+                    opened.name
+                );
+            }
+        }
+    }
+    assert!(named > 40, "{named} titles name a GPU");
+}
+
 /// Each states its downloads, in every variant: models, data sets, and steps whose commands are downloaders.
 #[test]
 fn every_built_in_recipe_declares_its_downloads() {
     for opened in catalog::builtin_recipes() {
-        let axes = retrial_recipe::read_variants(&opened.source, &opened)
-            .unwrap()
-            .axes;
-        let settings = axes.iter().flat_map(|axis| {
-            let values = axis.values.iter();
-            values.map(|value| format!("{}={value}", axis.name))
-        });
-        let settings = settings.map(Some).chain([None]);
-        for setting in settings {
+        for setting in variant_settings(&opened) {
             let recipe = shown_or_unsupported(&opened.name, setting.as_deref());
             for kind in ["models", "datasets", "setup"] {
                 for step in recipe[kind].as_array().into_iter().flatten() {
