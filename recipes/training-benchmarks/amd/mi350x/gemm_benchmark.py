@@ -176,12 +176,27 @@ def usable(arguments):
 TABLES = {"square": (square, ("fp16",)), "semianalysis": (semianalysis, ("fp16", "bf16")), "libraries": (libraries, ("fp16",))}
 
 
+# PyTorch's names of its BLAS back ends, as ROCm's libraries are called.
+ROCM_LIBRARIES = {"Cublas": "rocBLAS", "Cublaslt": "hipBLASLt", "Ck": "Composable Kernel"}
+
+
+def blas_library(arguments):
+    """The library that PyTorch prefers for products on the GPU: matmul and F.linear both use it."""
+    preferred = getattr(torch.backends.cuda, "preferred_blas_library", None)
+    if arguments.device.type != "cuda" or preferred is None:
+        return ""
+    name = preferred().name
+    if torch.version.hip:
+        name = ROCM_LIBRARIES.get(name, name)
+    return f", preferred BLAS library {name}"
+
+
 def table(what, dtype, arguments):
     arguments.dtype = dtype
     usable(arguments)
     arguments.type = DTYPES[arguments.dtype]
     name = torch.cuda.get_device_name(arguments.device) if arguments.device.type == "cuda" else "CPU"
-    print(f"{what}, {arguments.dtype}, {arguments.size} sizes, {name}, PyTorch {torch.__version__}", flush=True)
+    print(f"{what}, {arguments.dtype}, {arguments.size} sizes, {name}, PyTorch {torch.__version__}{blas_library(arguments)}", flush=True)
     return [{"table": what, "dtype": arguments.dtype, **row} for row in TABLES[what][0](arguments)]
 
 
