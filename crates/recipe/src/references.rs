@@ -174,12 +174,25 @@ impl RecipeLanguage<'_> {
             "params", "variant", "scenario", "mode", "trial", "gpus", "models", "nodes", "node",
             "head",
         ];
-        if self.names.params.contains_key(path) {
-            format!("did you mean `params.{path}`?")
+        if let Some(qualified) = self.find_qualified_name(path) {
+            format!("did you mean `{qualified}`?")
         } else if root == "env" {
             "for an environment variable, write `$NAME`: the shell reads it".into()
         } else {
             did_you_mean(root, roots, "expressions know")
+        }
+    }
+
+    /// Returns the whole name of a param, an axis or a model whose first part is missing.
+    fn find_qualified_name(&self, name: &str) -> Option<String> {
+        let names = self.names;
+        if names.params.contains_key(name) {
+            Some(format!("params.{name}"))
+        } else if names.axes.contains(name) {
+            Some(format!("variant.{name}"))
+        } else {
+            let model = names.models.get_key_value(name);
+            model.map(|(model, _)| format!("models.{model}.commit"))
         }
     }
 

@@ -131,3 +131,24 @@ fn settings_of_a_shared_command_have_no_effect_where_it_is_named() {
         "{shown}"
     );
 }
+
+#[test]
+fn a_name_without_its_first_part_gets_the_whole_one_as_help() {
+    let text = r#"
+schema: 1
+title: Names
+submission: { suite: own, benchmark: names, sources: [x] }
+image: debian
+params: { batch: { type: int, default: 4 } }
+models: { tiny: { source: { hub: own/tiny, revision: 0123456789012345678901234567890123456789 }, mount: /model } }
+variants: { rocm: { "7.1.1": {}, "6.4.1": {} } }
+default: { rocm: "7.1.1" }
+scenarios:
+  s: { performance: { run: "bench ${{ batch }} ${{ rocm }} ${{ tiny }}", figures: { speed: { pattern: "([0-9]+)" } } } }
+"#;
+    let problems = refused(&Source::new("names.yaml", text), &[]);
+    for whole in ["params.batch", "variant.rocm", "models.tiny.commit"] {
+        let help = format!("help: did you mean `{whole}`?");
+        assert!(problems.contains(&help), "{problems}");
+    }
+}
