@@ -237,7 +237,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
 fn judge_line(plan: &Plan, measured: &MeasurementPlan) -> String {
     let published = measured.expect.iter().flat_map(|(name, list)| {
         let entries = list.iter();
-        entries.map(move |entry| format!("{name} {} ({})", entry.value, entry.kind.label()))
+        entries.map(move |entry| format!("{name} {} ({})", entry.value, entry.publisher()))
     });
     let mut expected: Vec<String> = published.collect();
     if plan.trial_run {

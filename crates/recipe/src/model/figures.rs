@@ -186,6 +186,16 @@ object! {
     }
 }
 
+impl Expectation {
+    /// Who published it: a third party by its source, if that is stated.
+    pub fn publisher(&self) -> &str {
+        match (self.kind, &self.source) {
+            (ExpectationKind::ThirdParty, Some(source)) => source,
+            (kind, _) => kind.label(),
+        }
+    }
+}
+
 object! {
     /// A published figure, or a table of them, as a recipe has it.
     pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE_AND_OTHER_KEYS.0, last VALUE_AND_OTHER_KEYS.1;

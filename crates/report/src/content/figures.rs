@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use super::marks;
 pub(super) use crate::document::NOTHING;
 use crate::document::{Block, Column, Table, TableCell};
-use retrial_recipe::model::Claim;
+use retrial_recipe::model::{Claim, ExpectationKind};
 use retrial_results::verdict::{
     Bounds, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
     number, table_name,
@@ -196,6 +196,14 @@ pub(super) fn reference_source(reference: &Reference) -> String {
     match reference.source.clone() {
         Some(source) if source.chars().count() <= MAX_SOURCE_LETTERS => source,
         _ => reference.kind.label().to_owned(),
+    }
+}
+
+/// Who published a figure, where there is room for it: a third party by its name.
+pub(super) fn reference_publisher(reference: &Reference) -> String {
+    match (reference.kind, &reference.source) {
+        (ExpectationKind::ThirdParty, Some(source)) => source.clone(),
+        _ => reference_source(reference),
     }
 }
 

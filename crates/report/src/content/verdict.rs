@@ -182,7 +182,7 @@ fn values_of_others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
     let others = references.filter(|other| !ptr::eq(*other, decides));
     let values = others.map(|other| {
         let value = number::format_figure_like(other.value, &measured.unit, measured.value);
-        (figures::reference_source(other), value)
+        (figures::reference_publisher(other), value)
     });
     Some(values.collect())
 }
