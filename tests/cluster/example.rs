@@ -1,8 +1,8 @@
 //! `examples/cluster` on the lab's cluster: the real `LoadGen` on a head, and workers on three nodes.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
 use crate::support::cluster::Cluster;
 use serde_json::Value;
@@ -95,4 +95,60 @@ fn published_accuracy_is_reproduced_on_three_nodes_by_ssh() {
     let output = place.run(&["node", "n1"], &options);
     assert_eq!(outcomes(&output), ["reproduced"]);
     place.nothing_is_left();
+}
+
+/// The shell plan, run by a shell on each node; they meet in the shared directory.
+#[test]
+#[ignore = "needs root and the lab"]
+fn the_script_of_a_plan_reproduces_the_accuracy_on_three_nodes() {
+    let place = Place::new(12347);
+    let example = place.cluster.lab(&["example", "cluster"]);
+    let directory = place.directory.to_str().unwrap();
+    let plan = format!(
+        "{RETRIAL} plan {example} --set port={} --mode accuracy --format shell >{directory}/plan.sh",
+        place.port
+    );
+    place.cluster.lab(&["node", "n1", "sh", "-c", &plan]);
+    std::fs::create_dir(place.directory.join("meet")).unwrap();
+    let program = Path::new(RETRIAL).parent().unwrap().display();
+    let start = |(node, role): (&str, &str)| -> Child {
+        let script = format!(
+            "mkdir {directory}/{node} && cd {directory}/{node} && \
+             PATH={program}:$PATH MEET={directory}/meet exec sh ../plan.sh {role} 10.77.0.11"
+        );
+        Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/cluster"))
+            .args(["node", node, "sh", "-c", &script])
+            .env("RETRIAL_CLUSTER", &place.cluster.directory)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let roles = [("n1", "head"), ("n2", "worker"), ("n3", "worker")];
+    let machines: Vec<Child> = roles.into_iter().map(start).collect();
+    let mut pages = Vec::new();
+    for machine in machines {
+        let output = machine.wait_with_output().unwrap();
+        let problem = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{problem}");
+        pages.push(String::from_utf8(output.stdout).unwrap());
+    }
+    assert!(
+        pages[0].contains("reproduced: The published figure holds."),
+        "{}",
+        pages[0]
+    );
+    assert!(!pages[1].contains("reproduced"), "{}", pages[1]);
+    for node in ["n1", "n2", "n3"] {
+        let named = [
+            "node",
+            node,
+            "docker",
+            "ps",
+            "-aq",
+            "--filter",
+            "name=^/cluster",
+        ];
+        assert_eq!(place.cluster.lab(&named), "", "left on {node}");
+    }
 }

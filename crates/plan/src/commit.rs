@@ -1,6 +1,8 @@
 //! Values known only after planning: commits of fetched models, names and addresses of machines. In a plan, the
 //! expression itself is the placeholder.
 
+use std::ops::RangeInclusive;
+
 use retrial_container::ContainerSpec;
 use retrial_recipe::expression::{ExpressionScope, NodeScope, render_template};
 use retrial_recipe::model::{ReadyWhen, Template};
@@ -44,17 +46,19 @@ impl Plan {
         }
     }
 
-    /// The plan with the number of machines and GPUs that the recipe has, for display: names and addresses
-    /// remain expressions.
+    /// The plan with the number of machines and GPUs that the recipe has, for display: names, addresses, and a
+    /// number of GPUs that differs between machines remain expressions.
     #[must_use]
     pub fn preview(&self) -> Self {
         let Some(nodes) = self.nodes else {
             return self.clone();
         };
-        let gpus = self.requires.gpus.as_ref().map_or(0, |gpus| gpus.count);
+        let gpus = self
+            .gpus_per_node()
+            .filter(|gpus| gpus.start() == gpus.end());
         let declared = NodeScope {
             name: "${{ node.name }}".to_owned(),
-            gpus,
+            gpus: gpus.map(|gpus| *gpus.end()),
             head: "${{ head.address }}".to_owned(),
             count: nodes.count,
             all_gpus: self.total_gpus().unwrap_or(0),
@@ -73,6 +77,27 @@ impl Plan {
         let nodes = self.nodes?;
         let each = self.requires.gpus.as_ref().map(|gpus| gpus.count);
         nodes.gpus.or_else(|| each?.checked_mul(nodes.count))
+    }
+
+    /// Returns the least and the largest number of GPUs that one of several machines may have, so that all together
+    /// have those that the recipe requires.
+    pub fn gpus_per_node(&self) -> Option<RangeInclusive<u32>> {
+        let (nodes, total) = (self.nodes?, self.total_gpus()?);
+        let most = self.requires.gpus.as_ref()?.count;
+        let others = nodes.count.saturating_sub(1);
+        let least = total.saturating_sub(most.saturating_mul(others));
+        Some(least.clamp(1, most)..=most)
+    }
+
+    /// Describes the GPUs of one of several machines, `7 or 8`, if these cannot all have the same number.
+    pub fn describe_unequal_gpus(&self) -> Option<String> {
+        let gpus = self.gpus_per_node()?;
+        let (least, most) = (*gpus.start(), *gpus.end());
+        match most - least {
+            0 => None,
+            1 => Some(format!("{least} or {most}")),
+            _ => Some(format!("{least} to {most}")),
+        }
     }
 }
 

@@ -29,6 +29,13 @@ pub enum CommandPurpose {
     },
 }
 
+impl CommandPurpose {
+    /// Returns whether it measures this measurement, by itself or with others.
+    pub fn measures(&self, measurement: usize) -> bool {
+        matches!(self, Self::Measure { measurements, .. } if measurements.contains(&measurement))
+    }
+}
+
 /// A command of the recipe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExecStep {

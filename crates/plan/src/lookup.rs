@@ -86,9 +86,7 @@ impl Plan {
             Action::Exec(exec) => Some(exec),
             _ => None,
         });
-        let command = commands.find(|exec| {
-            matches!(&exec.purpose, CommandPurpose::Measure { measurements, .. } if measurements.contains(&index))
-        });
+        let command = commands.find(|exec| exec.purpose.measures(index));
         command.map(|exec| &exec.failure)
     }
 

@@ -5,19 +5,22 @@ use std::fmt::Write as _;
 
 use itertools::join;
 
-use super::options::{KeepContainer, PullPolicy};
-use super::step::{Action, BuildStep, ExecStep, Plan, Step, StepCondition};
+use super::options::PullPolicy;
+use super::step::{Action, BuildStep, ExecStep, Plan, Step};
 use retrial_container::ContainerSpec;
 pub use retrial_recipe::quote::shell_quote;
 
 mod cached_directories;
 mod files;
 mod models;
+mod nodes;
 mod output;
+mod script;
 mod services;
 
 pub use files::RecipeFile;
 use files::quote_word;
+pub use script::{Script, ScriptStep, plan_script};
 
 /// Ends the script if the source of a mount is missing.
 const CHECK_MOUNTS_FUNCTION: &str = r#"
@@ -32,10 +35,6 @@ const RUN_SCRIPT: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -
 /// Renders the script. It writes those of a built-in recipe's `files` that the plan needs; without them, the
 /// recipe's directory must exist where the script runs.
 pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
-    let mut script_plan = plan.clone();
-    let written = files::use_written_files(&mut script_plan, files);
-    let plan = &script_plan;
-    let name = container_name(&plan.recipe);
     let mut out = String::new();
     let _ = writeln!(out, "#!/bin/sh\n# {}", to_one_line(&plan.title));
     let _ = writeln!(
@@ -46,57 +45,42 @@ pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
     for note in &plan.notes {
         let _ = writeln!(out, "# note: {}", to_one_line(note));
     }
-    out.push_str("set -eu\n");
-    let mut commands = plan.steps.iter().filter_map(Step::recipe_command);
-    if commands.any(|exec| exec.shell.is_none()) {
-        let _ = writeln!(
-            out,
-            "\n# bash if the image has it, else sh; stops at errors, also in pipes\nrun={}",
-            shell_quote(RUN_SCRIPT)
-        );
+    let script = plan_script(plan, files);
+    let _ = write!(out, "set -eu\n{}{}", script.roles, script.definitions);
+    for scripted in &script.steps {
+        render_step(&mut out, plan, scripted);
     }
-    out.push_str(&files::write_files_commands(&written));
-    let mut containers = plan.containers();
-    if containers.any(|container| !container.mounts.is_empty()) {
-        out.push_str(CHECK_MOUNTS_FUNCTION);
+    out
+}
+
+fn render_step(out: &mut String, plan: &Plan, scripted: &ScriptStep) {
+    let step = &scripted.step;
+    let notes = [
+        step.describe_machines().map(str::to_owned),
+        Some(step.when.to_string()).filter(|when| !when.is_empty()),
+    ];
+    let condition = match join(notes.into_iter().flatten(), ", ") {
+        none if none.is_empty() => none,
+        notes => script::insert_late_values(plan, format!(" ({notes})")),
+    };
+    let _ = writeln!(out, "\n# {:02} {}{condition}", step.number, step.name);
+    // The user watches a pasted command.
+    let signs = step
+        .recipe_command()
+        .map(|exec| exec.failure.describe_conditions());
+    for sign in signs.into_iter().flatten() {
+        let _ = writeln!(out, "# `retrial run` fails it {}", to_one_line(&sign));
     }
-    out.push_str(output::logged_function(plan));
-    out.push_str(&cached_directories::cache_location(plan));
-    out.push_str(&models::models_location(plan));
-    out.push_str(&services::services_header(plan, &name));
-    // The verdict is the last command, so the script exits as `retrial run` does.
-    let is_judge = |step: &&Step| matches!(step.action, Action::Judge);
-    let (judge, others): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(is_judge);
-    for step in others.into_iter().chain(judge) {
-        let lines = step_commands(plan, step, &name);
-        if lines.is_empty() {
-            continue;
-        }
-        let condition = match step.when.to_string() {
-            none if none.is_empty() => none,
-            condition => format!(" ({condition})"),
-        };
-        let _ = writeln!(out, "\n# {:02} {}{condition}", step.number, step.name);
-        // The user watches a pasted command.
-        let signs = step
-            .recipe_command()
-            .map(|exec| exec.failure.describe_conditions());
-        for sign in signs.into_iter().flatten() {
-            let _ = writeln!(out, "# `retrial run` fails it {}", to_one_line(&sign));
-        }
-        let commented = matches!(
-            step.when,
-            StepCondition::Skipped { .. }
-                | StepCondition::UntilDecided { .. }
-                | StepCondition::Unless {
-                    keep: KeepContainer::Always
-                }
-        );
-        for line in lines.lines() {
-            let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });
-        }
+    if scripted.machines_meet {
+        let _ = writeln!(out, "meet {}", step.number);
     }
-    models::insert_commits(plan, out)
+    if scripted.is_optional() {
+        for line in scripted.commands.lines() {
+            let _ = writeln!(out, "# {line}");
+        }
+    } else {
+        let _ = writeln!(out, "{}", scripted.commands_by_role());
+    }
 }
 
 pub(super) fn pull_line(reference: &str) -> String {

@@ -201,6 +201,15 @@ impl Step {
         }
     }
 
+    /// The machines that execute it, as a fragment, if there are several.
+    pub fn describe_machines(&self) -> Option<&'static str> {
+        self.on.map(|on| match on {
+            Placement::Head => "on the head",
+            Placement::All => "on all nodes",
+            Placement::Others => "on all nodes but the head",
+        })
+    }
+
     /// Whether the first, or only, machine executes it.
     pub fn runs_on_head(&self) -> bool {
         self.on.is_none_or(Placement::includes_head)

@@ -19,7 +19,7 @@ use super::step::{Action, ExecStep, Plan, Step};
 use retrial_container::OptionValue;
 use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_mlperf::Division;
-use retrial_recipe::model::{Placement, StepLocation};
+use retrial_recipe::model::{HostRequirements, StepLocation};
 
 /// The title of a list of privileges.
 pub const PRIVILEGES_TITLE: &str =
@@ -32,7 +32,10 @@ const MAX_SIGNS_PER_STEP: usize = 2;
 /// lines are not shortened.
 pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String {
     let plan = &plan.preview();
-    let mut out = render_summary(plan, here);
+    let mut out = format!("{}\n", plan.title);
+    for (name, value) in summary_rows(plan, here) {
+        let _ = writeln!(out, "  {name:<12}{value}");
+    }
     let unmet = plan.unmet.iter().map(|check| {
         let effect = if check.prevents_start() {
             ""
@@ -66,11 +69,7 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     out.push_str("\nsteps\n");
     for step in &plan.steps {
         let when = Some(step.when.to_string()).filter(|when| !when.is_empty());
-        let on = step.on.map(|on| match on {
-            Placement::Head => "on the head".to_owned(),
-            Placement::All => "on all nodes".to_owned(),
-            Placement::Others => "on all nodes but the head".to_owned(),
-        });
+        let on = step.describe_machines().map(str::to_owned);
         let condition = match join(on.into_iter().chain(when), ", ") {
             none if none.is_empty() => none,
             notes => format!("  [{notes}]"),
@@ -86,7 +85,7 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
 }
 
 /// The measurements, their subject and the duration.
-fn render_summary(plan: &Plan, here: Option<&str>) -> String {
+pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, String)> {
     let submission = &plan.submission;
     let submission = [
         Some(submission.suite.as_str()),
@@ -111,7 +110,10 @@ fn render_summary(plan: &Plan, here: Option<&str>) -> String {
     let nodes = plan.nodes.map(|nodes| {
         let total_gpus = plan.total_gpus();
         let gpus = total_gpus.map(|gpus| format!(", {gpus} GPUs together"));
-        format!("{}{}", nodes.count, gpus.unwrap_or_default())
+        let each = plan.describe_unequal_gpus();
+        let each = each.map(|each| format!(", {each} on each"));
+        let (gpus, each) = (gpus.unwrap_or_default(), each.unwrap_or_default());
+        format!("{}{gpus}{each}", nodes.count)
     });
     let reimplemented = || format!("reimplemented: {REIMPLEMENTED_REASON}");
     let duration = plan.expected_duration.map(|whole| {
@@ -137,9 +139,36 @@ fn render_summary(plan: &Plan, here: Option<&str>) -> String {
         ("takes here", here.map(str::to_owned)),
         ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
     ];
-    let line = |(name, value): (&str, Option<String>)| Some(format!("  {name:<12}{}\n", value?));
-    let lines: String = rows.into_iter().filter_map(line).collect();
-    format!("{}\n{lines}", plan.title)
+    let known = |(name, value): (&'static str, Option<String>)| Some((name, value?));
+    rows.into_iter().filter_map(known).collect()
+}
+
+/// What the recipe requires of the machine, each with its label.
+pub fn requirement_rows(requires: &HostRequirements) -> Vec<(&'static str, String)> {
+    let gpus = requires.gpus.as_ref().map(|gpus| {
+        let partition_mode = gpus.partition.as_ref();
+        let partition = partition_mode.map(|mode| format!(", partition {mode}"));
+        let (count, models) = (gpus.count, gpus.models.join(" or "));
+        format!("{count} × {models}{}", partition.unwrap_or_default())
+    });
+    let ports = Some(join(&requires.ports, ", ")).filter(|ports| !ports.is_empty());
+    let rows = [
+        ("GPUs", gpus),
+        ("ROCm", requires.rocm.clone()),
+        ("disk", requires.disk.map(format_bytes)),
+        ("memory", requires.memory.map(format_bytes)),
+        ("free ports", ports),
+    ];
+    let known = |(name, value): (&'static str, Option<String>)| Some((name, value?));
+    rows.into_iter().filter_map(known).collect()
+}
+
+/// The limits of a step's command, or of a service's readiness.
+pub fn describe_limits(step: &Step) -> Option<String> {
+    match &step.action {
+        Action::StartService(service) => Some(describe_service(service)),
+        _ => step.recipe_command().map(describe_exec),
+    }
 }
 
 fn write_section(out: &mut String, title: &str, lines: Vec<String>) {
@@ -272,11 +301,6 @@ fn populate_lines(populate: &PopulateStep) -> Vec<String> {
 }
 
 fn service_lines(service: &ServiceStep) -> Vec<String> {
-    let ready = format!(
-        "ready when {}, within {}",
-        service.describe_readiness(),
-        format_time_limit(service.command.timeout_s)
-    );
     let mut lines = vec![service.command.run.clone()];
     if let Some(container) = &service.own_container {
         let container_options = container.run_options();
@@ -286,16 +310,29 @@ fn service_lines(service: &ServiceStep) -> Vec<String> {
         let words = join(options.chain([shell_quote(&container.image)]), " ");
         lines.insert(0, format!("in a container of its own: {words}"));
     }
-    lines.push(describe_command(&service.command, ready));
+    lines.push(format!("({})", describe_service(service)));
     lines
 }
 
-fn exec_lines(exec: &ExecStep) -> Vec<String> {
-    let timeout = format!("timeout {}", format_time_limit(exec.timeout_s));
-    vec![exec.run.clone(), describe_command(exec, timeout)]
+fn describe_service(service: &ServiceStep) -> String {
+    let ready = format!(
+        "ready when {}, within {}",
+        service.describe_readiness(),
+        format_time_limit(service.command.timeout_s)
+    );
+    describe_command(&service.command, ready)
 }
 
-/// The attributes of a command, in brackets.
+fn exec_lines(exec: &ExecStep) -> Vec<String> {
+    vec![exec.run.clone(), format!("({})", describe_exec(exec))]
+}
+
+fn describe_exec(exec: &ExecStep) -> String {
+    let timeout = format!("timeout {}", format_time_limit(exec.timeout_s));
+    describe_command(exec, timeout)
+}
+
+/// The attributes of a command.
 fn describe_command(exec: &ExecStep, first: String) -> String {
     let signs = exec.failure.describe_conditions();
     let fails = match signs.len() {
@@ -320,5 +357,5 @@ fn describe_command(exec: &ExecStep, first: String) -> String {
     let env = exec.env.iter();
     about.extend(env.map(|(key, value)| shell_quote(&format!("{key}={value}"))));
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
-    format!("({})", about.join(", "))
+    about.join(", ")
 }

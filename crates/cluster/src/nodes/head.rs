@@ -98,7 +98,7 @@ pub async fn start_machines(
     let address = own_address(allocation.others.first(), &host.hostname);
     let scope = |machine: &KnownMachine| NodeScope {
         name: machine.name.clone(),
-        gpus: machine.facts.gpus,
+        gpus: Some(machine.facts.gpus),
         head: address.clone(),
         count: u32::try_from(machines.len()).unwrap_or(u32::MAX),
         all_gpus,

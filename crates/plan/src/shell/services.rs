@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use itertools::{Itertools as _, join};
+use itertools::Itertools as _;
 
 use super::{docker_run_command, exec_options, shell_quote, shell_words, step_mount_flags};
 use crate::service::{HTTP_PROBE_SCRIPT, PORT_PROBE_SCRIPT, ServiceStep, StopPolicy, StopStep};
@@ -44,14 +44,8 @@ wait_until_ready() {
 stop_service() { docker exec -u 0 "$1" sh -c "$end" "$2" "$3" "$4" 2>/dev/null || true; }"#;
 
 /// The part shared by all services; empty for a plan without.
-pub(super) fn services_header(plan: &Plan, name: &str) -> String {
-    let started_services = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::StartService(service) => Some(&**service),
-        _ => None,
-    });
-    let services: Vec<&ServiceStep> = started_services
-        .unique_by(|service| &service.service)
-        .collect();
+pub(super) fn services_header(plan: &Plan) -> String {
+    let services = distinct_services(plan);
     if services.is_empty() {
         return String::new();
     }
@@ -72,19 +66,30 @@ pub(super) fn services_header(plan: &Plan, name: &str) -> String {
         let _ = writeln!(out, "ask_port={}", shell_quote(PORT_PROBE_SCRIPT));
     }
     let _ = writeln!(out, "{SERVICE_FUNCTIONS}");
-    let ends = services.iter().rev().map(|service| {
+    out
+}
+
+/// The commands that end the services, those that were started last first.
+pub(super) fn end_services_commands(plan: &Plan, name: &str) -> Vec<String> {
+    let services = distinct_services(plan).into_iter().rev();
+    let ends = services.map(|service| {
         let container = service_container_name(service, name);
         match service.own_container {
             Some(_) => format!("docker rm -f {container} >/dev/null 2>&1"),
             None => stop_service_call(&container, &service.service, service.stop),
         }
     });
-    let _ = writeln!(
-        out,
-        "trap {} EXIT\ntrap 'exit 130' INT\ntrap 'exit 143' TERM",
-        shell_quote(&join(ends, "; "))
-    );
-    out
+    ends.collect()
+}
+
+fn distinct_services(plan: &Plan) -> Vec<&ServiceStep> {
+    let started_services = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::StartService(service) => Some(&**service),
+        _ => None,
+    });
+    started_services
+        .unique_by(|service| &service.service)
+        .collect()
 }
 
 /// The container in which a service runs.

@@ -36,7 +36,7 @@ pub fn render_template(
     for expression in expressions {
         out.push_str(&text[done..expression.outer.start]);
         let inner = &text[expression.inner.clone()];
-        if scope.node.is_none() && needs_node(inner) {
+        if needs_machine(inner, scope) {
             out.push_str(&text[expression.outer.clone()]);
             done = expression.outer.end;
             continue;
@@ -70,10 +70,10 @@ fn remove_empty_word(before: &mut String, after: &str) -> usize {
     0
 }
 
-/// Returns whether an expression has a name that is known only on the machines.
-fn needs_node(expression: &str) -> bool {
+/// Returns whether an expression has a name that is known only on the machines, and not in `scope`.
+fn needs_machine(expression: &str, scope: &ExpressionScope) -> bool {
     referenced_names(expression)
-        .is_ok_and(|names| names.iter().any(|name| scope::is_node_name(name)))
+        .is_ok_and(|names| names.iter().any(|name| scope.is_known_later(name)))
 }
 
 #[cfg(test)]
@@ -144,7 +144,7 @@ mod tests {
         let mut scope = full_scope();
         scope.node = Some(NodeScope {
             name: "n3".into(),
-            gpus: 7,
+            gpus: Some(7),
             head: "10.0.0.1".into(),
             count: 11,
             all_gpus: 87,
@@ -168,6 +168,20 @@ mod tests {
         ] {
             assert_eq!(render_text(text).unwrap(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn an_unknown_number_of_gpus_stays_an_expression() {
+        let mut scope = full_scope();
+        scope.node = Some(NodeScope {
+            gpus: None,
+            ..NodeScope::for_two_nodes()
+        });
+        let text = "${{ nodes.gpus }} ${{node.gpus}} ${{ node.gpus * 2 }} ${{ node['gpus'] }}";
+        assert_eq!(
+            render_template(&Template(text.into()), &scope).unwrap(),
+            text.replacen("${{ nodes.gpus }}", "16", 1)
+        );
     }
 
     #[test]

@@ -53,8 +53,9 @@ pub struct ExpressionScope {
 pub struct NodeScope {
     /// The name of this machine: `node.name`.
     pub name: String,
-    /// The number of GPUs of this machine: `node.gpus`.
-    pub gpus: u32,
+    /// The number of GPUs of this machine: `node.gpus`. `None` if it is not known yet; expressions that name it stay
+    /// unevaluated.
+    pub gpus: Option<u32>,
     /// The address of the first machine: `head.address`.
     pub head: String,
     /// The number of machines: `nodes.count`.
@@ -68,7 +69,7 @@ impl NodeScope {
     pub fn for_two_nodes() -> Self {
         Self {
             name: "n1".to_owned(),
-            gpus: 8,
+            gpus: Some(8),
             head: "192.0.2.1".to_owned(),
             count: 2,
             all_gpus: 16,
@@ -76,13 +77,16 @@ impl NodeScope {
     }
 }
 
-/// Returns whether the value of a name is known only on the machines.
-pub(super) fn is_node_name(path: &str) -> bool {
-    let root = path.split('.').next();
-    matches!(root, Some("node" | "head" | "nodes"))
-}
-
 impl ExpressionScope {
+    /// Returns whether the value of a name is known only on the machines, and not in this scope.
+    pub(super) fn is_known_later(&self, path: &str) -> bool {
+        let root = path.split('.').next();
+        match &self.node {
+            None => matches!(root, Some("node" | "head" | "nodes")),
+            Some(node) => node.gpus.is_none() && matches!(path, "node" | "node.gpus"),
+        }
+    }
+
     /// Returns the value of a path, for example `params.results`. A name may have dots and hyphens.
     pub(super) fn evaluate_path(&self, path: &str) -> Option<Scalar> {
         let later = |name: &str| self.models_later.get(name).map(Value::from);
