@@ -16,6 +16,8 @@ use retrial_history::entry;
 use retrial_plan::remaining::StepTimes;
 use retrial_plan::shell::RecipeFile;
 use retrial_plan::{Plan, shell, text};
+use retrial_report::content::plan::plan_document;
+use retrial_report::markdown;
 use retrial_results::verdict::ExitCode;
 
 /// Prints the plan of a run or a batch, here or on a site's nodes.
@@ -42,7 +44,8 @@ pub fn plan_run_or_batch(
     let host = probe_host_for(global, [&opened.resolved.recipe]);
     let plan = opened.plan(global, request, Some(&host))?;
     opened.print_warnings(global, &plan);
-    print_plan(global, &plan, &opened.entry.builtin_files(), format)
+    print_plan(global, &plan, &opened.entry.builtin_files(), format);
+    Ok(ExitCode::Success)
 }
 
 /// Prints the plan of a run on a site's node, or the script of its job.
@@ -59,41 +62,33 @@ fn print_site_plan(
         terminal::print_text(&run.target.job_script(work, &directory)?);
         return Ok(ExitCode::Success);
     }
-    print_plan(global, &run.plan, &run.opened.entry.builtin_files(), format)
+    print_plan(global, &run.plan, &run.opened.entry.builtin_files(), format);
+    Ok(ExitCode::Success)
 }
 
 /// Prints a plan; `files` are those of a built-in recipe.
-fn print_plan(
-    global: &GlobalOptions,
-    plan: &Plan,
-    files: &[RecipeFile],
-    format: PlanFormat,
-) -> Result<ExitCode, Failure> {
-    let json = format == PlanFormat::Json
-        || (format == PlanFormat::Text && global.output == OutputFormat::Json);
-    if json {
-        terminal::print_pretty_json(plan);
-    } else if format == PlanFormat::Shell {
-        if let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) {
-            return Err(Failure::usage(format!(
-                "{} runs on {} machines, which one shell script cannot do",
-                plan.recipe, nodes.count
-            ))
-            .with_help("for the script of a Slurm job: --site NAME --format sbatch"));
+fn print_plan(global: &GlobalOptions, plan: &Plan, files: &[RecipeFile], format: PlanFormat) {
+    let format = match (format, global.output) {
+        (PlanFormat::Text, OutputFormat::Json) => PlanFormat::Json,
+        (format, _) => format,
+    };
+    match format {
+        PlanFormat::Json => terminal::print_pretty_json(plan),
+        PlanFormat::Shell => terminal::print_text(&shell::render_script(plan, files)),
+        PlanFormat::Markdown | PlanFormat::Text | PlanFormat::Sbatch => {
+            let remaining = estimate::estimate_plan(
+                &mut entry::open_index(&global.home),
+                plan.clone(),
+                StepTimes::default(),
+            );
+            let here = remaining.describe_by_earlier_run(Timestamp::now());
+            let (here, hub) = (here.as_deref(), hub::hub_from_environment());
+            terminal::print_text(&match format {
+                PlanFormat::Markdown => {
+                    markdown::render_markdown(&plan_document(plan, here, &hub, files))
+                }
+                _ => text::render_plan(plan, here, &hub),
+            });
         }
-        terminal::print_text(&shell::render_script(plan, files));
-    } else {
-        let remaining = estimate::estimate_plan(
-            &mut entry::open_index(&global.home),
-            plan.clone(),
-            StepTimes::default(),
-        );
-        let expected = remaining.describe_by_earlier_run(Timestamp::now());
-        terminal::print_text(&text::render_plan(
-            plan,
-            expected.as_deref(),
-            &hub::hub_from_environment(),
-        ));
     }
-    Ok(ExitCode::Success)
 }

@@ -15,6 +15,7 @@ use retrial_batch::{BatchEstimate, CliOverrides, ResolvedCell};
 use retrial_host::checks::HostCheck;
 use retrial_recipe::ResolvedRecipe;
 use retrial_report::content::batch_plan;
+use retrial_report::markdown;
 use retrial_results::verdict::ExitCode;
 
 /// Returns the options of a batch on the command line, with those that it shares with `plan` and `run`.
@@ -121,7 +122,12 @@ fn print_estimate(
             &json!({ "plan": plan, "estimate": estimate, "unmet": unmet }),
         );
     }
-    terminal::print_document(&batch_plan::batch_plan_document(&opened.plan, estimate));
+    let document = batch_plan::batch_plan_document(&opened.plan, estimate);
+    if format == PlanFormat::Markdown {
+        terminal::print_text(&markdown::render_markdown(&document));
+    } else {
+        terminal::print_document(&document);
+    }
     if !unmet.is_empty() {
         terminal::print_text("\nUnmet requirements of this host\n");
         terminal::print_lines(unmet.iter().map(|one| format!("  {one}")));

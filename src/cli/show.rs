@@ -9,7 +9,7 @@ use crate::app::{hub, open, terminal};
 use retrial_document::measures::format;
 use retrial_plan::Plan;
 use retrial_plan::deviation::REIMPLEMENTED_REASON;
-use retrial_plan::text::{PRIVILEGES_TITLE, downloads};
+use retrial_plan::text::{PRIVILEGES_TITLE, downloads, requirement_rows};
 use retrial_recipe::model::Recipe;
 use retrial_results::verdict::ExitCode;
 
@@ -167,13 +167,6 @@ fn privilege_lines(plan: &Plan) -> Vec<String> {
 }
 
 fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
-    let requires = &recipe.requires;
-    let gpus = requires.gpus.as_ref().map(|gpus| {
-        let partition_mode = gpus.partition.as_ref();
-        let partition = partition_mode.map(|mode| format!(", partition {mode}"));
-        let (count, models) = (gpus.count, gpus.models.join(" or "));
-        format!("{count} × {models}{}", partition.unwrap_or_default())
-    });
     let time = recipe.expected_duration.map(|duration| {
         let duration = format::format_time_limit(duration.as_secs());
         format!(
@@ -184,17 +177,15 @@ fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let rows = [
         ("image", Some(plan.image.clone())),
         ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
-        ("GPUs", gpus),
-        ("ROCm", requires.rocm.as_ref().map(ToString::to_string)),
-        ("disk", requires.disk.map(format::format_bytes)),
-        ("memory", requires.memory.map(format::format_bytes)),
-        ("time", time),
     ];
+    let required = requirement_rows(&recipe.requires).into_iter();
+    let required = required.map(|(name, value)| (name, Some(value)));
     let secret_names = recipe.secrets.iter();
     let secrets = secret_names.map(|name| ("secret", Some(name.clone())));
     let unmet_checks = plan.unmet.iter();
     let unmet = unmet_checks.map(|unmet| format!("on this host: {unmet}"));
-    let mut lines = label_lines(rows.into_iter().chain(secrets));
+    let rows = rows.into_iter().chain(required).chain([("time", time)]);
+    let mut lines = label_lines(rows.chain(secrets));
     lines.extend(unmet);
     lines
 }

@@ -43,7 +43,11 @@ fn render_block(block: &Block, level: usize) -> String {
             let fence = "`".repeat(longest.max(2) + 1);
             let line_texts = lines.iter().map(|line| format!("{line}\n"));
             let lines: String = line_texts.collect();
-            format!("{}\n\n{fence}\n{lines}{fence}\n", escape_markup(label))
+            let label = match label.as_str() {
+                "" => String::new(),
+                label => format!("{}\n\n", escape_markup(label)),
+            };
+            format!("{label}{fence}\n{lines}{fence}\n")
         }
         Block::Folded(summary, inner) => {
             format!(

@@ -29,6 +29,8 @@ pub enum PlanFormat {
     Text,
     /// A script of docker commands that does what `run` does
     Shell,
+    /// The guide, as it will run here: requirements, deviations, each step's commands, published figures
+    Markdown,
     /// JSON for programs
     Json,
     /// The script of the job that `run --site` or `batch --site` submits

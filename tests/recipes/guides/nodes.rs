@@ -1,5 +1,5 @@
-//! The recipes for several machines against what was printed: no shell script does what they do, so the commands
-//! of the plan are compared.
+//! The recipes for several machines against what was printed: the commands of the plan are compared, which a script
+//! runs on machines that wait for each other.
 use std::process::{Command, Output};
 
 use retrial_plan::Plan;
@@ -178,14 +178,94 @@ fn plans_round_trip_through_json() {
     }
 }
 
+#[rstest]
+fn scripts_have_the_commands_of_head_and_workers(
+    #[values(NODES[0], NODES[1], NODES[2])] (recipe, _): (&str, &str),
+) {
+    let output = plan(recipe, &["--format", "shell"]);
+    let script = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{recipe}");
+    assert!(!script.contains("${{"), "{recipe}: {script}");
+    let worker = r#"headnode_address='"$head_address"':12345"#;
+    assert!(script.contains(worker), "{recipe}: {script}");
+    let checked = Command::new("sh").args(["-nc", &script]).status();
+    assert!(checked.unwrap().success(), "{recipe}");
+}
+
 #[test]
-fn shell_plans_for_several_nodes_are_refused() {
-    let output = plan(NODES[0].0, &["--format", "shell"]);
-    assert_eq!(output.status.code(), Some(2));
-    let problem = String::from_utf8(output.stderr).unwrap();
-    let error = problem.split("error: ").nth(1).unwrap();
-    insta::assert_snapshot!(error, @"
-    mlperf-inference/v6.0/amd/llama2-70b-87x-mi355x runs on 11 machines, which one shell script cannot do
-    help: for the script of a Slurm job: --site NAME --format sbatch
-    ");
+fn a_plan_shows_that_one_machine_has_fewer_gpus() {
+    let text = String::from_utf8(plan(NODES[0].0, &[]).stdout).unwrap();
+    assert!(
+        text.contains("11, 87 GPUs together, 7 or 8 on each"),
+        "{text}"
+    );
+    assert!(text.contains("device_count=${{ node.gpus }}"), "{text}");
+    let even = String::from_utf8(plan(NODES[2].0, &[]).stdout).unwrap();
+    assert!(even.contains("9, 72 GPUs together\n"), "{even}");
+    assert!(even.contains("device_count=8"), "{even}");
+}
+
+#[test]
+fn a_plan_in_markdown_has_each_machines_commands() {
+    let options = [
+        "--scenario",
+        "server",
+        "--mode",
+        "performance",
+        "--format",
+        "markdown",
+    ];
+    let text = String::from_utf8(plan(NODES[0].0, &options).stdout).unwrap();
+    let steps = &text[text.find("## Steps").unwrap()..];
+    let fence = text.matches("\n```\n").count();
+    assert!(fence > 10 && fence % 2 == 0, "{text}");
+    // The command of the workers ends the section of their step.
+    let at = steps
+        .find("### 6. server-performance, on the head")
+        .unwrap();
+    insta::assert_snapshot!(&steps[at..], @r#"
+    ### 6. server-performance, on the head
+
+    Start it once all machines have come to this step.
+
+    ```
+    logged results/Server/performance/run_1/output.log docker exec llama2-70b-87x-mi355x sh -c "$run" 'bash run_harness.sh --config-path llama2-70b-99/ --config-name server_mi355x --backend zmq test_mode=performance harness_config.output_log_dir=results/llama2_server_performance_zmq port=12345 harness_config.device_count=87 harness_config.target_qps=3650'
+    ```
+
+    timeout 2h, fails on any of 13 conditions (--output json lists them)
+
+    **published for Server performance**
+
+    | figure | published | by | source |
+    | --- | --- | --- | --- |
+    | completed_tokens_per_second | 1016380 | official | 6.0-0001 |
+    | completed_tokens_per_second | 1016375 | guide | rocm.blogs.amd.com/artificial-intelligence/mlperf-inf_v6.0-repro |
+
+    ### 7. server-performance-stop-server-worker, on all nodes
+
+    Start it once all machines have come to this step.
+
+    ```
+    stop_service llama2-70b-87x-mi355x server-worker TERM 120
+    ```
+
+    ### 8. server-performance-collect, on the head
+
+    ```
+    mkdir -p results/Server/performance/run_1
+    docker cp llama2-70b-87x-mi355x:/lab-mlperf-inference/code/results/llama2_server_performance_zmq/. results/Server/performance/run_1
+    ```
+
+    ### 10. remove, on all nodes
+
+    ```
+    docker rm -f llama2-70b-87x-mi355x
+    ```
+
+    ### 9. judge, on the head
+
+    ```
+    retrial judge results --recipe mlperf-inference/v6.0/amd/llama2-70b-87x-mi355x
+    ```
+    "#);
 }

@@ -13,6 +13,7 @@ pub mod history;
 pub mod machines;
 mod marks;
 pub mod page;
+pub mod plan;
 pub mod runs;
 mod search;
 pub mod subject;
