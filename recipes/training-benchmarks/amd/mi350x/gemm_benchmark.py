@@ -226,6 +226,8 @@ def main():
 
     torch.manual_seed(0)
     arguments.device = torch.device(arguments.device)
+    if arguments.device.type == "cuda" and not torch.cuda.is_available():
+        return f"PyTorch {torch.__version__} sees no GPU here; --device cpu --size small tries the script without one"
     if arguments.device.index is not None:
         torch.cuda.set_device(arguments.device)  # events belong to the current device; plain `cuda` is that
     asked = arguments.dtype

@@ -43,6 +43,8 @@ def main():
 
     torch.manual_seed(0)
     device = torch.device(arguments.device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        return f"PyTorch {torch.__version__} sees no GPU here; --device cpu --size small tries the script without one"
     outer, inner = WIDTHS[arguments.size]
     model = nn.Sequential(
         nn.Linear(outer, inner), nn.ReLU(), nn.Linear(inner, inner), nn.ReLU(), nn.Linear(inner, outer)
