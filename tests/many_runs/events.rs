@@ -76,6 +76,7 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
                 exit_code: Some(1),
                 last_lines: vec!["HIP out of memory".to_owned()],
                 advice: String::new(),
+                cause: None,
             }
         } else {
             let exit_code = matches!(step.action, Action::Exec(_)).then_some(0);

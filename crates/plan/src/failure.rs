@@ -1,11 +1,16 @@
-//! The signs of a command's failure in the plan, and the search of its output for them.
+//! The signs of a command's failure in the plan, and the search of its output for them; the cause of a failure, as
+//! its output states it.
 
+mod cause;
+mod known_errors;
 mod line_search;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use cause::{FailureCause, FailureKind, signal_name};
+pub use known_errors::find_cause;
 pub use line_search::{FailedLine, LineSearch};
 
 use retrial_document::measures::format::format_time_limit;

@@ -103,6 +103,7 @@ fn failed(reason: &str, last_line: &str) -> StepEnd {
         exit_code: Some(1),
         last_lines: vec![last_line.to_owned()],
         advice: String::new(),
+        cause: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use retrial_document::measures::format::format_time_limit;
-use retrial_plan::failure::FailedLine;
+use retrial_plan::failure::{FailedLine, find_cause, signal_name};
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// A sign that a command has failed.
@@ -114,23 +114,14 @@ impl FailureFinding {
                 "read its output, and the kernel's log (`dmesg`) for what ended the process".to_owned(),
             ),
         };
-        StepEnd::failure(fault, self.to_string(), advice).with_exit_code(exit_code)
+        let end = StepEnd::failure(fault, self.to_string(), advice).with_exit_code(exit_code);
+        match self {
+            Self::Line(line) => {
+                end.with_quoted_cause(find_cause(line.line.as_bytes(), str::to_owned))
+            }
+            _ => end,
+        }
     }
-}
-
-/// Returns a signal's number and name: `signal 9 (KILL)`.
-pub fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        2 => " (INT)",
-        6 => " (ABRT)",
-        7 => " (BUS)",
-        9 => " (KILL)",
-        11 => " (SEGV)",
-        13 => " (PIPE)",
-        15 => " (TERM)",
-        _ => "",
-    };
-    format!("signal {signal}{name}")
 }
 
 #[cfg(test)]

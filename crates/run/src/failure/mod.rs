@@ -9,5 +9,4 @@ mod finding;
 mod watch;
 
 pub use child_history::ChildHistory;
-pub use finding::signal_name;
 pub use watch::FailureWatch;

@@ -8,7 +8,7 @@ use crate::control::DEADLINE_GRACE_S;
 use crate::error::Halt;
 use crate::step::{
     FollowOutcome, StartedCommand, StepCommand, StepSession, exec, follow_step, output,
-    verify_exit, with_last_lines,
+    verify_exit, with_output,
 };
 use retrial_document::measures::format;
 use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
@@ -34,7 +34,7 @@ pub async fn start_service(
                 exec,
             })?);
         }
-        Err(Halt::Ended(end)) => Halt::Ended(with_last_lines(session, end)),
+        Err(Halt::Ended(end)) => Halt::Ended(with_output(session, end)),
         Err(halt) => return Err(halt),
     };
     shut_down(session, session, service).await?;

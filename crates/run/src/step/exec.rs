@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use super::exit::{verify_exit, with_last_lines};
+use super::exit::{verify_exit, with_output};
 use super::follow::{FollowOutcome, follow_step};
 use super::host;
 use super::output;
@@ -75,7 +75,7 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
         check_scripts(command)?;
         verify_exit(command, &exit)
     });
-    end.map_err(|end| with_last_lines(session, end).into())
+    end.map_err(|end| with_output(session, end).into())
 }
 
 /// Starts a step's command, unless an earlier process has.

@@ -5,16 +5,21 @@ use super::output;
 use super::session::StepSession;
 use super::target::StepCommand;
 use crate::control::StepExit;
-use crate::failure::signal_name;
+use retrial_plan::failure::signal_name;
 use retrial_plan::step::{CommandPurpose, Step};
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// Lines of output that a failure shows.
 const MAX_SHOWN_LINES: usize = 12;
 
-/// Adds the last lines of a step to a failure, unless it has those of another step.
-pub fn with_last_lines(session: &StepSession<'_>, end: StepEnd) -> StepEnd {
-    end.with_last_lines(|| output::read_last_lines(session, MAX_SHOWN_LINES))
+/// Adds the last lines of a step to a failure, and the cause that its output states, unless it has those of another
+/// step.
+pub fn with_output(session: &StepSession<'_>, end: StepEnd) -> StepEnd {
+    let stated = end
+        .lacks_output()
+        .then(|| output::find_stated_cause(session));
+    end.with_cause(stated.flatten())
+        .with_last_lines(|| output::read_last_lines(session, MAX_SHOWN_LINES))
 }
 
 /// Checks whether a command that wrote its exit code succeeded.

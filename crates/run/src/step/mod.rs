@@ -18,7 +18,7 @@ mod terminate;
 mod watch;
 mod watched;
 
-pub use exit::{verify_exit, with_last_lines};
+pub use exit::{verify_exit, with_output};
 pub use follow::{FollowOutcome, StepObserver, follow_step, format_exit_code};
 pub use session::StepSession;
 pub use summary::summarize_step;

@@ -2,7 +2,7 @@
 //! it by the other name, which the container cannot replace.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use super::tail::OutputTail;
 use super::target::StepCommand;
 use crate::error::Halt;
 use crate::interrupt::run_on_thread;
+use retrial_plan::failure::{FailureCause, find_cause};
 use retrial_plan::step::ExecStep;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::truncate_to_chars;
@@ -27,6 +28,10 @@ use retrial_store::{StoreError, open};
 const READ_BLOCK_BYTES: usize = 256 << 10;
 /// Bytes that are read to show the latest lines.
 const TAIL_BYTES: u64 = 4096;
+/// Bytes at the end of an output in which the last lines are.
+const SHOWN_BYTES: u64 = 32 << 10;
+/// Bytes at the end of an output in which the cause of a failure is searched for.
+const SEARCHED_BYTES: u64 = 8 << 20;
 /// The number of characters shown of each of the last lines.
 const MAX_LINE_CHARS: usize = 500;
 /// The interval between updates of the latest lines.
@@ -235,20 +240,28 @@ fn emit_line(session: &StepSession<'_>, line: &str) {
     session.emit(EventKind::Output { line });
 }
 
-/// The last lines of a step's output, sanitized and shortened.
-pub fn read_last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
-    let read = || -> Result<Vec<u8>, StoreError> {
-        let path = session.output_path(&session.run_session.local);
-        let mut file = open_output(session)?;
-        let io = || StoreError::io("read", &path);
-        let length = file.metadata().map_err(io())?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(32 << 10)))
-            .map_err(io())?;
+/// The end of a step's output, at most so many bytes; nothing if it cannot be read.
+fn read_end(session: &StepSession<'_>, most_bytes: u64) -> Vec<u8> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = open_output(session).map_err(io::Error::other)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(most_bytes)))?;
         let mut bytes = Vec::new();
-        file.take(64 << 10).read_to_end(&mut bytes).map_err(io())?;
+        file.take(2 * most_bytes).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let bytes = read().unwrap_or_default();
+    read().unwrap_or_default()
+}
+
+/// The cause of a failed step that its output states, if it states a known one.
+pub fn find_stated_cause(session: &StepSession<'_>) -> Option<FailureCause> {
+    let output = read_end(session, SEARCHED_BYTES);
+    find_cause(&output, |line| session.run_session.redact(line))
+}
+
+/// The last lines of a step's output, sanitized and shortened.
+pub fn read_last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
+    let bytes = read_end(session, SHOWN_BYTES);
     let text = String::from_utf8_lossy(&bytes);
     let last = text.lines().tail(count).map(|line| {
         let mut parts = line.rsplit('\r');

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-use super::exit::{verify_exit, with_last_lines};
+use super::exit::{verify_exit, with_output};
 use super::follow::{LivenessProbe, StepObserver, check_output_length};
 use super::output::OutputFollower;
 use super::session::StepSession;
@@ -171,7 +171,7 @@ impl WatchedService<'_> {
         let (name, step) = (&self.service.service, session.step.directory_name());
         let node = session.run_session.options.machine.as_ref();
         let below = node.map_or_else(String::new, RunMachine::run_subdirectory);
-        with_last_lines(session, end).map_reason(|reason| {
+        with_output(session, end).map_reason(|reason| {
             format!(
                 "its service {name} failed: {reason}; its output: {below}steps/{step}/output.log"
             )

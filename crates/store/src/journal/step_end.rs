@@ -1,6 +1,7 @@
 //! How a step ended, as data.
 
 use retrial_document::ErrorText;
+use retrial_plan::failure::FailureCause;
 use serde::{Deserialize, Serialize};
 
 use super::reason::SkipReason;
@@ -33,6 +34,9 @@ pub enum StepEnd {
         last_lines: Vec<String>,
         /// The fix, in one line; empty if the error contains it.
         advice: String,
+        /// The cause that its output states, if it states a known one; quoted in the reason, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Box<FailureCause>>,
     },
     /// The step was terminated because the run was stopped.
     Stopped,
@@ -68,6 +72,7 @@ impl StepEnd {
             exit_code: None,
             last_lines: Vec::new(),
             advice: advice.into(),
+            cause: None,
         }
     }
 
@@ -100,6 +105,41 @@ impl StepEnd {
             *last_lines = lines();
         }
         self
+    }
+
+    /// Returns whether it is a failure of a command, without anything of its output so far.
+    pub fn lacks_output(&self) -> bool {
+        matches!(self, Self::Failed { fault: StepFault::Command | StepFault::Timeout, last_lines, .. } if last_lines.is_empty())
+    }
+
+    /// Returns the failure with the cause that the output states, in its reason, too, unless it has one.
+    #[must_use]
+    pub fn with_cause(self, stated: Option<FailureCause>) -> Self {
+        match stated.filter(|_| self.cause().is_none()) {
+            Some(stated) => self
+                .map_reason(|reason| format!("{reason}: {stated}"))
+                .with_quoted_cause(Some(stated)),
+            None => self,
+        }
+    }
+
+    /// Returns the failure with the cause that its reason quotes, whose remedy precedes the general one.
+    #[must_use]
+    pub fn with_quoted_cause(mut self, stated: Option<FailureCause>) -> Self {
+        if let (Self::Failed { advice, cause, .. }, Some(stated)) = (&mut self, stated) {
+            let separator = if advice.is_empty() { "" } else { "; " };
+            *advice = format!("{}{separator}{advice}", stated.kind.advice());
+            *cause = Some(Box::new(stated));
+        }
+        self
+    }
+
+    /// Returns the cause that the output of a failed command states, if any.
+    pub fn cause(&self) -> Option<&FailureCause> {
+        match self {
+            Self::Failed { cause, .. } => cause.as_deref(),
+            _ => None,
+        }
     }
 
     /// Returns the failure with a different reason.

@@ -97,6 +97,7 @@ fn failed() -> EventKind {
             exit_code: Some(2),
             last_lines: ["loading shard 3", "Traceback (most recent call last):", "RuntimeError: HIP out of memory"].map(str::to_owned).to_vec(),
             advice: "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
+            cause: None,
         },
         seconds: 131.2,
     }
@@ -337,6 +338,7 @@ pub fn hostile() -> Vec<Event> {
         exit_code: None,
         last_lines: vec![bad.clone()],
         advice: bad.clone(),
+        cause: None,
     };
     [
         EventKind::RunStarted {
