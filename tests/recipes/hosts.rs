@@ -290,3 +290,55 @@ fn partitions_are_required_or_refused() {
         "nothing was started"
     );
 }
+
+const TRANSFORMER: &str = "training-benchmarks/amd/mi350x/transformer";
+const DDP: &str = "training-benchmarks/amd/mi350x/ddp";
+
+/// The scenarios that need more GPU memory than a host has, by the plan of a recipe.
+#[rstest]
+#[case(&["1xH200"], TRANSFORMER, "gpu=h200", &[])]
+#[case(&["8xH200"], DDP, "gpu=h200", &["13b"])]
+#[case(&["8xMI300X"], DDP, "gpu=mi300x", &[])]
+// Without a GPU here, by the model that the variant names.
+#[case(&[], TRANSFORMER, "gpu=h100", &["7b", "13b"])]
+#[case(&[], DDP, "gpu=h100", &["7b", "13b", "scaling-7b"])]
+#[case(&[], DDP, "gpu=mi350x", &[])]
+fn scenarios_that_do_not_fit_the_gpus_are_unmet_requirements(
+    #[case] gpus: &[&str],
+    #[case] recipe: &str,
+    #[case] variant: &str,
+    #[case] scenarios: &[&str],
+) {
+    let host = Host::new(gpus);
+    let plan = host.json(&["plan", recipe, "--set", variant]);
+    let unmet = plan["unmet"].as_array().unwrap().iter();
+    let names: Vec<&str> = unmet
+        .filter(|check| check["kind"] == "gpu memory for a scenario")
+        .map(|check| check["name"].as_str().unwrap())
+        .collect();
+    let expected: Vec<String> = scenarios
+        .iter()
+        .map(|scenario| format!("gpu memory for {scenario}"))
+        .collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_run_refuses_a_scenario_that_does_not_fit_unless_another_is_selected() {
+    let host = Host::new(&["8xH200"]);
+    let retrial = |arguments: &[&str]| {
+        let ddp = ["run", DDP, "--set", "gpu=h200"];
+        let output = host.retrial(&[&ddp, arguments].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let refused = retrial(&[]);
+    let check = "gpu memory for 13b: 141 GiB (H200); required: 146.22 GiB on each GPU";
+    assert!(refused.contains(check), "{refused}");
+    assert!(refused.contains("--scenario 7b,scaling-7b"), "{refused}");
+    let selected = retrial(&["--scenario", "7b,scaling-7b"]);
+    assert!(!selected.contains("gpu memory for"), "{selected}");
+    // It then fails for want of an engine.
+    let forced = retrial(&["--force"]);
+    assert!(!forced.contains("requirements of"), "{forced}");
+    assert!(forced.contains("nowhere.sock"), "{forced}");
+}

@@ -11,6 +11,7 @@ pub mod assign;
 mod bus;
 pub mod checks;
 mod condition;
+mod gpu_memory;
 pub mod gpu_support;
 mod machine;
 pub mod model;

@@ -12,6 +12,7 @@ use super::model::ModelFetch;
 use super::service::ServiceStep;
 use super::step::{Action, CommandPurpose, Plan, Step};
 use retrial_container::{ContainerSpec, Mount};
+use retrial_host::checks::ScenarioMemory;
 use retrial_mlperf::Division;
 use retrial_mlperf::rounds::{InferenceRules, Rounds};
 
@@ -108,6 +109,40 @@ impl Plan {
             Action::StartService(service) => Some((step, service)),
             _ => None,
         }
+    }
+
+    /// The measurement and the trial that a step is a part of; of the start or the stop of a service, those of the first
+    /// step that needs it.
+    pub fn served_trial(&self, step: &Step) -> Option<(usize, u32)> {
+        let start = match &step.action {
+            Action::StartService(_) => Some(step.number),
+            Action::StopService(ending) => Some(ending.of),
+            _ => None,
+        };
+        let needing = start.and_then(|start| self.steps_needing_service(start).next());
+        needing.unwrap_or(step).measurement_and_trial()
+    }
+
+    /// The step that runs the command of a trial.
+    pub fn measuring_step(&self, measurement: usize, trial: u32) -> Option<&Step> {
+        let mut measuring = self.steps.iter().filter(|step| step.runs_measurement());
+        measuring.find(|step| step.belongs_to_trial(measurement, trial))
+    }
+
+    /// The GPU memory that each scenario needs, where it is stated: of its modes, the largest.
+    pub fn scenario_memory(&self) -> Vec<ScenarioMemory> {
+        let mut all: Vec<ScenarioMemory> = Vec::new();
+        for measured in &self.measurements {
+            let Some(bytes) = measured.gpu_memory else {
+                continue;
+            };
+            let scenario = measured.key.to_string();
+            match all.iter_mut().find(|known| known.scenario == scenario) {
+                Some(known) => known.bytes = known.bytes.max(bytes),
+                None => all.push(ScenarioMemory { scenario, bytes }),
+            }
+        }
+        all
     }
 
     /// The steps that need the service which a step starts.

@@ -24,6 +24,9 @@ pub struct MeasurementPlan {
     /// The number of warm-up trials, which are shown but not judged.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warmup: u32,
+    /// The free memory that it needs on each of its GPUs, bytes, if stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_memory: Option<u64>,
     /// The target rate of the published result, queries per second.
     pub target_qps: Option<f64>,
     /// Figures that are not `LoadGen`'s; `file` is rendered.
@@ -48,6 +51,7 @@ impl MeasurementPlan {
             mode,
             trials: Trials::default(),
             warmup: 0,
+            gpu_memory: None,
             target_qps: None,
             figures: Vec::new(),
             expect: Vec::new(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
+use itertools::Itertools as _;
 use retrial_batch::{BatchEstimate, ImageSource};
 use retrial_engine::api::Engine as _;
 use retrial_history::earlier_run::EarlierRun;
@@ -25,7 +26,12 @@ pub fn unmet_requirements(
     let mut checked = Vec::new();
     let mut all: Vec<HostCheck> = Vec::new();
     for cell in cells {
-        let requires = &cell.recipe.requires;
+        let scenarios = cell.recipe.scenarios.iter();
+        let modes = scenarios.flat_map(|(name, scenario)| {
+            let modes = scenario.modes.iter();
+            modes.map(move |(_, measured)| (name, measured.gpu_memory))
+        });
+        let requires = (&cell.recipe.requires, modes.collect_vec());
         if checked.contains(&requires) {
             continue;
         }

@@ -75,6 +75,7 @@ pub async fn examine_host(
         engine: engine_state,
         disks: list_disks(global, plan, abilities.as_ref(), &models),
         requires: plan.map(|plan| &plan.requires),
+        scenario_memory: plan.map(Plan::scenario_memory).unwrap_or_default(),
         image,
         target_override: plan.and_then(target_override),
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),

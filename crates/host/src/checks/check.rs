@@ -121,6 +121,8 @@ retrial_document::word_enum! {
         GpusWhole = "gpus undivided",
         /// The GPUs have the memory that their model has.
         GpuMemory = "gpu memory",
+        /// The GPUs have the memory that a scenario needs.
+        ScenarioMemory = "gpu memory for a scenario",
         /// No other program is using the GPUs.
         GpusIdle = "gpus idle",
         /// No other run has the GPUs.
@@ -168,7 +170,13 @@ impl HostCheckKind {
     pub(super) fn is_requirement(self) -> bool {
         matches!(
             self,
-            Self::Gpus | Self::Partition | Self::GpuAccess | Self::Rocm | Self::Disk | Self::Memory
+            Self::Gpus
+                | Self::Partition
+                | Self::ScenarioMemory
+                | Self::GpuAccess
+                | Self::Rocm
+                | Self::Disk
+                | Self::Memory
         )
     }
 

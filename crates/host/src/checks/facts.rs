@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::image::ImageContent;
+use super::scenario_memory::ScenarioMemory;
 use crate::assign::AssignedGpus;
 use crate::model::{GpuCondition, HostSettings, HostView};
 use retrial_document::ErrorText;
@@ -144,6 +145,8 @@ pub struct HostFacts<'a> {
     pub disks: Vec<DiskSpace>,
     /// The recipe's requirements, if there is a recipe.
     pub requires: Option<&'a HostRequirements>,
+    /// The GPU memory that its scenarios need, where they state it.
+    pub scenario_memory: Vec<ScenarioMemory>,
     /// The content of the image.
     pub image: ImageContent,
     /// `HSA_OVERRIDE_GFX_VERSION` of the container, the target for which `ROCm` loads its code: `10.3.0`.
@@ -172,6 +175,7 @@ impl<'a> HostFacts<'a> {
             engine: EngineStatus::NotQueried,
             disks: Vec::new(),
             requires: None,
+            scenario_memory: Vec::new(),
             image: ImageContent::default(),
             target_override: None,
             assigned: None,

@@ -2,6 +2,7 @@
 
 use itertools::{Itertools as _, join};
 
+use super::scenario_memory::check_scenario_memory;
 use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use crate::amd_models::published_memory;
 use crate::assign::{count_cards, unsupported_method};
@@ -17,16 +18,17 @@ const MIN_MEMORY_TWENTIETHS: u64 = 19;
 const DUAL_DIE_MODELS: [&str; 2] = ["MI250", "MI250X"];
 
 /// A GPU that is checked.
-struct CheckedGpu<'a> {
+pub(super) struct CheckedGpu<'a> {
     /// Its index among those of its vendor.
     index: u32,
-    gpu: &'a Gpu,
-    condition: Option<&'a GpuCondition>,
+    pub(super) gpu: &'a Gpu,
+    pub(super) condition: Option<&'a GpuCondition>,
 }
 
 pub fn check_gpus(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let gpus = find_checked_gpus(facts);
     let mut checks = vec![check_presence(facts, &gpus)];
+    checks.extend(check_scenario_memory(facts, &gpus));
     checks.extend(check_readability(facts));
     if gpus.is_empty() {
         checks.extend(check_injection(facts).filter(HostCheck::is_unmet));

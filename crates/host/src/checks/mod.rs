@@ -12,6 +12,7 @@ mod image;
 mod machine;
 mod release;
 mod rocm;
+mod scenario_memory;
 mod services;
 mod settings;
 mod system;
@@ -27,6 +28,7 @@ pub use facts::{
 };
 pub use image::{ImageContent, rocm_of_image};
 pub(crate) use release::is_release;
+pub use scenario_memory::ScenarioMemory;
 
 /// All checks, in the order in which a person would fix them.
 pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
@@ -39,16 +41,26 @@ pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     checks
 }
 
+/// What the selected scenarios of a recipe require of a host.
+#[derive(Debug, Clone)]
+pub struct Requirements<'a> {
+    /// The requirements of the recipe.
+    pub host: &'a HostRequirements,
+    /// The GPU memory of its scenarios.
+    pub scenario_memory: Vec<ScenarioMemory>,
+}
+
 /// The requirements of a recipe that the host does not meet, as far as a plan can know them: from the host and
 /// the assigned GPUs, without querying an engine or the hub.
 pub fn unmet_requirements(
-    requires: &HostRequirements,
+    requires: Requirements<'_>,
     host: &HostView,
     assigned: Option<&AssignedGpus>,
     chosen: bool,
 ) -> Vec<HostCheck> {
     let facts = HostFacts {
-        requires: Some(requires),
+        requires: Some(requires.host),
+        scenario_memory: requires.scenario_memory,
         assigned,
         has_chosen_gpus: chosen,
         disks: vec![DiskSpace::for_runs(host.disk_free)],

@@ -8,6 +8,7 @@ use crate::model::{
 use retrial_document::ErrorText;
 use retrial_recipe::model::{GpuRequest, GpuVendor, HostRequirements};
 
+mod scenario_memory;
 mod services;
 mod stack;
 
@@ -101,6 +102,7 @@ fn facts<'a>(
             needed: None,
         }],
         requires: Some(requires),
+        scenario_memory: Vec::new(),
         image: ImageContent {
             rocm: Some("7.1.1".to_owned()),
             packages: Vec::new(),

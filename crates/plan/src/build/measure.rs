@@ -195,6 +195,7 @@ impl PlanBuilder<'_> {
             mode,
             trials,
             warmup,
+            gpu_memory: from.gpu_memory,
             target_qps: from.target_qps,
             figures,
             expect: from.expect.clone(),

@@ -20,7 +20,7 @@ use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
 use super::step::{Action, Plan, Step, StepCondition};
-use retrial_host::checks::unmet_requirements;
+use retrial_host::checks::{Requirements, unmet_requirements};
 use retrial_host::model::HostView;
 use retrial_recipe::expression::{ExpressionScope, NodeScope, render_template};
 use retrial_recipe::model::{
@@ -90,8 +90,11 @@ fn build_without_changes(
     builder.add_steps()?;
     let plan = &builder.plan;
     let assigned = plan.assigned_gpus.as_ref();
-    let unmet_checks =
-        unmet_requirements(&recipe.requires, host, assigned, !options.gpus.is_empty());
+    let requirements = Requirements {
+        host: &recipe.requires,
+        scenario_memory: plan.scenario_memory(),
+    };
+    let unmet_checks = unmet_requirements(requirements, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
     let same_sku =
         unmet_checks.is_empty() && system.is_some_and(|system| sku::is_same_sku(system, host));

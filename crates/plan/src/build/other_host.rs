@@ -30,6 +30,8 @@ pub fn plan_for_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Pl
     };
     let options = PlanOptions {
         gpus: plan.gpus.clone(),
+        scenarios: plan.options.scenarios.clone(),
+        modes: plan.options.modes.clone(),
         least_privilege: !plan.removed_privileges.is_empty(),
         secrets: plan.secrets.clone(),
         ..PlanOptions::default()

@@ -113,6 +113,8 @@ object! {
         expect: OrderedMap<Vec<Expectation>> [read = read_expectations] = super::figures::EXPECT_TYPE,
         /// The benchmark's own limits: outside of them a result is invalid.
         limits: OrderedMap<Limit> [read = read_limits] = T::Map(formats::FIGURE, &Limit::TYPE),
+        /// The free memory that it needs on each of its GPUs, bytes: 107.9 GB. A variant that changes the batch states its own.
+        gpu_memory: Option<u64> = T::Size(ByteUnits::Precise),
         /// The target rate of the published result, queries per second: another one is `modified`.
         target_qps: Option<f64>,
         /// The number of trials: 3, or {min, max} to continue until the evidence decides.
