@@ -11,6 +11,7 @@ mod approval;
 mod batch;
 mod bystanders;
 mod cached;
+mod causes;
 mod changed;
 mod command_line;
 mod compared;

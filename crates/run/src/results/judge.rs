@@ -3,7 +3,7 @@
 use crate::error::{Halt, RunError};
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
-use retrial_plan::step::{Action, Plan, StepCondition};
+use retrial_plan::step::{Plan, StepCondition};
 use retrial_results::evidence::context::gather_context;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
@@ -62,20 +62,7 @@ pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
     let StepCondition::UntilDecided { stages: all_stages } = &session.step.when else {
         return None;
     };
-    let needing = match &session.step.action {
-        Action::StartService(_) => session
-            .run_session
-            .plan
-            .steps_needing_service(session.step.number)
-            .next(),
-        Action::StopService(ending) => session
-            .run_session
-            .plan
-            .steps_needing_service(ending.of)
-            .next(),
-        _ => None,
-    };
-    let (measurement, trial) = needing.unwrap_or(session.step).measurement_and_trial()?;
+    let (measurement, trial) = session.run_session.plan.served_trial(session.step)?;
     // Only whole stages count: the latest one before this trial.
     let mut stages = all_stages.iter().copied().enumerate().rev();
     let warmup = session

@@ -40,6 +40,7 @@ impl RunExecution<'_> {
             }
             Action::Create if !self.is_container_needed().await => true,
             _ if self.failure_tracker.abort_reason.is_some() => return Ok(self.abort_skip_reason()),
+            _ if let Some(reason) = self.repeating_failure(step) => return Ok(Some(reason)),
             Action::Exec(exec) if exec.purpose == CommandPurpose::Prepare => {
                 !self.is_container_needed().await
             }
@@ -103,12 +104,24 @@ impl RunExecution<'_> {
         self.is_any_left(steps.filter(measures)).await
     }
 
+    /// Returns why the trial of a command, or of a service that it needs, would fail as earlier ones did.
+    fn repeating_failure(&self, step: &Step) -> Option<SkipReason> {
+        let starts = step.runs_measurement() || matches!(step.action, Action::StartService(_));
+        let plan = &self.session.plan;
+        let (measurement, trial) = plan.served_trial(step).filter(|_| starts)?;
+        self.session
+            .state()
+            .find_repeating_failure(plan, measurement, trial)
+    }
+
     /// Returns whether one of these steps is left to run.
     async fn is_any_left(&self, steps: impl Iterator<Item = &Step>) -> bool {
         let incomplete = steps.filter(|step| !self.completed_steps.contains(&step.number));
         for step in incomplete.filter(|step| !step.is_skipped()) {
             let session = StepSession::new(self.session, step);
-            if judge::find_decision(&session).await.is_none() {
+            if self.repeating_failure(step).is_none()
+                && judge::find_decision(&session).await.is_none()
+            {
                 return true;
             }
         }

@@ -1,6 +1,7 @@
 //! Why a step was skipped or a run ended early, as data: text is generated for display.
 
 use retrial_document::ErrorText;
+use retrial_plan::failure::FailureKind;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -35,6 +36,14 @@ pub enum SkipReason {
         /// The decision, and the number of trials.
         decision: String,
     },
+    /// An earlier trial failed by a cause that another trial would repeat.
+    #[error("{}", describe_repeats(trials, *cause))]
+    CauseRepeats {
+        /// The latest trials, which failed by this cause: the first, or two in a row.
+        trials: Vec<u32>,
+        /// The cause of their failure.
+        cause: FailureKind,
+    },
     /// `--keep` keeps the container.
     #[error("kept: `retrial shell {run}` opens a shell in it, `retrial clean {run}` removes it")]
     ContainerKept {
@@ -49,6 +58,18 @@ pub enum SkipReason {
         /// The id of the run that has or had it.
         run: String,
     },
+}
+
+/// `trial 1 failed (out of GPU memory), which another trial would repeat`
+fn describe_repeats(trials: &[u32], cause: FailureKind) -> String {
+    let numbers: Vec<String> = trials.iter().map(ToString::to_string).collect();
+    match numbers.as_slice() {
+        [only] => format!("trial {only} failed ({cause}), which another trial would repeat"),
+        all => {
+            let trials = all.join(" and ");
+            format!("trials {trials} failed by the same cause ({cause})")
+        }
+    }
 }
 
 /// Why a run ended before its last step.
