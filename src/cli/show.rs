@@ -148,6 +148,13 @@ fn published_lines(plan: &Plan) -> Vec<String> {
                 format!("{label:<24} {name} {} ({kind}{source})", expectation.value)
             }));
         }
+        lines.extend(measured.references.iter().map(|references| {
+            let count = format::format_count(references.values.len(), "figure");
+            let kind = references.kind.label();
+            let source = references.source.as_ref();
+            let source = source.map_or_else(String::new, |source| format!(", {source}"));
+            format!("{label:<24} {count} for reference, not judged ({kind}{source})")
+        }));
     }
     if lines.is_empty() {
         lines.push("no figures: results are measured and not compared".to_owned());

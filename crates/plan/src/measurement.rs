@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::InferenceRules;
-use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, OrderedMap, Trials};
+use retrial_recipe::model::{
+    Expectation, FigureSource, Limit, Mode, OrderedMap, ReferenceFigures, Trials,
+};
 
 /// One scenario in one mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ pub struct MeasurementPlan {
     pub figures: OrderedMap<FigureSource>,
     /// The published figures, by the figure's name.
     pub expect: OrderedMap<Vec<Expectation>>,
+    /// Published figures that are shown next to the measured ones, and never judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<ReferenceFigures>,
     /// The benchmark's own limits, from the recipe.
     pub limits: OrderedMap<Limit>,
     /// The rules of the submission's round, if known.
@@ -55,6 +60,7 @@ impl MeasurementPlan {
             target_qps: None,
             figures: Vec::new(),
             expect: Vec::new(),
+            references: None,
             limits: Vec::new(),
             rules: None,
         }

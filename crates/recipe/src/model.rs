@@ -40,7 +40,8 @@ pub use download::Download;
 pub use failure::{FailurePattern, ProgressRule};
 pub use figures::{
     Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureLocator, FigureSource,
-    Limit, MatchSelection, MllogFigure, ReferenceConvergence, entry_name, figure_name,
+    Limit, MatchSelection, MllogFigure, ReferenceConvergence, ReferenceFigures, entry_name,
+    figure_name,
 };
 pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};

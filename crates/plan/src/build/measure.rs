@@ -199,6 +199,7 @@ impl PlanBuilder<'_> {
             target_qps: from.target_qps,
             figures,
             expect: from.expect.clone(),
+            references: from.references.clone(),
             limits: from.limits.clone(),
             rules: None,
         })

@@ -30,6 +30,10 @@ impl CheckContext<'_> {
             self.check_expectation(name);
         }
         self.check_single_official(measurement);
+        let references = measurement.get("references").into_iter();
+        for name in references.flat_map(|references| references.entries_at("values")) {
+            self.check_figure_provided(measurement, accuracy, &usual, name);
+        }
         for limit in measurement.entries_at("limits") {
             self.check_figure_provided(measurement, accuracy, &usual, limit);
             self.check_limit(limit);

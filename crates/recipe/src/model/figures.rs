@@ -28,6 +28,9 @@ object! {
         by: Vec<String> = T::List(&T::Text(formats::FILLED), 1),
         /// The unit of the figure, for example TFLOP/s.
         unit: Option<String> = T::Text(formats::LINE),
+        /// The heading of its column in tables, with the unit: `Time (ms)`. None: its name and unit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String> = T::Text(formats::LINE),
         /// Whether higher or lower is better.
         better: Better [default = "higher", read = deserialize_word] = BETTER_TYPE,
         /// The match that is used where several lines match.
@@ -211,6 +214,25 @@ object! {
 
 /// `value`, which tables do not have, and the other keys of a published figure.
 const VALUE_AND_OTHER_KEYS: (&[Key], &[Key]) = Expectation::KEYS.split_at(1);
+
+object! {
+    /// Published figures that are shown next to the measured ones, and never judged.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct ReferenceFigures: "figures for reference";
+    keys {
+        /// Who published them.
+        kind: ExpectationKind [required],
+        /// The source, for example the id of the result.
+        source: Option<String>,
+        /// The published values by the figure's name, each in the figure's unit. An entry of a table: `name[entry]`.
+        values: OrderedMap<f64> [required, read = read_reference_values] = T::Map(formats::FIGURE, &T::Number),
+    }
+}
+
+fn read_reference_values(node: &Node) -> Option<OrderedMap<f64>> {
+    let value = |(name, node): (&str, &Node)| Some((figure_name(name), node.text()?.parse().ok()?));
+    node.present_entries().map(value).collect()
+}
 
 words! {
     /// Who published a figure; official decides, the others are shown.

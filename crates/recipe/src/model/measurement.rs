@@ -13,7 +13,7 @@ use super::download::Download;
 use super::figures::{read_expectations, read_limits};
 use super::mode::Mode;
 use super::nodes::Placement;
-use super::{Expectation, FigureSource, Limit};
+use super::{Expectation, FigureSource, Limit, ReferenceFigures};
 use crate::expression::{MEASUREMENT_SCOPE, Template};
 use crate::formats;
 
@@ -111,6 +111,9 @@ object! {
         figures: OrderedMap<FigureSource>,
         /// Published figures, by name: one, or a list. For a table: {values: {…}}, or `name[entry]`.
         expect: OrderedMap<Vec<Expectation>> [read = read_expectations] = super::figures::EXPECT_TYPE,
+        /// What else was published of the run: shown next to the measured figures, and never judged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        references: Option<ReferenceFigures>,
         /// The benchmark's own limits: outside of them a result is invalid.
         limits: OrderedMap<Limit> [read = read_limits] = T::Map(formats::FIGURE, &Limit::TYPE),
         /// The free memory that it needs on each of its GPUs, bytes: 107.9 GB. A variant that changes the batch states its own.

@@ -2,6 +2,7 @@
 
 use itertools::Itertools as _;
 
+use super::figure_pivot::pivot_tables;
 use super::marks;
 pub(super) use crate::document::NOTHING;
 use crate::document::{Block, Column, Table, TableCell};
@@ -26,8 +27,14 @@ pub(super) fn figure_tables(verdict: &Verdict) -> Vec<Block> {
     // The verdict's conclusion has them all, each with the result that it concerns.
     let qualifiers = verdict.qualifiers.iter();
     let said: Vec<QualifierKind> = qualifiers.map(|qualifier| qualifier.kind).collect();
+    let pivots = pivot_tables(verdict);
     for result in &verdict.results {
-        let rows = figure_rows(result, &said);
+        let is_separate = |figure: &str| !pivots.iter().any(|table| table.shows(result, figure));
+        let rows: Vec<Vec<TableCell>> = shown_figures(result)
+            .into_iter()
+            .filter(|(figure, _)| is_separate(figure))
+            .map(|(figure, judged)| figure_row(result, figure, judged, &said))
+            .collect();
         if rows.len() > MAX_INLINE_FIGURES {
             tables.push(Block::Table(single_result_table(result, rows, verdict)));
         } else {
@@ -39,6 +46,7 @@ pub(super) fn figure_tables(verdict: &Verdict) -> Vec<Block> {
         let table = Table::new("Measured and published figures", columns, together);
         tables.insert(0, Block::Table(table));
     }
+    tables.extend(pivots.into_iter().filter_map(|table| table.render(verdict)));
     tables
 }
 
@@ -127,22 +135,26 @@ fn common_table(rows: &[Vec<TableCell>]) -> Option<&str> {
     tables.all_equal_value().ok()?
 }
 
-/// The cells of [`figure_columns`] of a result: a row for each published figure; if there is none, for each
-/// that the recipe declares, after the one that its suite publishes. `said` are kinds of qualifiers that stand
-/// next to the table.
+/// The cells of [`figure_columns`] of a result. `said` are kinds of qualifiers that stand next to the table.
 pub(super) fn figure_rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
+    let figures = shown_figures(result).into_iter();
+    figures
+        .map(|(figure, judged)| figure_row(result, figure, judged, said))
+        .collect()
+}
+
+/// Each published figure; if there is none, each that the recipe declares, after the one that its suite publishes.
+fn shown_figures(result: &ResultVerdict) -> Vec<(&str, Option<&Judgement>)> {
     if result.judgements.is_empty() {
         let first = result.deciding.as_deref();
         let declared = result.declared.iter().map(String::as_str);
         let others = declared.filter(|name| first != Some(name));
         let names = [first.unwrap_or_default()].into_iter().chain(others);
-        return names
-            .map(|name| figure_row(result, name, None, said))
-            .collect();
+        return names.map(|name| (name, None)).collect();
     }
     let judgements = result.judgements.iter();
     judgements
-        .map(|judgement| figure_row(result, &judgement.figure, Some(judgement), said))
+        .map(|judgement| (judgement.figure.as_str(), Some(judgement)))
         .collect()
 }
 
@@ -193,10 +205,13 @@ fn find_limit(result: &ResultVerdict, figure: &str) -> Option<(String, String)> 
 }
 
 pub(super) fn reference_source(reference: &Reference) -> String {
-    match reference.source.clone() {
-        Some(source) if source.chars().count() <= MAX_SOURCE_LETTERS => source,
-        _ => reference.kind.label().to_owned(),
-    }
+    source_label(reference.source.as_deref(), reference.kind)
+}
+
+/// The source of a published figure, or its kind where the source is long.
+pub(super) fn source_label(source: Option<&str>, kind: ExpectationKind) -> String {
+    let short = source.filter(|source| source.chars().count() <= MAX_SOURCE_LETTERS);
+    short.unwrap_or(kind.label()).to_owned()
 }
 
 /// Who published a figure, where there is room for it: a third party by its name.

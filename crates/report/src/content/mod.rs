@@ -8,6 +8,7 @@ pub mod comparison;
 mod details;
 mod environment;
 pub mod export;
+mod figure_pivot;
 mod figures;
 pub mod history;
 pub mod machines;

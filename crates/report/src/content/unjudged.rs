@@ -1,15 +1,18 @@
 //! What was measured besides the judged figures: LoadGen's rates, latencies, TTFT and TPOT, and what a recipe declares
 //! without a published figure.
 //!
-//! They are shown as they are. Nothing here compares them, and no outcome depends on them.
+//! They are shown as they are, next to published ones where the recipe has them for reference. Nothing here compares
+//! them, and no outcome depends on them.
 
 use std::collections::BTreeMap;
 
 use itertools::join;
 
+use super::figure_pivot::{PivotTable, pivot_tables};
+use super::figures::source_label;
 use crate::document::{Block, Column, Table};
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::{FigureValue, ResultVerdict, Verdict};
+use retrial_results::verdict::{FigureValue, ResultVerdict, UnjudgedReference, Verdict, number};
 
 /// The ending of LoadGen's own times.
 const NANOSECONDS: &str = "_ns";
@@ -33,10 +36,10 @@ const LATENCY_STATISTICS: [(&str, &str, Option<u8>); 9] = [
     ("max", "max", Some(4)),
 ];
 
-/// The latencies of one kind in one result, by statistic.
+/// The latencies of one kind in one result, by statistic: as measured, or as published.
 struct Latencies<'a> {
     result: &'a ResultVerdict,
-    kind: &'static str,
+    name: String,
     figures: BTreeMap<&'static str, &'a FigureValue>,
 }
 
@@ -46,8 +49,9 @@ pub(super) fn unjudged_blocks(verdict: &Verdict) -> Vec<Block> {
         let results = verdict.results.iter();
         results.filter(|result| result.mode == Mode::Performance)
     };
+    let pivots = pivot_tables(verdict);
     let others = of_speed()
-        .filter_map(describe_other_figures)
+        .filter_map(|result| describe_other_figures(result, &pivots))
         .map(Block::paragraph);
     let table = latency_table(of_speed().flat_map(unjudged_latencies));
     table.into_iter().chain(others).collect()
@@ -56,7 +60,7 @@ pub(super) fn unjudged_blocks(verdict: &Verdict) -> Vec<Block> {
 fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
     let rows = Table::builder("Latencies, not judged", latencies)
         .head("scenario", |row| row.result.scenario.as_str())
-        .text("not judged", |row| row.kind);
+        .text("not judged", |row| row.name.clone());
     let rows = LATENCY_STATISTICS
         .iter()
         .fold(rows, |rows, &(statistic, name, spare)| {
@@ -72,32 +76,73 @@ fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<B
     rows.into_block()
 }
 
+/// The rows of a result: of each kind of latency the measured ones, then the published ones.
 fn unjudged_latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
-    let of_kind = move |&(prefix, kind): &(&str, &'static str)| {
-        let figures = LATENCY_STATISTICS.iter().filter_map(|&(statistic, ..)| {
-            let name = format!("{prefix}{statistic}{NANOSECONDS}");
-            let figure = result.figures.get(&name)?;
-            (!is_shown(result, &name, figure)).then_some((statistic, figure))
+    let rows = LATENCY_KINDS.iter().flat_map(move |(prefix, kind)| {
+        let measured = latencies_of_kind(prefix, |name| {
+            let figure = result.figures.get(name)?;
+            (!is_shown(result, name, figure)).then_some(figure)
         });
-        Latencies {
+        let published = latencies_of_kind(prefix, |name| {
+            let reference = find_reference(result, name)?;
+            (!measured.is_empty()).then_some(&reference.published)
+        });
+        let first = result
+            .unjudged
+            .iter()
+            .find(|one| one.figure.starts_with(prefix));
+        let source = first.map(reference_label).unwrap_or_default();
+        let of_kind = [
+            ((*kind).to_owned(), measured),
+            (format!("{kind}, {source}"), published),
+        ];
+        of_kind.map(|(name, figures)| Latencies {
             result,
-            kind,
-            figures: figures.collect(),
-        }
-    };
-    let all = LATENCY_KINDS.iter().map(of_kind);
-    all.filter(|latencies| !latencies.figures.is_empty())
+            name,
+            figures,
+        })
+    });
+    rows.filter(|row| !row.figures.is_empty())
 }
 
-/// `Server performance, not judged: completed_samples_per_second 354.41 samples/s; …`
-fn describe_other_figures(result: &ResultVerdict) -> Option<String> {
+fn latencies_of_kind<'a>(
+    prefix: &str,
+    find: impl Fn(&str) -> Option<&'a FigureValue>,
+) -> BTreeMap<&'static str, &'a FigureValue> {
+    let all_statistics = LATENCY_STATISTICS.iter();
+    let found = all_statistics.filter_map(|&(statistic, ..)| {
+        let figure = find(&format!("{prefix}{statistic}{NANOSECONDS}"))?;
+        Some((statistic, figure))
+    });
+    found.collect()
+}
+
+fn find_reference<'a>(result: &'a ResultVerdict, figure: &str) -> Option<&'a UnjudgedReference> {
+    let mut references = result.unjudged.iter();
+    references.find(|reference| reference.figure.eq_ignore_ascii_case(figure))
+}
+
+/// `Server performance, not judged: completed_samples_per_second 354.41 samples/s (guide: 354.41); …`
+fn describe_other_figures(result: &ResultVerdict, pivots: &[PivotTable<'_>]) -> Option<String> {
+    let is_in_pivot = |name: &str| pivots.iter().any(|table| table.shows(result, name));
     let figures = result.figures.iter();
-    let other_figures =
-        figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
-    let descriptions = other_figures.map(|(name, figure)| format!("{name} {figure}"));
+    let other_figures = figures.filter(|(name, figure)| {
+        !is_latency(name) && !is_shown(result, name, figure) && !is_in_pivot(name)
+    });
+    let descriptions = other_figures.map(|(name, figure)| {
+        let published = find_reference(result, name).map(|reference| {
+            let value = number::format_grouped(reference.published.value);
+            format!(" ({}: {value})", reference_label(reference))
+        });
+        format!("{name} {figure}{}", published.unwrap_or_default())
+    });
     let others = join(descriptions, "; ");
     let title = format!("{} {}", result.scenario, result.mode);
     (!others.is_empty()).then(|| format!("{title}, not judged: {others}."))
+}
+
+fn reference_label(reference: &UnjudgedReference) -> String {
+    source_label(reference.source.as_deref(), reference.kind)
 }
 
 /// A cell of the table, in LoadGen's unit or in that of a limit.

@@ -1,5 +1,5 @@
 //! Tables in a terminal: columns next to each other; if the table is too wide, some are omitted, then
-//! some are below others, then cells are folded, then each row is a small list.
+//! some are below others, with and without those, then cells are folded, then each row is a small list.
 //!
 //! Libraries for tables fold cells, but do not lay out whole columns.
 
@@ -28,18 +28,23 @@ pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> S
     if used.is_empty() {
         return String::new();
     }
-    let rank = |at: &&usize| table.columns[**at].omission_rank;
-    let omittable = used.iter().filter(|at| rank(at).is_some());
-    let spare = omittable.sorted_by_key(rank).collect_vec();
-    let side_by_side = (0..=spare.len()).map(|omitted| {
-        let visible = used.iter().filter(|at| !spare[..omitted].contains(at));
-        visible.map(|at| vec![*at]).collect()
-    });
-    let stacked = stack_columns(table, &used);
-    let mut layouts = side_by_side.chain([stacked.clone()]);
+    let rank = |at: &usize| table.columns[*at].omission_rank;
+    let ranks = used.iter().filter_map(rank).sorted().dedup().collect_vec();
+    let without = |omitted: &[u8]| -> Vec<usize> {
+        let is_shown = |at: &usize| rank(at).is_none_or(|rank| !omitted.contains(&rank));
+        used.iter().copied().filter(is_shown).collect()
+    };
+    let shown = (0..=ranks.len())
+        .map(|count| without(&ranks[..count]))
+        .collect_vec();
+    let side_by_side = shown
+        .iter()
+        .map(|columns| columns.iter().map(|at| vec![*at]).collect());
+    let stacked = shown.iter().map(|columns| stack_columns(table, columns));
+    let mut layouts = side_by_side.chain(stacked);
     layouts
         .find_map(|layout| render_layout(table, &layout, width, false, terminal))
-        .or_else(|| render_layout(table, &stacked, width, true, terminal))
+        .or_else(|| render_layout(table, &stack_columns(table, &used), width, true, terminal))
         .unwrap_or_else(|| render_as_list(table, width, terminal))
 }
 

@@ -7,6 +7,7 @@ use super::reference::AssumedNoise;
 use super::{
     Evidence, FigureValue, QualifierKind, RunContext, TrialEvidence, convergence, reference,
 };
+use retrial_mlperf::figures::find_known_figure;
 use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
 use retrial_stats::{AcceptanceRegion, Decision, Estimate, ReferenceComparison, holm_step_down};
 
@@ -150,13 +151,14 @@ fn printed_resolution(evidence: &Evidence, name: &str, noise: Option<f64>) -> f6
         .fold(0.0, f64::max)
 }
 
-/// Returns a figure's unit: by the trials, else by the recipe.
+/// Returns a figure's unit: by the trials, else by the recipe, else by `MLPerf`.
 pub(crate) fn figure_unit(evidence: &Evidence, name: &str) -> String {
     let mut units = figures_of_trials(evidence, name).map(|figure| &figure.unit);
     units
         .find(|unit| !unit.is_empty())
         .or_else(|| evidence.figure_source(name)?.unit.as_ref())
         .cloned()
+        .or_else(|| Some(find_known_figure(name)?.unit.to_owned()))
         .unwrap_or_default()
 }
 

@@ -6,7 +6,8 @@ use itertools::Itertools as _;
 
 use super::compare::{PublishedFigureTrials, compare_figures, finite_exp};
 use super::figures::{
-    aggregate_figures, declared_figures, describe_measured, describe_validity, main_figure,
+    aggregate_figures, declared_figures, describe_measured, describe_validity, figure_columns,
+    main_figure, unjudged_references,
 };
 use super::qualifier::{
     Qualifier, QualifierKind, TRIAL_RUN_REASON, explains_better_figure, merge_qualifiers,
@@ -94,6 +95,8 @@ impl<'a> ResultDraft<'a> {
             deciding: named,
             telemetry: telemetry_summary,
             declared: declared_figures(evidence, &figures),
+            columns: figure_columns(evidence),
+            unjudged: unjudged_references(evidence, &figures),
             figures,
             valid: outcome != Outcome::Invalid
                 && outcome != Outcome::Failed

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::compare::figure_unit;
 use super::evidence::{find_by_name, table_name};
-use super::{Evidence, FigureValue, convergence, reference};
+use super::{Evidence, FigureColumn, FigureValue, UnjudgedReference, convergence, reference};
 use retrial_document::measures::format;
+use retrial_readings::natural::natural_sort_key;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate_trials;
 
@@ -92,7 +95,8 @@ pub(crate) fn declared_figures(
     let figures = declared.flat_map(|(name, _)| {
         let is_declared =
             move |figure: &&String| *figure == name || table_name(figure) == Some(name);
-        figures.keys().filter(is_declared)
+        let entries = figures.keys().filter(is_declared);
+        entries.sorted_by_cached_key(|figure| natural_sort_key(figure))
     });
     figures.cloned().collect()
 }
@@ -118,6 +122,46 @@ pub(crate) fn aggregate_figures(evidence: &Evidence) -> BTreeMap<String, FigureV
             Some((name.clone(), FigureValue::new(value * factor, unit)))
         })
         .collect()
+}
+
+/// Returns the figures that the recipe declares as columns of tables.
+pub(crate) fn figure_columns(evidence: &Evidence) -> Vec<FigureColumn> {
+    let declared = evidence.plan.figures.iter();
+    let columns = declared.map(|(name, source)| {
+        let unit = source.unit.as_ref();
+        let shown_unit = unit.filter(|unit| !unit.eq_ignore_ascii_case(name));
+        let heading = source.label.clone().unwrap_or_else(|| match shown_unit {
+            Some(unit) => format!("{name} ({unit})"),
+            None => name.clone(),
+        });
+        FigureColumn {
+            figure: name.clone(),
+            heading,
+            by: source.by.clone(),
+        }
+    });
+    columns.collect()
+}
+
+/// Returns the published figures that are not judged, each next to the measured one.
+pub(crate) fn unjudged_references(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> Vec<UnjudgedReference> {
+    let all_references = evidence.plan.references.iter();
+    let unjudged = all_references.flat_map(|references| {
+        references.values.iter().map(|(name, value)| {
+            let unit = figure_unit(evidence, name);
+            UnjudgedReference {
+                figure: name.clone(),
+                measured: find_by_name(figures, name).map(|(_, measured)| measured.clone()),
+                published: FigureValue::new(*value, unit),
+                kind: references.kind,
+                source: references.source.clone(),
+            }
+        })
+    });
+    unjudged.collect()
 }
 
 fn finite_mean(values: &[f64]) -> Option<f64> {

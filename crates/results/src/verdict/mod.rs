@@ -41,7 +41,10 @@ pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_n
 pub use exit::ExitCode;
 pub use figure_value::{FigureLocation, FigureValue, Skipped};
 pub use judge::judge;
-pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
+pub use model::{
+    Bounds, FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict,
+    UnjudgedReference, Verdict,
+};
 pub use notice::trademark_notice;
 pub use outcome::Outcome;
 pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};

@@ -75,12 +75,18 @@ pub struct ResultVerdict {
     /// The figures that the recipe declares, in its order: shown even if nothing was published.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub declared: Vec<String>,
+    /// The columns of tables of these figures, in the recipe's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<FigureColumn>,
     /// The figure that decided, or by which the suite publishes this scenario.
     pub deciding: Option<String>,
     /// Whether the benchmark's own rules passed; false, too, where no round's rules are known.
     pub valid: bool,
     /// Every checked rule, passed or violated.
     pub rules: Vec<RuleCheck>,
+    /// Published figures that are shown next to the measured ones, and were not judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<UnjudgedReference>,
     /// The published value of the deciding figure.
     pub references: Vec<Reference>,
     /// The deciding figure's ratio; see [`Judgement::ratio`].
@@ -247,6 +253,33 @@ impl Reference {
     pub fn find_deciding(references: &[Self]) -> Option<&Self> {
         references.iter().find(|reference| reference.decides)
     }
+}
+
+/// A figure that the recipe declares, as a column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureColumn {
+    /// The figure's name; of a table, without its entries.
+    pub figure: String,
+    /// The heading: the recipe's, else the name and the unit.
+    pub heading: String,
+    /// The words that name the entries of a table, for example `shape`; empty if it is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+}
+
+/// A published figure that is shown next to the measured one, and was not judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnjudgedReference {
+    /// The figure's name, for example `latency_p99_ns`.
+    pub figure: String,
+    /// Its value over all trials; none where it was not measured.
+    pub measured: Option<FigureValue>,
+    /// The published value, in the figure's unit.
+    pub published: FigureValue,
+    /// The kind of source.
+    pub kind: ExpectationKind,
+    /// Where it was published.
+    pub source: Option<String>,
 }
 
 /// Bounds of a ratio.

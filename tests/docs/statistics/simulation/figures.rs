@@ -36,6 +36,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         file: None,
         by: Vec::new(),
         unit: None,
+        label: None,
         better: Better::Higher,
         take: MatchSelection::Last,
         aggregate,

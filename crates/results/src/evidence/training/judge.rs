@@ -204,6 +204,7 @@ fn mllog_source(key: &str, unit: &str) -> FigureSource {
         file: None,
         by: Vec::new(),
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
+        label: None,
         better: Better::Lower,
         take: MatchSelection::Last,
         aggregate: Aggregate::Olympic,

@@ -93,6 +93,7 @@ pub fn source() -> FigureSource {
         file: None,
         by: Vec::new(),
         unit: None,
+        label: None,
         better: Better::default(),
         take: MatchSelection::default(),
         aggregate: Aggregate::default(),

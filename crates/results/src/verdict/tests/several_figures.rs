@@ -3,7 +3,7 @@
 use super::build::*;
 use super::comparison::{outcome, sentence};
 use crate::verdict::{Outcome, UNKNOWN_DIRECTION, judge};
-use retrial_recipe::model::{Expectation, ExpectationKind};
+use retrial_recipe::model::{Expectation, ExpectationKind, ReferenceFigures};
 
 #[test]
 fn the_official_result_decides_and_others_are_shown() {
@@ -27,6 +27,38 @@ fn the_official_result_decides_and_others_are_shown() {
         text.contains("2 other published results reach 93–98 % of this one"),
         "{text}"
     );
+}
+
+/// Far worse than the figures for reference, and without one of them: nothing depends on it.
+#[test]
+fn figures_for_reference_are_shown_and_decide_nothing() {
+    let mut evidence = offline(&[100.0])
+        .with_figure("latency_p99_ns", 9e9, "ns")
+        .expecting(TOKENS, official(100.0));
+    let alone = judge(&context(), &[evidence.clone()]);
+    evidence.plan.references = Some(ReferenceFigures {
+        kind: ExpectationKind::Guide,
+        source: Some("the guide".to_owned()),
+        values: vec![
+            ("latency_p99_ns".to_owned(), 1e9),
+            ("ttft_p99_ns".to_owned(), 2e6),
+        ],
+    });
+    let mut verdict = judge(&context(), &[evidence]);
+    let shown = std::mem::take(&mut verdict.results[0].unjudged);
+    assert_eq!(verdict, alone);
+    let values = shown.iter().map(|reference| {
+        let measured = reference.measured.as_ref();
+        (
+            measured.map(ToString::to_string),
+            reference.published.to_string(),
+        )
+    });
+    let expected = [
+        (Some("9 s".to_owned()), "1 s".to_owned()),
+        (None, "2 ms".to_owned()),
+    ];
+    assert!(values.eq(expected), "{shown:?}");
 }
 
 #[test]

@@ -1,0 +1,205 @@
+//! Figures side by side, as published tables have them: the entries of a recipe's tables are rows, and so are scenarios
+//! that measure the same figures.
+
+use std::ptr;
+
+use itertools::Itertools as _;
+
+use super::figures::{NOTHING, unverified_word};
+use super::marks;
+use crate::document::{Block, Column, Table, TableCell};
+use retrial_results::verdict::{
+    FigureColumn, Judgement, QualifiedOutcome, Reference, ResultVerdict, Verdict, number,
+    table_name,
+};
+
+/// Fewer rows or columns than this are no table.
+const MIN_SIDE: usize = 2;
+
+/// A table of figures.
+pub(super) struct PivotTable<'a> {
+    title: String,
+    /// The heading of the rows' subjects.
+    subject: String,
+    columns: Vec<&'a FigureColumn>,
+    rows: Vec<PivotRow<'a>>,
+}
+
+/// The figures of one entry, or of one scenario.
+struct PivotRow<'a> {
+    subject: &'a str,
+    result: &'a ResultVerdict,
+    /// The name of the figure in each column.
+    figures: Vec<String>,
+}
+
+/// Returns the tables of a verdict: each result's entries, then scenarios that have the same figures.
+pub(super) fn pivot_tables(verdict: &Verdict) -> Vec<PivotTable<'_>> {
+    let by_entry = verdict.results.iter().flat_map(entry_tables);
+    by_entry.chain(scenario_tables(verdict)).collect()
+}
+
+/// The tables of one result: a row for each entry of the tables that are named by the same words.
+fn entry_tables(result: &ResultVerdict) -> impl Iterator<Item = PivotTable<'_>> {
+    let all_columns = result.columns.iter();
+    let names = all_columns.filter(|column| !column.by.is_empty());
+    let tables = names.map(|column| &column.by).unique().map(move |by| {
+        let columns: Vec<&FigureColumn> = result
+            .columns
+            .iter()
+            .filter(|column| column.by == *by)
+            .collect();
+        let row = |entry| PivotRow {
+            subject: entry,
+            result,
+            figures: columns
+                .iter()
+                .map(|column| format!("{}[{entry}]", column.figure))
+                .collect(),
+        };
+        PivotTable {
+            title: format!("{} {}", result.scenario, result.mode),
+            subject: by.join(", "),
+            rows: entries_of(result, &columns).map(row).collect(),
+            columns,
+        }
+    });
+    tables.filter(|table| table.rows.len() >= MIN_SIDE)
+}
+
+/// The entries of these tables: in the order of what was published, then as they were measured.
+fn entries_of<'a>(
+    result: &'a ResultVerdict,
+    columns: &[&FigureColumn],
+) -> impl Iterator<Item = &'a str> {
+    let judged = result.judgements.iter().map(|judgement| &judgement.figure);
+    let unjudged = result.unjudged.iter().map(|reference| &reference.figure);
+    let names = judged.chain(unjudged).chain(&result.declared);
+    let entries = names.filter_map(|name| {
+        let mut tables = columns.iter();
+        tables.find(|column| table_name(name) == Some(column.figure.as_str()))?;
+        name.strip_suffix(']')?
+            .split_once('[')
+            .map(|(_, entry)| entry)
+    });
+    entries.unique()
+}
+
+/// Scenarios of one mode that measure the same figures: a row each.
+fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<'a>> {
+    let results = verdict.results.iter();
+    let groups = results
+        .map(|result| (result.mode, plain_figures(result)))
+        .unique();
+    let tables = groups.map(|(mode, figures)| {
+        let of_group = verdict.results.iter();
+        let of_group = of_group
+            .filter(|result| result.mode == mode && plain_figures(result) == figures)
+            .collect_vec();
+        let row = |result: &'a ResultVerdict| PivotRow {
+            subject: result.scenario.as_str(),
+            result,
+            figures: figures.iter().map(|figure| (*figure).to_owned()).collect(),
+        };
+        PivotTable {
+            title: format!("Scenarios, {mode}"),
+            subject: "scenario".to_owned(),
+            columns: of_group
+                .first()
+                .map_or(Vec::new(), |result| plain_columns(result).collect()),
+            rows: of_group.into_iter().map(row).collect(),
+        }
+    });
+    tables.filter(|table| table.rows.len() >= MIN_SIDE && table.columns.len() >= MIN_SIDE)
+}
+
+fn plain_columns(result: &ResultVerdict) -> impl Iterator<Item = &FigureColumn> {
+    result.columns.iter().filter(|column| column.by.is_empty())
+}
+
+fn plain_figures(result: &ResultVerdict) -> Vec<&str> {
+    plain_columns(result)
+        .map(|column| column.figure.as_str())
+        .collect()
+}
+
+impl PivotTable<'_> {
+    /// Returns whether a figure of a result is in it.
+    pub fn shows(&self, result: &ResultVerdict, figure: &str) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| ptr::eq(row.result, result) && row.figures.iter().any(|own| own == figure))
+    }
+
+    /// Draws it: next to each figure what was published, and their ratio.
+    pub fn render(self, verdict: &Verdict) -> Option<Block> {
+        let note = unverified_word(verdict.notice.is_some());
+        let mut rows =
+            Table::builder(self.title, self.rows).head(&self.subject, |row| row.subject.to_owned());
+        for (at, column) in self.columns.iter().enumerate() {
+            let under = rows.table.columns.len();
+            let measured = Column::number(column.heading.as_str()).with_note(note);
+            rows = rows
+                .column(measured, |row| row.measured(at))
+                .column(Column::number("published").stack_under(under), |row| {
+                    row.published(at)
+                })
+                .column(
+                    Column::number("ratio").stack_under(under).omit_at_rank(0),
+                    |row| row.ratio(at),
+                );
+        }
+        let mut rows = rows.status("outcome", PivotRow::outcome);
+        rows.table.titled = true;
+        rows.into_block()
+    }
+}
+
+impl PivotRow<'_> {
+    fn judgement(&self, column: usize) -> Option<&Judgement> {
+        let mut judgements = self.result.judgements.iter();
+        judgements.find(|judgement| judgement.figure == self.figures[column])
+    }
+
+    /// The measured figure in its own unit, which the heading has.
+    fn measured(&self, column: usize) -> String {
+        let judged = self
+            .judgement(column)
+            .and_then(|judgement| judgement.measured.as_ref());
+        let figure = judged.or_else(|| self.result.figures.get(&self.figures[column]));
+        figure.map_or(NOTHING.to_owned(), |figure| {
+            number::format_grouped(figure.value)
+        })
+    }
+
+    fn published(&self, column: usize) -> String {
+        let judged = self.judgement(column).and_then(|judgement| {
+            Reference::find_deciding(&judgement.references).map(|reference| reference.value)
+        });
+        let unjudged = || {
+            let mut references = self.result.unjudged.iter();
+            let found = references.find(|reference| reference.figure == self.figures[column])?;
+            Some(found.published.value)
+        };
+        let value = judged.or_else(unjudged);
+        value.map_or_else(String::new, number::format_grouped)
+    }
+
+    fn ratio(&self, column: usize) -> String {
+        let ratio = self.judgement(column).and_then(|judgement| judgement.ratio);
+        ratio.map_or_else(String::new, number::format_ratio)
+    }
+
+    /// The worst outcome of its judged figures; without any, that of the result.
+    fn outcome(&self) -> TableCell {
+        let columns = 0..self.figures.len();
+        let judged = columns.filter_map(|column| self.judgement(column));
+        let worst = judged
+            .map(|judgement| self.result.outcome_of(judgement))
+            .max();
+        let outcome = worst.unwrap_or(self.result.outcome);
+        marks::outcome_cell(&QualifiedOutcome::from_kinds(outcome, []))
+    }
+}
+
+#[cfg(test)]
+mod tests;
