@@ -26,8 +26,11 @@ pub struct Cell {
     pub scenarios: Vec<ScenarioName>,
     /// Only these modes; all if empty. A trial run has the modes that its trial measures.
     pub modes: Vec<Mode>,
-    /// The number of trials, each a run of its own.
+    /// The number of trials, each a run of its own; none of a cell that another host measured.
     pub trials: u32,
+    /// The name in `others` of the host that measured it; none for a cell that is run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<String>,
     /// The cell that it is compared with, by name; none for that one itself, and without a baseline.
     pub baseline: Option<String>,
 }

@@ -35,6 +35,7 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         matrix.build_cells();
     }
     if !matrix.problems.has_errors() {
+        matrix.assign_external_cells();
         matrix.check_any_cell();
         matrix.assign_baselines();
     }
@@ -49,14 +50,20 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         matrix.problems.sort_by_place(path);
         return Err(matrix.problems);
     }
+    let (axes, external_results) = (matrix.axes_of_cells(), matrix.external_results());
+    let (external_cells, cells): (Vec<Cell>, Vec<Cell>) = matrix
+        .cells
+        .into_iter()
+        .partition(|cell| cell.external.is_some());
     Ok(BatchPlan {
         schema: BATCH_SCHEMA_VERSION,
         title: batch.title.clone(),
-        axes: matrix.axes_of_cells(),
-        schedule: Schedule::new(&matrix.cells, batch.execution.order),
+        axes,
+        schedule: Schedule::new(&cells, batch.execution.order),
         execution: batch.execution.clone(),
-        external_results: matrix.external_results(),
-        cells: matrix.cells,
+        external_results,
+        cells,
+        external_cells,
         excluded: matrix.excluded,
         claims,
         restated: false,
@@ -159,6 +166,7 @@ impl MatrixBuilder<'_> {
                 .collect(),
             modes: batch.modes.clone(),
             trials: batch.execution.trials,
+            external: None,
             baseline: None,
         });
     }
@@ -219,6 +227,36 @@ impl MatrixBuilder<'_> {
                 let help = "remove it from `exclude`";
                 self.problems
                     .error("excludes-nothing", message, &exclude.span, help);
+            }
+        }
+    }
+
+    /// Marks the cells that other hosts measured.
+    fn assign_external_cells(&mut self) {
+        for (name, other) in &self.batch.external_results {
+            let Some(combination) = &other.cells else {
+                continue;
+            };
+            let values = combination.to_values();
+            let all_cells = self.cells.iter_mut();
+            let mut matching = all_cells
+                .filter(|cell| values.is_subset_of(&with_recipe(&cell.recipe, &cell.axes)))
+                .peekable();
+            if matching.peek().is_none() {
+                let message = format!("no cell has {values}");
+                let help = "add its values to `vary`, or remove `cells`";
+                self.problems
+                    .error("no-cell", message, &combination.span, help);
+            }
+            for cell in matching {
+                if let Some(earlier) = &cell.external {
+                    let message = format!("{} is a cell of `{earlier}` already", cell.name);
+                    let help = "name the runs of a cell once";
+                    self.problems
+                        .error("duplicate", message, &combination.span, help);
+                }
+                cell.external = Some(name.clone());
+                cell.trials = 0;
             }
         }
     }
@@ -315,6 +353,11 @@ impl MatrixBuilder<'_> {
         let planned = others.map(|(name, other)| ExternalResult {
             name: name.clone(),
             runs: other.runs.iter().map(|run| run.value.clone()).collect(),
+            cells: other
+                .cells
+                .as_ref()
+                .map(Combination::to_values)
+                .unwrap_or_default(),
         });
         planned.collect()
     }
@@ -329,11 +372,14 @@ impl MatrixBuilder<'_> {
             }
             figures.extend(domain.figures.iter().cloned());
         }
+        // Those that measured cells are named by the values of the cells.
+        let mut external_results = self.external_results();
+        external_results.retain(|other| other.cells.is_empty());
         let subjects = ClaimSubjects {
             axes: &self.axes_of_cells(),
             cells: &self.cells,
             excluded: &self.excluded,
-            external_results: &self.external_results(),
+            external_results: &external_results,
             scenarios: &scenarios,
             figures: &figures,
         };

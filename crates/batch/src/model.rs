@@ -259,8 +259,10 @@ object! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct ExternalRuns: "runs of another host";
     keys {
-        /// Ids of imported runs, and paths (./rtx4090) from this file: run directories or folders of results.
+        /// Ids of imported runs, and paths (./rtx4090) from this file: run directories, folders of them, or folders of results.
         runs: Vec<Spanned<String>> [required] = TEXTS,
+        /// The cells that they measured, by values of axes: {gpu: w7900}. These cells are not run here. Without it the runs are a system of its own.
+        cells: Option<Combination>,
     }
 }
 
@@ -269,8 +271,11 @@ object! {
 pub struct ExternalResult {
     /// Its name in claims: `rtx4090`.
     pub name: String,
-    /// Ids of runs, run directories, or folders of results; paths as from the working directory.
+    /// Ids of runs, run directories, folders of them, or folders of results; paths as from the working directory.
     pub runs: Vec<String>,
+    /// The values of the cells that they measured; without any they are a system of its own.
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub cells: NamedValues,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]

@@ -16,8 +16,11 @@ pub struct BatchPlan {
     pub execution: ExecutionOptions,
     /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
     pub axes: Vec<(String, Vec<String>)>,
-    /// The cells, each with its trials.
+    /// The cells that are run, each with its trials.
     pub cells: Vec<Cell>,
+    /// The cells that other hosts measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub external_cells: Vec<Cell>,
     /// The combinations that are not run, with reasons.
     pub excluded: Vec<ExcludedCell>,
     /// The trial runs, in their order.
@@ -35,6 +38,11 @@ pub struct BatchPlan {
 }
 
 impl BatchPlan {
+    /// Returns the cells that are run, then those that other hosts measured.
+    pub fn all_cells(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().chain(&self.external_cells)
+    }
+
     /// A trial run by its number, from 1. The schedule of a search is one round; further trials of
     /// the cells have the numbers of further rounds.
     pub fn trial_run(&self, number: usize) -> Option<TrialRun> {

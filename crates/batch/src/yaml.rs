@@ -26,7 +26,10 @@ pub fn to_yaml(batch: &Batch) -> String {
         "claims": claims
             .map(|claim| without_empty(json!({ "claim": claim.text.value, "source": claim.source })))
             .collect::<Vec<_>>(),
-        "others": to_map(others.map(|(name, other)| (name, json!({ "runs": to_texts(&other.runs) })))),
+        "others": to_map(others.map(|(name, other)| {
+            let cells = other.cells.as_ref().map(combination_to_value);
+            (name, without_empty(json!({ "runs": to_texts(&other.runs), "cells": cells })))
+        })),
     });
     if let (Value::Object(document), Ok(Value::Object(execution))) =
         (&mut document, serde_json::to_value(&batch.execution))

@@ -220,8 +220,8 @@ fn missing_run_problem(run: &Spanned<String>, home: &Home) -> Option<Diagnostic>
     if run.value.starts_with('/') {
         return (!Path::new(&run.value).exists()).then(|| {
             let message = format!("no such file or directory: `{}`", run.value);
-            Diagnostic::error("missing-run", message, run.span.clone())
-                .with_help("name a run's directory or a folder of results")
+            Diagnostic::warning("missing-run", message, run.span.clone())
+                .with_help("name a run's directory, a folder of them, or a folder of results")
         });
     }
     let error = home.find_run(&run.value).err()?;

@@ -1,15 +1,21 @@
 //! The verdict on a batch from its directories and those of its runs.
 
+use std::path::{Path, PathBuf};
+
 use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use retrial_batch::run::evidence_of_cells;
-use retrial_batch::verdict::{BatchVerdict, LostRun, RunEvidence, SubjectEvidence, judge_batch};
+use retrial_batch::verdict::{
+    BatchVerdict, ExternalRun, LostRun, RunChoices, RunEvidence, SubjectEvidence, assign_to_cells,
+    judge_batch,
+};
 use retrial_batch::{BatchPlan, ExternalResult};
-use retrial_results::verdict::{Evidence, RunContext};
+use retrial_plan::Plan;
+use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 use retrial_run::read_evidence;
-use retrial_store::RecordDirectory;
+use retrial_store::{RecordDirectory, RunDirectory};
 
 /// Judges the current evidence of a batch.
 pub fn judge_directory(
@@ -20,10 +26,19 @@ pub fn judge_directory(
     if let Some(search) = &plan.search {
         return super::search::judge_search_directory(global, directory, &plan, search);
     }
-    let cells = evidence_of_cells(&global.home, directory, &plan)?;
+    let mut cells = evidence_of_cells(&global.home, directory, &plan)?;
     let external_results = plan.external_results.iter();
     let subjects: Vec<SubjectEvidence> = external_results
-        .map(|one| external_evidence(global, one))
+        .map(|one| {
+            let runs = read_external_runs(global, one);
+            if one.cells.is_empty() {
+                return SubjectEvidence {
+                    name: one.name.clone(),
+                    runs: runs.into_iter().map(|run| run.run).collect(),
+                };
+            }
+            assign_to_cells(&plan, one, runs, &mut cells)
+        })
         .collect();
     Ok(judge_batch(Some(directory.id()), &plan, &cells, &subjects))
 }
@@ -38,39 +53,80 @@ pub fn judge_and_write(
     Ok(verdict)
 }
 
-/// The evidence of another host: runs by id or directory, or folders of results.
-fn external_evidence(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence {
+/// The name of a run or a folder, its evidence, and the choices of its plan.
+type FoundEvidence = (String, (RunContext, Vec<Evidence>), Option<RunChoices>);
+
+/// The runs of another host, by id or directory, and its folders of results.
+fn read_external_runs(global: &GlobalOptions, result: &ExternalResult) -> Vec<ExternalRun> {
     let mut runs = Vec::new();
     for name in &result.runs {
-        let groups = match evidence_by_name(global, name) {
-            Ok(groups) => groups.into_iter().map(Ok).collect(),
+        let found = match find_evidence(global, name) {
+            Ok(all) => all.into_iter().map(Ok).collect(),
             Err(failure) => vec![Err(LostRun {
-                exit: failure.exit,
+                // The host that measured it is another one.
+                exit: ExitCode::Inconclusive,
                 reason: failure.to_error().message,
             })],
         };
-        for group in groups {
-            runs.push(RunEvidence {
-                run: name.clone(),
-                trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
-                evidence: group,
+        for evidence in found {
+            let (run, evidence, choices) = match evidence {
+                Ok((run, evidence, choices)) => (run, Ok(evidence), choices),
+                Err(lost) => (name.clone(), Err(lost), None),
+            };
+            runs.push(ExternalRun {
+                run: RunEvidence {
+                    run,
+                    trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
+                    evidence,
+                },
+                choices,
             });
         }
     }
-    SubjectEvidence {
-        name: result.name.clone(),
-        runs,
-    }
+    runs
 }
 
-fn evidence_by_name(
-    global: &GlobalOptions,
-    name: &str,
-) -> Result<Vec<(RunContext, Vec<Evidence>)>, Failure> {
+/// The evidence of a run, of each run in a folder of run directories, or of each benchmark in a folder of results.
+fn find_evidence(global: &GlobalOptions, name: &str) -> Result<Vec<FoundEvidence>, Failure> {
     if let Some(RunOrBatch::Run(run)) = open::find_results(&global.home, name)? {
-        return Ok(vec![read_evidence(&run)?]);
+        return Ok(vec![read_run(name, &run)?]);
+    }
+    let inside = run_directories_in(Path::new(name));
+    if !inside.is_empty() {
+        let runs = inside.iter();
+        return runs
+            .map(|run| read_run(&run.path().display().to_string(), run))
+            .collect();
     }
     let gathered = judge::gather_results(global, name.as_ref(), &JudgeRequest::default())?;
     let groups = gathered.into_iter();
-    Ok(groups.map(|one| (one.context, one.evidence)).collect())
+    Ok(groups
+        .map(|one| (name.to_owned(), (one.context, one.evidence), None))
+        .collect())
+}
+
+/// The evidence of a run, with the choices of its plan.
+fn read_run(name: &str, run: &RunDirectory) -> Result<FoundEvidence, Failure> {
+    let plan: Plan = run.read_json("plan.json")?;
+    let params = plan.params.iter();
+    let variants = plan.variant.iter();
+    let values = params
+        .map(|(name, value)| (name.clone(), value.to_string()))
+        .chain(variants.map(|(axis, value)| (axis.clone(), value.clone())));
+    let choices = RunChoices {
+        recipe: plan.recipe.clone(),
+        values: values.collect(),
+    };
+    Ok((name.to_owned(), read_evidence(run)?, Some(choices)))
+}
+
+/// The run directories in a folder, by name.
+fn run_directories_in(folder: &Path) -> Vec<RunDirectory> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.join("plan.json").exists())
+        .collect();
+    paths.sort();
+    paths.into_iter().map(RunDirectory::from_path).collect()
 }

@@ -10,13 +10,15 @@ use super::record::{BatchRecord, RunOptions};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
-use retrial_batch::journal::BatchState;
+use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState};
 use retrial_batch::run::read_state;
 use retrial_batch::{self as batch, BatchPlan};
 use retrial_cluster::site_files::SiteFile;
+use retrial_results::verdict::ExitCode;
 use retrial_store::files::write_atomically;
+use retrial_store::journal::Journal;
 use retrial_store::lock::FileLock;
-use retrial_store::{Home, RecordDirectory};
+use retrial_store::{Home, RecordDirectory, StoreError};
 
 /// A batch whose runs are planned.
 pub enum BatchPlacement {
@@ -27,7 +29,8 @@ pub enum BatchPlacement {
 }
 
 /// Plans a batch, in a new directory, or in that of the same batch if it is unfinished or has other claims: these
-/// are judged on the runs that there are. None if all of its runs are there already, and only its claims are new.
+/// are judged on the runs that there are. None if all of its runs are there already, and only its claims are new, or if other hosts
+/// measured all of its cells.
 pub fn start_batch(
     global: &GlobalOptions,
     opened: OpenedBatch,
@@ -43,13 +46,19 @@ pub fn start_batch(
         plan: opened.plan,
     };
     let yaml = batch::yaml(&opened.batch);
-    let Some(before) = find_earlier_batch(&global.home, &record).filter(|_| !new) else {
-        let planned = plan_batch_runs(global, site, &record, cells)?;
+    let has_runs = !record.plan.cells.is_empty();
+    let earlier = find_earlier_batch(&global.home, &record);
+    let Some(before) = earlier.filter(|_| !new && has_runs) else {
+        let plan_runs = || plan_batch_runs(global, site, &record, cells);
+        let planned = has_runs.then(plan_runs).transpose()?;
         let directory = global
             .home
             .create_batch_record(&id_stem(&record.plan.title))?;
         write_record(&directory, &yaml, &record)?;
-        return Ok((Some(planned), directory));
+        if !has_runs {
+            record_without_runs(&directory)?;
+        }
+        return Ok((planned, directory));
     };
     let (directory, state) = (before.directory, before.state);
     let mut note = format!("{} is unfinished and continues", directory.id());
@@ -165,6 +174,20 @@ fn write_record(
 ) -> Result<(), Failure> {
     write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
     directory.write_json("batch.json", record)?;
+    Ok(())
+}
+
+/// Records that a batch has ended whose cells were all measured elsewhere.
+fn record_without_runs(directory: &RecordDirectory) -> Result<(), StoreError> {
+    let mut journal = Journal::open(&directory.journal_path())?;
+    let ended = BatchEventKind::BatchEnded {
+        exit_code: ExitCode::Success.code(),
+        reason: None,
+        node: None,
+    };
+    for what in [BatchEventKind::batch_started(directory.id(), 0), ended] {
+        journal.write(&BatchEvent::now(what))?;
+    }
     Ok(())
 }
 

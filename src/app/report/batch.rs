@@ -40,8 +40,9 @@ impl<'a> BatchReport<'a> {
         })
     }
 
+    /// The cells and other hosts' results that have a verdict.
     fn measured_cells(&self) -> impl Iterator<Item = (&CellVerdict, &Verdict)> {
-        let cells = self.verdict.cells.iter();
+        let cells = self.verdict.all_results();
         cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
     }
 

@@ -22,7 +22,7 @@ pub fn evidence_of_cells(
         name: cell.name.clone(),
         runs: Vec::new(),
     };
-    let mut cells: Vec<SubjectEvidence> = plan.cells.iter().map(without_runs).collect();
+    let mut cells: Vec<SubjectEvidence> = plan.all_cells().map(without_runs).collect();
     let numbers: Vec<usize> = match plan.search {
         // Those that it chose.
         Some(_) => state.trial_runs.keys().copied().collect(),

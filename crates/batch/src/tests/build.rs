@@ -13,6 +13,7 @@ pub fn cell(name: &str, trials: u32) -> Cell {
         scenarios: Vec::new(),
         modes: Vec::new(),
         trials,
+        external: None,
         baseline: None,
     }
 }
@@ -26,6 +27,7 @@ pub fn plan_of(cells: Vec<Cell>, order: RunOrder) -> BatchPlan {
         axes: Vec::new(),
         schedule: Schedule::new(&cells, order),
         cells,
+        external_cells: Vec::new(),
         excluded: Vec::new(),
         external_results: Vec::new(),
         claims: Vec::new(),

@@ -332,3 +332,48 @@ fn batches_are_distinguished_from_recipes() {
     assert!(!is(RECIPE));
     assert!(!is("- recipe: x\n"));
 }
+
+const TWO_HOSTS: &str = "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.1.1]\n  kind: [one, other]\nothers: { far: { runs: [20260101-x], cells: { kind: other } } }\n";
+
+#[test]
+fn cells_of_other_hosts_are_compared_and_not_run() {
+    let plan = planned(&format!(
+        "{TWO_HOSTS}claims: [7.1.1 is faster than 6.4.1, other is faster than one]\n"
+    ))
+    .unwrap();
+    assert_eq!(names(&plan), ["rocm=6.4.1,kind=one", "rocm=7.1.1,kind=one"]);
+    let far = &plan.external_cells[1];
+    assert_eq!(far.name, "rocm=7.1.1,kind=other");
+    assert_eq!((far.external.as_deref(), far.trials), (Some("far"), 0));
+    assert_eq!(plan.schedule.trial_runs.len(), 2);
+    let pairs = plan.claims.iter().flat_map(|claim| &claim.parts);
+    let candidates: Vec<&str> = pairs.map(|part| &*part.candidate).collect();
+    assert_eq!(
+        candidates,
+        [
+            "rocm=7.1.1,kind=one",
+            "rocm=7.1.1,kind=other",
+            "rocm=6.4.1,kind=other",
+            "rocm=7.1.1,kind=other",
+        ]
+    );
+    // What is stored reads to the same cells.
+    let (batch, _) = read_batch(&Source::new("batch.yaml", TWO_HOSTS));
+    let again = planned(&yaml(&batch.unwrap())).unwrap();
+    assert_eq!(again.external_cells, plan.external_cells);
+}
+
+#[test]
+fn cells_of_other_hosts_exist_once() {
+    let twice = TWO_HOSTS.replace(
+        "others: {",
+        "others: { near: { runs: [y], cells: { rocm: 7.1.1 } },",
+    );
+    assert!(rendered(&twice).contains("rocm=7.1.1,kind=other is a cell of `near` already"));
+    let none = TWO_HOSTS.replace("[one, other]", "[one]");
+    assert!(rendered(&none).contains("no cell has kind=other"));
+    let unknown = TWO_HOSTS.replace("kind: other", "kind: thrid");
+    assert!(rendered(&unknown).contains("invalid value `thrid` for `kind`"));
+    let named = format!("{TWO_HOSTS}claims: [far is faster than one]\n");
+    assert!(rendered(&named).contains("`far` is neither a value of an axis"));
+}

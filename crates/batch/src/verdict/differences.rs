@@ -14,10 +14,10 @@ pub(super) fn compare_with_baselines(
     paired: bool,
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
     let confidence = plan.execution.confidence;
-    let cells = plan.cells.iter().enumerate();
+    let cells = plan.all_cells().enumerate();
     let compared_cells = cells.filter_map(|(position, cell)| {
         let name = cell.baseline.as_ref()?;
-        let baseline = plan.cells.iter().position(|other| other.name == *name)?;
+        let baseline = plan.all_cells().position(|other| other.name == *name)?;
         let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
         let both = !candidate.rounds.is_empty() && !baseline.rounds.is_empty();
         both.then(|| (position, AlignedSubjects::new(baseline, candidate, paired)))

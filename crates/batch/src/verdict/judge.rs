@@ -3,12 +3,10 @@
 use super::claims;
 use super::differences::compare_with_baselines;
 use super::evidence::{RunEvidence, SubjectEvidence};
-use super::model::{
-    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
-    ExternalVerdict,
-};
+use super::external::{external_systems, judge_external, note_unmatched_runs};
+use super::model::{BatchAxis, BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict};
 use super::sentence;
-use super::subject::JudgedSubject;
+use super::subject::{JudgedSubject, SubjectOrigin};
 use super::tester::ClaimTestOptions;
 use crate::{BatchPlan, Cell, RunOrder};
 use retrial_recipe::model::Claim;
@@ -18,7 +16,8 @@ use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 /// The version of the verdict's format.
 const BATCH_VERDICT_SCHEMA_VERSION: u32 = 1;
 
-/// Judges a batch: the same evidence always gives the same verdict.
+/// Judges a batch: the same evidence always gives the same verdict. Runs of another host that are of none of its cells
+/// remain in `external_results`, and are noted.
 pub fn judge_batch(
     id: Option<&str>,
     plan: &BatchPlan,
@@ -29,19 +28,20 @@ pub fn judge_batch(
         let subject = cells.iter().find(|subject| subject.name == cell.name);
         subject.map_or(&[], |subject| subject.runs.as_slice())
     };
-    let planned_cells = plan.cells.iter();
-    let cell_subjects =
-        planned_cells.map(|cell| JudgedSubject::from_runs(&cell.name, runs_of(cell), true));
-    let others = external_results.iter();
-    let external_subjects =
-        others.map(|evidence| JudgedSubject::from_runs(&evidence.name, &evidence.runs, false));
-    let subjects: Vec<JudgedSubject> = cell_subjects.chain(external_subjects).collect();
+    let cell_subjects = plan.all_cells().map(|cell| {
+        let origin = match cell.external {
+            None => SubjectOrigin::Cell,
+            Some(_) => SubjectOrigin::ExternalCell,
+        };
+        JudgedSubject::from_runs(&cell.name, runs_of(cell), origin)
+    });
+    let systems: Vec<&SubjectEvidence> = external_systems(plan, external_results).collect();
+    let subjects: Vec<JudgedSubject> = cell_subjects.chain(judge_systems(&systems)).collect();
     let paired = plan.execution.order == RunOrder::Interleaved;
     let confidence = plan.execution.confidence;
     let (by_cell, mut notes) = compare_with_baselines(plan, &subjects, paired);
     let mut cell_verdicts: Vec<CellVerdict> = plan
-        .cells
-        .iter()
+        .all_cells()
         .zip(&subjects)
         .map(|(cell, subject)| judge_cell(plan, cell, subject, runs_of(cell)))
         .collect();
@@ -62,6 +62,13 @@ pub fn judge_batch(
     all_notes.extend(notes);
     all_notes.extend(claims::claim_notes(&plan.claims, &subjects, rules));
     all_notes.extend(explain_differing_answers(&cell_verdicts, &claim_verdicts));
+    all_notes.extend(note_unmatched_runs(plan, external_results));
+    let external_subjects = &subjects[cell_verdicts.len()..];
+    let external_verdicts = systems
+        .iter()
+        .zip(external_subjects)
+        .flat_map(|(evidence, subject)| judge_external(evidence, subject, &cell_verdicts))
+        .collect();
     BatchVerdict {
         schema: BATCH_VERDICT_SCHEMA_VERSION,
         batch: id.map(str::to_owned),
@@ -85,12 +92,23 @@ pub fn judge_batch(
             .iter()
             .flat_map(|subject| &subject.verdicts)
             .find_map(|verdict| verdict.notice.clone()),
-        external_results: external_verdicts(external_results, &subjects[plan.cells.len()..]),
+        external_results: external_verdicts,
         cells: cell_verdicts,
         excluded: plan.excluded.clone(),
         claims: claim_verdicts,
         search: None,
     }
+}
+
+/// The other hosts' runs that are no cells, judged.
+fn judge_systems(systems: &[&SubjectEvidence]) -> impl Iterator<Item = JudgedSubject> {
+    systems.iter().map(|evidence| {
+        JudgedSubject::from_runs(
+            &evidence.name,
+            &evidence.runs,
+            SubjectOrigin::ExternalSystem,
+        )
+    })
 }
 
 /// The worst outcome of the cells. Of a cell without a result nothing is known, unless a search did not need it.
@@ -110,49 +128,20 @@ fn judge_cell(
     subject: &JudgedSubject,
     runs: &[RunEvidence],
 ) -> CellVerdict {
-    let verdict = subject.verdicts.first().cloned();
-    let mut lost = runs.iter().filter_map(|run| run.evidence.as_ref().err());
     let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
-    let sentence = match (&verdict, lost.next_back()) {
-        (Some(verdict), _) => verdict.sentence(),
-        (None, Some(lost)) => format!("No run has a result: {}.", lost.reason),
-        (None, None) => "It was not run.".to_owned(),
-    };
+    let judged = CellVerdict::from_runs(&cell.name, subject.verdicts.first(), runs);
     CellVerdict {
-        name: cell.name.clone(),
         recipe: cell.recipe.clone(),
+        external: cell.external.clone(),
         axes: cell.axes.clone(),
-        is_baseline: plan.cells.iter().any(is_baseline),
+        is_baseline: plan.all_cells().any(is_baseline),
         against: cell.baseline.clone(),
-        trials: cell.trials,
-        runs: runs
-            .iter()
-            .map(|run| CellRun {
-                run: run.run.clone(),
-                trial: run.trial,
-                lost: run.evidence.as_ref().err().map(|lost| lost.reason.clone()),
-            })
-            .collect(),
-        outcome: verdict.as_ref().map(|verdict| verdict.outcome),
-        sentence,
-        verdict,
-        differences: Vec::new(),
+        trials: match cell.external {
+            Some(_) => judged.trials,
+            None => cell.trials,
+        },
+        ..judged
     }
-}
-
-fn external_verdicts(
-    external_results: &[SubjectEvidence],
-    subjects: &[JudgedSubject],
-) -> Vec<ExternalVerdict> {
-    let pairs = external_results.iter().zip(subjects);
-    pairs
-        .map(|(other, subject)| ExternalVerdict {
-            name: other.name.clone(),
-            runs: other.runs.iter().map(|run| run.run.clone()).collect(),
-            outcome: subject.verdicts.iter().map(|verdict| verdict.outcome).max(),
-            verdicts: subject.verdicts.clone(),
-        })
-        .collect()
 }
 
 /// Notes on the conditions of the measurement that affect what it shows.

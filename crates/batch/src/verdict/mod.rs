@@ -7,9 +7,11 @@
 //! 4. `planned`: what a claim compares, by the plan; a missing part of it is undecided.
 //! 5. `tester`: each part of a claim is one test; `claims`: corrected for all claims, by themselves.
 
+mod cell_verdict;
 mod claims;
 mod differences;
 mod evidence;
+mod external;
 mod gap;
 mod judge;
 mod model;
@@ -22,10 +24,11 @@ mod subject;
 mod tester;
 
 pub use evidence::{LostRun, RunEvidence, SubjectEvidence};
+pub use external::{ExternalRun, RunChoices, assign_to_cells};
 pub use judge::judge_batch;
 pub use model::{
-    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
-    ExternalVerdict, Gap, RequiredRatio, Statistic,
+    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict, Gap,
+    RequiredRatio, Statistic,
 };
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub struct BatchVerdict {
     pub cells: Vec<CellVerdict>,
     /// The excluded combinations, with reasons.
     pub excluded: Vec<ExcludedCell>,
-    /// Runs of other hosts.
-    pub external_results: Vec<ExternalVerdict>,
+    /// The results of other hosts that are no cells: one for each of their benchmarks.
+    pub external_results: Vec<CellVerdict>,
     /// The verdicts on the claims.
     pub claims: Vec<ClaimVerdict>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
@@ -48,6 +48,13 @@ pub struct BatchVerdict {
     /// The result of a search along its cells; none for a batch that runs all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchVerdict>,
+}
+
+impl BatchVerdict {
+    /// Returns the cells, then the results of other hosts.
+    pub fn all_results(&self) -> impl Iterator<Item = &CellVerdict> {
+        self.cells.iter().chain(&self.external_results)
+    }
 }
 
 /// An axis and the values that cells have.
@@ -59,20 +66,23 @@ pub struct BatchAxis {
     pub values: Vec<String>,
 }
 
-/// The result of a cell.
+/// The result of a cell, or of another host in one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellVerdict {
-    /// The cell's name: `rocm=7.1.1,backend=migraphx`.
+    /// The cell's name: `rocm=7.1.1,backend=migraphx`; of another host `bert,rtx4090`.
     pub name: String,
-    /// The recipe's short name in the batch.
+    /// The short name of the recipe in the batch, or of the batch's recipe with the same benchmark.
     pub recipe: String,
+    /// The name of the other host's runs; none if this host measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<String>,
     /// The values of its axes.
     pub axes: NamedValues,
     /// Whether other cells are compared with it.
     pub is_baseline: bool,
     /// The cell that it is compared with.
     pub against: Option<String>,
-    /// The number of planned trials.
+    /// The number of planned trials; of another host's runs, their number.
     pub trials: u32,
     /// Its runs, by trial, including those without evidence.
     pub runs: Vec<CellRun>,
@@ -95,20 +105,6 @@ pub struct CellRun {
     pub trial: u32,
     /// Why it has no evidence, if it has none.
     pub lost: Option<String>,
-}
-
-// An `ExternalResult`, which plans store, with its verdicts: the format of verdicts changes without that of plans.
-/// Runs of another host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ExternalVerdict {
-    /// Its name in claims.
-    pub name: String,
-    /// The ids or paths of its runs.
-    pub runs: Vec<String>,
-    /// The worst outcome of its verdicts; none without evidence.
-    pub outcome: Option<Outcome>,
-    /// Its verdicts, one for each benchmark.
-    pub verdicts: Vec<Verdict>,
 }
 
 retrial_document::word_enum! {

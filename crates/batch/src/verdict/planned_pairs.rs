@@ -46,7 +46,7 @@ pub(super) fn planned_pairs<'a>(
                 let rounds = [&cut.subjects[0].rounds[at], &cut.subjects[1].rounds[other]];
                 pair_of_scenario(claim, cut, [*first, candidate[other]], rounds)
             }
-            None => unmatched_pair(claim, *first, &cut.subjects[0].rounds[at], cut.subjects[1]),
+            None => unmatched_pair(claim, *first, at, cut.subjects),
         });
     }
     let [first, second] = cut.subjects;
@@ -56,7 +56,7 @@ pub(super) fn planned_pairs<'a>(
         .filter(|(_, side)| applies(side))
     {
         if !baseline.iter().any(|other| is_like(other, side)) {
-            pairs.extend(unmatched_pair(claim, *side, &second.rounds[at], first));
+            pairs.extend(unmatched_pair(claim, *side, at, [second, first]));
         }
     }
     pairs
@@ -101,25 +101,27 @@ fn pair_of_scenario<'a>(
     })
 }
 
-/// A scenario of one subject alone: a missing part, unless the other was not to have it. Other hosts' results have no
-/// plan: they are to have the scenarios of the batch.
+/// A scenario of the first subject alone, at this position of it: a missing part, unless the second was not to have it.
 fn unmatched_pair<'a>(
     claim: &BatchClaim,
     side: SideMeasurement<'a>,
-    rounds: &SubjectMeasurement,
-    lacks: &JudgedSubject,
+    at: usize,
+    [has, lacks]: [&JudgedSubject; 2],
 ) -> Option<PlannedPair<'a>> {
+    let rounds = &has.rounds[at];
     let named = claim.figure.as_deref();
     if named.is_some_and(|figure| rounds.figures.is_planned(figure) == Some(false)) {
         return None;
     }
     let (scenario, mode) = (&side.measured.scenario, side.measured.mode);
     let reason = lacks.why_lost(mode).or_else(|| {
-        (!lacks.is_cell).then(|| NotTestable::NoMeasurement {
-            subject: lacks.name.clone(),
-            scenario: scenario.clone(),
-            mode,
-        })
+        lacks
+            .owes_scenarios_of(has)
+            .then(|| NotTestable::NoMeasurement {
+                subject: lacks.name.clone(),
+                scenario: scenario.clone(),
+                mode,
+            })
     })?;
     let figure = named.or(rounds.figures.names.first().map(String::as_str));
     Some(PlannedPair {
@@ -189,7 +191,7 @@ pub(super) fn notes_on_unmatched_scenarios(
                     .iter()
                     .any(|other| side.measured.is_like(other.measured, by_benchmark))
         });
-        let is_planned = has.is_cell && lacks.is_cell && lacks.why_lost(mode).is_none();
+        let is_planned = has.has_rounds() && lacks.has_rounds() && lacks.why_lost(mode).is_none();
         let notes = alone.filter(|_| is_planned).map(|side| {
             format!(
                 "{}: {} is planned for {} only, not for {}: it is not part of the claim",

@@ -10,6 +10,17 @@ use super::pool::pool_runs;
 use crate::accuracy::violates_only_limits;
 use crate::planned_figures::PlannedFigures;
 
+/// Where the runs of a subject are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SubjectOrigin {
+    /// A cell of the batch that was run by it: its trials belong to rounds.
+    Cell,
+    /// A cell of the batch that another host measured.
+    ExternalCell,
+    /// Another host, whose runs are no cell.
+    ExternalSystem,
+}
+
 /// A cell or another host's runs, judged.
 pub(super) struct JudgedSubject {
     pub name: String,
@@ -18,8 +29,7 @@ pub(super) struct JudgedSubject {
     pub rounds: Vec<SubjectMeasurement>,
     /// The first run that has no evidence: the number of its trial, and why.
     pub first_lost_run: Option<(u32, String)>,
-    /// A cell's trials belong to rounds; another host's to none.
-    pub is_cell: bool,
+    pub origin: SubjectOrigin,
 }
 
 /// One scenario in one mode, with the trials behind its figures, and its limits.
@@ -36,7 +46,7 @@ pub(super) struct SubjectMeasurement {
 
 impl JudgedSubject {
     /// Judges the trials of all runs together.
-    pub fn from_runs(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
+    pub fn from_runs(name: &str, runs: &[RunEvidence], origin: SubjectOrigin) -> Self {
         let mut subject = Self {
             name: name.to_owned(),
             verdicts: Vec::new(),
@@ -45,7 +55,7 @@ impl JudgedSubject {
                 let lost = run.evidence.as_ref().err()?;
                 Some((run.trial, lost.reason.clone()))
             }),
-            is_cell,
+            origin,
         };
         for (context, evidence) in pool_runs(runs) {
             let verdict = judge(&context, &evidence);
@@ -57,6 +67,21 @@ impl JudgedSubject {
             subject.verdicts.push(verdict);
         }
         subject
+    }
+
+    /// Returns whether its trials are those of the batch's rounds.
+    pub fn has_rounds(&self) -> bool {
+        self.origin == SubjectOrigin::Cell
+    }
+
+    /// Returns whether a scenario that only another subject has is missing here. Results of other hosts have no plan:
+    /// they are to have the scenarios of the cells.
+    pub fn owes_scenarios_of(&self, other: &Self) -> bool {
+        match self.origin {
+            SubjectOrigin::Cell => false,
+            SubjectOrigin::ExternalCell => other.origin != SubjectOrigin::ExternalSystem,
+            SubjectOrigin::ExternalSystem => true,
+        }
     }
 
     /// Explains why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
@@ -173,7 +198,7 @@ impl<'a> AlignedSubjects<'a> {
                 measured.map(|rounds| rounds.measurement.clone()).collect()
             }),
             subjects,
-            paired: interleaved && baseline.is_cell && candidate.is_cell,
+            paired: interleaved && subjects.iter().all(|one| one.has_rounds()),
             notes: Vec::new(),
         };
         if !cut.paired {

@@ -10,6 +10,7 @@ use retrial_results::verdict::tests::build::{accuracy, context, offline};
 use retrial_results::verdict::{Evidence, ExitCode, Outcome, StepOutcome};
 
 mod errors;
+mod external;
 mod missing;
 
 const RECIPE: &str = r#"
@@ -39,7 +40,10 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::RunOrder) -> BatchPlan 
         ..CliOverrides::default()
     };
     let mut batch = overrides.to_batch("./r.yaml").unwrap();
-    let others = crate::ExternalRuns { runs: Vec::new() };
+    let others = crate::ExternalRuns {
+        runs: Vec::new(),
+        cells: None,
+    };
     batch.external_results.push(("rtx4090".to_owned(), others));
     let domain = AxisDomain::new("r", "./r.yaml", &loaded);
     plan_batch(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))

@@ -107,7 +107,7 @@ fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
 /// Groups runs without evidence by the reason: a host that fails, fails them all.
 fn lost_runs_by_reason(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
     let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
-    for cell in &batch.cells {
+    for cell in batch.all_results() {
         for run in &cell.runs {
             if let Some(reason) = &run.lost {
                 let name = format!("{} trial {}", cell.name, run.trial);
@@ -210,7 +210,7 @@ fn evidence_table(batch: &BatchVerdict) -> Option<Block> {
 
 /// A row for each performance result of each cell, also for one without a figure.
 fn brief_table(batch: &BatchVerdict) -> Option<Block> {
-    let rows = batch.cells.iter().flat_map(|cell| {
+    let rows = batch.all_results().flat_map(|cell| {
         let all_results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = all_results.filter(|result| result.mode == Mode::Performance);
         let rows = results.map(|result| {
@@ -294,7 +294,7 @@ fn figures_table(batch: &BatchVerdict) -> Table {
     // Only measured cells have a section.
     let mut sections = 0_usize..;
     let mut remaining = MAX_TABLE_ROWS;
-    let all_groups = batch.cells.iter().map(|cell| {
+    let all_groups = batch.all_results().map(|cell| {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);

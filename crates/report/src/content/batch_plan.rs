@@ -25,6 +25,12 @@ pub fn batch_plan_document(plan: &BatchPlan, estimate: &BatchEstimate) -> Docume
         blocks.extend(Section::nonempty_block(title, list.into_iter().chain(more)));
     };
     add("Cells", cell_items(plan));
+    let external = plan.external_cells.iter();
+    let measured = external.map(|cell| {
+        let host = cell.external.as_deref().unwrap_or_default();
+        ListItem::with_key(&cell.name, host)
+    });
+    add("Measured on other hosts", measured.collect());
     let excluded = plan.excluded.iter();
     let skipped = excluded.map(|cell| ListItem::with_key(&cell.name, cell.reason.to_string()));
     add("Skipped", skipped.collect());
@@ -171,7 +177,7 @@ fn list_values(values: &[String]) -> String {
 
 fn cell_items(plan: &BatchPlan) -> Vec<ListItem> {
     let is_baseline = |cell: &Cell| {
-        let mut cells = plan.cells.iter();
+        let mut cells = plan.all_cells();
         cells.any(|other| other.baseline.as_ref() == Some(&cell.name))
     };
     let several = plan.cells.iter().filter(|cell| is_baseline(cell)).count() > 1;

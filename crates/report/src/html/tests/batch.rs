@@ -23,6 +23,7 @@ fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
     CellVerdict {
         name: format!("rocm={rocm},backend={backend}"),
         recipe: "llama2".to_owned(),
+        external: None,
         axes: axes.into_iter().collect(),
         is_baseline,
         against: None,
