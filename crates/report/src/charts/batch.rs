@@ -1,7 +1,7 @@
 //! Charts of a batch: a row for each claim, for each cell's published figures and for its difference to
-//! the baseline; lines over releases, or else bars.
+//! the baseline; columns of the figures themselves.
 
-mod release_lines;
+mod figure_columns;
 
 use std::fmt::Display;
 
@@ -9,26 +9,23 @@ use itertools::{Itertools as _, join};
 
 use super::comparison::{difference_row, interval_label, trial_ratios};
 use super::verdict::{self, drawable_bounds, drawable_edges, ratio_rows, ratios_to_published};
-use super::{
-    Bar, BarChart, Chart, ChartKind, FigureOrigin, RatioChart, RatioRow, search, truncation_note,
-};
+use super::{Chart, ChartKind, RatioChart, RatioRow, search, truncation_note};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
-use retrial_recipe::model::Mode;
-use retrial_results::verdict::{Reference, number};
+use retrial_mlperf::figures::find_known_figure;
+use retrial_recipe::model::{Better, Mode};
+use retrial_results::verdict::Reference;
 use retrial_stats::AcceptanceRegion;
 
 /// The most bars or rows of a chart: the table has them all.
 const MAX_CHART_ROWS: usize = 24;
 
 /// The charts of a batch: those that decide first, then by benchmark and scenario. Absolute values are
-/// drawn once, over releases if there are some.
+/// drawn once.
 pub fn batch_charts(batch: &BatchVerdict) -> Vec<Chart> {
     let all_figures = batch_figures(batch);
-    let absolute = |figure: &BatchFigure<'_>| {
-        release_lines::release_chart(figure).or_else(|| figure.bar_chart())
-    };
     let figures = all_figures.iter();
-    let of_figures = figures.flat_map(|figure| [figure.ratio_chart(), absolute(figure)]);
+    let of_figures =
+        figures.flat_map(|figure| [figure_columns::column_chart(figure), figure.ratio_chart()]);
     let of_search = batch.search.as_ref().and_then(search::search_chart);
     let first = [of_search, claims_chart(batch), cells_chart(batch)].into_iter();
     first.chain(of_figures).flatten().collect()
@@ -160,10 +157,14 @@ impl BatchFigure<'_> {
         let cells = self.batch.cells.iter();
         let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
         let several = verdicts.any(|verdict| verdict.submission.benchmark != self.benchmark);
-        let benchmark = if several { self.benchmark } else { "" };
-        let title = format!("{benchmark} {}: {}{detail}", self.scenario, self.figure);
+        let (name, title) = if several {
+            ("", self.benchmark)
+        } else {
+            (self.benchmark, "")
+        };
+        let title = format!("{title} {}: {}{detail}", self.scenario, self.figure);
         let values = join(values.into_iter().take(MAX_CHART_ROWS), "; ");
-        Chart::new(self.benchmark, title.trim_start(), &values, kind)
+        Chart::new(name, title.trim_start(), &values, kind)
     }
 
     fn matches_result(&self, mode: Mode, benchmark: &str, scenario: &str) -> bool {
@@ -171,11 +172,36 @@ impl BatchFigure<'_> {
     }
 
     fn figure_in_cell(&self, cell: &CellVerdict) -> Option<CellFigure> {
+        self.figure_of(cell, self.benchmark)
+    }
+
+    /// The figure of another host, which may call the only benchmark of a batch otherwise.
+    fn figure_of_other(&self, other: &CellVerdict) -> Option<CellFigure> {
+        let name_of =
+            |cell: &CellVerdict| Some(cell.verdict.as_ref()?.submission.benchmark.clone());
+        let benchmark_of = |cells: &[CellVerdict]| {
+            let mut names = cells.iter().filter_map(name_of);
+            names.all_equal_value().is_ok()
+        };
+        let is_only = benchmark_of(&self.batch.cells) && benchmark_of(&self.batch.external_results);
+        let only = name_of(other).filter(|_| is_only);
+        let own = self.figure_of(other, self.benchmark);
+        own.or_else(|| self.figure_of(other, &only?))
+    }
+
+    fn figure_of(&self, cell: &CellVerdict, benchmark: &str) -> Option<CellFigure> {
         let mut results = cell.verdict.as_ref()?.results.iter();
         let result = results.find(|result| {
-            self.matches_result(result.mode, &result.benchmark, &result.scenario) && result.valid
+            result.mode == Mode::Performance
+                && result.benchmark == benchmark
+                && result.scenario == *self.scenario
+                && !result.violates_rule()
         })?;
-        let value = result.figures.get(self.figure)?.value;
+        let value = result.figures.get(self.figure)?;
+        if value.unit != self.unit {
+            return None;
+        }
+        let value = value.value;
         let result_trials = result.trials.iter();
         let trials = result_trials.filter_map(|trial| Some(trial.figures.get(self.figure)?.value));
         let decides = Reference::find_deciding(&result.references);
@@ -186,48 +212,17 @@ impl BatchFigure<'_> {
         })
     }
 
-    fn bar_chart(&self) -> Option<Chart> {
-        let all_cells = self.batch.cells.iter();
-        let cells_with_figure =
-            all_cells.filter_map(|cell| Some((cell, self.figure_in_cell(cell)?)));
-        let cells: Vec<(&CellVerdict, CellFigure)> = cells_with_figure.collect();
-        let text = |(cell, figure): &(&CellVerdict, CellFigure)| {
-            format!(
-                "{}: {}",
-                cell.name,
-                number::format_figure(figure.value, self.unit)
-            )
-        };
-        let values = cells.iter().map(text);
-        let mut published_values = cells.iter().map(|(_, figure)| figure.published);
-        let published = published_values.all_equal_value().ok().flatten();
-        let count = cells.len();
-        let mut measured = 0;
-        let mut bars = Vec::new();
-        for (cell, figure) in &cells {
-            if bars.len() + 2 > MAX_CHART_ROWS {
-                break;
-            }
-            measured += 1;
-            let role = if cell.is_baseline { " (baseline)" } else { "" };
-            let label = format!("{}{role}", cell.name);
-            let several = Some(&figure.trials).filter(|trials| trials.len() > 1);
-            bars.push(Bar {
-                trials: several.cloned().unwrap_or_default(),
-                ..Bar::new(label, figure.value, FigureOrigin::Measured)
-            });
-            let own = figure.published.filter(|_| published.is_none());
-            let label = format!("{}, published", cell.name);
-            bars.extend(own.map(|value| Bar::new(label, value, FigureOrigin::Published)));
+    /// Which direction is better; empty if nobody says so.
+    fn direction(&self) -> &'static str {
+        let differences = self.batch.cells.iter().flat_map(|cell| &cell.differences);
+        let mut of_figure = differences.filter(|difference| difference.figure == self.figure);
+        let stated = of_figure.next().map(|difference| difference.better);
+        let known = || find_known_figure(self.figure)?.better;
+        match stated.or_else(known) {
+            Some(Better::Higher) => "higher is better",
+            Some(Better::Lower) => "lower is better",
+            None => "",
         }
-        bars.extend(published.map(|value| Bar::new("published", value, FigureOrigin::Published)));
-        let detail = truncation_note(measured, count, " cells");
-        let bars = BarChart {
-            unit: self.unit.to_owned(),
-            bars,
-            ..BarChart::default()
-        };
-        (count > 0).then(|| self.new_chart(&detail, values, ChartKind::Bars(bars)))
     }
 
     fn ratio_chart(&self) -> Option<Chart> {

@@ -1,9 +1,10 @@
 //! Charts of verdicts, telemetry, comparisons, batches and histories. Formats draw them: as SVG, or small in a
 //! terminal.
 //!
-//! Bars start at zero; an axis that does not says so. Measured and published values differ in colour (Okabe and Ito's palette), in pattern and in words.
+//! Bars start at zero; an axis that does not says so. Colours are of Okabe and Ito's palette; no meaning is in a colour alone.
 
 mod batch;
+mod columns;
 mod comparison;
 mod history;
 mod scale;
@@ -12,6 +13,7 @@ mod telemetry;
 mod verdict;
 
 pub use batch::batch_charts;
+pub use columns::{Column, ColumnChart, ColumnSeries, ReferenceLine};
 pub use comparison::comparison_charts;
 pub use history::{CategoryResults, history_charts};
 pub(super) use scale::{Scale, median, to_f64, value_range};
@@ -41,6 +43,8 @@ pub struct Chart {
 pub enum ChartKind {
     /// Figures of one unit, from zero.
     Bars(BarChart),
+    /// Figures of one unit in groups, next to what they are compared with.
+    Columns(ColumnChart),
     /// Ratios around 1, with their intervals and what is required of them.
     Ratios(RatioChart),
     /// Figures over releases, percentiles or time.
@@ -73,17 +77,6 @@ pub struct Bar {
     pub interval: Option<(f64, f64)>,
     /// The trials behind it, if there are several.
     pub trials: Vec<f64>,
-    /// Whose figure it is.
-    pub origin: FigureOrigin,
-}
-
-/// Whose figure it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FigureOrigin {
-    /// Measured by the runs that are reported.
-    Measured,
-    /// Published, and compared with.
-    Published,
 }
 
 /// Ratios around 1: the data of a chart.
@@ -208,13 +201,12 @@ impl RatioRow {
 
 impl Bar {
     /// A bar without an interval or trials.
-    pub(super) fn new(label: impl Into<String>, value: f64, origin: FigureOrigin) -> Self {
+    pub(super) fn new(label: impl Into<String>, value: f64) -> Self {
         Self {
             label: label.into(),
             value,
             interval: None,
             trials: Vec::new(),
-            origin,
         }
     }
 }

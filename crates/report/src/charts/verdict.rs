@@ -3,8 +3,7 @@
 use itertools::{Itertools as _, join};
 
 use super::{
-    Bar, BarChart, Chart, ChartKind, FigureOrigin, LineChart, LineSeries, RatioChart, RatioRow,
-    value_range,
+    Bar, BarChart, Chart, ChartKind, LineChart, LineSeries, RatioChart, RatioRow, value_range,
 };
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{
@@ -150,7 +149,7 @@ fn unpublished_chart(result: &ResultVerdict) -> Option<Chart> {
         return None;
     }
     let label = format!("{} trials together", trials.len());
-    let bar = Bar::new(label, figure.value, FigureOrigin::Measured);
+    let bar = Bar::new(label, figure.value);
     let bars = BarChart {
         unit: figure.unit.clone(),
         bars: vec![Bar { trials, ..bar }],

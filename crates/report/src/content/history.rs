@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::figures::{NOTHING, format_ratio, unverified_word};
 use super::{marks, runs, verdict};
-use crate::charts::{Bar, BarChart, Chart, ChartKind, FigureOrigin, median, value_range};
+use crate::charts::{Bar, BarChart, Chart, ChartKind, median, value_range};
 use crate::document::{Block, Column, Document, Section, StyledText, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{DecidingFigure, RunSummary};
@@ -172,7 +172,7 @@ fn figure_charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
             };
             bars_by_figure.entry(key).or_default().push(Bar {
                 interval: (spread.runs > 1).then_some((spread.lowest, spread.highest)),
-                ..Bar::new(label, spread.median, FigureOrigin::Measured)
+                ..Bar::new(label, spread.median)
             });
         }
     }

@@ -9,14 +9,15 @@ use serde_json::Value;
 
 use super::{STYLE, render_html};
 use crate::ReportedVerdict;
+use crate::charts::ChartKind;
 use crate::content::page::{ReportPage, page_document};
 use crate::content::subject::{ReportSubject, StepReport};
 use crate::svg;
-use retrial_batch::RunOrder;
 use retrial_batch::verdict::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
     RequiredRatio, Statistic,
 };
+use retrial_batch::{NamedValues, RunOrder};
 use retrial_recipe::model::Limit;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_results::verdict::comparison::{

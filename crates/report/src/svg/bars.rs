@@ -1,11 +1,9 @@
-//! Bars from zero: measured figures with intervals and trials, next to published ones.
-
-use maud::html;
+//! Bars from zero: measured figures with intervals and trials.
 
 use super::axes;
-use super::drawing::{BOLD_LETTER_WIDTH, Drawing, HATCHED_CLASS, text_width};
+use super::drawing::{BOLD_LETTER_WIDTH, Drawing, text_width};
 use super::legend::{self, LegendSign};
-use crate::charts::{Bar, BarChart, FigureOrigin, Scale, to_f64};
+use crate::charts::{Bar, BarChart, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// A row: its words above, its bar below.
@@ -23,14 +21,6 @@ pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
     let scale = Scale::from_values(values.map(|value| value * factor), true, 5);
     let (left, right) = (4.0, drawing.width - 14.0);
     let at = |value: f64| left + scale.position(value * factor) * (right - left);
-    let has_published = bars
-        .bars
-        .iter()
-        .any(|bar| bar.origin == FigureOrigin::Published);
-    if has_published {
-        draw_pattern(drawing);
-    }
-
     let top = drawing.height;
     let bottom = top + to_f64(bars.bars.len()) * ROW_HEIGHT + 4.0;
     drawing.height = bottom;
@@ -43,7 +33,7 @@ pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
         let zero = at(0.0);
         let end = at(bar.value);
         let size = ((end - zero).abs().max(1.0), BAR_HEIGHT);
-        drawing.draw_rectangle(origin_class(bar.origin), (zero.min(end), y), size);
+        drawing.draw_rectangle("f1", (zero.min(end), y), size);
         for (nth, trial) in bar.trials.iter().enumerate() {
             // Equal trials are next to each other.
             let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
@@ -54,13 +44,8 @@ pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
         }
     }
     let any = |is: fn(&Bar) -> bool| bars.bars.iter().any(is);
-    let measured = any(|bar| bar.origin == FigureOrigin::Measured);
     let entries = [
-        measured.then_some((
-            LegendSign::Square(origin_class(FigureOrigin::Measured)),
-            "measured",
-        )),
-        has_published.then_some((LegendSign::Square(HATCHED_CLASS), "published")),
+        Some((LegendSign::Square("f1"), "measured")),
         any(|bar| !bar.trials.is_empty()).then_some((LegendSign::Point, "trials")),
         any(|bar| bar.interval.is_some()).then_some((LegendSign::Whisker, bars.whiskers.as_str())),
     ];
@@ -72,21 +57,4 @@ fn draw_words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
     drawing.draw_text("t e", drawing.width - 4.0, y + 16.0, &value);
     let room = drawing.width - 24.0 - text_width(&value, BOLD_LETTER_WIDTH);
     drawing.draw_truncated_text("", 4.0, y + 16.0, &bar.label, room);
-}
-
-fn origin_class(origin: FigureOrigin) -> &'static str {
-    match origin {
-        FigureOrigin::Measured => "f1",
-        FigureOrigin::Published => HATCHED_CLASS,
-    }
-}
-
-fn draw_pattern(drawing: &mut Drawing) {
-    let id = format!("{}-{HATCHED_CLASS}", drawing.id);
-    drawing.push_element(html! {
-        pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)" {
-            line class=(HATCHED_CLASS) x1="0" y1="0" x2="0" y2="6" {}
-        }
-    });
 }

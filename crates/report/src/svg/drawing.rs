@@ -18,24 +18,17 @@ pub(super) const BOLD_LETTER_WIDTH: f64 = 9.2;
 /// Mean width of a letter of the small size.
 pub(super) const SMALL_LETTER_WIDTH: f64 = 7.3;
 
-/// The class of areas with an outline and hatching: colour alone does not tell areas apart for
-/// everybody.
-pub(super) const HATCHED_CLASS: &str = "h";
-
 /// A drawing that grows downwards.
 pub(super) struct Drawing {
     pub body: String,
-    /// Unique in the page.
-    pub id: String,
     pub width: f64,
     pub height: f64,
 }
 
 impl Drawing {
-    pub fn new(id: &str, width: f64, height: f64) -> Self {
+    pub fn new(width: f64, height: f64) -> Self {
         Self {
             body: String::new(),
-            id: id.to_owned(),
             width,
             height,
         }
@@ -76,9 +69,8 @@ impl Drawing {
 
     /// A rectangle, filled by its class.
     pub fn draw_rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        let style = (class == HATCHED_CLASS).then(|| format!("fill:url(#{}-{class})", self.id));
         self.push_element(html! {
-            rect class=(class) style=[style] x=(Coordinate(x)) y=(Coordinate(y))
+            rect class=(class) x=(Coordinate(x)) y=(Coordinate(y))
                 width=(Coordinate(width.max(0.0))) height=(Coordinate(height)) {}
         });
     }
@@ -96,6 +88,22 @@ impl Drawing {
             y = Coordinate(y)
         );
         self.draw_path("w", &path);
+    }
+
+    /// Draws a whisker with ends, from a lower to a higher point.
+    pub fn draw_upright_whisker(&mut self, x: f64, low: f64, high: f64) {
+        let (from, to) = (Coordinate(x - 5.0), Coordinate(x + 5.0));
+        let (x, low, high) = (Coordinate(x), Coordinate(low), Coordinate(high));
+        let path = format!("M{from} {low}H{to}M{x} {low}V{high}M{from} {high}H{to}");
+        self.draw_path("w", &path);
+    }
+
+    /// Small text that runs upwards.
+    pub fn draw_upright_text(&mut self, x: f64, y: f64, text: &str) {
+        let turned = format!("rotate(-90 {} {})", Coordinate(x), Coordinate(y));
+        self.push_element(html! {
+            text class="s" x=(Coordinate(x)) y=(Coordinate(y)) transform=(turned) { (sanitize_line(text)) }
+        });
     }
 
     /// Draws the point of a trial.

@@ -117,18 +117,8 @@ fn draw_band(
     let both = series.points.iter().zip(&series.band);
     let measured_points = both.filter(|((_, value), _)| value.is_some());
     if series.marked {
-        let mut path = String::new();
         for ((at, _), (low, high)) in measured_points {
-            let (x, low, high) = (x(*at), Coordinate(y(*low)), Coordinate(y(*high)));
-            let (from, to) = (Coordinate(x - 5.0), Coordinate(x + 5.0));
-            let _ = write!(
-                path,
-                "M{from} {low}H{to}M{0} {low}V{high}M{from} {high}H{to}",
-                Coordinate(x)
-            );
-        }
-        if !path.is_empty() {
-            drawing.draw_path("w", &path);
+            drawing.draw_upright_whisker(x(*at), y(*low), y(*high));
         }
         return;
     }

@@ -1,8 +1,9 @@
-//! Charts as SVG: 440 units wide, so that letters stay readable on a narrow screen. Ratios, which decide,
-//! have a second drawing for wide screens.
+//! Charts as SVG: 440 units wide, so that letters stay readable on a narrow screen. Ratios, columns and
+//! dots have a second drawing for wide screens.
 
 mod axes;
 mod bars;
+mod columns;
 mod dots;
 mod drawing;
 mod legend;
@@ -36,7 +37,10 @@ pub fn render_svg(chart: &Chart) -> String {
 
 /// Returns whether a chart takes all of a wide screen.
 pub(super) fn is_wide(chart: &Chart) -> bool {
-    matches!(chart.kind, ChartKind::Ratios(_) | ChartKind::Dots(_))
+    matches!(
+        chart.kind,
+        ChartKind::Ratios(_) | ChartKind::Dots(_) | ChartKind::Columns(_)
+    )
 }
 
 /// A part of a page, whose caption has the title; `id` is unique in it. The page's style shows one of
@@ -49,12 +53,13 @@ pub(super) fn render_inline(chart: &Chart, id: &str) -> Markup {
 }
 
 fn draw_chart(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
-    let mut drawing = Drawing::new(id, width, to_f64(title.len()) * TITLE_LINE_HEIGHT);
+    let mut drawing = Drawing::new(width, to_f64(title.len()) * TITLE_LINE_HEIGHT);
     for (line, top) in title.iter().zip(0..) {
         drawing.draw_text("t", 4.0, 15.0 + f64::from(top) * TITLE_LINE_HEIGHT, line);
     }
     match &chart.kind {
         ChartKind::Bars(bars) => bars::draw_bars(&mut drawing, bars),
+        ChartKind::Columns(columns) => columns::draw_columns(&mut drawing, columns),
         ChartKind::Ratios(ratios) => ratios::draw_ratios(&mut drawing, ratios),
         ChartKind::Lines(lines) => lines::draw_lines(&mut drawing, lines),
         ChartKind::Verdicts(verdicts) => verdicts::draw_verdicts(&mut drawing, verdicts),

@@ -6,14 +6,14 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Terminal, TerminalWriter};
 use crate::charts::{
-    BarChart, Chart, ChartKind, DotChart, FigureOrigin, LineChart, LineSeries, RatioChart,
+    Bar, BarChart, Chart, ChartKind, ColumnChart, DotChart, LineChart, LineSeries, RatioChart,
     RatioRow, Scale, VerdictChart, to_f64, value_range,
 };
 use crate::document::{StatusMark, sanitize_line};
 use retrial_results::verdict::number;
 
 const MEASURED_COLOR: &str = "34";
-const PUBLISHED_COLOR: &str = "33";
+const REFERENCE_COLOR: &str = "33";
 const BAD_COLOR: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
@@ -26,6 +26,7 @@ pub(crate) fn render_chart(chart: &Chart, width: usize, terminal: Terminal) -> S
     canvas.write_line(&canvas.terminal.bold(title.trim_end()));
     match &chart.kind {
         ChartKind::Bars(bars) => draw_bars(&mut canvas, bars),
+        ChartKind::Columns(columns) => draw_columns(&mut canvas, columns),
         ChartKind::Ratios(ratios) => draw_ratios(&mut canvas, ratios),
         ChartKind::Lines(lines) => draw_lines(&mut canvas, lines),
         ChartKind::Verdicts(verdicts) => draw_verdicts(&mut canvas, verdicts),
@@ -109,26 +110,54 @@ impl TerminalWriter {
     }
 }
 
-fn draw_bars(canvas: &mut TerminalWriter, bars: &BarChart) {
-    let like = bars.bars.first().map_or(1.0, |bar| bar.value);
-    let text = |value| number::format_figure_like(value, &bars.unit, like);
-    let rows = bars.bars.iter().map(|bar| ChartRow {
+fn draw_bars(canvas: &mut TerminalWriter, chart: &BarChart) {
+    let bars: Vec<&Bar> = chart.bars.iter().collect();
+    draw_measured_and_references(canvas, &chart.unit, &bars, &[]);
+}
+
+/// A row for each column and each line.
+fn draw_columns(canvas: &mut TerminalWriter, chart: &ColumnChart) {
+    let columns = chart.columns().map(|(group, series, column)| Bar {
+        interval: column.range,
+        ..Bar::new(chart.column_name(group, series), column.value)
+    });
+    let lines = chart.references.iter();
+    let measured: Vec<Bar> = columns.collect();
+    let references: Vec<Bar> = lines.map(|line| Bar::new(&line.name, line.value)).collect();
+    let measured: Vec<&Bar> = measured.iter().collect();
+    draw_measured_and_references(canvas, &chart.unit, &measured, &references);
+}
+
+/// Bars from zero, and below them those that they are compared with.
+fn draw_measured_and_references(
+    canvas: &mut TerminalWriter,
+    unit: &str,
+    measured: &[&Bar],
+    references: &[Bar],
+) {
+    let bars: Vec<&Bar> = measured.iter().copied().chain(references).collect();
+    let like = bars.first().map_or(1.0, |bar| bar.value);
+    let text = |value| number::format_figure_like(value, unit, like);
+    let rows = bars.iter().map(|bar| ChartRow {
         label: &bar.label,
         words: text(bar.value),
         note: bar
             .interval
             .map(|(lower, upper)| format!("{} to {}", text(lower), text(upper))),
     });
-    let most = bars.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
-        let bar = &bars.bars[at];
-        let share = if most > 0.0 { bar.value / most } else { 0.0 };
-        let (full, part, code) = match (bar.origin, unicode) {
-            (FigureOrigin::Measured, true) => ("█", true, MEASURED_COLOR),
-            (_, true) => ("░", false, PUBLISHED_COLOR),
-            (FigureOrigin::Measured, false) => ("#", false, MEASURED_COLOR),
-            (_, false) => ("-", false, PUBLISHED_COLOR),
+        let share = if most > 0.0 {
+            bars[at].value / most
+        } else {
+            0.0
+        };
+        let (full, part, code) = match (at < measured.len(), unicode) {
+            (true, true) => ("█", true, MEASURED_COLOR),
+            (false, true) => ("░", false, REFERENCE_COLOR),
+            (true, false) => ("#", false, MEASURED_COLOR),
+            (false, false) => ("-", false, REFERENCE_COLOR),
         };
         (render_bar(share, columns, full, part), code)
     };

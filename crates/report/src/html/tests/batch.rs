@@ -56,6 +56,18 @@ fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
     }
 }
 
+/// Another host, with one run.
+fn other(name: &str, value: f64) -> CellVerdict {
+    CellVerdict {
+        name: name.to_owned(),
+        external: Some(name.to_owned()),
+        axes: NamedValues::default(),
+        is_baseline: false,
+        differences: Vec::new(),
+        ..cell("", "", value)
+    }
+}
+
 fn part() -> ClaimPart {
     ClaimPart {
         of: "backend=vllm".to_owned(),
@@ -83,8 +95,8 @@ fn part() -> ClaimPart {
     }
 }
 
-/// Two releases of two backends, the first of them the baseline.
-fn batch() -> BatchVerdict {
+/// Two releases of two backends, the first of them the baseline, and two other hosts.
+pub(crate) fn batch() -> BatchVerdict {
     let axis = |name: &str, values: [&str; 2]| BatchAxis {
         name: name.to_owned(),
         values: values.map(str::to_owned).to_vec(),
@@ -111,7 +123,7 @@ fn batch() -> BatchVerdict {
             cell("7.1.1", "migraphx", 103.0),
         ],
         excluded: Vec::new(),
-        external_results: Vec::new(),
+        external_results: vec![other("b200", 180.0), other("b300", 250.0)],
         claims: vec![ClaimVerdict {
             claim: "rocm 7.1.1 is faster than 6.4.1".to_owned(),
             source: Some("a page".to_owned()),
@@ -125,7 +137,7 @@ fn batch() -> BatchVerdict {
 }
 
 fn page_of(batch: &BatchVerdict) -> String {
-    let subjects = batch.cells.iter().map(|cell| ReportSubject {
+    let subjects = batch.all_results().map(|cell| ReportSubject {
         runs: vec![(
             CellRun {
                 run: "20261121-000000-one-abcd".to_owned(),
@@ -155,7 +167,10 @@ fn a_batch_page_shows_claims_and_escapes_hostile_text() {
         "✓ supported",
         "rocm 7.1.1 is faster than 6.4.1",
         "two runs at once",
-        "Offline: tokens_per_second over rocm",
+        "Offline: tokens_per_second",
+        "rocm, each with backend",
+        "b200: 180.898 tokens/s",
+        "higher is better",
         "Compared with the baseline",
         "▲ faster",
         "../../runs/one",
@@ -165,4 +180,32 @@ fn a_batch_page_shows_claims_and_escapes_hostile_text() {
     let mut value = serde_json::to_value(batch()).unwrap();
     replaced(&mut value, HOSTILE);
     check(&page_of(&serde_json::from_value(value).unwrap()));
+}
+
+#[test]
+fn columns_are_grouped_by_the_first_axis_and_lines_are_other_hosts() {
+    let all = crate::charts::batch_charts(&batch());
+    let columns = all.iter().find_map(|chart| match &chart.kind {
+        ChartKind::Columns(columns) => Some(columns),
+        _ => None,
+    });
+    let columns = columns.unwrap();
+    assert_eq!(columns.groups, ["6.4.1", "7.1.1"]);
+    let names: Vec<&str> = columns.series.iter().map(|series| &*series.name).collect();
+    assert_eq!(names, ["vllm", "migraphx"]);
+    let first = columns.series[0].columns[0].unwrap();
+    assert_eq!(first.range, Some((100.0, 101.0)));
+    // All cells have the same published value: it is a line, too.
+    assert_eq!(first.published, None);
+    let lines: Vec<&str> = columns.references.iter().map(|line| &*line.name).collect();
+    assert_eq!(lines, ["b200", "b300", "published"]);
+    // A batch of one cell has no axis.
+    let mut single = batch();
+    single.cells.truncate(1);
+    let all = crate::charts::batch_charts(&single);
+    let alone = all.iter().find_map(|chart| match &chart.kind {
+        ChartKind::Columns(columns) => Some(&columns.groups),
+        _ => None,
+    });
+    assert_eq!(alone.unwrap(), &["rocm=6.4.1,backend=vllm"]);
 }
