@@ -13,6 +13,7 @@ mod lies;
 mod listing;
 #[path = "../many_runs/mod.rs"]
 mod many_runs;
+mod radeon;
 mod removing;
 mod signed;
 #[path = "../support/mod.rs"]

@@ -11,7 +11,7 @@
     reason = "each test uses its part of it; small numbers"
 )]
 
-mod events;
+pub mod events;
 #[path = "../submission/export/logs.rs"]
 mod logs;
 mod looks;

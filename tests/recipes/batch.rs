@@ -94,13 +94,14 @@ fn the_public_claims_are_a_batch() {
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let count = |pointer: &str| json.pointer(pointer).unwrap().as_array().unwrap().len();
     assert_eq!(count("/plan/cells"), 12);
-    assert_eq!(count("/plan/excluded"), 4);
+    assert_eq!(count("/plan/external_cells"), 24);
+    assert_eq!(count("/plan/excluded"), 12);
     assert_eq!(count("/plan/schedule/trial_runs"), 60);
-    assert_eq!(count("/plan/claims"), 10);
-    assert_eq!(count("/plan/claims/6/parts"), 4);
-    assert_eq!(json["plan"]["claims"][6]["parts"][0]["gap_to"], "rtx4090");
+    assert_eq!(count("/plan/claims"), 15);
+    assert_eq!(count("/plan/claims/9/parts"), 12);
+    assert_eq!(json["plan"]["claims"][9]["parts"][0]["gap_to"], "rtx4090");
     let baseline = &json["plan"]["cells"][2]["baseline"];
-    assert_eq!(baseline, "resnet50,rocm=6.4.1,backend=rocm");
+    assert_eq!(baseline, "resnet50,gpu=rx7900xtx,rocm=6.4.1,backend=rocm");
 }
 
 #[test]

@@ -139,6 +139,7 @@ fn pages(home: &Path) -> Vec<(&'static str, String)> {
     pages.extend(failed.map(|id| ("a run that failed", report(home, &[&id]))));
     let (lab, name) = batch();
     pages.push(("a batch", report(lab.home_path(), &[&name])));
+    pages.push(("cards of several hosts", crate::radeon::page()));
     pages.push(("short trials", report(lab.home_path(), &["last"])));
     pages
 }
