@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::image::ImageContent;
-use super::scenario_memory::ScenarioMemory;
 use crate::assign::AssignedGpus;
 use crate::model::{GpuCondition, HostSettings, HostView};
 use retrial_document::ErrorText;
@@ -128,6 +127,15 @@ pub struct HostStatus {
     pub unknown: Option<String>,
     /// Why the connection failed, if it did.
     pub error: Option<String>,
+}
+
+/// The GPU memory that a scenario needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioMemory {
+    /// The scenario's key in the recipe.
+    pub scenario: String,
+    /// The free memory that it needs on each of its GPUs, bytes.
+    pub bytes: u64,
 }
 
 /// Everything that the checks depend on, as it was read or queried before.

@@ -2,7 +2,6 @@
 
 use itertools::{Itertools as _, join};
 
-use super::scenario_memory::check_scenario_memory;
 use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use crate::amd_models::published_memory;
 use crate::assign::{count_cards, unsupported_method};
@@ -28,7 +27,6 @@ pub(super) struct CheckedGpu<'a> {
 pub fn check_gpus(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let gpus = find_checked_gpus(facts);
     let mut checks = vec![check_presence(facts, &gpus)];
-    checks.extend(check_scenario_memory(facts, &gpus));
     checks.extend(check_readability(facts));
     if gpus.is_empty() {
         checks.extend(check_injection(facts).filter(HostCheck::is_unmet));
@@ -46,7 +44,7 @@ pub fn check_gpus(facts: &HostFacts<'_>) -> Vec<HostCheck> {
 }
 
 /// The GPUs that the run would get; without a recipe, all.
-fn find_checked_gpus<'a>(facts: &HostFacts<'a>) -> Vec<CheckedGpu<'a>> {
+pub(super) fn find_checked_gpus<'a>(facts: &HostFacts<'a>) -> Vec<CheckedGpu<'a>> {
     let is_assigned = |index: u32| {
         let assigned_gpus = facts.assigned.map(|assigned| assigned.gpus.as_slice());
         let assigned = assigned_gpus.filter(|gpus| !gpus.is_empty());

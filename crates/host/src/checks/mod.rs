@@ -24,16 +24,16 @@ use retrial_recipe::model::HostRequirements;
 pub use check::{HostCheck, HostCheckKind, HostCheckState};
 pub use facts::{
     DiskSpace, EngineStatus, HostFacts, HostStatus, HostStatuses, ModelAccess, ModelSize,
-    ModelStatus,
+    ModelStatus, ScenarioMemory,
 };
 pub use image::{ImageContent, rocm_of_image};
 pub(crate) use release::is_release;
-pub use scenario_memory::ScenarioMemory;
 
 /// All checks, in the order in which a person would fix them.
 pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let mut checks: Vec<HostCheck> = services::check_engine(&facts.engine).into_iter().collect();
     checks.extend(gpus::check_gpus(facts));
+    checks.extend(scenario_memory::check_scenario_memory(facts));
     checks.extend(driver::check_drivers(facts));
     checks.extend(machine::check_machine(facts));
     checks.extend(services::check_services(facts));

@@ -2,19 +2,10 @@
 
 use itertools::join;
 
-use super::gpus::CheckedGpu;
-use super::{HostCheck, HostCheckKind, HostFacts};
+use super::gpus::{CheckedGpu, find_checked_gpus};
+use super::{HostCheck, HostCheckKind, HostFacts, ScenarioMemory};
 use crate::gpu_memory::model_memory;
 use retrial_document::measures::format::format_bytes;
-
-/// The GPU memory that a scenario needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScenarioMemory {
-    /// The scenario's key in the recipe.
-    pub scenario: String,
-    /// The free memory that it needs on each of its GPUs, bytes.
-    pub bytes: u64,
-}
 
 /// The memory of the smallest GPU, and its description.
 struct SmallestGpu {
@@ -23,13 +14,14 @@ struct SmallestGpu {
 }
 
 /// A check of each scenario that does not fit; if all fit, one of the largest.
-pub fn check_scenario_memory(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> Vec<HostCheck> {
+pub fn check_scenario_memory(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let needs = &facts.scenario_memory;
     let Some(largest) = needs.iter().max_by_key(|need| need.bytes) else {
         return Vec::new();
     };
-    let found = smallest_of_host(gpus);
-    let Some(smallest) = found.or_else(|| largest_of_request(facts, gpus)) else {
+    let gpus = find_checked_gpus(facts);
+    let found = smallest_of_host(&gpus);
+    let Some(smallest) = found.or_else(|| largest_of_request(facts, &gpus)) else {
         let check = HostCheckKind::ScenarioMemory.undetermined("the driver does not report it");
         return vec![name_scenario(check, largest)];
     };
