@@ -26,8 +26,7 @@ pub(super) fn node_variables(plan: &Plan) -> Option<String> {
 }
 
 /// Part of the trap at the end: tells the other machines if the script has failed.
-pub(super) const REPORT_FAILURE: &str =
-    r#"[ $? = 0 ] || [ -z "${MEET:-}" ] || [ -e "$MEET/failed" ] || echo "$node_name" >"$MEET/failed""#;
+pub(super) const REPORT_FAILURE: &str = r#"[ $? = 0 ] || [ -z "${MEET:-}" ] || [ -e "$MEET/failed" ] || echo "$node_name" >"$MEET/failed""#;
 
 /// The roles and the variables of a machine, and the function by which the machines wait for each other; empty for a
 /// plan for one machine.
