@@ -218,7 +218,7 @@ fn a_plan_in_markdown_has_each_machines_commands() {
     let text = String::from_utf8(plan(NODES[0].0, &options).stdout).unwrap();
     let steps = &text[text.find("## Steps").unwrap()..];
     let fence = text.matches("\n```\n").count();
-    assert!(fence > 10 && fence % 2 == 0, "{text}");
+    assert!(fence > 10 && fence.is_multiple_of(2), "{text}");
     // The command of the workers ends the section of their step.
     let at = steps
         .find("### 6. server-performance, on the head")
