@@ -6,7 +6,6 @@ use itertools::{Itertools as _, join};
 use super::comparison::format_in_baseline_unit;
 use super::figures::{
     NOTHING, confidence_label, format_interval, format_one_sided, format_ratio, interval_column,
-    unverified_word,
 };
 use super::verdict::{self as of_cell, notice_block};
 use super::{DetailLevel, figures, marks, search};
@@ -229,7 +228,8 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
         }
         format_ratio(diff.and_then(|diff| diff.ratio))
     };
-    let measured = Column::number("measured").with_note(unverified_word(batch.notice.is_some()));
+    let measured =
+        Column::number("measured").with_note(marks::unverified_word(batch.notice.is_some()));
     let change = |diff: &ComparedFigure| marks::change_cell(diff.change);
     Table::builder("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)

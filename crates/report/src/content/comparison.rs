@@ -1,7 +1,8 @@
 //! A comparison: its subjects, their figures, and the differences between their environments.
 
 use super::environment;
-use super::figures::{NOTHING, format_interval, format_ratio, interval_column, unverified_word};
+use super::figures::{NOTHING, format_interval, format_ratio, interval_column};
+use super::marks::unverified_word;
 use super::verdict::notice_block;
 use super::{DetailLevel, marks};
 use crate::charts;

@@ -5,9 +5,8 @@ use std::ptr;
 
 use itertools::Itertools as _;
 
-use super::figures::{NOTHING, unverified_word};
 use super::marks;
-use crate::document::{Block, Column, Table, TableCell};
+use crate::document::{Block, Column, NOTHING, Table, TableCell};
 use retrial_results::verdict::{
     FigureColumn, Judgement, QualifiedOutcome, Reference, ResultVerdict, Verdict, number,
     table_name,
@@ -132,7 +131,7 @@ impl PivotTable<'_> {
 
     /// Draws it: next to each figure what was published, and their ratio.
     pub fn render(self, verdict: &Verdict) -> Option<Block> {
-        let note = unverified_word(verdict.notice.is_some());
+        let note = marks::unverified_word(verdict.notice.is_some());
         let mut rows =
             Table::builder(self.title, self.rows).head(&self.subject, |row| row.subject.to_owned());
         for (at, column) in self.columns.iter().enumerate() {

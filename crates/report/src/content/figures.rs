@@ -56,18 +56,13 @@ pub(super) fn figure_columns(unverified: bool, confidence: f64) -> Vec<Column> {
         Column::head("scenario"),
         Column::head("mode").stack_under(0),
         Column::text("figure").stack_under(3),
-        Column::number("measured").with_note(unverified_word(unverified)),
+        Column::number("measured").with_note(marks::unverified_word(unverified)),
         Column::number("published"),
         Column::text("source").stack_under(4),
         Column::number("ratio"),
         Column::text(confidence_label(confidence)).stack_under(6),
         Column::status("outcome"),
     ]
-}
-
-/// `MLCommons`' guidelines require the word next to each score.
-pub(super) fn unverified_word(unverified: bool) -> &'static str {
-    if unverified { "unverified" } else { "" }
 }
 
 /// Returns the head of a column of bounds: `at 95 %`.

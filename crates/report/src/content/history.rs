@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use itertools::{Itertools as _, join};
 use jiff::tz::TimeZone;
 
-use super::figures::{NOTHING, format_ratio, unverified_word};
+use super::figures::{NOTHING, format_ratio};
 use super::{marks, runs, verdict};
 use crate::charts::{Bar, BarChart, Chart, ChartKind, median, value_range};
 use crate::document::{Block, Column, Document, Section, StyledText, Table, TableCell};
@@ -211,7 +211,7 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         let counts = sorted_counts.map(|(state, count)| format!("{count} {state}"));
         join(counts, ", ")
     };
-    let median = Column::number("median").with_note(unverified_word(unverified));
+    let median = Column::number("median").with_note(marks::unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
     let text = |spread: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
         let known = spread.as_ref();

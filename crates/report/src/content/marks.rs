@@ -1,4 +1,4 @@
-//! The signs and tones of outcomes, changes and checks.
+//! The signs and tones of outcomes, changes and checks, and the word next to scores that nobody verified.
 
 use itertools::{Itertools as _, join};
 
@@ -11,6 +11,11 @@ use retrial_results::verdict::{Outcome, QualifiedOutcome, RuleCheck};
 
 pub(super) const BAD: StatusMark = StatusMark::new(Tone::Bad, "!");
 pub(super) const GOOD: StatusMark = StatusMark::new(Tone::Good, "✓");
+
+/// `MLCommons`' guidelines require the word next to each score.
+pub(super) fn unverified_word(unverified: bool) -> &'static str {
+    if unverified { "unverified" } else { "" }
+}
 
 /// Signs identify outcomes without colour.
 impl From<Outcome> for StatusMark {

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::figures::unverified_word;
+use super::marks::unverified_word;
 use super::verdict;
 use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;

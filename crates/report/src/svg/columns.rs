@@ -130,7 +130,7 @@ fn draw_number(drawing: &mut Drawing, layout: &ColumnLayout, x: f64, column: &Co
         top = top.min(high);
     }
     if !layout.are_upright {
-        drawing.draw_text("s m", x, top - 5.0, text);
+        drawing.draw_text("s m n", x, top - 5.0, text);
     } else if layout.column >= MIN_NUMBER_ROOM {
         drawing.draw_upright_text(x + 4.0, top - 5.0, text);
     }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use maud::html;
 
-use crate::content::figures::{format_ratio, unverified_word};
+use crate::content::figures::format_ratio;
+use crate::content::marks::unverified_word;
 use crate::content::runs;
 use crate::document::{Block, Column, RowTable, Table, TableCell};
 use retrial_document::measures::format;
