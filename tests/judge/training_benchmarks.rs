@@ -51,6 +51,74 @@ fn agrees(published: f64, computed: f64, within: f64) {
     assert!((ratio - 1.0).abs() < within, "{published} and {computed}");
 }
 
+/// What the document says of two of its figures follows from them.
+#[rstest]
+#[case("gemm", 1)]
+#[case("qwen3-8b-madengine", 2)]
+fn published_figures_meet_the_claims_on_them(#[case] recipe: &str, #[case] count: usize) {
+    let plan = plan(recipe, &[]);
+    let expected = expected(&plan);
+    let claims = plan["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), count);
+    for claim in claims {
+        let values_of = |side: &str| {
+            let text = |key: &str| claim[side][key].as_str().unwrap();
+            let figures = expected[text("scenario")].iter();
+            let name = text("figure").to_owned();
+            let of_figure = move |(full, value): (&String, &f64)| {
+                let entry = full.strip_prefix(&name)?;
+                Some((entry.to_owned(), *value))
+            };
+            figures.filter_map(of_figure).collect::<BTreeMap<_, _>>()
+        };
+        let (candidate, baseline) = (values_of("candidate"), values_of("baseline"));
+        assert!(!candidate.is_empty() && candidate.keys().eq(baseline.keys()));
+        let lower_is_better = claim["candidate"]["figure"] == "memory";
+        for (entry, value) in candidate {
+            let ratio = if lower_is_better {
+                baseline[&entry] / value
+            } else {
+                value / baseline[&entry]
+            };
+            assert!(
+                ratio > 1.0 + claim["by"].as_f64().unwrap_or(0.0),
+                "{claim} {entry}"
+            );
+        }
+    }
+}
+
+/// A claim on two figures is judged by the trials of a folder, and decides the outcome.
+#[test]
+fn a_claim_of_a_recipe_is_judged_from_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let shapes = ["8192x8192x8192", "16384x8192x1280", "4096x4096x4096"];
+    for trial in 1..=3 {
+        let run = format!("libraries/performance/run_{trial}");
+        let directory = folder.path().join(run);
+        std::fs::create_dir_all(&directory).unwrap();
+        let line = |shape| {
+            format!(
+                "{shape}   matmul   {} TFLOPS   F.linear   {} TFLOPS   -1.0 %\n",
+                1040 + trial,
+                1050 + trial
+            )
+        };
+        std::fs::write(directory.join("output.log"), shapes.map(line).concat()).unwrap();
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["judge", "--recipe", "training-benchmarks/amd/mi350x/gemm"])
+        .args(["--scenario", "libraries", "--output", "json"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(verdict["claims"][0]["outcome"], "contradicted", "{verdict}");
+    assert_eq!(verdict["claims"][0]["parts"].as_array().unwrap().len(), 3);
+    assert_eq!(verdict["outcome"], "not reproduced");
+    assert_eq!(output.status.code(), Some(1));
+}
+
 #[rstest]
 #[case("fp16", 982.0, 1053.0)]
 #[case("bf16", 1027.0, 1104.0)]

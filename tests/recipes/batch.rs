@@ -62,6 +62,7 @@ fn example_batches_match_the_schema() {
         "examples/radeon-rocm-releases.yaml",
         "examples/library-releases/batch.yaml",
         "examples/mi350x-gemm.yaml",
+        "examples/mi350x-batch-size.yaml",
     ] {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         let value: Value = serde_saphyr::from_str(&text).unwrap();
@@ -120,6 +121,20 @@ fn a_ratio_from_a_document_is_a_claim() {
     assert_eq!(claims[0]["figure"], "peak");
     assert_eq!(claims[0]["parts"][0]["baseline"], "mi300x");
     assert_eq!(json["plan"]["cells"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_document_s_remark_on_batch_sizes_is_a_claim() {
+    let batch = "./examples/mi350x-batch-size.yaml";
+    let planned = retrial(&["plan", "-q", batch, "--output", "json"]);
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    let json: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let claims = json["plan"]["claims"].as_array().unwrap();
+    let baselines = claims.iter().map(|claim| &claim["parts"][0]["baseline"]);
+    assert_eq!(
+        Vec::from_iter(baselines),
+        ["options=--batch-size 1", "options=--batch-size 4"]
+    );
 }
 
 #[test]

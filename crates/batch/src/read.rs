@@ -8,10 +8,10 @@ use retrial_document::{
     Diagnostics, Field as _, Keys as _, Node, Source, parse_and_validate, parse_yaml,
 };
 
-/// Returns whether a file is a batch and not a recipe: it has `recipe`, `recipes`, `vary` or `claims`, which no recipe
+/// Returns whether a file is a batch and not a recipe: it has `recipe`, `recipes` or `vary`, which no recipe
 /// has.
 pub fn is_batch(source: &Source) -> bool {
-    let keys = ["recipes", "recipe", "vary", "claims"];
+    let keys = ["recipes", "recipe", "vary"];
     // Most files are recipes, and need no second parse to say so.
     let begins = |line: &str| keys.iter().any(|key| line.trim_start().starts_with(key));
     source.text.lines().any(begins)

@@ -251,6 +251,8 @@ impl<'a> Execution<'a> {
             directory: _,
             deviations: _,
             notes: _,
+            packages: _,
+            claims: _,
             judge: _,
             // The selection of measurements, and settings that are compared by themselves.
             partial: _,

@@ -20,7 +20,8 @@ use retrial_container::ContainerSpec;
 use retrial_host::assign::AssignedGpus;
 use retrial_host::checks::HostCheck;
 use retrial_recipe::model::{
-    HostRequirements, JudgeRules, Nodes, ParamValue, Placement, StepLocation, Submission,
+    FigureClaim, HostRequirements, JudgeRules, Nodes, ParamValue, Placement, StepLocation,
+    Submission,
 };
 use retrial_telemetry::rate::SamplingInterval;
 
@@ -111,6 +112,12 @@ pub struct Plan {
     pub container: ContainerSpec,
     /// Each selected scenario in each selected mode.
     pub measurements: Vec<MeasurementPlan>,
+    /// Versions of Python packages that the published run had, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub packages: BTreeMap<String, String>,
+    /// What was claimed of two figures of the run, as far as both are measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<FigureClaim>,
     /// The margin, noise and confidence by which figures are judged.
     pub judge: JudgeRules,
     /// The host is the published system's SKU, by its name.

@@ -54,6 +54,15 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Returns the margin for an amount as people state it: of superiority by 10 % the baseline is 1/1.1 of the
+    /// candidate, a margin of 9.1 %; of the others the allowed loss itself.
+    pub fn margin_of(self, amount: f64) -> f64 {
+        match self {
+            Self::Better => amount / (1.0 + amount),
+            Self::NotWorse | Self::Equivalent => amount,
+        }
+    }
+
     /// Returns whether this is the default claim, non-inferiority.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

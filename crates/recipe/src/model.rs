@@ -23,6 +23,7 @@ mod command;
 mod container;
 mod download;
 mod failure;
+mod figure_claim;
 mod figures;
 mod host;
 mod image;
@@ -38,6 +39,7 @@ pub use command::CommandOptions;
 pub use container::{Container, Entrypoint, GpuAccess, MountRequest};
 pub use download::Download;
 pub use failure::{FailurePattern, ProgressRule};
+pub use figure_claim::{ClaimedFigure, FigureClaim};
 pub use figures::{
     Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureLocator, FigureSource,
     Limit, MatchSelection, MllogFigure, ReferenceConvergence, ReferenceFigures, entry_name,
@@ -150,6 +152,12 @@ object! {
         missing_child: Option<Duration>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
         scenarios: OrderedMap<Scenario> [required, read = read_scenarios] = measurement::SCENARIOS_TYPE,
+        /// Versions of Python packages that the published run had, by name: {torch: "2.9.0"}. Another version is a warning in the verdict.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        packages: BTreeMap<String, String> = T::Map(formats::FILLED, &T::Text(formats::FILLED)),
+        /// What was claimed of two figures of one run: F.linear is faster than matmul.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        claims: Vec<FigureClaim>,
         /// The margin, noise and confidence by which figures are judged.
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.

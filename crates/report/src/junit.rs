@@ -10,8 +10,9 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use crate::ReportedVerdict;
 use crate::content::verdict::submission_title;
 use crate::document::sanitize_line;
-use retrial_batch::verdict::{BatchVerdict, ClaimOutcome};
+use retrial_batch::verdict::BatchVerdict;
 use retrial_results::evidence::tree::TreeFault;
+use retrial_results::verdict::claim::{ClaimOutcome, ClaimVerdict};
 use retrial_stats::Decision;
 
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
@@ -61,6 +62,8 @@ fn verdicts_report(entries: &[ReportedVerdict<'_>]) -> Report {
             (rule.rule.clone(), case_status(outcome, &text), text)
         });
         report.add_test_suites(new_suite(&title, rules));
+        let name = format!("claims: {title}");
+        report.add_test_suites(claims_suite(&name, &verdict.claims));
         // A run without a result does not pass.
         if verdict.results.is_empty() {
             let mut suite = TestSuite::new(sanitize_line(&title));
@@ -90,15 +93,21 @@ pub fn render_history<'a>(
 /// The suites of a batch: its cells' results, and a suite of its claims.
 pub fn render_batch(batch: &BatchVerdict, cells: &[ReportedVerdict<'_>]) -> String {
     let mut report = verdicts_report(cells);
-    let claims = batch.claims.iter().map(|claim| {
+    let name = format!("claims: {}", batch.title);
+    report.add_test_suites(claims_suite(&name, &batch.claims));
+    serialize_report(&report)
+}
+
+/// A suite of claims, none if there are none.
+fn claims_suite(name: &str, claims: &[ClaimVerdict]) -> Option<TestSuite> {
+    let cases = claims.iter().map(|claim| {
         let status = match claim.outcome {
             ClaimOutcome::Supported => TestCaseStatus::success(),
             outcome => failed_status(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
         };
         (claim.claim.clone(), status, claim.sentence.clone())
     });
-    report.add_test_suites(new_suite(&format!("claims: {}", batch.title), claims));
-    serialize_report(&report)
+    new_suite(name, cases)
 }
 
 /// The suites of comparisons: one for each subject, scenario and mode.

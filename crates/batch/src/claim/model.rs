@@ -72,16 +72,8 @@ impl Assertion {
         match self {
             Self::Speed { claim, by }
             | Self::Accuracy { claim, by }
-            | Self::Consistency { claim, by }
-                if claim != Better =>
-            {
-                Some((claim, by))
-            }
-            // 10 % more is what 9.1 % less is seen from the other side.
-            Self::Speed { by, .. }
-            | Self::Accuracy { by, .. }
-            | Self::Consistency { by, .. }
-            | Self::Gain { by } => Some((Better, by / (1.0 + by))),
+            | Self::Consistency { claim, by } => Some((claim, claim.margin_of(by))),
+            Self::Gain { by } => Some((Better, Better.margin_of(by))),
             Self::Gap { by } => Some((Better, by)),
             Self::Accurate => None,
         }

@@ -4,12 +4,13 @@ use super::claims;
 use super::differences::compare_with_baselines;
 use super::evidence::{RunEvidence, SubjectEvidence};
 use super::external::{external_systems, judge_external, note_unmatched_runs};
-use super::model::{BatchAxis, BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict};
+use super::model::{BatchAxis, BatchVerdict, CellVerdict};
 use super::sentence;
 use super::subject::{JudgedSubject, SubjectOrigin};
 use super::tester::ClaimTestOptions;
 use crate::{BatchPlan, Cell, RunOrder};
 use retrial_recipe::model::Claim;
+use retrial_results::verdict::claim::{ClaimOutcome, ClaimPart, ClaimVerdict};
 use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 

@@ -12,11 +12,9 @@ mod claims;
 mod differences;
 mod evidence;
 mod external;
-mod gap;
 mod judge;
 mod model;
 mod not_testable;
-mod part;
 mod planned_pairs;
 mod pool;
 mod sentence;
@@ -26,10 +24,7 @@ mod tester;
 pub use evidence::{LostRun, RunEvidence, SubjectEvidence};
 pub use external::{ExternalRun, RunChoices, assign_to_cells};
 pub use judge::judge_batch;
-pub use model::{
-    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict, Gap,
-    RequiredRatio, Statistic,
-};
+pub use model::{BatchAxis, BatchVerdict, CellRun, CellVerdict};
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::Outcome;
-use retrial_results::verdict::UNKNOWN_DIRECTION;
+use retrial_results::verdict::claim::DecisionMethod;
+use retrial_results::verdict::{Outcome, UNKNOWN_DIRECTION};
 use thiserror::Error;
 
 /// The reason why a part of a claim cannot be tested: nothing is compared, or a side of it is missing or unusable.
@@ -81,4 +81,10 @@ pub(super) enum NotTestable {
     /// The benchmark's own limits of accuracy do not decide.
     #[error("{0}")]
     UnknownLimits(String),
+}
+
+impl From<NotTestable> for DecisionMethod {
+    fn from(reason: NotTestable) -> Self {
+        Self::NotTestable(reason.to_string())
+    }
 }

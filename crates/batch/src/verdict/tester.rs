@@ -4,16 +4,18 @@ mod gap_and_gain;
 
 use itertools::join;
 
-use super::model::{ClaimOutcome, ClaimPart, RequiredRatio, Statistic};
 use super::not_testable::NotTestable;
-use super::part::{DecisionMethod, PartTest, test_limits};
 use super::planned_pairs::{
     PlannedPair, explain_missing_ratio, is_selected, notes_on_unmatched_scenarios, planned_pairs,
 };
-use super::subject::{AlignedSubjects, JudgedSubject};
+use super::subject::{AlignedSubjects, JudgedSubject, SubjectMeasurement};
+use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use crate::{Assertion, BatchClaim, CellPair};
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{Better, Mode};
+use retrial_results::verdict::claim::{
+    ClaimOutcome, ClaimPart, DecisionMethod, PartTest, RequiredRatio, Statistic,
+};
 use retrial_results::verdict::comparison::{Change, FigurePair, MeasuredFigure, MeasuredSide};
 use retrial_stats::{Difference, Scatter};
 
@@ -45,7 +47,7 @@ impl ClaimTester<'_> {
             Err(missing) => missing,
         };
         let part = self.blank_part(&self.part.candidate, self.part.baseline.as_deref());
-        let test = DecisionMethod::NotTestable(reason);
+        let test = DecisionMethod::from(reason);
         vec![PartTest { part, test }]
     }
 
@@ -240,7 +242,7 @@ impl ClaimTester<'_> {
             figure: planned.figure.clone(),
             ..self.blank_part(candidate, Some(baseline))
         };
-        let test = DecisionMethod::NotTestable(reason.clone());
+        let test = DecisionMethod::from(reason.clone());
         PartTest { part, test }
     }
 
@@ -257,13 +259,11 @@ impl ClaimTester<'_> {
         let mut gaps = Vec::new();
         let mut scatters = None;
         let test = match (&pair.difference, third) {
-            (None, _) => {
-                DecisionMethod::NotTestable(explain_missing_ratio(pair, [both[1], both[0]]))
-            }
+            (None, _) => DecisionMethod::from(explain_missing_ratio(pair, [both[1], both[0]])),
             (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
                 scatters = pair_scatters(pair);
                 scatters.map_or_else(
-                    || DecisionMethod::NotTestable(NotTestable::NoScatter),
+                    || DecisionMethod::from(NotTestable::NoScatter),
                     |[candidate, baseline]| {
                         DecisionMethod::Ratio(Difference::between_scatters(&candidate, &baseline))
                     },
@@ -271,7 +271,7 @@ impl ClaimTester<'_> {
             }
             (Some(difference), None) => DecisionMethod::Ratio(difference.clone()),
             (Some(_), Some(third)) => match self.test_gap(pair, both, third) {
-                Err(reason) => DecisionMethod::NotTestable(reason),
+                Err(reason) => DecisionMethod::from(reason),
                 Ok((gap, to)) => {
                     gaps = gap.to_gaps([&cells[0], &cells[1]], &to, alpha);
                     DecisionMethod::Gap(Box::new(gap))
@@ -322,4 +322,15 @@ fn pair_scatters(pair: &FigurePair<'_>) -> Option<[Scatter; 2]> {
     let [baseline, candidate] = &pair.figures;
     let scatter = |figure: &MeasuredFigure| Scatter::from_trials(figure.trials.as_deref()?);
     Some([scatter(candidate)?, scatter(baseline)?])
+}
+
+/// Tests whether a cell is within the benchmark's own limits of accuracy.
+fn test_limits(measured: &SubjectMeasurement, figure: Option<&str>) -> DecisionMethod {
+    match check_accuracy_limits(&measured.result, &measured.limited_figures, figure) {
+        AccuracyLimits::Within(figures) => DecisionMethod::Limits(ClaimOutcome::Supported, figures),
+        AccuracyLimits::Outside(figure) => {
+            DecisionMethod::Limits(ClaimOutcome::Contradicted, figure)
+        }
+        AccuracyLimits::Unknown(reason) => DecisionMethod::from(NotTestable::UnknownLimits(reason)),
+    }
 }

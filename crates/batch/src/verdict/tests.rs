@@ -6,6 +6,7 @@ use super::*;
 use crate::{AxisDomain, BatchPlan, CliOverrides, plan_batch};
 use retrial_recipe::model::{Limit, Mode};
 use retrial_recipe::{LoadedRecipe, NoTemplates, Source};
+use retrial_results::verdict::claim::{ClaimOutcome, ClaimPart, ClaimVerdict, Statistic};
 use retrial_results::verdict::tests::build::{accuracy, context, offline};
 use retrial_results::verdict::{Evidence, ExitCode, Outcome, StepOutcome};
 

@@ -16,6 +16,7 @@ use super::changes::changes_by_options;
 use super::commit::commit_placeholder;
 use super::deviation;
 use super::download::PlannedDownload;
+use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
@@ -24,7 +25,8 @@ use retrial_host::checks::{Requirements, unmet_requirements};
 use retrial_host::model::HostView;
 use retrial_recipe::expression::{ExpressionScope, NodeScope, render_template};
 use retrial_recipe::model::{
-    Download, ModelSource, OrderedMap, Placement, Recipe, Template, is_commit,
+    ClaimedFigure, Download, FigureClaim, ModelSource, OrderedMap, Placement, Recipe, Template,
+    is_commit,
 };
 
 pub use error::PlanError;
@@ -119,6 +121,8 @@ fn build_without_changes(
         removed_privileges,
         unmet: unmet_checks,
         deviations: deviation::plan_deviations(recipe, &plan.container),
+        packages: recipe.packages.clone(),
+        claims: measured_claims(recipe, &plan.measurements),
         judge: recipe.judge.clone(),
         secrets: builder.nameable_secrets(),
         same_sku,
@@ -126,6 +130,17 @@ fn build_without_changes(
     };
     plan.derive_access(&host.gpu_support, &options.secrets);
     Ok(plan)
+}
+
+/// Returns the recipe's claims whose figures are both measured. A trial run shows nothing of them.
+fn measured_claims(recipe: &Recipe, measurements: &[MeasurementPlan]) -> Vec<FigureClaim> {
+    let is_measured = |side: &ClaimedFigure| {
+        let mut planned = measurements.iter();
+        planned.any(|one| one.mode == side.mode && one.has_scenario_name(&side.scenario))
+    };
+    let claims = recipe.claims.iter().filter(|_| !recipe.trial_run);
+    let measured = claims.filter(|claim| claim.sides().into_iter().all(is_measured));
+    measured.cloned().collect()
 }
 
 /// Rejects secrets that the command line does not allow.

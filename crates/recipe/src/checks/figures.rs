@@ -14,28 +14,22 @@ use retrial_readings::pattern::expand_readers;
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
     pub(super) fn check_figures(&mut self, measurement: &Node, accuracy: bool) {
-        // The figures that are read from results without a declaration.
-        let usual: Vec<&str> = match (measurement.get("results").is_some(), accuracy) {
-            (false, _) => Vec::new(),
-            (true, true) => accuracy_figure_names().collect(),
-            (true, false) => loadgen_figure_names().collect(),
-        };
         for figure in measurement.entries_at("figures") {
             self.check_figure(figure);
             self.check_direction(figure);
             self.check_figure_file(measurement, figure);
         }
         for name in measurement.entries_at("expect") {
-            self.check_figure_provided(measurement, accuracy, &usual, name);
+            self.check_figure_provided(measurement, accuracy, name);
             self.check_expectation(name);
         }
         self.check_single_official(measurement);
         let references = measurement.get("references").into_iter();
         for name in references.flat_map(|references| references.entries_at("values")) {
-            self.check_figure_provided(measurement, accuracy, &usual, name);
+            self.check_figure_provided(measurement, accuracy, name);
         }
         for limit in measurement.entries_at("limits") {
-            self.check_figure_provided(measurement, accuracy, &usual, limit);
+            self.check_figure_provided(measurement, accuracy, limit);
             self.check_limit(limit);
         }
     }
@@ -174,46 +168,53 @@ impl CheckContext<'_> {
     }
 
     /// Checks that something provides the named figure.
-    fn check_figure_provided(
+    fn check_figure_provided(&mut self, measurement: &Node, accuracy: bool, named: &MapEntry) {
+        let declared = self.find_figure(measurement, accuracy, &named.key, &named.key_span);
+        if let Some(figure) = declared {
+            self.check_table_naming(figure, named, named.key.contains('['));
+        }
+    }
+
+    /// Returns the measurement's own declaration of a figure, and reports a figure that nothing provides.
+    pub(super) fn find_figure<'b>(
         &mut self,
-        measurement: &Node,
+        measurement: &'b Node,
         accuracy: bool,
-        usual: &[&str],
-        named: &MapEntry,
-    ) {
-        let own = measurement.entries_at("figures");
-        let results = measurement.get("results").is_some();
-        let (name, entry) = match named.key.split_once('[') {
-            Some((table, entry)) => (table, Some(entry)),
-            None => (named.key.as_str(), None),
-        };
+        written: &str,
+        span: &Span,
+    ) -> Option<&'b MapEntry> {
         if self.partial {
-            return;
+            return None;
         }
+        let own = measurement.entries_at("figures");
+        let name = written.split_once('[').map_or(written, |(table, _)| table);
         if let Some(figure) = own.iter().find(|figure| figure.key == *name) {
-            self.check_table_naming(figure, named, entry.is_some());
-            return;
+            return Some(figure);
         }
+        let results = measurement.get("results").is_some();
         let of_loadgen = find_loadgen_figure(name).is_some();
         let of_script = accuracy && is_accuracy_figure(name);
         if results && (of_loadgen || of_script) {
-            return;
+            return None;
         }
+        // The figures that are read from results without a declaration.
+        let usual: Vec<&str> = match (results, accuracy) {
+            (false, _) => Vec::new(),
+            (true, true) => accuracy_figure_names().collect(),
+            (true, false) => loadgen_figure_names().collect(),
+        };
         let help = if of_loadgen {
             "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
             let keys = own.iter().map(|figure| figure.key.as_str());
-            find_nearest(name, keys.chain(usual.iter().copied())).map_or_else(
+            find_nearest(name, keys.chain(usual)).map_or_else(
                 || format!("define how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
                 |near| format!("did you mean `{near}`?"),
             )
         };
-        self.problems.error(
-            "unknown-figure",
-            format!("nothing provides the figure `{}`", named.key),
-            &named.key_span,
-            help,
-        );
+        let message = format!("nothing provides the figure `{written}`");
+        self.problems.error("unknown-figure", message, span, help);
+        None
     }
 
     /// Checks that a table is named by its entries, and any other figure by its name.

@@ -1,6 +1,7 @@
 //! Checks keys of a recipe against each other. They see a validated recipe, in which a wrong value is null already, so
 //! that one mistake gives one message.
 
+mod claims;
 mod figures;
 mod host;
 mod image;
@@ -58,6 +59,7 @@ impl<'a> CheckContext<'a> {
         self.check_host();
         self.check_steps();
         self.check_scenarios();
+        self.check_claims();
         self.check_services();
         self.check_nodes();
         self.warn_incomplete();

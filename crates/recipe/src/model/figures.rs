@@ -157,7 +157,7 @@ const AGGREGATE_TYPE: T = T::Words(&[
     declare_word("olympic", "Fastest and slowest dropped, mean of the rest."),
 ]);
 
-const CLAIM_TYPE: T = T::Words(&[
+pub(super) const CLAIM_TYPE: T = T::Words(&[
     declare_word("not-worse", "No worse than published less the margin."),
     declare_word("equivalent", "Within the margin of it, either way."),
     declare_word(

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 words! {
     /// A mode of MLPerf.
     #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
         strum::Display, strum::EnumString,
     )]
     #[strum(serialize_all = "lowercase")]
     pub enum Mode {
         /// Throughput and latency.
+        #[default]
         Performance = "performance",
         /// The quality of the answers.
         Accuracy = "accuracy",

@@ -10,10 +10,11 @@ use itertools::{Itertools as _, join};
 use super::comparison::{difference_row, interval_label, trial_ratios};
 use super::verdict::{self, drawable_bounds, drawable_edges, ratio_rows, ratios_to_published};
 use super::{Chart, ChartKind, RatioChart, RatioRow, search, truncation_note};
-use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
+use retrial_batch::verdict::{BatchVerdict, CellVerdict};
 use retrial_mlperf::figures::find_known_figure;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::Reference;
+use retrial_results::verdict::claim::{ClaimOutcome, ClaimPart, Statistic};
 use retrial_stats::AcceptanceRegion;
 
 /// The most bars or rows of a chart: the table has them all.

@@ -4,19 +4,18 @@ use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 
 use super::comparison::format_in_baseline_unit;
-use super::figures::{
-    NOTHING, confidence_label, format_interval, format_one_sided, format_ratio, interval_column,
-};
+use super::figures::{NOTHING, format_interval, format_ratio, interval_column};
 use super::verdict::{self as of_cell, notice_block};
-use super::{DetailLevel, figures, marks, search};
+use super::{DetailLevel, claims, figures, marks, search};
 use crate::document::{
     Block, Column, Conclusion, Document, ListItem, RowGroup, Section, StatusMark, Table, TableCell,
 };
 use crate::{ReportedVerdict, charts};
-use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
+use retrial_batch::verdict::{BatchVerdict, CellVerdict};
 use retrial_document::measures::format;
 use retrial_readings::nearest::truncate_to_chars;
 use retrial_recipe::model::Mode;
+use retrial_results::verdict::claim::ClaimOutcome;
 use retrial_results::verdict::comparison::ComparedFigure;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, ResultVerdict, Verdict, number};
 
@@ -70,16 +69,11 @@ pub(super) fn batch_blocks(
     conclusion.chain(of_search).chain(sections).collect()
 }
 
-fn claim_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
-    let claims = batch.claims.iter().map(|claim| {
-        let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
-        let source = claim.source.iter().map(|source| ("source", source));
-        ListItem::new(text)
-            .with_mark(claim.outcome)
-            .with_details(source)
-    });
-    let parts = full.then(|| evidence_table(batch)).flatten();
-    Block::list(claims).into_iter().chain(parts).collect()
+fn claim_blocks(batch: &BatchVerdict, full: bool) -> impl Iterator<Item = Block> {
+    let parts = full.then(|| claims::evidence_table(&batch.claims, batch.confidence));
+    claims::claim_list(&batch.claims)
+        .into_iter()
+        .chain(parts.flatten())
 }
 
 fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
@@ -172,39 +166,6 @@ fn claims_word(claims: ClaimOutcome) -> &'static str {
         ClaimOutcome::NotDecided => "claims not decided",
         ClaimOutcome::Contradicted => "claim contradicted",
     }
-}
-
-/// The evidence of each claim.
-fn evidence_table(batch: &BatchVerdict) -> Option<Block> {
-    let parts = batch.claims.iter().flat_map(|claim| {
-        let parts = claim.parts.iter();
-        parts.map(move |part| (claim.claim.as_str(), part))
-    });
-    let baseline = |part: &ClaimPart| {
-        let baseline = part.baseline.as_ref();
-        baseline.map(|side| side.subject.clone())
-    };
-    let note = format!("one-sided, {}", confidence_label(batch.confidence));
-    Table::builder("Evidence of each claim", parts.take(MAX_TABLE_ROWS))
-        .head("part", |(_, part)| &part.of)
-        .text("cell", |(_, part)| &part.candidate.subject)
-        .text("baseline", |(_, part)| baseline(part).unwrap_or_default())
-        .text("scenario", |(_, part)| {
-            format!("{} {}", part.scenario, part.mode)
-        })
-        .text("figure", |(_, part)| match part.statistic {
-            Statistic::Value => part.figure.clone(),
-            other => format!("{other} of {}", part.figure),
-        })
-        .number("ratio", |(_, part)| format_ratio(part.ratio))
-        .column(Column::text("bound").with_note(note), |(_, part)| {
-            format_one_sided(part.bounds, part.is_decided_by_lower_bound())
-        })
-        .status("result", |(_, part)| {
-            TableCell::status(part.outcome, part.outcome.word())
-        })
-        .group_by(|(claim, _)| (*claim).to_owned())
-        .into_block()
 }
 
 /// A row for each performance result of each cell, also for one without a figure.

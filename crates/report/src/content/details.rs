@@ -3,6 +3,7 @@
 
 use itertools::Itertools as _;
 
+use super::claims;
 use super::figures::NOTHING;
 use super::marks::{self, BAD};
 use super::subject::{ReportSubject, StepReport};
@@ -44,7 +45,10 @@ pub(super) fn detail_sections(
         let script = Block::Verbatim("Commands".into(), lines);
         Block::folded("The run as a shell script", [script])
     });
+    let verdict = subject.entry.verdict;
+    let claims = in_full.then(|| claims::evidence_table(&verdict.claims, verdict.confidence));
     let sections = [
+        Section::nonempty_block("Claims", claims.flatten()),
         Section::nonempty_block("Trials", results_in_full.flat_map(trials_blocks)),
         Section::nonempty_block("Charts", Block::charts(charts)),
         Section::nonempty_block("Rules", rules.chain(whole)),

@@ -4,8 +4,8 @@ use itertools::{Itertools as _, join};
 
 use crate::document::{StatusMark, TableCell, Tone};
 use retrial_batch::search::SearchOutcome;
-use retrial_batch::verdict::ClaimOutcome;
 use retrial_host::checks::HostCheckState;
+use retrial_results::verdict::claim::ClaimOutcome;
 use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, RuleCheck};
 

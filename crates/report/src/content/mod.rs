@@ -4,6 +4,7 @@ mod advice;
 pub mod batch;
 pub mod batch_plan;
 pub mod checks;
+mod claims;
 pub mod comparison;
 mod details;
 mod environment;

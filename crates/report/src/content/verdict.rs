@@ -5,7 +5,7 @@ use std::ptr;
 use itertools::{Itertools as _, join};
 
 use super::figures::{self, MAX_INLINE_FIGURES};
-use super::{advice, unjudged};
+use super::{advice, claims, unjudged};
 use crate::ReportedVerdict;
 use crate::charts::value_range;
 use crate::document::{
@@ -47,6 +47,7 @@ pub(super) fn evidence_blocks(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec
     if in_full {
         blocks.extend(unjudged::unjudged_blocks(verdict));
     }
+    blocks.extend(claims::claim_list(&verdict.claims));
     let reasons = verdict.results.iter().flat_map(reason_items);
     let notable = verdict.results.iter().flat_map(notable_rules);
     let benchmark_rules = entry.rules.iter().filter(|rule| rule.is_notable());

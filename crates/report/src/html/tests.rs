@@ -13,13 +13,13 @@ use crate::charts::ChartKind;
 use crate::content::page::{ReportPage, page_document};
 use crate::content::subject::{ReportSubject, StepReport};
 use crate::svg;
-use retrial_batch::verdict::{
-    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
-    RequiredRatio, Statistic,
-};
+use retrial_batch::verdict::{BatchAxis, BatchVerdict, CellRun, CellVerdict};
 use retrial_batch::{NamedValues, RunOrder};
 use retrial_recipe::model::Limit;
 use retrial_recipe::model::{Aggregate, Better, Mode};
+use retrial_results::verdict::claim::{
+    ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio, Statistic,
+};
 use retrial_results::verdict::comparison::{
     Change, ComparedFigure, ComparisonOptions, ComparisonSubject as Compared, Fact, FactGroup,
     MeasuredSide, compare_subjects,

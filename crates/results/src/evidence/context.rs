@@ -2,6 +2,7 @@
 
 use itertools::join;
 
+use super::environment::describe_other_packages;
 use super::execution::{describe_incidents, execution_qualifiers};
 use super::plan_source::plan_differences;
 use super::run::RunFiles;
@@ -76,6 +77,7 @@ fn gather_warnings(files: &RunFiles<'_>) -> Vec<String> {
             warnings.push(sentence);
         }
     }
+    warnings.extend(describe_other_packages(files.directory, &plan.packages));
     warnings.extend(describe_incidents(files));
     warnings
 }
@@ -84,7 +86,7 @@ fn gather_warnings(files: &RunFiles<'_>) -> Vec<String> {
 /// Of a run of this home, whose recipe an earlier version may have planned in another way, only what it is judged
 /// by is compared.
 fn describe_foreign_plan(files: &RunFiles<'_>) -> Option<String> {
-    const JUDGED_BY: [&str; 3] = ["measurements", "judge", "submission"];
+    const JUDGED_BY: [&str; 5] = ["measurements", "packages", "claims", "judge", "submission"];
     let is_imported = ImportOrigin::read(files.directory).is_some();
     let differences = match plan_differences(files.directory, files.plan) {
         Ok(differences) => differences,

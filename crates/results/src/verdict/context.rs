@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Qualifier, QualifierKind};
 use retrial_mlperf::ScenarioName;
 use retrial_plan::Plan;
-use retrial_recipe::model::{JudgeRules, Mode, Submission};
+use retrial_recipe::model::{FigureClaim, JudgeRules, Mode, Submission};
 
 /// The margin where nothing else is said.
 pub(crate) const DEFAULT_MARGIN: f64 = 0.05;
@@ -17,6 +17,8 @@ pub(crate) const DEFAULT_MARGIN_SAME_SKU: f64 = 0.02;
 pub struct RunContext {
     /// The submission whose figures are judged.
     pub submission: Submission,
+    /// What the recipe claims of two figures of the run.
+    pub claims: Vec<FigureClaim>,
     /// The recipe's rules of judgement.
     pub rules: JudgeRules,
     /// Chosen value of each variant axis.
@@ -50,6 +52,7 @@ impl From<&Plan> for RunContext {
         let performance = measured_in(Mode::Performance);
         Self {
             submission: plan.submission.clone(),
+            claims: plan.claims.clone(),
             rules: plan.judge.clone(),
             variant: plan.variant.clone(),
             require_accuracy: plan.require_accuracy,

@@ -1,6 +1,7 @@
 //! From evidence to verdict: the figures of all results corrected for one another, accuracy coupled
 //! to performance, the outcome of the run.
 
+use super::claim::{ClaimVerdict, judge_figure_claims};
 use super::compare::{PublishedFigureTrials, find_worse};
 use super::coupling::couple_accuracy;
 use super::draft::ResultDraft;
@@ -40,22 +41,26 @@ pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
     // After the coupling: it asks whether the accuracy itself holds.
     couple_accuracy(context, evidence, &mut results);
     telemetry::undecide_if_idle(evidence, &mut results);
-    combine_results(context, results)
+    let claims = judge_figure_claims(context, evidence, &results);
+    combine_results(context, results, claims)
 }
 
-fn combine_results(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict {
+fn combine_results(
+    context: &RunContext,
+    results: Vec<ResultVerdict>,
+    claims: Vec<ClaimVerdict>,
+) -> Verdict {
+    let of_results = results.iter().map(|result| result.outcome).max();
     // A run without a result is no pass.
-    let outcome = results
-        .iter()
-        .map(|result| result.outcome)
-        .max()
-        .unwrap_or(Outcome::Invalid);
+    let of_results = of_results.unwrap_or(Outcome::Invalid);
+    let of_claims = claims.iter().map(|claim| Outcome::from(claim.outcome));
+    let outcome = of_claims.fold(of_results, Outcome::max);
     let mut qualifiers = context.qualifiers.clone();
     merge_qualifiers(&mut qualifiers, context.execution.iter().cloned());
     for result in &results {
         merge_qualifiers(&mut qualifiers, result.qualifiers.iter().cloned());
     }
-    let RunSentences { headline, detail } = describe_run(outcome, &results);
+    let RunSentences { headline, detail } = describe_run(of_results, &results, &claims);
     Verdict {
         schema: SCHEMA,
         submission: context.submission.clone(),
@@ -69,5 +74,6 @@ fn combine_results(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict
         notice: trademark_notice(&context.submission),
         confidence: 1.0 - context.error_per_analysis(1),
         results,
+        claims,
     }
 }

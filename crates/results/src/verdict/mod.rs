@@ -5,11 +5,13 @@
 //! 1. `rules`: did every trial finish, give a new result, keep the benchmark's own rules?
 //! 2. `compare`: each published figure against its trials, as log ratios ([`retrial_stats`]).
 //! 3. `judge`: `holm`'s correction over all figures, outcomes, accuracy coupled to performance.
-//! 4. `sentence`: one sentence of reason for each.
+//! 4. `claim`: what the recipe claims of two figures, corrected for all claims by themselves.
+//! 5. `sentence`: one sentence of reason for each.
 //!
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
 mod benchmark;
+pub mod claim;
 pub mod compare;
 pub mod comparison;
 mod context;

@@ -6,6 +6,7 @@ use itertools::join;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::claim::ClaimVerdict;
 use super::compare::finite_exp;
 use super::{
     ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, ReasonSentence,
@@ -46,6 +47,10 @@ pub struct Verdict {
     pub confidence: f64,
     /// One per scenario and mode.
     pub results: Vec<ResultVerdict>,
+    /// What was claimed of two figures of the run: one that does not hold is an outcome of the run as a published
+    /// figure is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<ClaimVerdict>,
 }
 
 /// The verdict on one scenario in one mode.

@@ -1,5 +1,6 @@
 //! The six words that a verdict may be.
 
+use super::claim::ClaimOutcome;
 use schemars::JsonSchema;
 
 retrial_document::word_enum! {
@@ -18,6 +19,16 @@ retrial_document::word_enum! {
         Invalid = "invalid",
         /// A step failed or ran out of time.
         Failed = "failed",
+    }
+}
+
+impl From<ClaimOutcome> for Outcome {
+    fn from(claim: ClaimOutcome) -> Self {
+        match claim {
+            ClaimOutcome::Supported => Self::Reproduced,
+            ClaimOutcome::NotDecided => Self::Inconclusive,
+            ClaimOutcome::Contradicted => Self::NotReproduced,
+        }
     }
 }
 

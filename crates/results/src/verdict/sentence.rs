@@ -5,6 +5,7 @@ mod trials;
 
 use itertools::Itertools as _;
 
+use super::claim::ClaimVerdict;
 use super::compare::PublishedFigureTrials;
 use super::qualify::MAX_PLAUSIBLE_RATIO;
 use super::{Judgement, Noise, Outcome, ResultVerdict, UNKNOWN_DIRECTION, number};
@@ -195,8 +196,46 @@ pub(crate) struct RunSentences {
     pub detail: String,
 }
 
-/// Describes the outcome of a run.
-pub(crate) fn describe_run(outcome: Outcome, results: &[ResultVerdict]) -> RunSentences {
+/// Describes the outcome of a run: that of its results, and its claims.
+pub(crate) fn describe_run(
+    outcome: Outcome,
+    results: &[ResultVerdict],
+    claims: &[ClaimVerdict],
+) -> RunSentences {
+    let of_results = describe_results(outcome, results);
+    let worst = claims.iter().max_by_key(|claim| claim.outcome);
+    let deciding = worst.filter(|claim| Outcome::from(claim.outcome) > outcome);
+    RunSentences {
+        headline: Some(of_results.headline)
+            .into_iter()
+            .filter(|words| !words.is_empty())
+            .chain(describe_claim_counts(claims).filter(|_| outcome < Outcome::Invalid))
+            .join(" "),
+        detail: deciding.map_or(of_results.detail, |claim| {
+            format!("{}: {}", claim.claim, claim.sentence)
+        }),
+    }
+}
+
+/// `2 of 3 claims are contradicted.`, `Both claims are supported.`
+fn describe_claim_counts(claims: &[ClaimVerdict]) -> Option<String> {
+    let worst = claims.iter().map(|claim| claim.outcome).max()?;
+    let of_worst = claims.iter().filter(|claim| claim.outcome == worst);
+    Some(match (of_worst.count(), claims.len()) {
+        (_, 1) => format!("The claim is {worst}."),
+        (number, count) if number == count => {
+            format!(
+                "{} are {worst}.",
+                format::format_both_or_all(count, "claim")
+            )
+        }
+        (1, count) => format!("1 of {count} claims is {worst}."),
+        (number, count) => format!("{number} of {count} claims are {worst}."),
+    })
+}
+
+/// Describes the outcome of a run's results.
+fn describe_results(outcome: Outcome, results: &[ResultVerdict]) -> RunSentences {
     let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
         return RunSentences {
             headline: "There is no result to judge.".to_owned(),

@@ -1,13 +1,11 @@
 //! Claims about differences of differences: a gap compares the distances of two subjects from a third, a gain two steps.
 
-use super::super::gap::GapTest;
-use super::super::model::{ClaimPart, Gap};
 use super::super::not_testable::NotTestable;
-use super::super::part::{DecisionMethod, PartTest};
 use super::super::planned_pairs::{PlannedPair, explain_missing_ratio, planned_pairs};
 use super::super::subject::JudgedSubject;
 use super::ClaimTester;
 use retrial_recipe::model::Mode;
+use retrial_results::verdict::claim::{ClaimPart, DecisionMethod, Gap, GapTest, PartTest};
 use retrial_results::verdict::comparison::{
     Change, ComparedFigure, FigurePair, MeasuredSide, SideMeasurement, differ_in_benchmarks,
 };
@@ -47,8 +45,8 @@ impl ClaimTester<'_> {
             [first, second].map(|pair| pair.to_compared_figure(alpha, Change::NotCompared, None));
         let test = match (&first.difference, &second.difference) {
             (Some(gain), Some(next_to)) => DecisionMethod::Ratio(gain.excess_over(next_to)),
-            (None, _) => DecisionMethod::NotTestable(explain_missing_ratio(first, steps[0])),
-            (_, None) => DecisionMethod::NotTestable(explain_missing_ratio(second, steps[1])),
+            (None, _) => DecisionMethod::from(explain_missing_ratio(first, steps[0])),
+            (_, None) => DecisionMethod::from(explain_missing_ratio(second, steps[1])),
         };
         let gain = |pair: &FigurePair<'_>, figure: &ComparedFigure| {
             let (from, to) = (&figure.baseline.subject, &figure.candidate);

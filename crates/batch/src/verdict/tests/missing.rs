@@ -1,8 +1,8 @@
 //! A part of a claim that is missing on a side is undecided and named, whatever else is shown.
 
-use super::super::ClaimOutcome::{Contradicted, NotDecided, Supported};
 use super::*;
 use retrial_results::verdict::StatedValidity;
+use retrial_results::verdict::claim::ClaimOutcome::{Contradicted, NotDecided, Supported};
 use retrial_results::verdict::tests::build::{loadgen, own, source};
 
 const SERVER: &str = "Server";

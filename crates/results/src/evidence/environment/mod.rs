@@ -15,6 +15,7 @@ use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
 
 pub use host::describe_gpus as gpus;
+pub(super) use packages::describe_other_packages;
 pub use packages::package_facts_of_run as packages;
 
 /// Stands for a value that was not recorded.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use itertools::join;
 
-use crate::packages::{InstalledPackages, PackageManager};
+use crate::packages::{InstalledPackages, PackageDatabase, PackageManager};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
@@ -16,12 +16,53 @@ const MAX_LIST_BYTES: u64 = 32 << 20;
 
 /// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
 pub fn package_facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
-    let text = read_text_beneath(directory.path(), Path::new(PACKAGES_FILE), MAX_LIST_BYTES);
-    let installed: Option<InstalledPackages> =
-        text.ok().and_then(|text| serde_json::from_str(&text).ok());
-    installed
+    read_packages(directory)
         .map(|installed| package_facts(&installed))
         .unwrap_or_default()
+}
+
+/// Returns the packages as they were recorded, if they were.
+fn read_packages(directory: &RunDirectory) -> Option<InstalledPackages> {
+    let text = read_text_beneath(directory.path(), Path::new(PACKAGES_FILE), MAX_LIST_BYTES);
+    serde_json::from_str(&text.ok()?).ok()
+}
+
+/// Describes each Python package of the container that has another version than the published run's.
+pub fn describe_other_packages(
+    directory: &RunDirectory,
+    published: &BTreeMap<String, String>,
+) -> Vec<String> {
+    if published.is_empty() {
+        return Vec::new();
+    }
+    let installed = read_packages(directory);
+    let versions_of = |name: &str| {
+        let databases = installed.iter().flat_map(|installed| &installed.databases);
+        let is_python = |database: &&PackageDatabase| {
+            matches!(
+                database.manager,
+                PackageManager::Python | PackageManager::Conda
+            )
+        };
+        let python = databases.filter(is_python);
+        let versions = python.filter_map(|database| database.packages.get(name));
+        let all = versions.flat_map(|versions| versions.split(", "));
+        all.collect::<BTreeSet<&str>>()
+    };
+    let differing = published.iter().filter_map(|(name, version)| {
+        let versions = versions_of(name);
+        let is_other =
+            !versions.is_empty() && !versions.iter().any(|own| has_version(own, version));
+        let own = join(versions, ", ");
+        is_other.then(|| format!("{name} {own} is installed, the published run had {version}"))
+    });
+    differing.collect()
+}
+
+/// Returns whether a version is the published one, or a part of it: 2.9.0+rocm7.0 is 2.9.0, 2.9.0 is 2.9.
+fn has_version(own: &str, published: &str) -> bool {
+    let rest = own.strip_prefix(published);
+    rest.is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_alphanumeric()))
 }
 
 fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {

@@ -210,7 +210,12 @@ fn comparable_figures<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> 
     names
 }
 
-fn measured_figure(context: &RunContext, evidence: &Evidence, name: &str) -> MeasuredFigure {
+/// Returns a figure of evidence, with its trials and what is known of it.
+pub(crate) fn measured_figure(
+    context: &RunContext,
+    evidence: &Evidence,
+    name: &str,
+) -> MeasuredFigure {
     let unit = compare::figure_unit(evidence, name);
     let mut all_expectations = evidence.plan.expect.iter();
     let expectations = all_expectations.find(|(expected, _)| expected == name);

@@ -20,6 +20,7 @@ mod subject;
 pub use build::compare_subjects;
 pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, compare_fact_groups};
 pub use fact::{Fact, FactGroup};
+pub(crate) use measurement::measured_figure;
 pub use measurement::{MeasuredFigure, PooledMeasurement, TelemetryFigure};
 pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, SubjectSummary};
 pub use options::{ComparisonOptions, FailIf, FailIfError};

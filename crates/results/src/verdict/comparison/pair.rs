@@ -58,6 +58,19 @@ impl<'a> FigurePair<'a> {
         paired: bool,
     ) -> Option<Self> {
         let other = candidate.figure(&figure.name)?;
+        Some(Self::between(
+            [baseline, candidate],
+            [figure, other],
+            paired,
+        ))
+    }
+
+    /// Returns two figures as a pair, whatever their names: the baseline's and the candidate's.
+    pub(crate) fn between(
+        [baseline, candidate]: [SideMeasurement<'a>; 2],
+        [figure, other]: [&'a MeasuredFigure; 2],
+        paired: bool,
+    ) -> Self {
         let converted = other.to_unit(&figure.unit);
         let other = converted.unwrap_or(Cow::Borrowed(other));
         let valid = baseline.measured.valid && candidate.measured.valid;
@@ -76,13 +89,13 @@ impl<'a> FigurePair<'a> {
             }
             _ => None,
         };
-        Some(Self {
+        Self {
             baseline,
             candidate,
             figures: [Cow::Borrowed(figure), other],
             paired,
             difference: difference.filter(|difference| difference.center.is_finite()),
-        })
+        }
     }
 
     /// Returns whether both sides give the figure in one unit, as far as they say.

@@ -13,6 +13,8 @@ mod corpus;
 #[cfg(test)]
 mod execution;
 #[cfg(test)]
+mod figure_claims;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod properties;

@@ -2,27 +2,26 @@
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
-use super::not_testable::NotTestable;
-use super::subject::SubjectMeasurement;
-use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
-pub(super) struct PartTest {
+pub struct PartTest {
+    /// The two sides and the required ratio; outcome, ratio and sentence are set once all parts are tested.
     pub part: ClaimPart,
+    /// How it is decided.
     pub test: DecisionMethod,
 }
 
 /// How a part is decided.
-pub(super) enum DecisionMethod {
+pub enum DecisionMethod {
     /// Decided by the ratio of two samples.
     Ratio(Difference),
     /// Decided by the ratios of three samples.
     Gap(Box<GapTest>),
     /// Decided by the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
-    /// Undecidable, since a part of it is missing or unusable.
-    NotTestable(NotTestable),
+    /// Undecidable, since a side of it is missing or unusable: why, as a lower-case fragment.
+    NotTestable(String),
 }
 
 impl PartTest {
@@ -55,19 +54,6 @@ impl PartTest {
             DecisionMethod::Gap(gap) => gap.outcome(self.part.required.margin, alpha),
             DecisionMethod::Limits(outcome, _) => *outcome,
             DecisionMethod::NotTestable(_) => ClaimOutcome::NotDecided,
-        }
-    }
-}
-
-/// Tests whether a cell is within the benchmark's own limits of accuracy.
-pub(super) fn test_limits(measured: &SubjectMeasurement, figure: Option<&str>) -> DecisionMethod {
-    match check_accuracy_limits(&measured.result, &measured.limited_figures, figure) {
-        AccuracyLimits::Within(figures) => DecisionMethod::Limits(ClaimOutcome::Supported, figures),
-        AccuracyLimits::Outside(figure) => {
-            DecisionMethod::Limits(ClaimOutcome::Contradicted, figure)
-        }
-        AccuracyLimits::Unknown(reason) => {
-            DecisionMethod::NotTestable(NotTestable::UnknownLimits(reason))
         }
     }
 }

@@ -5,14 +5,14 @@
 //! Where all three were measured the statement is sharper than its two gaps are.
 
 use super::model::{ClaimOutcome, Gap};
+use crate::verdict::Bounds;
+use crate::verdict::compare::finite_exp;
+use crate::verdict::comparison::MeasuredSide;
 use retrial_recipe::model::Claim;
-use retrial_results::verdict::Bounds;
-use retrial_results::verdict::compare::finite_exp;
-use retrial_results::verdict::comparison::MeasuredSide;
 use retrial_stats::{Decision, Difference};
 
 /// The differences that decide on a gap.
-pub(super) struct GapTest {
+pub struct GapTest {
     /// The candidate, compared with the baseline.
     pub between: Difference,
     /// The third cell, compared with the candidate.
@@ -54,7 +54,7 @@ impl GapTest {
 
 impl Gap {
     /// Returns the gap of a cell, by the difference of the two.
-    pub(super) fn from_difference(
+    pub fn from_difference(
         cell: &str,
         to: &MeasuredSide,
         difference: Option<&Difference>,
