@@ -68,6 +68,16 @@ impl DirectoryWatch {
     }
 }
 
+/// The kernel waits before it closes such a descriptor, 10 to 20 ms: not on the way to the next step.
+impl Drop for DirectoryWatch {
+    fn drop(&mut self) {
+        if let Some(events) = self.events.take() {
+            let descriptor = events.into_inner();
+            tokio::task::spawn_blocking(move || drop(descriptor));
+        }
+    }
+}
+
 /// Waits for inotify events, and discards them.
 async fn drain_events(descriptor: &AsyncFd<OwnedFd>) {
     let mut events = [0; 4096];
