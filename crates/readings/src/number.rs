@@ -105,6 +105,15 @@ pub fn format_percent(fraction: f64) -> String {
     format!("{} %", format_percent_number(fraction))
 }
 
+/// Returns a fraction that may be far under a tenth of a percent: `0.012 %`.
+pub fn format_fine_percent(fraction: f64) -> String {
+    if fraction < 0.000_5 {
+        format!("{} %", format_grouped((fraction * 1e6).round() / 1e4))
+    } else {
+        format_percent(fraction)
+    }
+}
+
 /// Returns a fraction in percent, without the sign: `5` or `3.1`.
 pub fn format_percent_number(fraction: f64) -> String {
     let one_decimal = format!("{:.1}", fraction * 100.0);

@@ -65,6 +65,15 @@ pub fn format_count(number: usize, one: &str) -> String {
     }
 }
 
+/// Formats a count in a sentence: up to ten as a word, `two`, else in digits, `12`.
+pub fn format_small_count(number: u32) -> String {
+    const WORDS: [&str; 11] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    let word = usize::try_from(number).ok().and_then(|at| WORDS.get(at));
+    word.map_or_else(|| number.to_string(), |word| (*word).to_owned())
+}
+
 /// Formats all of several things: `Both files`, `All 12 files`.
 pub fn format_both_or_all(number: usize, one: &str) -> String {
     match number {

@@ -214,8 +214,10 @@ impl<'a> ResultDraft<'a> {
         };
         let looks = self.evidence.stages.len();
         let confidence = 1.0 - context.error_per_analysis(1);
-        let clause = unshown
-            .unwrap_or_else(|| sentence::describe_figure(compared, &judgement, confidence, looks));
+        let clause = unshown.unwrap_or_else(|| {
+            let one_of_several = self.compared.len() > 1;
+            sentence::describe_figure(compared, &judgement, confidence, looks, one_of_several)
+        });
         judgement.sentence = ReasonSentence::from_clause(clause);
         judgement
     }

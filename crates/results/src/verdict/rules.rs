@@ -300,6 +300,11 @@ impl TrialRules<'_> {
         let unit = figure.map_or("", |figure| figure.unit.as_str());
         let required = describe_limit(limit, unit);
         let Some(figure) = figure else {
+            let mut expected = self.evidence.plan.expect.iter();
+            if expected.any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+                // It is reported as missing already.
+                return;
+            }
             let missing = describe_missing(self.trial, name);
             let why = format!("{name} is missing{missing}; required {required}");
             return self.add_violation(name, "no such figure", &required, &why);

@@ -10,44 +10,48 @@ use super::compare::PublishedFigureTrials;
 use super::qualify::MAX_PLAUSIBLE_RATIO;
 use super::{Judgement, Noise, Outcome, ResultVerdict, UNKNOWN_DIRECTION, number};
 use retrial_document::measures::format;
-use retrial_recipe::model::{Aggregate, ExpectationKind};
+use retrial_recipe::model::{Aggregate, Better, Expectation, ExpectationKind};
 use retrial_stats::Estimate;
 
 /// Relative standard deviation of published results of one round between systems that have the same
 /// GPUs, as many of them (v5.1, v6.0; Offline).
 const SPREAD_NOTE: &str =
-    "; between systems with the same GPUs published results scatter by 1.9–2.0 %, tuning included";
+    "Published results of systems with the same GPUs scatter by 1.9–2.0 %, tuning included";
 
-/// The error that bounds of several trials do not contain: docs/statistics.md states it.
-const SESSION_NOTE: &str = "trials of one session share its state";
-
-/// Returns the clause on one published figure.
+/// Returns the clause on one published figure: how it compares, what that rests on, and what would decide it.
+/// It begins with the figure's name if it is `one_of_several`.
 pub(crate) fn describe_figure(
     compared: &PublishedFigureTrials,
     judgement: &Judgement,
     confidence: f64,
     analyses: usize,
+    one_of_several: bool,
 ) -> String {
     let name = &judgement.figure;
     let expectation = compared.deciding_expectation();
     let Some(measured) = &judgement.measured else {
         return format!("{name} is missing or cannot be compared");
     };
-    if compared.better.is_none() {
+    let Some(better) = compared.better else {
         return format!(
             "{name}: {measured}; {UNKNOWN_DIRECTION} for it: define the figure in the recipe with `better`"
         );
-    }
+    };
     let Some(ratio) = judgement.ratio else {
         return format!(
             "{name}: {measured}; the recipe's published value {} allows no ratio: state it as a limit",
             number::format_grouped(expectation.value)
         );
     };
-    let published = describe_published(compared, measured.value);
+    let subject = if one_of_several {
+        format!("{name}: ")
+    } else {
+        String::new()
+    };
     let head = format!(
-        "{name}: {measured} is {} of {published}",
-        number::format_ratio(ratio)
+        "{subject}{measured}, {} of {}",
+        format_share(ratio, better),
+        describe_published(expectation)
     );
     if judgement.outcome == Outcome::Inconclusive && ratio > MAX_PLAUSIBLE_RATIO {
         return format!(
@@ -55,52 +59,62 @@ pub(crate) fn describe_figure(
              unless the recipe or the command line states the reason"
         );
     }
-    let basis = describe_basis(compared, judgement, analyses);
-    let decision_words = decision::describe_decision(compared, judgement, confidence, &basis);
-    let others = describe_other_references(compared, judgement);
-    let spread = if compared.other_system {
-        SPREAD_NOTE
+    let decision_words = decision::describe_decision(compared, judgement, better, confidence);
+    let mut sentences = vec![format!("{head}; {decision_words}")];
+    if let Some(remedy) = decision::describe_single_trial(compared, judgement) {
+        sentences.push(remedy);
     } else {
-        ""
-    };
-    format!("{head}; {decision_words}{spread}{others}")
+        sentences.push(describe_basis(compared, judgement, analyses));
+        sentences.extend(decision::describe_remedy(judgement));
+    }
+    if compared.other_system {
+        sentences.push(SPREAD_NOTE.to_owned());
+    }
+    sentences.join(". ")
 }
 
-/// Describes the basis of the bounds: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
+/// Formats a measured figure as a share of the published one, whichever way the figure goes: `100.0 %`.
+fn format_share(ratio: f64, better: Better) -> String {
+    let share = match better {
+        Better::Higher => ratio,
+        Better::Lower => 1.0 / ratio,
+    };
+    if share < 10.0 {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        format!("{} %", number::format_grouped((share * 100.0).round()))
+    }
+}
+
+/// Describes the basis of the bounds: `One trial, assumed noise 0.3 %`.
 fn describe_basis(
     compared: &PublishedFigureTrials,
     judgement: &Judgement,
     analyses: usize,
 ) -> String {
     let mut words = vec![match judgement.trials {
-        1 => "one trial".to_owned(),
+        1 => "One trial".to_owned(),
         trials => match compared.aggregate {
             Aggregate::Mean => format!("{trials} trials"),
-            how => format!("{} of {trials} trials", how.name()),
+            how => format!("The {} of {trials} trials", how.name()),
         },
     }];
     match judgement.noise {
         Noise::Measured(noise) if noise > 0.0 => {
-            words.push(format!("noise {}", format_fine_percent(noise)));
+            words.push(format!("noise {}", number::format_fine_percent(noise)));
         }
         Noise::Measured(_) => words.push("all alike".to_owned()),
-        Noise::Assumed(noise) if noise > 0.0 => {
-            let from = judgement.noise_basis.as_deref().unwrap_or("the recipe");
-            words.push(format!(
-                "assumed noise {} from {from}",
-                format_fine_percent(noise)
-            ));
-        }
+        Noise::Assumed(noise) if noise > 0.0 => words.push(format!(
+            "assumed noise {}",
+            number::format_fine_percent(noise)
+        )),
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
-        Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
-            words.push("its noise is unknown (`noise:` would state it)".to_owned());
-        }
         Noise::Unknown => words.push(match &compared.assumed {
             Some(assumed) if judgement.trials > 1 => format!(
-                "which are further apart than the assumed noise of {} allows",
-                format_fine_percent(assumed.value)
+                "further apart than the assumed noise of {} allows",
+                number::format_fine_percent(assumed.value)
             ),
-            _ => "too few trials".to_owned(),
+            _ => "too few to know their noise".to_owned(),
         }),
     }
     words.extend(trials::describe_unlike_trials(compared, judgement));
@@ -113,7 +127,7 @@ fn describe_basis(
     if compared.sigma > 0.0 {
         words.push(format!(
             "published with a deviation of {}",
-            format_fine_percent(compared.sigma)
+            number::format_fine_percent(compared.sigma)
         ));
     }
     if analyses > 1 {
@@ -125,65 +139,16 @@ fn describe_basis(
     if compared.estimate.as_ref().is_some_and(ordered) {
         words.push("bounds by order statistics".to_owned());
     }
-    let text = words.join(", ");
-    let has_bounds = judgement.bounds.is_some() && judgement.trials > 1;
-    // Each run of an Olympic mean is a training of its own.
-    if has_bounds && compared.aggregate != Aggregate::Olympic {
-        format!("{text}; {SESSION_NOTE}")
-    } else {
-        text
-    }
+    words.join(", ")
 }
 
-/// Formats a noise, which may be far under a tenth of a percent.
-fn format_fine_percent(fraction: f64) -> String {
-    if fraction < 0.000_5 {
-        format!(
-            "{} %",
-            number::format_grouped((fraction * 1e6).round() / 1e4)
-        )
-    } else {
-        number::format_percent(fraction)
-    }
-}
-
-fn describe_published(compared: &PublishedFigureTrials, like: f64) -> String {
-    let expectation = compared.deciding_expectation();
-    let value = number::format_figure_like(expectation.value, &compared.unit, like);
-    let who = match expectation.kind {
-        ExpectationKind::Official => "the published",
-        ExpectationKind::Guide => "the guide's",
-        ExpectationKind::ThirdParty => "a third party's",
-    };
-    match &expectation.source {
-        Some(source) => format!("{who} {value} ({source})"),
-        None => format!("{who} {value}"),
-    }
-}
-
-/// `; 7 other published results reach 94–100 % of this one`
-fn describe_other_references(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
-    let published = compared.deciding_expectation().value;
-    let ratios: Vec<f64> = judgement
-        .references
-        .iter()
-        .filter(|reference| !reference.decides)
-        .map(|reference| reference.value / published)
-        .filter(|ratio| ratio.is_finite())
-        .sorted_by(f64::total_cmp)
-        .collect();
-    match ratios.as_slice() {
-        [] => String::new(),
-        [ratio] => format!(
-            "; 1 other published result reaches {} of this one",
-            number::format_percent(*ratio)
-        ),
-        [first, .., last] => format!(
-            "; {} other published results reach {}–{} % of this one",
-            ratios.len(),
-            number::format_percent_number(*first),
-            number::format_percent_number(*last)
-        ),
+/// Names who published the figure: `the published figure`, `the figure of SemiAnalysis`.
+fn describe_published(expectation: &Expectation) -> String {
+    match (expectation.kind, &expectation.source) {
+        (ExpectationKind::Official, _) => "the published figure".to_owned(),
+        (ExpectationKind::Guide, _) => "the guide's figure".to_owned(),
+        (ExpectationKind::ThirdParty, Some(source)) => format!("the figure of {source}"),
+        (ExpectationKind::ThirdParty, None) => "a third party's figure".to_owned(),
     }
 }
 

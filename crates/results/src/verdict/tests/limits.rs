@@ -103,3 +103,21 @@ fn a_limit_on_a_missing_figure() {
         Outcome::Invalid
     );
 }
+
+/// It is published and has a limit: it is one violation nevertheless.
+#[test]
+fn a_missing_figure_is_reported_once() {
+    let limit = Limit {
+        min: Some(1.0),
+        ..Limit::default()
+    };
+    let mut evidence = offline(&[100.0]).limited(TOKENS, limit);
+    evidence.trials[0].figures.clear();
+    let verdict = verdict(evidence);
+    assert_eq!(
+        verdict.sentence(),
+        "Offline performance: tokens_per_second is missing."
+    );
+    let rules = verdict.results[0].rules.iter();
+    assert_eq!(rules.filter(|rule| !rule.passed).count(), 1);
+}
