@@ -1,13 +1,19 @@
 //! One sentence on a batch.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 use retrial_document::measures::format;
 use retrial_results::verdict::Outcome;
-use retrial_results::verdict::claim::ClaimOutcome;
+use retrial_results::verdict::claim::{ClaimOutcome, summarize_claims};
 
-/// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`
+/// `2 of 3 claims contradicted.` Cells are counted where there is no claim, or one has no figure.
 pub(super) fn summarize_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
+    let is_complete =
+        |cell: &Option<Outcome>| matches!(cell, Some(Outcome::Reproduced | Outcome::Measured));
+    let of_claims = summarize_claims(claims);
+    if !claims.is_empty() && cells.iter().all(is_complete) {
+        return of_claims;
+    }
     let mut words = count_by_outcome(Outcome::ALL, |outcome| {
         cells.iter().filter(|cell| **cell == Some(*outcome)).count()
     });
@@ -19,20 +25,9 @@ pub(super) fn summarize_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]
         words.push("nothing was run".to_owned());
     }
     let cells = format::format_count(cells.len(), "cell");
-    let mut sentence = format!("{cells}: {}.", words.join(", "));
-    if !claims.is_empty() {
-        let outcomes = [
-            ClaimOutcome::Supported,
-            ClaimOutcome::Contradicted,
-            ClaimOutcome::NotDecided,
-        ];
-        let counts = count_by_outcome(outcomes, |outcome| {
-            claims.iter().filter(|claim| *claim == outcome).count()
-        });
-        let claims = format::format_count(claims.len(), "claim");
-        let _ = write!(sentence, " {claims}: {}.", counts.join(", "));
-    }
-    sentence
+    format!("{cells}: {}. {of_claims}", words.join(", "))
+        .trim_end()
+        .to_owned()
 }
 
 /// `4 measured`, `1 failed`: those of which there are any.

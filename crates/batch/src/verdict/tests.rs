@@ -137,23 +137,23 @@ fn claim_outcomes_and_sentences() {
         .collect();
     insta::assert_snapshot!(claims.join("\n"), @r#"
 7.1.1 is faster than 6.4.1: supported
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required.
+  1.201 × (120.097 against 99.9975 tokens/s), at least 1.200 × (95 %, 5 pairs of trials).
 7.1.1 is faster than 6.4.1 by 15%: supported
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.150 is required.
+  1.201 × (120.097 against 99.9975 tokens/s), at least 1.200 × (95 %, 5 pairs of trials).
 7.1.1 is faster than 6.4.1 by 20%: not decided
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: not decided; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.200 is required; about 4 more trials of each would decide.
+  1.201 × (120.097 against 99.9975 tokens/s), at least 1.200 × (95 %, 5 pairs of trials); above 1.200 required; about 4 more trials of each would decide.
 7.1.1 is faster than 6.4.1 by 30%: contradicted
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: contradicted; its speed is at most 1.203 at one-sided 95 % confidence (5 pairs of trials); above 1.300 is required.
+  1.201 × (120.097 against 99.9975 tokens/s), at most 1.203 × (95 %, 5 pairs of trials); above 1.300 required.
 6.4.1 is not slower than 7.1.1 by more than 5%: contradicted
-  Offline tokens_per_second: rocm=6.4.1's 99.9975 tokens/s is 0.833 of rocm=7.1.1's 120.097 tokens/s: contradicted; its speed is at most 0.834 at one-sided 95 % confidence (5 pairs of trials); at least 0.950 is required.
+  0.833 × (99.9975 against 120.097 tokens/s), at most 0.834 × (95 %, 5 pairs of trials); at least 0.950 required.
 7.1.1 is as fast as 6.4.1: contradicted
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: contradicted; its speed is at least 1.200 and at most 1.203, each at one-sided 95 % confidence (5 pairs of trials); 0.980 to 1.020 is required.
+  1.201 × (120.097 against 99.9975 tokens/s), between 1.200 and 1.203 × (95 %, 5 pairs of trials); 0.980 to 1.020 required.
 rtx4090 is faster than 7.1.1: supported
-  Offline tokens_per_second: rtx4090's 199.999 tokens/s is 1.665 of rocm=7.1.1's 120.097 tokens/s: supported; its speed is at least 1.652 at one-sided 95 % confidence (5 trials each); above 1.000 is required.
+  1.665 × (199.999 against 120.097 tokens/s), at least 1.652 × (95 %, 5 trials each).
 the gap to rtx4090 is smaller with 7.1.1 than with 6.4.1 by 10%: supported
-  Offline tokens_per_second: rtx4090 is 1.665 of rocm=7.1.1 and 2.000 of rocm=6.4.1: supported; the gap with the first is at most 0.834 at one-sided 95 % confidence (5 pairs of trials); below 0.900 is required.
+  Offline tokens_per_second: rtx4090 is 1.665 of rocm=7.1.1 and 2.000 of rocm=6.4.1: the gap with the first is at most 0.834 (95 %, 5 pairs of trials).
 the gap to rtx4090 is smaller with 6.4.1 than with 7.1.1: contradicted
-  Offline tokens_per_second: rtx4090 is 2.000 of rocm=6.4.1 and 1.665 of rocm=7.1.1: contradicted; the gap with the first is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); below 1.000 is required.
+  Offline tokens_per_second: rtx4090 is 2.000 of rocm=6.4.1 and 1.665 of rocm=7.1.1: the gap with the first is at least 1.200 (95 %, 5 pairs of trials); below 1.000 required.
 the gap to 6.4.1 is smaller with rtx4090 than with 7.1.1: contradicted
   Offline tokens_per_second: rocm=6.4.1 is 0.500 of rtx4090 and 0.833 of rocm=7.1.1: it is not ahead of rocm=7.1.1, and there is no gap.
 7.1.1 is accurate: not decided
@@ -293,7 +293,7 @@ not decided: Not compared: rtx4090 has no result.
     assert_eq!(verdict.cells[1].sentence, "It was not run.");
     assert_eq!(
         verdict.sentence,
-        "3 cells: 1 measured, 1 failed, 1 without a result. 3 claims: 3 not decided."
+        "3 cells: 1 measured, 1 failed, 1 without a result. 3 of 3 claims not decided."
     );
     assert_eq!(verdict.exit_code, ExitCode::StepFailed);
 }
@@ -324,7 +324,7 @@ fn a_claim_over_several_cards() {
     insta::assert_snapshot!(both.sentence, @"Both parts hold, at 1.201 to 2.000.");
     let mixed = claim(&[90.0, 91.0, 89.0, 90.5, 89.5]);
     assert_eq!(mixed.outcome, ClaimOutcome::Contradicted);
-    insta::assert_snapshot!(mixed.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required."#);
+    insta::assert_snapshot!(mixed.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): 0.900 × (89.9972 against 99.9975 tokens/s), at most 0.901 × (95 %, 5 pairs of trials); above 1.000 required."#);
 }
 
 /// A cell whose first run has a ROUGE-1, which has to be 44 at least.
@@ -366,8 +366,8 @@ fn a_single_accuracy_run_is_exact() {
     insta::assert_snapshot!(claims.join("\n"), @r#"
 supported: rocm=7.1.1 Offline: accurate: ROUGE1 44.4; required at least 44.
 contradicted: rocm=6.4.1 Offline: not accurate: ROUGE1 43; required at least 44.
-supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is at least 1.033 at one-sided 95 % confidence (one trial each); above 1.000 is required.
-supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is at least 1.033 and at most 1.033, each at one-sided 95 % confidence (one trial each); 0.950 to 1.053 is required.
+supported: 1.033 × (44.4 against 43), at least 1.033 × (95 %, one trial each).
+supported: 1.033 × (44.4 against 43), between 1.033 and 1.033 × (95 %, one trial each).
 "#);
     assert_eq!(verdict.claims[0].parts[0].mode, Mode::Accuracy);
 }

@@ -5,7 +5,7 @@ mod trials;
 
 use itertools::Itertools as _;
 
-use super::claim::ClaimVerdict;
+use super::claim::{ClaimOutcome, ClaimVerdict, summarize_claims};
 use super::compare::PublishedFigureTrials;
 use super::qualify::MAX_PLAUSIBLE_RATIO;
 use super::{Judgement, Noise, Outcome, ResultVerdict, UNKNOWN_DIRECTION, number};
@@ -168,35 +168,20 @@ pub(crate) fn describe_run(
     claims: &[ClaimVerdict],
 ) -> RunSentences {
     let of_results = describe_results(outcome, results);
+    let outcomes: Vec<ClaimOutcome> = claims.iter().map(|claim| claim.outcome).collect();
+    let is_valid = outcome < Outcome::Invalid;
     let worst = claims.iter().max_by_key(|claim| claim.outcome);
     let deciding = worst.filter(|claim| Outcome::from(claim.outcome) > outcome);
     RunSentences {
         headline: Some(of_results.headline)
             .into_iter()
+            .chain(is_valid.then(|| summarize_claims(&outcomes)))
             .filter(|words| !words.is_empty())
-            .chain(describe_claim_counts(claims).filter(|_| outcome < Outcome::Invalid))
             .join(" "),
         detail: deciding.map_or(of_results.detail, |claim| {
             format!("{}: {}", claim.claim, claim.sentence)
         }),
     }
-}
-
-/// `2 of 3 claims are contradicted.`, `Both claims are supported.`
-fn describe_claim_counts(claims: &[ClaimVerdict]) -> Option<String> {
-    let worst = claims.iter().map(|claim| claim.outcome).max()?;
-    let of_worst = claims.iter().filter(|claim| claim.outcome == worst);
-    Some(match (of_worst.count(), claims.len()) {
-        (_, 1) => format!("The claim is {worst}."),
-        (number, count) if number == count => {
-            format!(
-                "{} are {worst}.",
-                format::format_both_or_all(count, "claim")
-            )
-        }
-        (1, count) => format!("1 of {count} claims is {worst}."),
-        (number, count) => format!("{number} of {count} claims are {worst}."),
-    })
 }
 
 /// Describes the outcome of a run's results.

@@ -24,15 +24,15 @@ fn consistency_is_judged_by_scatter() {
     let verdict = two(&claims, &LOOSE, &CALM);
     insta::assert_snapshot!(render(&verdict), @r#"
 7.1.1 is more consistent than 6.4.1: supported
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's is at least 9.312 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: the other's is at least 9.312 times its own (95 %, 6 trials each).
 7.1.1 is more consistent than 6.4.1 by 50%: supported
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's is at least 9.312 times its own at one-sided 95 % confidence (6 trials each); above 1.500 is required.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: the other's is at least 9.312 times its own (95 %, 6 trials each).
 6.4.1 is more consistent than 7.1.1: contradicted
-  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: contradicted; the other's is at most 0.107 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
+  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: the other's is at most 0.107 times its own (95 %, 6 trials each); above 1.000 required.
 7.1.1 is less consistent than 6.4.1: contradicted
-  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: contradicted; the other's is at most 0.107 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
+  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: the other's is at most 0.107 times its own (95 %, 6 trials each); above 1.000 required.
 7.1.1 is more consistent than rtx4090: not decided
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rtx4090's by 0.335 %: not decided; the other's is at least 0.672 times its own at one-sided 95 % confidence (6 and 5 trials); above 1.000 is required; one more trial of each would decide.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rtx4090's by 0.335 %: the other's is at least 0.672 times its own (95 %, 6 and 5 trials); above 1.000 required; one more trial of each would decide.
 "#);
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.statistic, Statistic::Scatter);
@@ -42,7 +42,7 @@ fn consistency_is_judged_by_scatter() {
     let verdict = two(&claims[..1], &LOOSE[..4], &CALM[..4]);
     insta::assert_snapshot!(render(&verdict), @r#"
 7.1.1 is more consistent than 6.4.1: not decided
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.173 %, rocm=6.4.1's by 5.048 %: not decided; at least one more trial of each is needed.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.173 %, rocm=6.4.1's by 5.048 %: at least one more trial of each is needed.
 "#);
     let drift = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
     let verdict = two(&claims[..1], &drift, &CALM);
@@ -82,19 +82,19 @@ fn an_exception_needs_one_part_that_does_not_hold() {
     let mixed = cards(&claims, [&SLOW, &SLOW, &FAST, &slower]);
     insta::assert_snapshot!(render(&mixed), @r#"
 7.1.1 is not always faster than 6.4.1: supported
-  1 of 2 parts are exceptions. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9977 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: supported; its speed is at most 0.900 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception.
+  1 of 2 parts are exceptions. Offline tokens_per_second (gpu=r9700): 0.900 × (89.9977 against 99.9975 tokens/s), at most 0.900 × (95 %, 5 pairs of trials); above 1.000 would not be an exception.
 7.1.1 is not always faster than 6.4.1 by 30%: supported
-  2 of 2 parts are exceptions. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: supported; its speed is at most 1.203 at one-sided 95 % confidence (5 pairs of trials); above 1.300 would not be an exception.
+  2 of 2 parts are exceptions. Offline tokens_per_second (gpu=w7900): 1.201 × (120.097 against 99.9975 tokens/s), at most 1.203 × (95 %, 5 pairs of trials); above 1.300 would not be an exception.
 "#);
     let none = cards(&claims[..1], [&SLOW, &SLOW, &FAST, &FASTEST]);
     insta::assert_snapshot!(render(&none), @r#"
 7.1.1 is not always faster than 6.4.1: contradicted
-  No part is an exception. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: contradicted; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception.
+  No part is an exception. Offline tokens_per_second (gpu=w7900): 1.201 × (120.097 against 99.9975 tokens/s), at least 1.200 × (95 %, 5 pairs of trials); above 1.000 would not be an exception.
 "#);
     let open = cards(&claims[..1], [&SLOW, &SLOW, &FAST, &SLOW]);
     insta::assert_snapshot!(render(&open), @r#"
 7.1.1 is not always faster than 6.4.1: not decided
-  No exception is shown, 1 of 2 parts undecided. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 99.9975 tokens/s is 1.000 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: not decided; its speed is at most 1.001 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception; one more trial of each would decide.
+  No exception is shown, 1 of 2 parts undecided. Offline tokens_per_second (gpu=r9700): 1.000 × (99.9975 against 99.9975 tokens/s), at most 1.001 × (95 %, 5 pairs of trials); above 1.000 would not be an exception; one more trial of each would decide.
 "#);
 }
 
@@ -111,11 +111,11 @@ fn gains_are_compared_with_each_other() {
     let verdict = cards(&claims, [&SLOW, &half, &FASTEST, &third]);
     insta::assert_snapshot!(render(&verdict), @r#"
 the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700: supported
-  Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: supported; their ratio is at least 1.325 at one-sided 95 % confidence (5 and 5 trials at the end of each step); above 1.000 is required.
+  Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: their ratio is at least 1.325 (95 %, 5 and 5 trials at the end of each step).
 the gain from 6.4.1 to 7.1.1 is smaller with w7900 than with r9700: contradicted
-  Offline gain in tokens_per_second: 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700, and 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900: contradicted; their ratio is at most 0.754 at one-sided 95 % confidence (5 and 5 trials at the end of each step); above 1.000 is required.
+  Offline gain in tokens_per_second: 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700, and 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900: their ratio is at most 0.754 (95 %, 5 and 5 trials at the end of each step); above 1.000 required.
 the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700 by 50%: contradicted
-  Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: contradicted; their ratio is at most 1.340 at one-sided 95 % confidence (5 and 5 trials at the end of each step); above 1.500 is required.
+  Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: their ratio is at most 1.340 (95 %, 5 and 5 trials at the end of each step); above 1.500 required.
 "#);
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.gaps.len(), 2);
@@ -123,7 +123,7 @@ the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700 by 50%: contra
     let single = cards(&claims[..1], [&SLOW, &half[..1], &FASTEST, &third[..1]]);
     insta::assert_snapshot!(render(&single), @r#"
 the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700: supported
-  Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: supported; their ratio is at least 1.310 at one-sided 95 % confidence (5 and 1 trials at the end of each step); above 1.000 is required.
+  Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: their ratio is at least 1.310 (95 %, 5 and 1 trials at the end of each step).
 "#);
 }
 

@@ -30,16 +30,18 @@ pub fn judge_claims(claims: Vec<TestedClaim>, alpha: f64) -> Vec<ClaimVerdict> {
     });
     let open = decisions.iter().filter(|decided| !**decided).count();
     let mut decided = decisions.into_iter();
-    let mut finished = |part_test: PartTest| {
+    let mut finished = |part_test: PartTest, is_only_part: bool| {
         let outcome = if part_test.shares_error() && !decided.next().unwrap_or(false) {
             ClaimOutcome::NotDecided
         } else {
             part_test.outcome(alpha)
         };
-        finish_part(part_test, outcome, alpha, open)
+        finish_part(part_test, outcome, alpha, open, is_only_part)
     };
     let verdicts = claims.into_iter().map(|claim| {
-        let parts: Vec<ClaimPart> = claim.tests.into_iter().map(&mut finished).collect();
+        let is_only_part = claim.tests.len() == 1;
+        let tests = claim.tests.into_iter();
+        let parts: Vec<ClaimPart> = tests.map(|test| finished(test, is_only_part)).collect();
         let outcome = combined_outcome(claim.not_always, &parts);
         ClaimVerdict {
             claim: claim.text,
@@ -54,7 +56,13 @@ pub fn judge_claims(claims: Vec<TestedClaim>, alpha: f64) -> Vec<ClaimVerdict> {
 
 /// Completes a part with its outcome, bounds and sentence. `open` is the number of tests that share the error with it
 /// while none of them is decided.
-fn finish_part(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
+fn finish_part(
+    mut tested: PartTest,
+    outcome: ClaimOutcome,
+    alpha: f64,
+    open: usize,
+    is_only_part: bool,
+) -> ClaimPart {
     let difference = match &tested.test {
         DecisionMethod::Ratio(difference) => Some((difference, 1.0)),
         DecisionMethod::Gap(gap) => Some((&gap.between, -1.0)),
@@ -74,7 +82,7 @@ fn finish_part(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: us
             part.more_trials = claim.map(|claim| difference.more_trials(claim, margin, shared));
         }
     }
-    tested.part.sentence = sentence::describe_part(&tested, alpha);
+    tested.part.sentence = sentence::describe_part(&tested, alpha, is_only_part);
     let uncorrected = tested.outcome(alpha);
     if outcome == ClaimOutcome::NotDecided && uncorrected != outcome {
         let _ = write!(

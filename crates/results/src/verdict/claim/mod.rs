@@ -17,3 +17,4 @@ pub use gap::GapTest;
 pub use judge::{TestedClaim, judge_claims};
 pub use model::{ClaimOutcome, ClaimPart, ClaimVerdict, Gap, RequiredRatio, Statistic};
 pub use part::{DecisionMethod, PartTest};
+pub use sentence::summarize_claims;

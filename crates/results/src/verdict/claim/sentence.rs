@@ -1,4 +1,4 @@
-//! One sentence on each part and each claim.
+//! One sentence on each part, each claim and all claims.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use crate::verdict::{MoreTrials, number};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Better, Claim, Mode};
 
-/// Describes the result of a part.
-pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
+/// Describes the result of a part, which is the only one of its claim or one of several.
+pub(super) fn describe_part(tested: &PartTest, alpha: f64, is_only_part: bool) -> String {
     let part = &tested.part;
     match &tested.test {
         DecisionMethod::NotTestable(reason) if part.scenario.is_empty() => {
@@ -59,11 +59,17 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
                 describe_evidence(part, alpha),
             )
         }
-        DecisionMethod::Ratio(_) => format!(
-            "{}: {}.",
-            compare_values(part),
-            describe_evidence(part, alpha)
-        ),
+        DecisionMethod::Ratio(_) => {
+            // The claim itself says what a single part is about.
+            let prefix = if is_only_part {
+                String::new()
+            } else {
+                part_prefix(part)
+            };
+            let values = compare_values(part).into_iter();
+            let evidence = describe_evidence(part, alpha);
+            format!("{prefix}{}.", join(values.chain([evidence]), ", "))
+        }
         DecisionMethod::Gap(gap) => {
             let words = |gap: &Gap| {
                 Some(format!(
@@ -106,80 +112,60 @@ fn part_prefix(part: &ClaimPart) -> String {
     )
 }
 
-/// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`
-fn compare_values(part: &ClaimPart) -> String {
-    let (Some(ratio), Some(baseline)) = (part.ratio, part.baseline.as_ref()) else {
-        return part_prefix(part);
-    };
+/// `1.020 × (1,020 against 1,000 tokens/s)`; of times, `1.020 × as fast (9.8 against 10 ms)`
+fn compare_values(part: &ClaimPart) -> Option<String> {
+    let (ratio, baseline) = (part.ratio?, part.baseline.as_ref()?);
     let (ours, theirs) = (
         part.candidate.value.unwrap_or(f64::NAN),
         baseline.value.unwrap_or(f64::NAN),
     );
-    format!(
-        "{}{}'s {} is {} of {}'s {}",
-        part_prefix(part),
-        part.candidate.subject,
-        number::format_figure(ours, &part.unit),
-        // Better is above 1, whichever way the figure goes.
-        number::format_ratio(match part.better {
-            Better::Higher => ratio,
-            Better::Lower => ours / theirs,
-        }),
-        baseline.subject,
-        number::format_figure_like(theirs, &part.unit, ours),
-    )
+    // Better is above 1, whichever way the figure goes.
+    let meaning = match (part.better, part.mode) {
+        (Better::Higher, _) => "",
+        (Better::Lower, Mode::Performance) => " as fast",
+        (Better::Lower, _) => " as good",
+    };
+    let (factor, _) = number::display_scale(&part.unit, theirs);
+    Some(format!(
+        "{} ×{meaning} ({} against {})",
+        number::format_ratio(ratio),
+        number::format_grouped(ours * factor),
+        number::format_figure(theirs, &part.unit),
+    ))
 }
 
-/// Describes the decision, and what it rests on.
+/// Describes the bound, and what it rests on; what would be required, unless the claim is supported.
 fn describe_evidence(part: &ClaimPart, alpha: f64) -> String {
     let at = number::format_percent(1.0 - alpha);
-    let quantity = match (part.statistic, part.mode) {
-        (Statistic::Gap, _) => "the gap with the first is",
-        (Statistic::Gain, _) => "their ratio is",
-        (Statistic::Scatter, _) => "the other's is",
-        (Statistic::Value, Mode::Performance) if part.better == Better::Lower => {
-            "the inverse ratio is"
-        }
-        (Statistic::Value, Mode::Performance) => "its speed is",
-        (Statistic::Value, _) => "it is",
+    let (quantity, times) = match part.statistic {
+        Statistic::Gap => ("the gap with the first is ", ""),
+        Statistic::Gain => ("their ratio is ", ""),
+        Statistic::Scatter => ("the other's is ", " times its own"),
+        Statistic::Value => ("", " ×"),
     };
     let Some(bounds) = part.bounds else {
         if matches!(part.statistic, Statistic::Scatter | Statistic::Gain) {
-            let more = part
-                .more_trials
-                .map(describe_more_trials)
-                .unwrap_or_default();
-            return format!("{}; {more}", part.outcome);
+            let more = part.more_trials.map(describe_more_trials);
+            return more.unwrap_or_else(|| part.outcome.to_string());
         }
         return match part.candidate.trials.len() {
             1 => "one trial, with unknown noise".to_owned(),
             _ => "two trials that are further apart than the assumed noise allows".to_owned(),
         };
     };
+    let bound = describe_bound(part, bounds.lower, bounds.upper);
     let basis = describe_basis(part);
+    let mut text = format!("{quantity}{bound}{times} ({at}, {basis})");
     let required = describe_required(part);
-    let more = match (part.outcome, part.more_trials) {
-        (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", describe_more_trials(more)),
-        _ => String::new(),
-    };
-    let times = if part.statistic == Statistic::Scatter {
-        " times its own"
-    } else {
-        ""
-    };
-    let within = format!(
-        "{}{times}",
-        describe_bound(part, bounds.lower, bounds.upper)
-    );
-    format!(
-        "{}; {quantity} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
-        part.outcome,
-        if part.required.negated {
-            "would not be an exception"
-        } else {
-            "is required"
-        },
-    )
+    if part.required.negated {
+        let _ = write!(text, "; {required} would not be an exception");
+    } else if part.outcome != ClaimOutcome::Supported {
+        let _ = write!(text, "; {required} required");
+    }
+    if let (ClaimOutcome::NotDecided, Some(more)) = (part.outcome, part.more_trials) {
+        let _ = write!(text, "; {}", describe_more_trials(more));
+    }
+    text
 }
 
 /// The bound that decides, or both.
@@ -188,7 +174,7 @@ fn describe_bound(part: &ClaimPart, lower: f64, upper: f64) -> String {
     match part.is_decided_by_lower_bound() {
         Some(true) => format!("at least {lower}"),
         Some(false) => format!("at most {upper}"),
-        None => format!("at least {lower} and at most {upper}, each"),
+        None => format!("between {lower} and {upper}"),
     }
 }
 
@@ -288,6 +274,35 @@ pub(super) fn summarize_claim(
         ClaimOutcome::NotDecided => {
             let holds = with_outcome(ClaimOutcome::Supported).count();
             format!("{holds} of {count} parts hold, {decides} undecided. {first}")
+        }
+    }
+}
+
+/// `2 of 3 claims contradicted.`; empty without a claim.
+pub fn summarize_claims(claims: &[ClaimOutcome]) -> String {
+    let count_of = |outcome: &ClaimOutcome| claims.iter().filter(|claim| *claim == outcome).count();
+    match claims {
+        [] => String::new(),
+        [only] => format!("The claim is {only}."),
+        _ if count_of(&ClaimOutcome::Supported) == claims.len() => {
+            format!(
+                "{} supported.",
+                format::format_both_or_all(claims.len(), "claim")
+            )
+        }
+        _ => {
+            let open = [ClaimOutcome::Contradicted, ClaimOutcome::NotDecided];
+            let counted = open
+                .into_iter()
+                .map(|outcome| (count_of(&outcome), outcome));
+            let some = counted.filter(|(count, _)| *count > 0);
+            let words = some
+                .enumerate()
+                .map(|(position, (count, outcome))| match position {
+                    0 => format!("{count} of {} claims {outcome}", claims.len()),
+                    _ => format!("{count} {outcome}"),
+                });
+            format!("{}.", join(words, ", "))
         }
     }
 }
