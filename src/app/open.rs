@@ -7,8 +7,10 @@ use crate::app::options::GlobalOptions;
 use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_host::model::HostView;
+use retrial_plan::Plan;
 use retrial_readings::sanitize;
 use retrial_store::RecordDirectory;
+use retrial_store::error::RecordKind;
 use retrial_store::import::ImportOrigin;
 use retrial_store::{Home, RunDirectory, StoreError};
 
@@ -18,8 +20,11 @@ pub enum RunOrBatch {
     Batch(RecordDirectory),
 }
 
-/// Finds a run or a batch by its id, a part of it, a path, or `last` (a run).
+/// Finds a run or a batch by its id, a part of it, a path, or `last`: that of the last command.
 pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
+    if name == "last" {
+        return find_last(home);
+    }
     let path = Path::new(name);
     let is_batch = name.contains('/') && path.join("batch.json").exists();
     if is_batch
@@ -32,7 +37,7 @@ pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure>
         return Ok(RunOrBatch::Batch(home.find_batch(name)?));
     }
     match home.find_run(name) {
-        Err(StoreError::NoSuch { matches: 0, .. }) if !name.is_empty() && name != "last" => {
+        Err(StoreError::NoSuch { matches: 0, .. }) if !name.is_empty() => {
             match home.find_batch(name) {
                 Ok(batch) => Ok(RunOrBatch::Batch(batch)),
                 Err(error @ StoreError::NoSuch { matches: 2.., .. }) => Err(error.into()),
@@ -42,6 +47,21 @@ pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure>
         }
         run => Ok(RunOrBatch::Run(run?)),
     }
+}
+
+/// Finds the run or the batch of the last command: of a batch's runs, the batch.
+fn find_last(home: &Home) -> Result<RunOrBatch, Failure> {
+    let run_start = home.last_started(RecordKind::Run).map(|(start, _)| start);
+    let batch_start = home.last_started(RecordKind::Batch).map(|(start, _)| start);
+    if batch_start > run_start {
+        return Ok(RunOrBatch::Batch(home.find_batch("last")?));
+    }
+    let run = home.find_run("last")?;
+    let plan: Option<Plan> = run.read_json("plan.json").ok();
+    let position = plan.and_then(|plan| plan.batch);
+    // The batch of an imported run is elsewhere.
+    let batch = position.and_then(|position| home.find_batch(&position.id).ok());
+    Ok(batch.map_or(RunOrBatch::Run(run), RunOrBatch::Batch))
 }
 
 /// Returns the run or batch that a path or a name refers to; none if it is a folder that is neither.
@@ -88,4 +108,59 @@ pub fn refuse_imported(run: &RunDirectory) -> Result<(), Failure> {
 /// Connects to the engine that `--engine`, the environment or Docker's context selects.
 pub async fn connect_engine(global: &GlobalOptions) -> Result<DockerEngine, Failure> {
     Ok(DockerEngine::connect(global.engine.as_deref()).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn plant(home: &Home, kind: RecordKind, id: &str, minute: u32) {
+        let parent = match kind {
+            RecordKind::Run => home.runs_directory(),
+            RecordKind::Batch => home.batches_directory(),
+        };
+        fs::create_dir_all(parent.join(id)).unwrap();
+        let line = format!("{{\"time\":\"2026-11-21T12:{minute:02}:00Z\"}}\n");
+        fs::write(parent.join(id).join("journal.jsonl"), line).unwrap();
+    }
+
+    fn last(home: &Home) -> String {
+        match find_run_or_batch(home, "last") {
+            Ok(RunOrBatch::Run(run)) => format!("run {}", run.id()),
+            Ok(RunOrBatch::Batch(batch)) => format!("batch {}", batch.id()),
+            Err(failure) => failure.to_error().to_string(),
+        }
+    }
+
+    #[test]
+    fn last_is_the_batch_whose_run_started_last() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::from_root(directory.path().to_owned());
+        assert!(last(&home).contains("there are no runs yet"));
+        plant(&home, RecordKind::Run, "single", 1);
+        assert_eq!(last(&home), "run single");
+        plant(&home, RecordKind::Batch, "all", 2);
+        assert_eq!(last(&home), "batch all");
+        let (host, options) = (HostView::default(), retrial_plan::PlanOptions::default());
+        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b }\nimage: debian\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: 'speed: ${number}' } } } } }\n";
+        let source = retrial_recipe::Source::new("r.yaml", text.to_owned());
+        let resolved =
+            retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
+        let recipe = resolved.unwrap().recipe;
+        let origin = retrial_plan::build::RecipeOrigin::default();
+        let mut plan = retrial_plan::build_plan(&recipe, &origin, &options, &host).unwrap();
+        plan.batch = Some(retrial_plan::step::BatchPosition {
+            id: "all".to_owned(),
+            cell: "c".to_owned(),
+            trial: 1,
+        });
+        plant(&home, RecordKind::Run, "inner", 3);
+        let inner = home.find_run("inner").unwrap();
+        inner.record().write_json("plan.json", &plan).unwrap();
+        assert_eq!(last(&home), "batch all");
+        plant(&home, RecordKind::Run, "later", 4);
+        assert_eq!(last(&home), "run later");
+    }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::error::{RecordKind, StoreError};
 use super::files::create_private_directory;
 use super::lookup;
@@ -113,6 +115,14 @@ impl Home {
     pub fn find_run(&self, query: &str) -> Result<RunDirectory, StoreError> {
         lookup::find_record(RecordKind::Run, &self.runs_directory(), query)
             .map(RunDirectory::from_path)
+    }
+
+    /// Returns the start of the record of this kind that started last, and its id.
+    pub fn last_started(&self, kind: RecordKind) -> Option<(Timestamp, String)> {
+        lookup::find_last_started(&match kind {
+            RecordKind::Run => self.runs_directory(),
+            RecordKind::Batch => self.batches_directory(),
+        })
     }
 
     /// Finds a batch as [`Self::find_run`] does a run.

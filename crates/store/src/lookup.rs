@@ -9,11 +9,16 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use retrial_document::measures::format::join_first;
+
 use super::error::{RecordKind, StoreError};
 use super::files::{PRIVATE_DIRECTORY_MODE, create_private_directory};
 
 /// The file that identifies the directory of a run or a batch.
 const JOURNAL_FILE: &str = "journal.jsonl";
+
+/// The most runs or batches that an error lists, the newest first.
+const MAX_LISTED: usize = 10;
 
 /// Creates a directory with a new id: time, name, and four digits.
 pub(super) fn create_record_directory(
@@ -64,7 +69,7 @@ fn list_names(parent: &Path) -> Vec<String> {
 }
 
 /// The one that started last. Of ten thousand, only those journals are opened whose names do not rule them out.
-fn find_last_started(parent: &Path) -> Option<String> {
+pub(super) fn find_last_started(parent: &Path) -> Option<(Timestamp, String)> {
     let names = list_names(parent).into_iter();
     let mut dated: Vec<(Timestamp, String)> = names
         .map(|name| (latest_possible_start(&name).unwrap_or(Timestamp::MAX), name))
@@ -80,7 +85,7 @@ fn find_last_started(parent: &Path) -> Option<String> {
         }
         latest = latest.max(read_start_time(parent, &name).map(|started| (started, name)));
     }
-    latest.map(|(_, name)| name)
+    latest
 }
 
 /// The latest possible start for a name: names have the local time of their creation, at most twelve hours
@@ -113,7 +118,8 @@ pub(super) fn find_record(
     let ids = list_names(parent);
     let is_part = |id: &&String| !query.is_empty() && id.contains(query);
     let matches: Vec<String> = if query == "last" {
-        find_last_started(parent).into_iter().collect()
+        let last = find_last_started(parent);
+        last.map(|(_, id)| id).into_iter().collect()
     } else if let Some(id) = ids.iter().find(|id| *id == query).filter(is_record) {
         vec![id.clone()]
     } else {
@@ -131,12 +137,16 @@ pub(super) fn find_record(
     {
         return Err(StoreError::io("open", parent)(error));
     }
-    let newest_ids = ids.iter().rev().filter(is_record).take(5).cloned();
+    let newest_ids = ids.iter().rev().filter(is_record).take(MAX_LISTED).cloned();
     let latest: Vec<String> = newest_ids.collect();
-    let help = match (&matches[..], &latest[..]) {
-        ([], []) => format!("there are no {} yet", kind.plural()),
-        ([], latest) => format!("the latest are: {}", latest.join(", ")),
-        (matches, _) => format!("that could be: {}", matches.join(", ")),
+    let help = if matches.is_empty() && latest.is_empty() {
+        format!("there are no {} yet", kind.plural())
+    } else if matches.is_empty() {
+        format!("the latest are: {}", latest.join(", "))
+    } else {
+        let newest_first: Vec<&str> = matches.iter().rev().map(String::as_str).collect();
+        let listed = join_first(&newest_first, MAX_LISTED);
+        format!("that could be: {listed}")
     };
     Err(StoreError::NoSuch {
         kind,
@@ -242,6 +252,22 @@ mod tests {
             "2026-11-21T12:00:00Z",
         );
         fs::create_dir(runs.join("20261121-120000-two-0002")).unwrap();
+        for number in 3..15 {
+            plant(
+                runs,
+                &format!("20261122-120000-many-00{number:02}"),
+                "2026-11-22T12:00:00Z",
+            );
+        }
+        let error = found(runs, "many");
+        assert!(
+            error.contains("that could be: 20261122-120000-many-0014, "),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("-many-0005 and 2 more"),
+            "ten are listed: {error}"
+        );
         assert_eq!(found(runs, "more"), "20261121-120000-one-0001-more");
         let exact = "20261121-120000-one-0001";
         assert_eq!(found(runs, exact), exact);
