@@ -56,7 +56,12 @@ fn list_runs(global: &GlobalOptions, arguments: &RunsArguments) {
             runs::no_match_message(global)
         });
     } else {
-        let document = content::runs::runs_document(&rows, &TimeZone::system());
+        let zone = TimeZone::system();
+        let document = if arguments.flat {
+            content::runs::runs_document(&rows, &zone)
+        } else {
+            content::runs::grouped_runs_document(&rows, &zone)
+        };
         if global.output == OutputFormat::Markdown {
             terminal::print_text(&markdown::render_markdown(&document));
         } else {

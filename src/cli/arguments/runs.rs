@@ -20,6 +20,9 @@ pub struct RunsArguments {
     /// Sort by this property, ascending: the newest, slowest or best run is last
     #[arg(long, value_enum, default_value_t)]
     pub sort: SortKey,
+    /// List each run of a batch, instead of one row for the batch
+    #[arg(long)]
+    pub flat: bool,
     /// List only the last COUNT runs
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub limit: Option<NonZeroUsize>,

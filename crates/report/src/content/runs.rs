@@ -1,6 +1,6 @@
 //! A table of runs.
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -14,51 +14,138 @@ use retrial_results::verdict::{number, trademark_notice};
 /// Longer texts are cut.
 const MAX_CELL_LETTERS: usize = 48;
 
-/// The runs as a table; a narrow one omits the columns that can be looked up elsewhere.
+/// A row of the table: one run, or the runs of a batch.
+enum RunsRow<'a> {
+    Run(&'a RunSummary),
+    Batch(&'a str, Vec<&'a RunSummary>),
+}
+
+/// The runs as a table, a row for each: see [`runs_table`].
 pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
+    let each_run = rows.iter().map(RunsRow::Run);
+    runs_table(rows, each_run.collect(), zone)
+}
+
+/// The runs as a table, those of a batch in one row, at the place of the last one.
+pub fn grouped_runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
+    let batch_of = |row: &RunSummary| row.batch.as_ref().map(|batch| batch.id.clone());
+    let mut lines: Vec<RunsRow<'_>> = Vec::new();
+    for (position, row) in rows.iter().enumerate() {
+        let Some(batch) = &row.batch else {
+            lines.push(RunsRow::Run(row));
+            continue;
+        };
+        let is_of_batch = |other: &&RunSummary| batch_of(other).as_ref() == Some(&batch.id);
+        if !rows[position + 1..].iter().any(|other| is_of_batch(&other)) {
+            let runs = rows.iter().filter(is_of_batch).collect();
+            lines.push(RunsRow::Batch(&batch.id, runs));
+        }
+    }
+    runs_table(rows, lines, zone)
+}
+
+/// A narrow table omits the columns that can be looked up elsewhere.
+fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> Document {
     let notice = first_notice(rows);
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
     let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
     // A host that all have in common needs no column.
     let hosts = !rows.iter().map(|row| &row.host).all_equal();
-    let host = |row: &RunSummary| {
-        if hosts {
-            truncate_cell(&row.host)
-        } else {
-            String::new()
-        }
-    };
-    let ratio = |row: &RunSummary| row.deciding.as_ref()?.ratio.map(number::format_ratio);
-    let duration = |row: &RunSummary| {
-        row.duration_seconds()
-            .map(format::format_duration)
-            .unwrap_or_default()
-    };
     let measured = Column::number("figure").with_note(unverified_word(notice.is_some()));
-    let table = Table::builder("Runs", rows)
-        .head("run", |row| &row.id)
-        .status("outcome", |row| status_cell(row))
+    let table = Table::builder("Runs", lines)
+        .head("run", RunsRow::id)
+        .status("outcome", RunsRow::outcome)
         .column(Column::text("benchmark").omit_at_rank(3), |row| {
-            truncate_cell(&row.title)
+            truncate_cell(&row.last_run().title)
         })
         .column(Column::text("variant").omit_at_rank(4), |row| {
-            truncate_cell(&row.format_choices())
+            let choices = row.single().map(RunSummary::format_choices);
+            truncate_cell(&choices.unwrap_or_default())
         })
         .column(measured.omit_at_rank(5), |row| {
-            format_deciding_figure(row, scenarios)
+            let figure = row
+                .single()
+                .map(|run| format_deciding_figure(run, scenarios));
+            figure.unwrap_or_default()
         })
-        .column(Column::number("ratio").omit_at_rank(6), |row| {
-            ratio(row).unwrap_or_default()
+        .column(Column::text("started").omit_at_rank(6), |row| {
+            format_minute(row.started(), zone)
         })
-        .column(Column::text("started").omit_at_rank(0), |row| {
-            format_start(row, zone)
+        .column(Column::number("ratio").omit_at_rank(7), |row| {
+            let ratio = row.single().and_then(|run| run.deciding.as_ref()?.ratio);
+            ratio.map(number::format_ratio).unwrap_or_default()
         })
-        .column(Column::number("duration").omit_at_rank(1), |row| {
-            duration(row)
+        .column(Column::number("duration").omit_at_rank(0), |row| {
+            let seconds = row.duration_seconds().map(format::format_duration);
+            seconds.unwrap_or_default()
         })
-        .column(Column::text("host").omit_at_rank(2), |row| host(row));
+        .column(Column::text("host").omit_at_rank(1), |row| {
+            if hosts {
+                truncate_cell(&row.last_run().host)
+            } else {
+                String::new()
+            }
+        });
     let notice = verdict::notice_block(notice.as_deref());
     Document::new("", table.into_block().into_iter().chain(notice))
+}
+
+impl<'a> RunsRow<'a> {
+    fn runs(&self) -> &[&'a RunSummary] {
+        match self {
+            Self::Run(run) => std::slice::from_ref(run),
+            Self::Batch(_, runs) => runs,
+        }
+    }
+
+    /// The run, if the row has only one.
+    fn single(&self) -> Option<&'a RunSummary> {
+        match self {
+            Self::Run(run) => Some(run),
+            Self::Batch(..) => None,
+        }
+    }
+
+    /// The latest of its runs.
+    fn last_run(&self) -> &'a RunSummary {
+        match self {
+            Self::Run(run) => run,
+            Self::Batch(_, runs) => runs[runs.len() - 1],
+        }
+    }
+
+    fn id(&self) -> String {
+        match self {
+            Self::Run(run) => run.id.clone(),
+            Self::Batch(id, _) => (*id).to_owned(),
+        }
+    }
+
+    /// The outcome of a run; of a batch, how many runs have which.
+    fn outcome(&self) -> TableCell {
+        match self {
+            Self::Run(run) => status_cell(run),
+            Self::Batch(_, runs) => {
+                let words = runs.iter().map(|run| run.state_word()).counts();
+                let counts = words.into_iter().sorted();
+                let counts = counts.map(|(word, count)| format!("{count} {word}"));
+                let runs = format::format_count(runs.len(), "run");
+                format!("{runs}: {}", join(counts, ", ")).into()
+            }
+        }
+    }
+
+    /// The start of the first of its runs.
+    fn started(&self) -> Option<Timestamp> {
+        self.runs().iter().filter_map(|run| run.started).min()
+    }
+
+    /// From the first start to the last end, if all have ended.
+    fn duration_seconds(&self) -> Option<f64> {
+        let ends: Option<Vec<Timestamp>> = self.runs().iter().map(|run| run.ended).collect();
+        let lasted = ends?.into_iter().max()?.duration_since(self.started()?);
+        Some(lasted.as_secs_f64().max(0.0))
+    }
 }
 
 fn status_cell(row: &RunSummary) -> TableCell {

@@ -3,6 +3,7 @@ use jiff::Timestamp;
 use super::*;
 use crate::terminal::{Terminal, render_terminal};
 use retrial_history::{DecidingFigure, RunState};
+use retrial_plan::step::BatchPosition;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::Outcome;
 
@@ -60,8 +61,8 @@ fn columns_are_dropped_to_fit_the_width() {
         "benchmark",
         "variant",
         "figure",
-        "ratio",
         "started",
+        "ratio",
         "duration",
         "host",
     ];
@@ -74,14 +75,17 @@ fn columns_are_dropped_to_fit_the_width() {
             "benchmark",
             "variant",
             "figure",
+            "started",
             "ratio",
-            "duration",
             "host"
         ]
     );
-    assert_eq!(heads(120), &all[..6]);
-    assert_eq!(heads(100), ["run", "outcome", "variant", "figure", "ratio"]);
-    assert_eq!(heads(80), ["run", "outcome", "figure", "ratio"]);
+    assert_eq!(
+        heads(120),
+        ["run", "outcome", "variant", "figure", "started", "ratio"]
+    );
+    assert_eq!(heads(100), ["run", "outcome", "figure", "started", "ratio"]);
+    assert_eq!(heads(80), ["run", "outcome", "started", "ratio"]);
     assert_eq!(heads(60), ["run", "outcome", "ratio"]);
 }
 
@@ -100,4 +104,30 @@ fn rows_are_sanitized() {
     let text = rendered(&rows, 200);
     assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
     assert_eq!(text.lines().count(), 5);
+}
+
+#[test]
+fn the_runs_of_a_batch_are_one_row() {
+    let mut rows = [0, 1, 2, 3].map(|number| row(number, "node-a"));
+    for (trial, run) in (1..).zip(&mut rows[..3]) {
+        run.batch = Some(BatchPosition {
+            id: "20261121-100000-releases-77aa".to_owned(),
+            cell: "rocm=7.1.1".to_owned(),
+            trial,
+        });
+    }
+    rows[1].outcome = None;
+    let terminal = Terminal {
+        width: 200,
+        color: false,
+        unicode: true,
+    };
+    let text = render_terminal(&grouped_runs_document(&rows, &TimeZone::UTC), terminal);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 5, "{text}");
+    let batch = lines[2].split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected =
+        "20261121-100000-releases-77aa 3 runs: 1 failed, 2 reproduced ResNet-50 on the CPU";
+    assert!(batch.starts_with(expected), "{text}");
+    assert!(lines[3].starts_with(&rows[3].id), "{text}");
 }
