@@ -11,17 +11,31 @@ use crate::app::failure::Failure;
 use crate::app::nodes;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{estimate, signals, terminal, watch};
+use retrial_cluster::job::record::is_submitted;
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_document::ErrorText;
 use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_plan::Plan;
-use retrial_report::{self as report, ReportedVerdict, content};
+use retrial_report::{self as report, OpenRun, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_run::{RunSession, SessionOptions, execute_plan, judge_run, read_secrets};
 use retrial_store::journal::{AbortReason, Event, JournalState};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
+
+/// Returns the state of a run that can be continued; none if it came to its verdict.
+pub fn open_run(run: &RunDirectory, state: &JournalState) -> Option<OpenRun> {
+    let code = state.over.as_ref().map(|(code, _)| *code);
+    match code.map(ExitCode::try_from) {
+        Some(Ok(ExitCode::Host)) => Some(OpenRun::HostFailed),
+        Some(code) if code != Ok(ExitCode::Interrupted) => None,
+        _ if FileLock::find_holder(&run.lock_path()).is_some() => Some(OpenRun::InProgress),
+        // Its job waits or runs on a node.
+        None if is_submitted(run) => Some(OpenRun::InProgress),
+        _ => Some(OpenRun::Interrupted),
+    }
+}
 
 /// Returns a note that a run has not ended, and how to continue; none if it has ended.
 pub fn describe_unfinished_run(
@@ -38,7 +52,7 @@ pub fn describe_unfinished_run(
             "the run is in progress ({holder}), and steps that it has not reached yet count as failed"
         ))
         .with_help(format!(
-            "follow it: {program} logs -f {id}    judge it once it has ended: {program} judge {id}"
+            "follow it: {program} attach {id}    judge it once it has ended: {program} judge {id}"
         )),
         None => ErrorText::new("the run has not ended; this is its evidence so far")
             .with_help(format!("resume it: {program} resume {id}")),
@@ -135,7 +149,7 @@ pub async fn follow_run(
     let _ = watcher.join();
     let evidence = path.display().to_string();
     let resume = format!("resume it: {} resume {id}", global.home.command_prefix());
-    let next_steps = [format!("see the evidence: {evidence}"), resume.clone()];
+    let next_steps = [format!("see the evidence: {evidence}"), resume];
     let is_lost = !path.exists();
     let ended = run_result.map_err(|error| {
         let failure = Failure::host(ErrorText::of(&error));
@@ -143,11 +157,11 @@ pub async fn follow_run(
         next_steps.fold(failure, Failure::with_help)
     })?;
     if let Some(verdict) = &ended.verdict {
-        let entry = ReportedVerdict::new(evidence.as_str(), verdict).with_run(&global.home, &plan);
+        let has_failed = ended.exit == ExitCode::Host;
+        let entry = ReportedVerdict::new(evidence.as_str(), verdict)
+            .with_run(&global.home, &plan)
+            .with_open_run(has_failed.then_some(OpenRun::HostFailed));
         print_verdict(global, &entry);
-        if ended.exit == ExitCode::Host && !json {
-            terminal::advise("", resume);
-        }
     } else if !json {
         let reason = ended.reason.map_or_else(
             || "the run ended before it was judged".into(),
@@ -168,8 +182,16 @@ pub fn judge_and_print(
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
-    let entry = ReportedVerdict::new(evidence, &verdict).with_run(&global.home, &plan);
+    let state = run.read_state().unwrap_or_default();
+    let entry = ReportedVerdict::new(evidence, &verdict)
+        .with_run(&global.home, &plan)
+        .with_open_run(open_run(run, &state));
     print_verdict(global, &entry);
+    if global.output != OutputFormat::Text
+        && let Some(note) = describe_unfinished_run(global, run, &state)
+    {
+        terminal::note_error(&note);
+    }
     Ok(verdict)
 }
 
@@ -180,8 +202,10 @@ pub fn print_verdict(global: &GlobalOptions, entry: &ReportedVerdict<'_>) {
     }
     if global.output == OutputFormat::Json {
         terminal::print_json(entry.verdict);
-    } else {
+    } else if global.verbose {
         terminal::print_document(&content::verdict::verdict_document(entry));
+    } else {
+        terminal::print_document(&content::brief::brief_document(entry));
     }
 }
 

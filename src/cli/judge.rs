@@ -11,7 +11,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat};
 use crate::app::{follow, terminal};
 use retrial_document::measures::format;
-use retrial_report::{ReportedVerdict, content};
+use retrial_report::{OpenRun, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Outcome, ResultVerdict};
 use retrial_store::RunDirectory;
 
@@ -64,8 +64,8 @@ pub fn judge_one_run(
 ) -> Result<ExitCode, Failure> {
     let verdict = follow::judge_and_print(global, run, require_accuracy)?;
     let state = run.read_state().unwrap_or_default();
-    if let Some(note) = follow::describe_unfinished_run(global, run, &state) {
-        terminal::note_error(&note);
+    if follow::open_run(run, &state) == Some(OpenRun::Interrupted) {
+        return Ok(ExitCode::Interrupted);
     }
     // Only the run's journal records that a failure was the host's, such as a failed pull.
     let ended = state

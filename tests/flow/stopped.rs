@@ -54,13 +54,11 @@ fn a_verdict_on_a_run_in_progress_states_that_it_is() {
     let lab = lab.measures("echo going; sleep 60");
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
-    for command in [
-        &["judge", "last"][..],
-        &["report", "last", "--output", "text"],
-    ] {
-        lab.retrial(command)
-            .prints("the run is in progress (process ");
-    }
+    lab.retrial(&["judge", "last"])
+        .prints("- in progress: 0 of 1 result measured.")
+        .prints("follow it: retrial");
+    lab.retrial(&["report", "last", "--output", "text"])
+        .prints("the run is in progress (process ");
     going.signal("INT");
     going.end().expect_exit(130);
 }

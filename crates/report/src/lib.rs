@@ -24,6 +24,17 @@ use retrial_plan::Plan;
 use retrial_results::verdict::{RuleCheck, Verdict};
 use retrial_store::Home;
 
+/// The state of a run that can be continued: its verdict is that of its evidence so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenRun {
+    /// It was stopped, or the process that followed it is gone.
+    Interrupted,
+    /// A process follows it.
+    InProgress,
+    /// The host or one of its services failed.
+    HostFailed,
+}
+
 /// A verdict that is reported among others.
 #[derive(Debug, Clone)]
 pub struct ReportedVerdict<'a> {
@@ -33,6 +44,8 @@ pub struct ReportedVerdict<'a> {
     pub command: Option<String>,
     /// The beginning of a command line for the run: `retrial`, with `--home` if that is needed.
     pub program: String,
+    /// The state of its run, if that can be continued.
+    pub open_run: Option<OpenRun>,
     /// The verdict that is reported.
     pub verdict: &'a Verdict,
     /// Rules of the whole submission, besides those of its results.
@@ -46,6 +59,7 @@ impl<'a> ReportedVerdict<'a> {
             evidence: evidence.into(),
             command: None,
             program: "retrial".to_owned(),
+            open_run: None,
             verdict,
             rules: &[],
         }
@@ -60,5 +74,11 @@ impl<'a> ReportedVerdict<'a> {
             program,
             ..self
         }
+    }
+
+    /// Adds the state of its run.
+    #[must_use]
+    pub fn with_open_run(self, open_run: Option<OpenRun>) -> Self {
+        Self { open_run, ..self }
     }
 }

@@ -86,7 +86,7 @@ pub async fn report_end(
             let note = match why {
                 _ if global.output == OutputFormat::Json => None,
                 Some(why) => Some(with_next_steps(why)),
-                None => (exit == ExitCode::Host)
+                None => (exit == ExitCode::Host && !judged)
                     .then(|| ErrorText::default().with_help(resume.as_str())),
             };
             (exit, note)

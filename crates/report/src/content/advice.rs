@@ -6,14 +6,17 @@ use itertools::{Itertools as _, join};
 
 use retrial_mlperf::check::RuleCheckKind;
 
-use crate::ReportedVerdict;
+use crate::{OpenRun, ReportedVerdict};
 use retrial_results::verdict::{
-    Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
+    Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, StepOutcome, Verdict,
 };
 
 /// The next step, if the verdict leaves one.
 pub(super) fn next_steps(entry: &ReportedVerdict<'_>) -> Vec<String> {
     let verdict = entry.verdict;
+    if let Some(open_run) = entry.open_run {
+        return advise_on_open_run(entry, open_run).into_iter().collect();
+    }
     match verdict.outcome {
         Outcome::Failed => vec![advise_on_failed(entry)],
         Outcome::Invalid => vec![advise_on_invalid(entry)],
@@ -39,14 +42,38 @@ fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> String {
     )
 }
 
+/// How a run goes on that has not come to its own verdict.
+fn advise_on_open_run(entry: &ReportedVerdict<'_>, open_run: OpenRun) -> Option<String> {
+    let (program, id) = (&entry.program, run_id(&entry.evidence)?);
+    Some(match open_run {
+        OpenRun::Interrupted => format!("resume it: {program} resume {id}"),
+        OpenRun::InProgress => format!("follow it: {program} attach {id}"),
+        OpenRun::HostFailed => {
+            format!("resume it once the cause is removed: {program} resume {id}")
+        }
+    })
+}
+
 fn advise_on_failed(entry: &ReportedVerdict<'_>) -> String {
-    run_id(&entry.evidence).map_or_else(
-        || "read the output of the failed step, under steps/".to_owned(),
-        |id| {
+    let results = entry.verdict.results.iter();
+    let mut trials = results.flat_map(|result| &result.trials);
+    let has_output = trials.any(|trial| {
+        matches!(
+            trial.step,
+            StepOutcome::Failed { .. } | StepOutcome::TimedOut { .. }
+        )
+    });
+    match (run_id(&entry.evidence), &entry.command) {
+        // No measurement began, so none has an output.
+        (_, Some(command)) if !has_output => {
+            format!("remove the cause and run it again: {command}")
+        }
+        (Some(id), _) => {
             let program = &entry.program;
             format!("read the output of the failed step: {program} logs {id}")
-        },
-    )
+        }
+        (None, _) => "read the output of the failed step, under steps/".to_owned(),
+    }
 }
 
 fn advise_on_inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {

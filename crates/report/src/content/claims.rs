@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 2000;
 /// A sentence for each claim.
 pub(super) fn claim_list(claims: &[ClaimVerdict]) -> Option<Block> {
     let items = claims.iter().map(|claim| {
-        let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
+        let text = format!("{}: {}", claim.claim, claim.sentence);
         let source = claim.source.iter().map(|source| ("source", source));
         ListItem::new(text)
             .with_mark(claim.outcome)

@@ -16,6 +16,8 @@ use retrial_results::verdict::{
 pub(super) const MAX_INLINE_FIGURES: usize = 8;
 /// A longer source is only in the sentence.
 const MAX_SOURCE_LETTERS: usize = 24;
+/// The number of [`figure_columns`].
+const FIGURE_COLUMNS: usize = 9;
 /// Of [`figure_columns`]: the figure's name, and those that a table of one result has.
 const FIGURE_COLUMN: usize = 2;
 const ONE_RESULT_COLUMNS: [usize; 6] = [FIGURE_COLUMN, 3, 4, 6, 7, 8];
@@ -33,7 +35,7 @@ pub(super) fn figure_tables(verdict: &Verdict) -> Vec<Block> {
         let rows: Vec<Vec<TableCell>> = shown_figures(result)
             .into_iter()
             .filter(|(figure, _)| is_separate(figure))
-            .map(|(figure, judged)| figure_row(result, figure, judged, &said))
+            .map(|(figure, judged)| figure_row(result, figure, judged, &said).to_vec())
             .collect();
         if rows.len() > MAX_INLINE_FIGURES {
             tables.push(Block::Table(single_result_table(result, rows, verdict)));
@@ -134,12 +136,12 @@ fn common_table(rows: &[Vec<TableCell>]) -> Option<&str> {
 pub(super) fn figure_rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
     let figures = shown_figures(result).into_iter();
     figures
-        .map(|(figure, judged)| figure_row(result, figure, judged, said))
+        .map(|(figure, judged)| figure_row(result, figure, judged, said).to_vec())
         .collect()
 }
 
 /// Each published figure; if there is none, each that the recipe declares, after the one that its suite publishes.
-fn shown_figures(result: &ResultVerdict) -> Vec<(&str, Option<&Judgement>)> {
+pub(super) fn shown_figures(result: &ResultVerdict) -> Vec<(&str, Option<&Judgement>)> {
     if result.judgements.is_empty() {
         let first = result.deciding.as_deref();
         let declared = result.declared.iter().map(String::as_str);
@@ -154,12 +156,12 @@ fn shown_figures(result: &ResultVerdict) -> Vec<(&str, Option<&Judgement>)> {
 }
 
 /// Returns the row of a figure and its published one; without a judgement, of the benchmark's own limit if it has one.
-fn figure_row(
+pub(super) fn figure_row(
     result: &ResultVerdict,
     figure: &str,
     judged: Option<&Judgement>,
     said: &[QualifierKind],
-) -> Vec<TableCell> {
+) -> [TableCell; FIGURE_COLUMNS] {
     let outcome = judged.map_or(result.outcome, |judged| result.outcome_of(judged));
     let all_kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
     let kinds = all_kinds.filter(|kind| !said.contains(kind));
@@ -168,7 +170,7 @@ fn figure_row(
         None => (result.figures.get(figure), find_limit(result, figure)),
     };
     let (published, source) = next_to.unwrap_or((NOTHING.to_owned(), String::new()));
-    vec![
+    [
         result.scenario.as_str().into(),
         result.mode.to_string().into(),
         figure.into(),

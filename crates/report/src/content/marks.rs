@@ -12,6 +12,9 @@ use retrial_results::verdict::{Outcome, QualifiedOutcome, RuleCheck};
 pub(super) const BAD: StatusMark = StatusMark::new(Tone::Bad, "!");
 pub(super) const GOOD: StatusMark = StatusMark::new(Tone::Good, "✓");
 
+/// Of a run that has not ended.
+pub(super) const UNFINISHED: StatusMark = StatusMark::new(Tone::Open, "-");
+
 /// `MLCommons`' guidelines require the word next to each score.
 pub(super) fn unverified_word(unverified: bool) -> &'static str {
     if unverified { "unverified" } else { "" }

@@ -3,6 +3,7 @@
 mod advice;
 pub mod batch;
 pub mod batch_plan;
+pub mod brief;
 pub mod checks;
 mod claims;
 pub mod comparison;

@@ -5,18 +5,18 @@ use std::ptr;
 use itertools::{Itertools as _, join};
 
 use super::figures::{self, MAX_INLINE_FIGURES};
-use super::{advice, claims, unjudged};
-use crate::ReportedVerdict;
+use super::{advice, claims, marks, unjudged};
 use crate::charts::value_range;
 use crate::document::{
     Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText,
 };
+use crate::{OpenRun, ReportedVerdict};
 use retrial_document::measures::format;
 use retrial_mlperf::Division;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
-    self, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
-    number,
+    self, Judgement, Noise, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict,
+    Verdict, number,
 };
 
 /// A verdict by itself.
@@ -53,6 +53,7 @@ pub(super) fn evidence_blocks(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec
     let benchmark_rules = entry.rules.iter().filter(|rule| rule.is_notable());
     let of_benchmark = benchmark_rules.map(|rule| ListItem::new(rule.to_string()).with_mark(rule));
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
+    blocks.extend(session_note(verdict));
     blocks.extend(notice_block(verdict.notice.as_deref()));
     blocks
 }
@@ -87,7 +88,16 @@ pub(super) fn notice_blocks<'a>(
 /// Its outcome in a word and a sentence, with its qualifiers.
 pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     let verdict = entry.verdict;
-    let word = headline_word(verdict);
+    let (mark, word, sentence) = match entry.open_run {
+        Some(open_run @ (OpenRun::Interrupted | OpenRun::InProgress)) => {
+            describe_open_run(verdict, open_run)
+        }
+        Some(OpenRun::HostFailed) | None => (
+            StatusMark::from(verdict.outcome),
+            headline_word(verdict),
+            verdict.headline.clone(),
+        ),
+    };
     // Figures of idle GPUs are not theirs, whatever the outcome.
     let (idle, others): (Vec<_>, Vec<_>) = verdict
         .qualifiers
@@ -112,8 +122,24 @@ pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
         alerts: alerts.collect(),
         remarks: remarks.chain(evidence_remark(&entry.evidence)).collect(),
         // The reasons have the detail.
-        ..Conclusion::new(StatusMark::from(verdict.outcome), word, &verdict.headline)
+        ..Conclusion::new(mark, word, sentence)
     }
+}
+
+/// A run that has not ended is neither reproduced nor failed: `interrupted: 2 of 6 results were measured.`
+fn describe_open_run(verdict: &Verdict, open_run: OpenRun) -> (StatusMark, String, String) {
+    let word = match open_run {
+        OpenRun::InProgress => "in progress",
+        OpenRun::Interrupted | OpenRun::HostFailed => "interrupted",
+    };
+    let results = verdict.results.iter();
+    let measured = results.filter(|result| result.outcome != Outcome::Failed);
+    let sentence = format!(
+        "{} of {} measured.",
+        measured.count(),
+        format::format_count(verdict.results.len(), "result")
+    );
+    (marks::UNFINISHED, word.to_owned(), sentence)
 }
 
 /// The path of the evidence as a remark, if it is known.
@@ -159,7 +185,9 @@ fn reason_items(result: &ResultVerdict) -> Vec<ListItem> {
     }
     let sentence = |judgement: &Judgement| {
         let others = values_of_others(judgement).unwrap_or_default().into_iter();
-        let details = others.chain(unreadable_records(result, &judgement.figure));
+        let details = others
+            .chain(noise_basis(judgement))
+            .chain(unreadable_records(result, &judgement.figure));
         item(judgement.outcome, &judgement.sentence).with_details(details)
     };
     if result.judgements.len() <= MAX_INLINE_FIGURES {
@@ -188,6 +216,27 @@ fn values_of_others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
     Some(values.collect())
 }
 
+/// The source of an assumed noise: `16 published pairs of llama2-70b Offline`.
+fn noise_basis(judgement: &Judgement) -> Option<(String, String)> {
+    let Noise::Assumed(noise) = judgement.noise else {
+        return None;
+    };
+    let basis = judgement.noise_basis.as_ref()?;
+    let text = format!("{} from {basis}", number::format_fine_percent(noise));
+    Some(("assumed noise".to_owned(), text))
+}
+
+/// What bounds of several trials do not contain: docs/statistics.md states it.
+fn session_note(verdict: &Verdict) -> Option<Block> {
+    let mut judgements = verdict.results.iter().flat_map(|result| &result.judgements);
+    let has_several = judgements.any(|judgement| {
+        // Each run of an Olympic mean is a training of its own.
+        judgement.bounds.is_some() && judgement.trials > 1 && judgement.normalised_by.is_none()
+    });
+    let note = "Trials of one session share its state, which their bounds do not contain.";
+    has_several.then(|| Block::paragraph(StyledText::Faint(note.into())))
+}
+
 /// Records of a judged figure that cannot be read and do not count, trial by trial.
 fn unreadable_records<'a>(
     result: &'a ResultVerdict,
@@ -202,7 +251,7 @@ fn unreadable_records<'a>(
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`
-fn summarize_holding(hold: &[&Judgement]) -> Option<String> {
+pub(super) fn summarize_holding(hold: &[&Judgement]) -> Option<String> {
     let (least, most) = value_range(hold.iter().filter_map(|judgement| judgement.ratio));
     if least > most {
         return None;

@@ -7,7 +7,7 @@ use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::{Transfers, seconds_between};
 use retrial_document::measures::format::{format_count, format_duration, format_elapsed};
-use retrial_store::journal::{Event, EventKind, StepEnd, TransferState};
+use retrial_store::journal::{Event, EventKind, SkipReason, StepEnd, TransferState};
 use retrial_telemetry::LiveSample;
 
 /// After so long a step's first sample of the GPUs is reported, seconds.
@@ -77,13 +77,7 @@ impl PlainProgress {
             }
             EventKind::StepStarted { summary, timeout_s } => {
                 self.start_step(event.time, *timeout_s);
-                let estimate = self.remaining.describe_at_measurement(event);
-                let estimate =
-                    estimate.map_or_else(String::new, |estimate| format!("; {estimate}"));
-                vec![format!(
-                    "{step}: started: {}{estimate}",
-                    sentence::to_message_line(summary)
-                )]
+                self.report_step_start(&step, event, summary)
             }
             EventKind::StepReattached {
                 started, timeout_s, ..
@@ -139,6 +133,22 @@ impl PlainProgress {
             has_timeout: timeout_s.is_some(),
             ..StepProgress::default()
         };
+    }
+
+    fn report_step_start(&self, step: &str, event: &Event, summary: &str) -> Vec<String> {
+        if self.is_own_step_hidden() {
+            return Vec::new();
+        }
+        let estimate = self.remaining.describe_at_measurement(event);
+        let estimate = estimate.map_or_else(String::new, |estimate| format!("; {estimate}"));
+        let summary = sentence::to_message_line(summary);
+        vec![format!("{step}: started: {summary}{estimate}")]
+    }
+
+    /// Whether the step under way is one of Retrial's own, without a time limit, whose start and end tell little:
+    /// what it found has a line of its own.
+    fn is_own_step_hidden(&self) -> bool {
+        !self.verbose && !self.step.has_timeout
     }
 
     /// The progress of a step, now and then; every line of its output if requested.
@@ -198,7 +208,19 @@ impl PlainProgress {
         let before = self.step.started.is_none()
             && number.is_some_and(|number| self.completed_steps.contains(&number));
         if before && end.is_done() {
-            return vec![format!("{step}: already complete, skipped")];
+            let line = || format!("{step}: already complete, skipped");
+            return self.verbose.then(line).into_iter().collect();
+        }
+        let is_hidden = match end {
+            StepEnd::Done { .. } => self.is_own_step_hidden() && self.step.measured_note.is_none(),
+            // The failure that it follows from has its own lines.
+            StepEnd::Skipped {
+                reason: SkipReason::Aborted { .. } | SkipReason::InputMissing { .. },
+            } => !self.verbose,
+            _ => false,
+        };
+        if is_hidden {
+            return Vec::new();
         }
         let mut first = format!("{step}: {}", sentence::describe_step_end(end, seconds));
         if let Some(measured) = &self.step.measured_note {

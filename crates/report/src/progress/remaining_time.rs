@@ -121,7 +121,7 @@ mod tests {
         let mut lines = plain.report_event(&at(0, None, start));
         for (index, (number, name)) in (0_i64..).zip(&steps) {
             let (step, time) = (Some((*number, name.as_str())), index * 120_000);
-            lines.extend(plain.report_event(&at(time, step, started("work", None))));
+            lines.extend(plain.report_event(&at(time, step, started("work", Some(7200)))));
             lines.extend(plain.report_event(&at(time + 120_000, step, done(120.0))));
         }
         insta::assert_snapshot!(lines.join("\n"), @r"
