@@ -139,7 +139,7 @@ pub async fn follow_run(
         }
         reporter.finish();
     });
-    let handler = signals::handle_signals(signals::session_target(Arc::clone(&session)))?;
+    let handler = signals::handle_signals(signals::session_target(global, Arc::clone(&session)))?;
     let run_result = execute_plan(&session).await;
     handler.finish();
     let path = session.run.path().to_owned();

@@ -1,6 +1,7 @@
 //! The logic of the commands: from a recipe to a plan, its approval and preflight, following runs
 //! and batches. The arguments of the command line are `cli`'s; here they arrive as `options`.
 
+pub(crate) mod attach;
 pub(crate) mod batch;
 pub mod catalog;
 pub(crate) mod clean;
@@ -14,6 +15,7 @@ pub(crate) mod file_owners;
 pub(crate) mod follow;
 pub(crate) mod hub;
 pub(crate) mod judge;
+pub(crate) mod keys;
 pub(crate) mod launch;
 pub(crate) mod lock;
 pub(crate) mod lock_file;

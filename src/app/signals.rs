@@ -1,5 +1,6 @@
 //! SIGINT and SIGTERM stop a run or a batch cleanly, a second one leaves at once; SIGHUP detaches
-//! it from its terminal.
+//! it from its terminal. Where somebody watches, the first SIGINT asks, and a key leaves the run to a
+//! background process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -10,20 +11,30 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::failure::Failure;
+use crate::app::keys::{KeyReader, KeyRequest};
+use crate::app::launch::background::spawn_background_process;
+use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
 use retrial_run::RunSession;
+use retrial_store::RecordDirectory;
 use retrial_store::journal::EventKind;
 
 /// The warning of a run or a batch that is stopped.
 pub const STOPPING_WARNING: &str =
     "stopping the benchmark and keeping its evidence; a second signal exits immediately";
 
+/// The question after the first Ctrl-C.
+pub const STOP_QUESTION: &str =
+    "stop the run, or detach? Ctrl-C or s stops it, d leaves it running in the background";
+
 /// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalRequest {
-    /// End the benchmark and keep its evidence: INT or TERM.
+    /// End the benchmark, or ask whether to: INT.
+    Interrupt,
+    /// End the benchmark and keep its evidence: TERM.
     Stop,
     /// Continue without the terminal, which was closed: HUP.
     Detach,
@@ -52,7 +63,7 @@ impl Signals {
     /// Waits for the next one. If the wait is abandoned, none is lost.
     pub async fn next(&mut self) -> SignalRequest {
         tokio::select! {
-            _ = self.interrupt.recv() => SignalRequest::Stop,
+            _ = self.interrupt.recv() => SignalRequest::Interrupt,
             _ = self.terminate.recv() => SignalRequest::Stop,
             _ = self.hangup.recv() => SignalRequest::Detach,
         }
@@ -116,23 +127,67 @@ pub struct SignalTarget<F> {
     pub cleanup: String,
     /// Whether a second signal exits immediately: in a job, a scheduler may send each process a signal.
     pub is_at_a_terminal: bool,
+    /// How the run is left to a background process, if somebody watches it.
+    pub hand_over: Option<HandOver>,
+}
+
+/// Leaves a run or a batch to a background process, at the press of a key.
+pub struct HandOver {
+    keys: KeyReader,
+    global: GlobalOptions,
+    record: RecordDirectory,
+}
+
+impl HandOver {
+    /// Listens for keys, if the run is shown on a terminal.
+    pub fn start(global: &GlobalOptions, record: &RecordDirectory) -> Option<Self> {
+        Some(Self {
+            keys: KeyReader::start(global)?,
+            global: global.clone(),
+            record: record.clone(),
+        })
+    }
+
+    /// Starts the background process and ends this one, as a kill would: it goes on at the same place.
+    fn detach(self) -> Failure {
+        if let Err(failure) = spawn_background_process(&self.global, &self.record) {
+            return failure;
+        }
+        // The terminal is as it was before.
+        drop(self.keys);
+        let (program, id) = (self.global.home.command_prefix(), self.record.id());
+        terminal::advise(
+            format!("detached: {id} continues in the background"),
+            format!("show it: {program} attach {id}    stop it: {program} stop {id}"),
+        );
+        std::process::exit(ExitCode::Success.code().into());
+    }
 }
 
 /// A run that this process executes.
-pub fn session_target(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalRequest)> {
+pub fn session_target(
+    global: &GlobalOptions,
+    session: Arc<RunSession>,
+) -> SignalTarget<impl Fn(SignalRequest) + use<>> {
+    let is_at_a_terminal = !is_submitted(&session.run);
+    let hand_over = is_at_a_terminal.then(|| HandOver::start(global, session.run.record()));
     SignalTarget {
         stop: session.stop.clone(),
         cleanup: format!("retrial clean --all {}", session.run.id()),
-        is_at_a_terminal: !is_submitted(&session.run),
+        is_at_a_terminal,
+        hand_over: hand_over.flatten(),
         record: move |request| {
             let id = session.run.id();
             // A journal that cannot be written must not keep the run from stopping.
             let _ = session.record(match request {
+                SignalRequest::Interrupt => EventKind::Warning {
+                    text: STOP_QUESTION.to_owned(),
+                },
                 SignalRequest::Stop => EventKind::Warning {
                     text: STOPPING_WARNING.to_owned(),
                 },
                 SignalRequest::Detach => EventKind::Detached {
-                    resume: format!("retrial logs -f {id}, or after a reboot: retrial resume {id}"),
+                    resume: format!("retrial attach {id}, or after a reboot: retrial resume {id}"),
                 },
             });
         },
@@ -163,7 +218,7 @@ impl SignalHandler {
 /// # Errors
 /// If the operating system refuses a thread.
 pub fn handle_signals(
-    target: SignalTarget<impl Fn(SignalRequest) + Send + 'static>,
+    mut target: SignalTarget<impl Fn(SignalRequest) + Send + 'static>,
 ) -> Result<SignalHandler, Failure> {
     let failed = |error: std::io::Error| Failure::host(format!("cannot handle signals: {error}"));
     let runtime = build_signal_runtime().map_err(failed)?;
@@ -176,7 +231,7 @@ pub fn handle_signals(
     let until = over.clone();
     let thread = std::thread::Builder::new().name("signals".to_owned());
     let spawned = thread.spawn(move || {
-        runtime.block_on(until.run_until_cancelled(react_to_signals(&mut signals, &target)));
+        runtime.block_on(until.run_until_cancelled(react_to_signals(&mut signals, &mut target)));
         drop(target);
         drop(signals);
         // The run may have ended without waiting for it.
@@ -189,19 +244,58 @@ pub fn handle_signals(
     })
 }
 
-/// Reacts to signals: the first one stops, a second one exits.
-async fn react_to_signals(signals: &mut Signals, target: &SignalTarget<impl Fn(SignalRequest)>) {
-    let mut is_stopping = false;
+/// A signal or a key.
+enum StopRequest {
+    Signal(SignalRequest),
+    Key(KeyRequest),
+}
+
+/// Waits for a signal, or for a key if there is a terminal.
+async fn next_request(signals: &mut Signals, hand_over: Option<&mut HandOver>) -> StopRequest {
+    let Some(hand_over) = hand_over else {
+        return StopRequest::Signal(signals.next().await);
+    };
+    tokio::select! {
+        request = signals.next() => StopRequest::Signal(request),
+        Some(key) = hand_over.keys.requests.recv() => StopRequest::Key(key),
+    }
+}
+
+/// Reacts to signals: the first one stops, or asks if there is somebody to ask; one after it is stopped exits.
+async fn react_to_signals(
+    signals: &mut Signals,
+    target: &mut SignalTarget<impl Fn(SignalRequest)>,
+) {
+    let (mut has_asked, mut is_stopping) = (false, false);
     loop {
-        let request = signals.next().await;
-        if request == SignalRequest::Detach {
-            (target.record)(request);
-            continue;
+        match next_request(signals, target.hand_over.as_mut()).await {
+            StopRequest::Signal(SignalRequest::Detach) => {
+                (target.record)(SignalRequest::Detach);
+                continue;
+            }
+            StopRequest::Key(KeyRequest::Detach) => {
+                if let Some(hand_over) = target.hand_over.take_if(|_| !is_stopping) {
+                    (target.record)(SignalRequest::Detach);
+                    hand_over.detach().report();
+                }
+                continue;
+            }
+            StopRequest::Key(KeyRequest::Stop) if !has_asked || is_stopping => continue,
+            StopRequest::Signal(SignalRequest::Interrupt)
+                if target.hand_over.is_some() && !has_asked && !is_stopping =>
+            {
+                has_asked = true;
+                (target.record)(SignalRequest::Interrupt);
+                continue;
+            }
+            StopRequest::Signal(_) | StopRequest::Key(_) => {}
         }
         if is_stopping && !target.is_at_a_terminal {
             continue;
         }
         if is_stopping {
+            // The terminal is as it was before.
+            target.hand_over = None;
             terminal::print_note(&format!(
                 "exiting at once: the container ends at its deadline; remove it now with `{}`",
                 target.cleanup
@@ -209,7 +303,7 @@ async fn react_to_signals(signals: &mut Signals, target: &SignalTarget<impl Fn(S
             std::process::exit(ExitCode::Interrupted.code().into());
         }
         is_stopping = true;
-        (target.record)(request);
+        (target.record)(SignalRequest::Stop);
         target.stop.cancel();
     }
 }

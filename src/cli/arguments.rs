@@ -119,6 +119,12 @@ pub enum Command {
     Bisect(Box<BisectArguments>),
     /// Resume a run or a batch that was interrupted, killed or detached
     Resume(ResumeArguments),
+    /// Show a run or a batch that another process executes, until it ends; Ctrl-C leaves it running
+    Attach {
+        /// The id of a run or a batch, a part of it, or `last`
+        #[arg(default_value = "last", hide_default_value = true)]
+        run: String,
+    },
     /// Print the output of a run's steps
     Logs(LogsArguments),
     /// Execute commands that the head of a run sends over standard input
@@ -131,7 +137,7 @@ pub enum Command {
     },
     /// Stop a run or a batch, remove its container, and keep its evidence
     Stop {
-        /// A run's id, a part of it, or `last`; or a batch's id
+        /// The id of a run or a batch, a part of it, or `last`
         run: String,
     },
     /// Open a shell in a run's container

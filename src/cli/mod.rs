@@ -1,6 +1,7 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod attach;
 mod batch;
 mod catalogue;
 mod check;
@@ -102,6 +103,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Batch(arguments) => batch::run_batch(&global, &arguments),
         Command::Bisect(arguments) => batch::bisect_axis(&global, &arguments),
         Command::Resume(arguments) => resume::resume_run_or_batch(&global, &arguments),
+        Command::Attach { run } => attach::attach_to(&global, &run),
         Command::Logs(arguments) => logs::print_logs(&global, &arguments),
         Command::Node { run, name } => nodes::serve_agent(&global, &run, &name),
         Command::Stop { run } => stop::stop_run_or_batch(&global, &run),
@@ -143,6 +145,7 @@ fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure
             | Command::Batch(_)
             | Command::Bisect(_)
             | Command::Resume(_)
+            | Command::Attach { .. }
             | Command::Judge(_)
             | Command::Compare(_)
     );

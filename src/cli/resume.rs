@@ -5,6 +5,7 @@ use std::path::Path;
 use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
+use crate::app::launch::background::wait_for_release;
 use crate::app::launch::continue_run;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
@@ -27,6 +28,9 @@ pub fn resume_run_or_batch(
     let directory = match open::find_run_or_batch(home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
+            if arguments.in_background {
+                wait_for_release(&directory);
+            }
             require_own_home(&directory, &home.batches_directory(), "batch", home)?;
             if arguments.from.is_some() {
                 return Err(Failure::usage(
@@ -39,6 +43,9 @@ pub fn resume_run_or_batch(
             return batch::resume_batch(global, &directory);
         }
     };
+    if arguments.in_background {
+        wait_for_release(directory.record());
+    }
     require_own_home(directory.record(), &home.runs_directory(), "run", home)?;
     if !in_job {
         open::refuse_imported(&directory)?;

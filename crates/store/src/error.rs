@@ -103,7 +103,7 @@ pub enum StoreError {
     },
     /// Another process has the run.
     #[error("run {run} is being followed by {holder}")]
-    #[diagnostic(help("see it: retrial logs -f {run}    end it: retrial stop {run}"))]
+    #[diagnostic(help("see it: retrial attach {run}    end it: retrial stop {run}"))]
     Busy {
         /// The id of the run that the other process has.
         run: String,

@@ -10,7 +10,9 @@ use super::run_maker::TrialRunMaker;
 use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::signals::{STOPPING_WARNING, SignalRequest, SignalTarget, handle_signals};
+use crate::app::signals::{
+    HandOver, STOP_QUESTION, STOPPING_WARNING, SignalRequest, SignalTarget, handle_signals,
+};
 use crate::app::site::end::{suggest_commands, suggest_evidence};
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
@@ -96,7 +98,7 @@ pub async fn execute_and_judge(
         }
         error => error.into(),
     })?;
-    let signals = handle_signals(signal_target(&batch))?;
+    let signals = handle_signals(signal_target(global, &batch))?;
     let ended = execute_batch(&batch).await;
     let concluded = match &ended {
         Ok(ended) => conclude_session(global, &batch, ended).await,
@@ -160,16 +162,25 @@ async fn conclude_session(
 }
 
 /// A batch that this process executes.
-fn signal_target(batch: &BatchSession<'_>) -> SignalTarget<impl Fn(SignalRequest) + use<>> {
+fn signal_target(
+    global: &GlobalOptions,
+    batch: &BatchSession<'_>,
+) -> SignalTarget<impl Fn(SignalRequest) + use<>> {
     let emitter = batch.emitter();
     let resume = format!("retrial resume {}", batch.job.directory.id());
+    let is_here = batch.job.host.is_none();
+    let hand_over = is_here.then(|| HandOver::start(global, &batch.job.directory));
     SignalTarget {
         stop: batch.stop.clone(),
         cleanup: "retrial clean --all".to_owned(),
         is_at_a_terminal: batch.job.host.is_none(),
+        hand_over: hand_over.flatten(),
         record: move |request| {
             // A journal that cannot be written must not keep the batch from stopping.
             let _ = emitter.emit(match request {
+                SignalRequest::Interrupt => BatchEventKind::Warning {
+                    text: STOP_QUESTION.to_owned(),
+                },
                 SignalRequest::Stop => BatchEventKind::Warning {
                     text: STOPPING_WARNING.to_owned(),
                 },

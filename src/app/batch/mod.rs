@@ -12,5 +12,5 @@ pub mod record;
 mod run_maker;
 mod search;
 pub mod start;
-mod watch;
+pub mod watch;
 mod workers;

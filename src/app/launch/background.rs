@@ -1,6 +1,6 @@
 //! Hands a run or a batch over to a background process.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -13,6 +13,8 @@ use retrial_store::error::RecordKind;
 use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, StoreError};
 
+/// The output of the background process, in the directory of the run or batch.
+const LOG_FILE: &str = "detached.log";
 /// How long the background process may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -29,21 +31,10 @@ pub fn start_in_background(
         .open(&journal);
     journal.map_err(StoreError::io("create", &record.journal_path()))?;
     let before = journal_length(record);
-    let program = runtime::program_path()?;
-    let path = record.join("detached.log");
-    let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
-    let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
-    let directory = record.path().display().to_string();
-    let words = ["resume", "--in-background", &directory];
-    let mut child = Command::new(&program)
-        .args(runtime::forwarded_arguments(global, &words))
-        .stdin(Stdio::null())
-        .stdout(log)
-        .stderr(errors)
-        .spawn()
-        .map_err(|error| Failure::host(format!("cannot start a background process: {error}")))?;
+    let mut child = spawn_background_process(global, record)?;
+    let path = record.join(LOG_FILE);
     let id = record.id();
-    // Until it follows, `logs -f` and `stop` would find no process.
+    // Until it follows, `attach` and `stop` would find no process.
     let since = Instant::now();
     let has_begun = || journal_length(record) > before;
     let is_followed = || has_begun() && FileLock::find_holder(&record.lock_path()).is_some();
@@ -71,16 +62,42 @@ pub fn start_in_background(
     terminal::print_text(&text);
     if !global.quiet {
         let program = global.home.command_prefix();
-        let follow = match kind {
-            RecordKind::Run => format!("follow it: {program} logs -f {id}    "),
-            RecordKind::Batch => String::new(),
-        };
         terminal::advise(
             "running in the background",
-            format!("{follow}judge it: {program} judge {id}    stop it: {program} stop {id}"),
+            format!(
+                "follow it: {program} attach {id}    judge it: {program} judge {id}    stop it: {program} stop {id}"
+            ),
         );
     }
     Ok(ExitCode::Success)
+}
+
+/// Starts a process that executes a run or a batch once this process has released it.
+pub fn spawn_background_process(
+    global: &GlobalOptions,
+    record: &RecordDirectory,
+) -> Result<Child, Failure> {
+    let program = runtime::program_path()?;
+    let path = record.join(LOG_FILE);
+    let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
+    let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
+    let directory = record.path().display().to_string();
+    let words = ["resume", "--in-background", &directory];
+    let spawned = Command::new(&program)
+        .args(runtime::forwarded_arguments(global, &words))
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .spawn();
+    spawned.map_err(|error| Failure::host(format!("cannot start a background process: {error}")))
+}
+
+/// Waits until no process executes a run or a batch any more, in the background process that it is left to.
+pub fn wait_for_release(record: &RecordDirectory) {
+    let since = Instant::now();
+    while FileLock::find_holder(&record.lock_path()).is_some() && since.elapsed() < START_TIMEOUT {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn journal_length(record: &RecordDirectory) -> u64 {

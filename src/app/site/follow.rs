@@ -97,7 +97,9 @@ impl<J: FollowedJobs> JobFollower<J> {
             self.advance_stoppers().await?;
             match timeout(POLL_INTERVAL, signals.next()).await {
                 Ok(SignalRequest::Detach) => break FollowEnd::Detached,
-                Ok(SignalRequest::Stop) if self.stop_jobs()? => break FollowEnd::Detached,
+                Ok(SignalRequest::Interrupt | SignalRequest::Stop) if self.stop_jobs()? => {
+                    break FollowEnd::Detached;
+                }
                 _ => {}
             }
         };

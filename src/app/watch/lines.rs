@@ -119,7 +119,7 @@ mod tests {
         let mut plain = PlainProgress::new(false, RemainingTime::default());
         let text = write_events(&script::run(), |event| plain.report_event(event));
         assert!(
-            text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),
+            text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: 1 of 4 layers, "),
             "{text}"
         );
         assert!(text.ends_with("exit code 4\n"), "{text}");

@@ -7,7 +7,7 @@ use crate::app::clean::containers::CleanScope;
 /// Which run or batch is resumed, and how.
 #[derive(Debug, Clone, Args)]
 pub struct ResumeArguments {
-    /// A run's id, a part of it, or `last`; or a batch's id
+    /// The id of a run or a batch, a part of it, or `last`
     pub run: String,
     /// Run this check again, by its step's name or number, on the results that were collected; measure
     /// nothing again
