@@ -28,8 +28,8 @@ pub const PRIVILEGES_TITLE: &str =
 /// The maximum number of failure signs in a step's line.
 const MAX_SIGNS_PER_STEP: usize = 2;
 
-/// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command
-/// lines are not shortened.
+/// Renders the plan, with its estimated time here, if known, and this machine's hub settings: what it needs and its
+/// steps come first, the details of both below. Long command lines are not shortened.
 pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String {
     let plan = &plan.preview();
     let mut out = format!("{}\n", plan.title);
@@ -44,6 +44,11 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
         };
         format!("{check}{effect}")
     });
+    let needs = need_rows(plan).into_iter();
+    let needs = needs.map(|(name, value)| format!("{name:<12}{value}"));
+    write_section(&mut out, "unmet requirements", unmet.collect());
+    write_section(&mut out, "needs", needs.collect());
+    write_steps(&mut out, plan);
     // Secrets have a section of their own.
     let machine_privileges = plan.privileges.iter().filter(|one| !one.is_secret());
     let privileges = machine_privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
@@ -54,7 +59,6 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     let removed = plan.removed_privileges.iter().map(ToString::to_string);
     let gpus = plan.assigned_gpus.as_ref().map(gpus::gpu_lines);
     for (title, lines) in [
-        ("unmet requirements", unmet.collect()),
         (PRIVILEGES_TITLE, privileges.collect()),
         ("secrets", plan.secrets.clone()),
         ("downloads", downloads::download_lines(plan, hub)),
@@ -66,6 +70,10 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     ] {
         write_section(&mut out, title, lines);
     }
+    out
+}
+
+fn write_steps(out: &mut String, plan: &Plan) {
     out.push_str("\nsteps\n");
     for step in &plan.steps {
         let when = Some(step.when.to_string()).filter(|when| !when.is_empty());
@@ -81,7 +89,19 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
             }
         }
     }
-    out
+}
+
+/// What the machine and its user have to give: the details are in sections of their own.
+fn need_rows(plan: &Plan) -> Vec<(&'static str, String)> {
+    let mut rows = requirement_rows(&plan.requires);
+    let names = plan.privileges.iter().map(|privilege| &privilege.name);
+    let privileges = join(names, ", ");
+    let downloads = downloads::describe_total(plan);
+    rows.extend(downloads.map(|total| ("downloads", total)));
+    if !privileges.is_empty() {
+        rows.push(("privileges", privileges));
+    }
+    rows
 }
 
 /// The measurements, their subject and the duration.

@@ -27,23 +27,27 @@ pub fn download_lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
             lines.push(format!("{name:<width$}  {detail}").trim_end().to_owned());
         }
     }
+    if plan.downloads.len() > 1 {
+        let total = describe_total(plan).map(|all| format!("{:<width$}  {all}", "total"));
+        lines.extend(total);
+    }
+    lines
+}
+
+/// Describes the size of all downloads, as far as it is known: `at least 41 GiB, and the image`.
+pub fn describe_total(plan: &Plan) -> Option<String> {
     let downloads = plan.downloads.iter();
     let sizes: Vec<u64> = downloads
         .filter_map(|planned| planned.download.size)
         .collect();
-    if sizes.len() > 1 {
-        let least = if sizes.len() < plan.downloads.len() {
-            "at least "
-        } else {
-            ""
-        };
-        let all = format!(
-            "{least}{}, and the image",
-            format_bytes(sizes.into_iter().sum())
-        );
-        lines.push(format!("{:<width$}  {all}", "total"));
-    }
-    lines
+    let least = if sizes.len() < plan.downloads.len() {
+        "at least "
+    } else {
+        ""
+    };
+    let is_known = !sizes.is_empty();
+    let all = format_bytes(sizes.into_iter().sum());
+    is_known.then(|| format!("{least}{all}, and the image"))
 }
 
 fn describe_download(
