@@ -17,7 +17,7 @@ const MAX_CELL_LETTERS: usize = 48;
 /// A row of the table: one run, or the runs of a batch.
 enum RunsRow<'a> {
     Run(&'a RunSummary),
-    Batch(&'a str, Vec<&'a RunSummary>),
+    Batch(String, Vec<&'a RunSummary>),
 }
 
 /// The runs as a table, a row for each: see [`runs_table`].
@@ -28,17 +28,21 @@ pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
 
 /// The runs as a table, those of a batch in one row, at the place of the last one.
 pub fn grouped_runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
-    let batch_of = |row: &RunSummary| row.batch.as_ref().map(|batch| batch.id.clone());
+    // The batch of an imported run is elsewhere.
+    let batch_of = |row: &'_ RunSummary| {
+        let batch = row.batch.as_ref().filter(|_| row.imported_from.is_none());
+        batch.map(|batch| batch.id.clone())
+    };
     let mut lines: Vec<RunsRow<'_>> = Vec::new();
     for (position, row) in rows.iter().enumerate() {
-        let Some(batch) = &row.batch else {
+        let Some(batch) = batch_of(row) else {
             lines.push(RunsRow::Run(row));
             continue;
         };
-        let is_of_batch = |other: &&RunSummary| batch_of(other).as_ref() == Some(&batch.id);
+        let is_of_batch = |other: &&RunSummary| batch_of(other).as_ref() == Some(&batch);
         if !rows[position + 1..].iter().any(|other| is_of_batch(&other)) {
             let runs = rows.iter().filter(is_of_batch).collect();
-            lines.push(RunsRow::Batch(&batch.id, runs));
+            lines.push(RunsRow::Batch(batch, runs));
         }
     }
     runs_table(rows, lines, zone)
@@ -117,7 +121,7 @@ impl<'a> RunsRow<'a> {
     fn id(&self) -> String {
         match self {
             Self::Run(run) => run.id.clone(),
-            Self::Batch(id, _) => (*id).to_owned(),
+            Self::Batch(id, _) => id.clone(),
         }
     }
 
@@ -126,7 +130,7 @@ impl<'a> RunsRow<'a> {
         match self {
             Self::Run(run) => status_cell(run),
             Self::Batch(_, runs) => {
-                let words = runs.iter().map(|run| run.state_word()).counts();
+                let words = runs.iter().map(|run| run.describe_state()).counts();
                 let counts = words.into_iter().sorted();
                 let counts = counts.map(|(word, count)| format!("{count} {word}"));
                 let runs = format::format_count(runs.len(), "run");
