@@ -47,7 +47,9 @@ figures:
 expect:
   gemm: { kind: official, source: here, values: { bf16 8192: 1000, fp16 8192: 985 } }";
     let lab = lab(commands, keys);
-    lab.run(&[]).expect_exit(0).prints("gemm[bf16 8192]");
+    lab.run(&["--verbose"])
+        .expect_exit(0)
+        .prints("gemm[bf16 8192]");
     let measured = figures(&lab);
     for (name, value) in [
         ("rouge1", 44.5),
@@ -111,7 +113,7 @@ fn declared_figures_are_shown_and_missing_ones_invalid() {
   speed: { pattern: 'speed: ([0-9.]+)', unit: items/s }
   latency: { pattern: 'latency: ([0-9.]+)', unit: ms, better: lower }";
     let lab = lab("echo 'speed: 42.5'; echo 'latency: 3'", keys);
-    lab.run(&[])
+    lab.run(&["--verbose"])
         .expect_exit(0)
         .prints("speed: 42.5 items/s; latency: 3 ms; nothing was published");
     for format in ["text", "markdown", "html"] {
@@ -188,7 +190,9 @@ fn ten_trials_of_a_training_are_one_score() {
     let commands = format!("{TRAIN}train $((1200000 + ${{{{ trial }}}} * 100)) 3072 0.92 success");
     let keys = format!("trials: 10\n{SCORED}");
     let lab = lab(&commands, &keys);
-    lab.run(&[]).expect_exit(0).prints("(Olympic mean of 10");
+    lab.run(&["--verbose"])
+        .expect_exit(0)
+        .prints("The Olympic mean of 10 trials");
     let verdict = lab.verdict();
     let judged = &verdict["results"][0]["judgements"][0];
     let factor = 3178.0 + 2.0 / 3.0;
@@ -330,6 +334,7 @@ fn judged_without_an_engine() {
         directory.to_str().unwrap(),
         "--recipe",
         recipe.to_str().unwrap(),
+        "--verbose",
     ];
     lab.retrial(&arguments)
         .expect_exit(0)

@@ -48,7 +48,7 @@ fn during_a_measurement() {
     let container = lab.container();
     assert_eq!(lab.containers().len(), 1, "the benchmark goes on");
 
-    let done = lab.retrial(&["resume", "last"]).expect_exit(0);
+    let done = lab.retrial(&["resume", "last", "--verbose"]).expect_exit(0);
     let done = done.prints("still running, reattached");
     for step in ["setup-tool", "first-performance"] {
         let line = format!("{step}: already complete, skipped");

@@ -44,7 +44,7 @@ fn after_a_requirement_is_met() {
     assert!(lab.containers().is_empty());
 
     score(&lab, "42.5");
-    lab.retrial(&["resume", "last"])
+    lab.retrial(&["resume", "last", "--verbose"])
         .expect_exit(0)
         .prints("main-performance: already complete, skipped")
         .prints("the results of step 04 were restored");

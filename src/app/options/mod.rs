@@ -58,7 +58,7 @@ pub struct GlobalOptions {
     /// Print only the result, warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Print the steps' output
+    /// Print more: the steps' output, and every figure and sentence of a verdict
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Log requests and the states of steps to standard error: error, warn, info, debug, trace, or

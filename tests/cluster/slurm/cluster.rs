@@ -138,7 +138,7 @@ fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
     end(run)
         .exits(130)
         .prints("no verdict: the run was stopped")
-        .prints("remove: finished");
+        .prints(", exit code 130");
     login.expect_nothing_left();
     let id = login.user.id();
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
