@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -27,12 +27,14 @@ use retrial_store::{RecordDirectory, RunDirectory};
 
 /// The time between two looks at the files of a run.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// How long a background process may take to start.
+const START_TIMEOUT: Duration = Duration::from_secs(2);
 /// The file of a step's output, in the step's directory.
 const OUTPUT_FILE: &str = "output.log";
 
 /// Shows a run until no process follows it; nothing if none does.
 pub fn show_run(global: &GlobalOptions, run: &RunDirectory) -> Result<(), Failure> {
-    if FileLock::find_holder(&run.lock_path()).is_none() {
+    if !has_follower(run.record()) {
         return Ok(());
     }
     note_how_to_leave(global, run.record());
@@ -57,7 +59,7 @@ pub fn show_run(global: &GlobalOptions, run: &RunDirectory) -> Result<(), Failur
 
 /// Shows a batch until no process follows it; nothing if none does.
 pub fn show_batch(global: &GlobalOptions, directory: &RecordDirectory, plan: &BatchPlan) {
-    if FileLock::find_holder(&directory.lock_path()).is_none() {
+    if !has_follower(directory) {
         return;
     }
     note_how_to_leave(global, directory);
@@ -121,6 +123,20 @@ fn send_events(trial_run: usize, events: &mut RunEvents, display: &UnboundedSend
     for event in events.poll() {
         // As above.
         let _ = display.send(ProgressEvent::Run { trial_run, event });
+    }
+}
+
+/// Returns whether a process executes it, or starts to within a moment: a run that was detached just now has none yet.
+fn has_follower(directory: &RecordDirectory) -> bool {
+    let since = Instant::now();
+    loop {
+        if FileLock::find_holder(&directory.lock_path()).is_some() {
+            return true;
+        }
+        if since.elapsed() > START_TIMEOUT {
+            return false;
+        }
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

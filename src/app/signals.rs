@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::failure::Failure;
 use crate::app::keys::{KeyReader, KeyRequest};
-use crate::app::launch::background::spawn_background_process;
+use crate::app::launch::background::{spawn_background_process, wait_for_own_session};
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_cluster::job::record::is_submitted;
@@ -150,8 +150,9 @@ impl HandOver {
 
     /// Starts the background process and ends this one, as a kill would: it goes on at the same place.
     fn detach(self) -> Failure {
-        if let Err(failure) = spawn_background_process(&self.global, &self.record) {
-            return failure;
+        match spawn_background_process(&self.global, &self.record) {
+            Ok(child) => wait_for_own_session(&child),
+            Err(failure) => return failure,
         }
         // The terminal is as it was before.
         drop(self.keys);

@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, getsid};
 use serde_json::json;
 
 use crate::app::failure::Failure;
@@ -90,6 +91,15 @@ pub fn spawn_background_process(
         .stderr(errors)
         .spawn();
     spawned.map_err(|error| Failure::host(format!("cannot start a background process: {error}")))
+}
+
+/// Waits until a background process has a session of its own: the end of this one would take it along.
+pub fn wait_for_own_session(child: &Child) {
+    let process = Pid::from_child(child);
+    let since = Instant::now();
+    while getsid(Some(process)) != Ok(process) && since.elapsed() < START_TIMEOUT {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Waits until no process executes a run or a batch any more, in the background process that it is left to.
