@@ -255,7 +255,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
         }
         Action::CopyOut { path, to } => vec![format!("{path} of the image → host/files/{to}")],
         Action::Populate(populate) => populate_lines(populate),
-        Action::Create => vec!["create and start the container above".to_owned()],
+        Action::Create => vec!["create and start the container below".to_owned()],
         Action::Exec(exec) => exec_lines(exec),
         Action::Host(exec) => {
             let mut lines = vec!["on the host:".to_owned()];
