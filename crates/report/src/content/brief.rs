@@ -7,7 +7,7 @@ use itertools::Itertools as _;
 use super::figure_pivot::pivot_tables;
 use super::figures::{self, MAX_INLINE_FIGURES, NOTHING};
 use super::verdict::{self, notice_block};
-use super::{marks, verdict::submission_title};
+use super::{claims, marks, verdict::submission_title};
 use crate::ReportedVerdict;
 use crate::document::{Block, Column, Document, ListItem, Table, TableCell};
 use retrial_document::measures::format;
@@ -18,6 +18,7 @@ use retrial_results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict,
 pub fn brief_document(entry: &ReportedVerdict<'_>) -> Document {
     let judged = entry.verdict;
     let mut blocks = figure_tables(judged);
+    blocks.extend(claims::claim_list(&judged.claims));
     blocks.extend(Block::list(reason_items(judged)));
     blocks.push(Block::Conclusion(verdict::verdict_conclusion(entry)));
     blocks.extend(notice_block(judged.notice.as_deref()));

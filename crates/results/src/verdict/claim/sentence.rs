@@ -9,6 +9,7 @@ use super::part::{DecisionMethod, PartTest};
 use crate::verdict::comparison::MeasuredSide;
 use crate::verdict::{MoreTrials, number};
 use retrial_document::measures::format;
+use retrial_readings::units::is_time;
 use retrial_recipe::model::{Better, Claim, Mode};
 
 /// Describes the result of a part, which is the only one of its claim or one of several.
@@ -122,7 +123,7 @@ fn compare_values(part: &ClaimPart) -> Option<String> {
     // Better is above 1, whichever way the figure goes.
     let meaning = match (part.better, part.mode) {
         (Better::Higher, _) => "",
-        (Better::Lower, Mode::Performance) => " as fast",
+        (Better::Lower, _) if is_time(&part.unit) => " as fast",
         (Better::Lower, _) => " as good",
     };
     let (factor, _) = number::display_scale(&part.unit, theirs);
