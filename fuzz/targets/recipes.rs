@@ -9,7 +9,7 @@ use retrial_plan::build::{self, RecipeOrigin};
 use retrial_plan::download::LocalHubSettings;
 use retrial_plan::options::PlanOptions;
 use retrial_plan::{shell, text};
-use retrial_recipe::docker_run::{self as command_line, EmptyEnvironment};
+use retrial_recipe::docker_run::{self as command_line, EmptyEnvironment, MeasuredFigures};
 use retrial_recipe::expression::{self, ExpressionScope};
 use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::{Mode, ParamValue, Template};
@@ -108,7 +108,13 @@ pub fn docker_run(data: &[u8]) {
     let Ok(block) = str::from_utf8(data) else {
         return;
     };
-    let Ok(reading) = command_line::recipe_from_block("fuzz", block, &EmptyEnvironment) else {
+    let Ok(reading) = command_line::recipe_from_block(
+        "fuzz",
+        "block",
+        block,
+        &EmptyEnvironment,
+        &MeasuredFigures::default(),
+    ) else {
         return;
     };
     let source = Source::new("new.yaml", reading.recipe.as_str());

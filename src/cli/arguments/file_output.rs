@@ -17,6 +17,15 @@ pub struct NewArguments {
     /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
     #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
     pub from: Option<String>,
+    /// How a figure of the converted recipe is read: `speed='speed: ${number}'`, a regular expression on the output
+    #[arg(long = "figure", value_name = "NAME=PATTERN", requires = "from")]
+    pub figures: Vec<String>,
+    /// What was published of a figure: `speed=42.0`, or with its unit, `speed='42.0 items/s'`
+    #[arg(long = "expect", value_name = "NAME=VALUE[UNIT]", requires = "from")]
+    pub expected: Vec<String>,
+    /// The command in the container that is measured, in the place of the one that the block has
+    #[arg(long, value_name = "COMMAND", requires = "from")]
+    pub measure: Option<String>,
 }
 
 /// Which recipe is locked, and where its lock is written.

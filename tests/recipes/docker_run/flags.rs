@@ -4,12 +4,18 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use retrial_document::ErrorText;
-use retrial_recipe::docker_run::{
-    DOCKER_RUN_FLAGS, DockerRunError, EmptyEnvironment, FlagTreatment, recipe_from_block,
-};
+use retrial_recipe::Diagnostics;
+use retrial_recipe::docker_run::{DOCKER_RUN_FLAGS, EmptyEnvironment, FlagTreatment};
 
-use super::{Shell, made, script};
+use super::{Shell, made, recipe_from_block, script};
+
+fn messages(problems: &Diagnostics) -> String {
+    let texts = problems.iter().map(|problem| {
+        let help = problem.help.as_deref().unwrap_or_default();
+        format!("{} ({help})", problem.message)
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
 
 #[test]
 fn every_flag_has_a_key_or_a_note_or_is_refused() {
@@ -34,7 +40,7 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
                 );
             }
             (FlagTreatment::Refused, Err(problems)) => {
-                let message = problems[0].to_string();
+                let message = messages(&problems);
                 assert!(
                     message.starts_with(&format!("--{}", flag.name)),
                     "{message}"
@@ -42,9 +48,7 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
             }
             // `1` is not a mount and no namespace; otherwise it is in the recipe.
             (FlagTreatment::Key, Err(problems)) => assert!(
-                problems[0]
-                    .to_string()
-                    .starts_with(&format!("--{}", flag.name)),
+                messages(&problems).starts_with(&format!("--{}", flag.name)),
                 "{problems:?}"
             ),
             (FlagTreatment::Key, Ok(reading)) => {
@@ -146,12 +150,7 @@ fn secrets_are_passed_by_name_only() {
 #[test]
 fn unsupported_arguments_are_refused_by_name() {
     let refused = |text: &str| -> String {
-        let problems: Vec<DockerRunError> =
-            recipe_from_block("x", text, &EmptyEnvironment).unwrap_err();
-        let texts = problems
-            .iter()
-            .map(|problem| ErrorText::of(problem).to_string());
-        texts.collect::<Vec<_>>().join("\n")
+        messages(&recipe_from_block("x", text, &EmptyEnvironment).unwrap_err())
     };
     for (text, word) in [
         ("ls", "no `docker run`"),
@@ -160,22 +159,33 @@ fn unsupported_arguments_are_refused_by_name() {
         ("docker run --gpu all a", "did you mean --gpus?"),
         ("docker run --blkio-weight 5 --ip 1.2.3.4 a", "--ip 1.2.3.4"),
         ("docker run -v cache:/x a", "not named volumes"),
-        ("docker run -v ../x:/x a", "not named volumes"),
+        ("docker run -v ../x:/x a", "`..` in a path"),
         ("docker run -v /x/../y:/x a", "`..` in a path"),
         ("docker run --device /dev/../x a", "--device /dev/../x"),
         ("docker run -w /x/.. a", "`..` in a path"),
         ("docker run --tmpfs /x/..:size=1g a", "`..` in a path"),
         ("docker run -v /x:/x:z a", "SELinux"),
         ("docker run --network a --network b c", "one network"),
-        ("docker run -w $(pwd) a", "`${PWD}` is not possible here"),
-        ("docker run -u $(id -u) a", "$(id -u)"),
-        ("docker run a | tee log", "`|` belongs to the shell"),
+        ("docker run -e X=$(date) a", "`$(date)` needs a shell"),
+        ("docker run -e X=${Y%%_*} a", "`${Y%%_*}` needs a shell"),
+        ("docker run -e X=$((1 + 1)) a", "`$((1 + 1))` needs a shell"),
         (
-            "docker run -d server:1 serve --port 1\ndocker exec x bench",
-            "background",
+            "docker run --device /dev/x{1,2} a",
+            "`/dev/x{1,2}` needs a shell",
         ),
+        ("yes | docker run -i a b", "have no input"),
+        ("docker run -i a b < file", "have no input"),
+        (
+            "for b in 1 2; do docker run a bench $b; done",
+            "`for` around",
+        ),
+        ("docker compose up", "`docker compose` starts"),
+        ("kubectl apply -f x.yaml", "`kubectl` starts"),
+        ("services:\n  a:\n    image: b", "this is a compose file"),
+        ("apptainer exec image.sif bench", "image.sif"),
+        ("srun -N 2 --container-image=a bench", "several machines"),
         ("docker run -it", "no image"),
-        ("docker run a 'b", "never closed"),
+        ("docker run a 'b", "unterminated single quote"),
         ("docker run \u{1d} a", "U+001D"),
         ("docker run a echo '${{ x }}'", "expression"),
         ("docker run --shm-size lots a", "--shm-size lots"),
@@ -184,29 +194,12 @@ fn unsupported_arguments_are_refused_by_name() {
             "a token of the Hugging Face hub",
         ),
         ("docker run -e X=$MY_TOKEN a", "looks like a secret"),
-        ("docker exec -d x y\ndocker run a", "docker exec --detach"),
+        (
+            "docker exec --privileged x y\ndocker run a",
+            "docker exec --privileged",
+        ),
     ] {
         assert!(refused(text).contains(word), "{text}: {}", refused(text));
-    }
-}
-
-#[test]
-fn the_remedy_of_a_refused_value_is_apart_from_its_message() {
-    for (text, message, help) in [
-        (
-            "docker run --pid container:x a",
-            "--pid container:x: a recipe allows `host` only",
-            "remove it for the engine's default",
-        ),
-        (
-            "docker run -v /x a",
-            "--volume /x: an anonymous volume lasts only as long as its container",
-            "remove it, or write source:target",
-        ),
-    ] {
-        let problems = recipe_from_block("x", text, &EmptyEnvironment).unwrap_err();
-        let expected = ErrorText::new(message).with_help(help);
-        assert_eq!(ErrorText::of(&problems[0]), expected);
     }
 }
 
@@ -229,19 +222,86 @@ fn new_from_input(directory: &Path, name: &str, block: &str) -> (Option<i32>, St
 }
 
 #[test]
-fn each_flag_that_no_recipe_has_is_an_error_with_its_own_remedy() {
+fn each_problem_of_a_block_is_shown_at_its_place() {
     let directory = tempfile::tempdir().unwrap();
-    let block = "docker run --link db -v /x a";
+    let block = "export A=1\n$ docker run --link db \\\n>  -v /x -e B=$(date) a";
     let (code, stderr) = new_from_input(directory.path(), "bad.yaml", block);
     assert_eq!(code, Some(2), "{stderr}");
-    let lines: Vec<&str> = stderr.lines().collect();
-    let expected = [
-        "error: --link db: a recipe cannot express this yet",
-        "help: remove it from the command line if the figure does not depend on it",
-        "error: --volume /x: an anonymous volume lasts only as long as its container",
-        "help: remove it, or write source:target",
+    for (place, message, help) in [
+        (
+            "standard input:2:21",
+            "error: --link db: a recipe cannot express this yet",
+            "remove it from the command line if the figure does not depend on it",
+        ),
+        (
+            "standard input:3:8",
+            "error: --volume /x: an anonymous volume lasts only as long as its container",
+            "remove it, or write source:target",
+        ),
+        (
+            "standard input:3:14",
+            "error: `$(date)` needs a shell",
+            "write what it gives in its place",
+        ),
+    ] {
+        let from_message = stderr
+            .split(message)
+            .nth(1)
+            .unwrap_or_else(|| panic!("{stderr}"));
+        let own = from_message.split("error: ").next().unwrap();
+        assert!(own.contains(place) && own.contains(help), "{stderr}");
+    }
+    assert!(stderr.contains("3 errors"), "{stderr}");
+}
+
+#[test]
+fn figures_of_the_command_line_make_a_recipe_that_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let retrial = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(arguments)
+            .current_dir(directory.path())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), stderr)
+    };
+    let block = "docker run debian:12 echo 'speed: 42'";
+    let figure = ["--figure", "speed=speed: ${number}"];
+    let new = [
+        "new",
+        "all.yaml",
+        "--from",
+        block,
+        "--expect",
+        "speed=42.0 items/s",
     ];
-    assert_eq!(lines, expected);
+    let (code, stderr) = retrial(&[&new[..], &figure].concat());
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(!stderr.contains("incomplete"), "{stderr}");
+    let recipe = std::fs::read_to_string(directory.path().join("all.yaml")).unwrap();
+    assert!(
+        recipe.contains("unit: items/s") && recipe.contains("value: 42"),
+        "{recipe}"
+    );
+    let (code, stderr) = retrial(&["check", "all.yaml"]);
+    assert_eq!(
+        (code, stderr.contains("warning")),
+        (Some(0), false),
+        "{stderr}"
+    );
+    let (code, stderr) = retrial(
+        &[
+            &["new", "no.yaml", "--from", block, "--expect", "other=1"][..],
+            &figure,
+        ]
+        .concat(),
+    );
+    assert_eq!(
+        (code, stderr.contains("no --figure of this name")),
+        (Some(2), true),
+        "{stderr}"
+    );
 }
 
 /// From standard input; and where it is refused, nothing is written.

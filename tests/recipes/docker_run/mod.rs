@@ -3,19 +3,21 @@
 
 mod flags;
 mod guides;
+mod kinds;
 mod random;
 
 use std::collections::BTreeMap;
 
+use brush_parser::Token;
 use retrial_host::model::HostView;
 use retrial_plan as plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::options::PlanOptions;
 use retrial_recipe::docker_run::{
-    FlagTreatment, ShellEnvironment, ShellWord, parse_line, split_commands,
+    DOCKER_RUN_FLAGS, DockerFlag, DockerRunRecipe, FlagTreatment, MeasuredFigures, ShellEnvironment,
 };
 use retrial_recipe::{
-    NoTemplates, ParamSetting, RecipeFileKind, Source, check_source, resolve_recipe,
+    Diagnostics, NoTemplates, ParamSetting, RecipeFileKind, Source, check_source, resolve_recipe,
 };
 
 /// A shell with these variables, and one file.
@@ -39,28 +41,104 @@ impl ShellEnvironment for Shell {
     }
 }
 
+/// Converts a block whose figures nobody states.
+fn recipe_from_block(
+    name: &str,
+    block: &str,
+    shell: &dyn ShellEnvironment,
+) -> Result<DockerRunRecipe, Diagnostics> {
+    let figures = MeasuredFigures::default();
+    retrial_recipe::docker_run::recipe_from_block(name, "guide.txt", block, shell, &figures)
+}
+
+/// The words of each command of a text without variables.
+fn split_commands(text: &str) -> Vec<Vec<String>> {
+    let tokens = brush_parser::tokenize_str(text).unwrap();
+    let commands = tokens.split(|token| matches!(token, Token::Operator(..)));
+    let words = |words: &[Token]| -> Vec<String> {
+        let unquoted = words
+            .iter()
+            .flat_map(|word| shlex::split(word.to_str()).unwrap());
+        unquoted.collect()
+    };
+    commands
+        .map(words)
+        .filter(|words| !words.is_empty())
+        .collect()
+}
+
+/// The words after `docker run`, as Docker reads them.
+struct Line {
+    flags: Vec<(&'static DockerFlag, String)>,
+    image: String,
+    command: Vec<String>,
+}
+
+fn parse_line(words: &[String]) -> Line {
+    let find = |name: &str| {
+        let name = if name == "net" { "network" } else { name };
+        DOCKER_RUN_FLAGS
+            .iter()
+            .find(|flag| flag.name == name)
+            .unwrap()
+    };
+    let mut flags: Vec<(&'static DockerFlag, String)> = Vec::new();
+    let mut rest = words.iter();
+    let image = loop {
+        let word = rest.next().unwrap();
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = long
+                .split_once('=')
+                .map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
+            let flag = find(name);
+            let value = value.or_else(|| flag.takes_value.then(|| rest.next().unwrap().clone()));
+            flags.push((flag, value.unwrap_or("true".to_owned())));
+        } else if let Some(letters) = word.strip_prefix('-') {
+            for (at, letter) in letters.char_indices() {
+                let flag = DOCKER_RUN_FLAGS
+                    .iter()
+                    .find(|flag| flag.short == Some(letter))
+                    .unwrap();
+                let attached = letters[at + 1..].trim_start_matches('=');
+                if flag.takes_value {
+                    let value = if attached.is_empty() {
+                        rest.next().unwrap()
+                    } else {
+                        attached
+                    };
+                    flags.push((flag, value.to_owned()));
+                    break;
+                }
+                flags.push((flag, "true".to_owned()));
+            }
+        } else {
+            break word.clone();
+        }
+    };
+    Line {
+        flags,
+        image,
+        command: rest.cloned().collect(),
+    }
+}
+
 /// The flags of a `docker run` with Docker's own spelling of each value, sorted; and image and
 /// command.
 type Flags = (Vec<(String, String)>, String, Vec<String>);
 
 /// Differences that result from Retrial running the container are omitted from both sides.
 fn flags(text: &str, ours: bool) -> Flags {
-    let words = split_commands(text).unwrap();
-    let run = words
-        .iter()
-        .find_map(|words| {
-            let at = words
-                .iter()
-                .position(|word| word.as_plain() == Some("run"))?;
-            Some(&words[at + 1..])
-        })
-        .unwrap();
-    let line = parse_line(run).unwrap();
+    let commands = split_commands(text);
+    let mut runs = commands.iter().filter_map(|words| {
+        let at = words.iter().position(|word| word == "run")?;
+        Some(&words[at + 1..])
+    });
+    let line = parse_line(runs.next().unwrap());
     let mut flags = Vec::new();
-    for argument in &line.flags {
-        let (name, value) = (argument.flag.name, argument.value.to_shell_text());
-        if argument.flag.treatment != FlagTreatment::Key
-            || name == "entrypoint"
+    for (flag, value) in line.flags {
+        let name = flag.name;
+        if flag.treatment != FlagTreatment::Key
+            || ["entrypoint", "gpus"].contains(&name)
             || (ours && value == "PYTHONUNBUFFERED=1")
         {
             continue;
@@ -68,8 +146,7 @@ fn flags(text: &str, ours: bool) -> Flags {
         flags.push((name.to_owned(), spelled(name, &value)));
     }
     flags.sort();
-    let command = line.command.iter().map(ShellWord::to_shell_text).collect();
-    (flags, line.image.to_shell_text(), command)
+    (flags, line.image, line.command)
 }
 
 fn spelled(name: &str, value: &str) -> String {
@@ -120,11 +197,11 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
 fn made(script: &str) -> (Flags, Vec<String>) {
     let at = script.find("docker run -d").unwrap();
     let flags = flags(&script[at..], true);
-    let executed = split_commands(&script[at..]).unwrap();
-    let exec = |words: &Vec<ShellWord>| -> Option<String> {
-        let is_kept = words[0].as_plain() == Some("logged");
-        let words: &[ShellWord] = if is_kept { &words[2..] } else { words };
-        (words[1].as_plain() == Some("exec")).then(|| words.last().unwrap().to_shell_text())
+    let executed = split_commands(&script[at..]);
+    let exec = |words: &Vec<String>| -> Option<String> {
+        let is_kept = words[0] == "logged";
+        let words = if is_kept { &words[2..] } else { &words[..] };
+        (words.get(1)? == "exec").then(|| words.last().unwrap().clone())
     };
     (flags, executed.iter().filter_map(exec).collect())
 }

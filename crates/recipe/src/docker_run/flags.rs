@@ -128,7 +128,7 @@ pub const DOCKER_RUN_FLAGS: &[DockerFlag] = &[
     value_flag("mac-address", Refused),
     value_flag("memory", Key).with_letter('m'),
     value_flag("memory-reservation", Refused),
-    value_flag("memory-swap", Refused),
+    value_flag("memory-swap", Key),
     value_flag("memory-swappiness", Refused),
     value_flag("mount", Key),
     value_flag("name", Dropped("Retrial names its containers")),

@@ -1,242 +1,200 @@
 //! Parses the words of `docker run` into flags, image and command, by the rules of Docker's own parser (pflag).
 
-use super::error::DockerRunError;
+use retrial_container::ImageRef;
+
 use super::flags::{DOCKER_RUN_FLAGS, DockerFlag, find_long_flag, find_short_flag};
-use super::words::ShellWord;
-use crate::find_nearest;
+use super::values::Word;
+use crate::{Diagnostics, Span, find_nearest};
 
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlagValue {
+pub(super) struct FlagValue {
     /// The flag of `docker run`, and what becomes of it.
     pub flag: &'static DockerFlag,
     /// The value; of a switch `true`.
-    pub value: ShellWord,
-}
-
-impl FlagValue {
-    /// Formats it as it would be written.
-    pub fn to_shell_text(&self) -> String {
-        if self.flag.takes_value {
-            format!("--{} {}", self.flag.name, self.value.to_shell_text())
-        } else {
-            format!("--{}", self.flag.name)
-        }
-    }
+    pub value: Word,
 }
 
 /// A parsed `docker run` or `docker exec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DockerRunCommand {
+pub(super) struct ContainerLine {
     /// The flags in their order, without switches that are set to false.
     pub flags: Vec<FlagValue>,
+    /// Variables between the flags whose value is unknown: further flags, as a rule none.
+    pub unknown_flags: Vec<Word>,
     /// The image's reference; of `docker exec` the container's name.
-    pub image: ShellWord,
+    pub image: Word,
     /// The command and its arguments after the image.
-    pub command: Vec<ShellWord>,
+    pub command: Vec<Word>,
 }
 
-/// Parses the words after `docker run`.
-///
-/// # Errors
-/// Returns every flag and value that Docker would reject.
-pub fn parse_line(words: &[ShellWord]) -> Result<DockerRunCommand, Vec<DockerRunError>> {
-    let mut flags = Vec::new();
-    let mut problems = Vec::new();
-    let mut rest = words.iter();
+impl ContainerLine {
+    /// Returns the last value of a flag.
+    pub(super) fn flag(&self, name: &str) -> Option<&Word> {
+        let mut flags = self.flags.iter().rev();
+        flags
+            .find(|option| option.flag.name == name)
+            .map(|option| &option.value)
+    }
+
+    /// Returns all values of a flag.
+    pub(super) fn all_values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Word> {
+        let flags = self
+            .flags
+            .iter()
+            .filter(move |option| option.flag.name == name);
+        flags.map(|option| &option.value)
+    }
+}
+
+/// Parses the words after `docker run`; `place` is that of the command. Adds every flag and value that Docker would
+/// reject to `problems`.
+pub(super) fn parse_line(
+    words: &[Word],
+    place: &Span,
+    problems: &mut Diagnostics,
+) -> Option<ContainerLine> {
+    let before = problems.error_count();
+    let mut reader = LineReader {
+        rest: words.iter(),
+        flags: Vec::new(),
+        problems,
+    };
+    let mut unknown_flags = Vec::new();
     let mut image = None;
-    while let Some(word) = rest.next() {
-        let Some(dashed) = word.strip_prefix("-") else {
-            image = Some(word.clone());
-            break;
-        };
-        match dashed.strip_prefix("-") {
-            Some(after) if after.pieces.is_empty() => {
-                image = rest.next().cloned();
-                break;
+    while let Some(word) = reader.rest.next() {
+        match word.text.strip_prefix('-') {
+            Some("-") => image = reader.rest.next().cloned(),
+            Some(dashed) => {
+                match dashed.strip_prefix('-') {
+                    Some(long) => reader.read_long_flag(long, word),
+                    None => reader.read_short_flags(dashed, word),
+                }
+                continue;
             }
-            Some(after) => read_long_flag(&after, &mut rest, &mut flags),
-            None => read_short_flag(&dashed, &mut rest, &mut flags),
+            None if word.is_split && is_flag_variable(word, reader.rest.as_slice()) => {
+                unknown_flags.push(word.clone());
+                continue;
+            }
+            None => image = Some(word.clone()),
         }
-        .unwrap_or_else(|error| problems.push(error));
+        break;
     }
+    let command = reader.rest.as_slice().to_vec();
+    let flags = reader.flags;
     if image.is_none() {
-        problems.push(DockerRunError::NoImage);
+        let help = "give the whole command line, up to the image and its command";
+        problems.error(
+            "guide",
+            "no image follows the flags of `docker run`",
+            place,
+            help,
+        );
     }
-    match image {
-        Some(image) if problems.is_empty() => Ok(DockerRunCommand {
-            flags,
-            image,
-            command: rest.cloned().collect(),
-        }),
-        _ => Err(problems),
-    }
-}
-
-type ShellWords<'a> = std::slice::Iter<'a, ShellWord>;
-
-fn read_long_flag(
-    word: &ShellWord,
-    rest: &mut ShellWords<'_>,
-    flags: &mut Vec<FlagValue>,
-) -> Result<(), DockerRunError> {
-    let (name, value) = match word.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (word.clone(), None),
-    };
-    let flag_name = name.to_shell_text();
-    let Some(flag) = find_long_flag(&flag_name) else {
-        return Err(DockerRunError::UnknownFlag {
-            suggestion: find_nearest(&flag_name, DOCKER_RUN_FLAGS.iter().map(|flag| flag.name))
-                .map(|near| format!("did you mean --{near}?")),
-            flag: format!("--{flag_name}"),
-        });
-    };
-    let value = match value {
-        None if flag.takes_value => Some(next_value(&format!("--{flag_name}"), rest)?),
-        value => value,
-    };
-    push_flag(flag, value, flags)
-}
-
-/// `-it`, `-itv /a:/b`, `-eNAME=value`, `-p=80:80`.
-fn read_short_flag(
-    word: &ShellWord,
-    rest: &mut ShellWords<'_>,
-    flags: &mut Vec<FlagValue>,
-) -> Result<(), DockerRunError> {
-    let mut unread = word.clone();
-    loop {
-        let shown = unread.to_shell_text();
-        let Some(letter) = shown.chars().next() else {
-            return Ok(());
-        };
-        let Some(flag) = find_short_flag(letter) else {
-            return Err(DockerRunError::UnknownFlag {
-                flag: format!("-{letter}"),
-                suggestion: None,
-            });
-        };
-        let after = unread.strip_prefix(&letter.to_string()).unwrap_or_default();
-        let assigned = after.strip_prefix("=");
-        if flag.takes_value {
-            let value = match assigned {
-                Some(value) => value,
-                None if after.pieces.is_empty() => next_value(&format!("-{letter}"), rest)?,
-                None => after,
-            };
-            return push_flag(flag, Some(value), flags);
-        }
-        if assigned.is_some() {
-            return push_flag(flag, assigned, flags);
-        }
-        push_flag(flag, None, flags)?;
-        unread = after;
-    }
-}
-
-fn next_value(flag: &str, rest: &mut ShellWords<'_>) -> Result<ShellWord, DockerRunError> {
-    rest.next().cloned().ok_or_else(|| DockerRunError::NoValue {
-        flag: flag.to_owned(),
+    let image = image.filter(|_| problems.error_count() == before)?;
+    Some(ContainerLine {
+        flags,
+        unknown_flags,
+        image,
+        command,
     })
 }
 
-fn push_flag(
-    flag: &'static DockerFlag,
-    value: Option<ShellWord>,
-    flags: &mut Vec<FlagValue>,
-) -> Result<(), DockerRunError> {
-    if flag.takes_value {
-        let flag_value = value.unwrap_or_default();
-        flags.push(FlagValue {
-            flag,
-            value: flag_value,
-        });
-        return Ok(());
-    }
-    // The values that Go's strconv.ParseBool accepts.
-    let written = value.map(|value| value.to_shell_text());
-    match written.as_deref() {
-        None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => flags.push(FlagValue {
-            flag,
-            value: ShellWord::new("true"),
-        }),
-        Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
-            flags.retain(|other| other.flag.name != flag.name);
-        }
-        Some(other) => {
-            return Err(DockerRunError::NoTruth {
-                flag: format!("--{}", flag.name),
-                value: other.to_owned(),
-            });
-        }
-    }
-    Ok(())
+/// Returns whether a variable of unknown value holds flags: an image follows it, and its name is none of an image.
+fn is_flag_variable(word: &Word, rest: &[Word]) -> bool {
+    let names_image = |word: &Word| {
+        let name = word.text.to_lowercase();
+        ["image", "img", "cont", "tag", "repo", "docker_name"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    let is_image = |next: &Word| {
+        let text = &next.text;
+        let is_reference = text.contains([':', '/']) && !text.starts_with(['/', '.']);
+        text.starts_with('-')
+            || text.contains("${{") && names_image(next)
+            || is_reference && ImageRef::parse(text).is_ok()
+    };
+    !names_image(word) && rest.first().is_some_and(is_image)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::docker_run::split_commands;
-    use retrial_document::ErrorText;
+struct LineReader<'a> {
+    rest: std::slice::Iter<'a, Word>,
+    flags: Vec<FlagValue>,
+    problems: &'a mut Diagnostics,
+}
 
-    fn parse_to_texts(text: &str) -> Result<Vec<String>, Vec<DockerRunError>> {
-        let words = split_commands(text).unwrap().remove(0);
-        let line = parse_line(&words)?;
-        let mut shown: Vec<String> = line.flags.iter().map(FlagValue::to_shell_text).collect();
-        shown.push(line.image.to_shell_text());
-        shown.extend(line.command.iter().map(ShellWord::to_shell_text));
-        Ok(shown)
-    }
-
-    #[test]
-    fn flags_are_read_in_every_spelling() {
-        assert_eq!(
-            parse_to_texts(
-                "-itv /a:/b --net=host --ipc host -eX=1 -e=Y=2 -m=1g --rm=false --init=1 a:1 x -v y"
-            )
-            .unwrap(),
-            [
-                "--interactive",
-                "--tty",
-                "--volume /a:/b",
-                "--network host",
-                "--ipc host",
-                "--env X=1",
-                "--env Y=2",
-                "--memory 1g",
-                "--init",
-                "a:1",
-                "x",
-                "-v",
-                "y"
-            ]
-        );
-        assert_eq!(
-            parse_to_texts("--privileged -- a").unwrap(),
-            ["--privileged", "a"]
+impl LineReader<'_> {
+    fn read_long_flag(&mut self, long: &str, word: &Word) {
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(word.with_text(value))),
+            None => (long, None),
+        };
+        if let Some(flag) = find_long_flag(name) {
+            return self.push_flag(flag, value, word);
+        }
+        let near = find_nearest(name, DOCKER_RUN_FLAGS.iter().map(|flag| flag.name));
+        let help = near.map_or("remove it".to_owned(), |near| {
+            format!("did you mean --{near}?")
+        });
+        self.problems.error(
+            "guide",
+            format!("docker run has no --{name}"),
+            &word.span,
+            help,
         );
     }
 
-    #[test]
-    fn flags_that_docker_rejects_are_refused() {
-        let problems = parse_to_texts("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
-        let messages: Vec<String> = problems
-            .iter()
-            .map(|problem| ErrorText::of(problem).to_string())
-            .collect();
-        assert!(
-            messages[0].starts_with("docker run has no --devices; help: did you mean --device?"),
-            "{messages:?}"
-        );
-        assert!(
-            parse_to_texts("--ipc").unwrap_err()[0]
-                .to_string()
-                .contains("--ipc needs a value")
-        );
-        assert_eq!(
-            parse_to_texts("-it").unwrap_err(),
-            [DockerRunError::NoImage]
-        );
+    /// `-it`, `-itv /a:/b`, `-eNAME=value`, `-p=80:80`.
+    fn read_short_flags(&mut self, dashed: &str, word: &Word) {
+        let mut rest = dashed;
+        while let Some(letter) = rest.chars().next() {
+            rest = &rest[letter.len_utf8()..];
+            let Some(flag) = find_short_flag(letter) else {
+                let message = format!("docker run has no -{letter}");
+                return self
+                    .problems
+                    .error("guide", message, &word.span, "remove it");
+            };
+            if flag.takes_value {
+                let attached =
+                    (!rest.is_empty()).then(|| word.with_text(rest.trim_start_matches('=')));
+                return self.push_flag(flag, attached, word);
+            }
+            if let Some(value) = rest.strip_prefix('=') {
+                return self.push_flag(flag, Some(word.with_text(value)), word);
+            }
+            self.push_flag(flag, None, word);
+        }
+    }
+
+    fn push_flag(&mut self, flag: &'static DockerFlag, value: Option<Word>, word: &Word) {
+        if flag.takes_value {
+            let Some(value) = value.or_else(|| self.rest.next().cloned()) else {
+                let message = format!("--{} needs a value", flag.name);
+                return self.problems.error(
+                    "guide",
+                    message,
+                    &word.span,
+                    "give the whole command line",
+                );
+            };
+            return self.flags.push(FlagValue { flag, value });
+        }
+        // The values that Go's strconv.ParseBool accepts.
+        match value.as_ref().map(|value| &*value.text) {
+            None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => self.flags.push(FlagValue {
+                flag,
+                value: word.with_text("true"),
+            }),
+            Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
+                self.flags.retain(|other| other.flag.name != flag.name);
+            }
+            Some(other) => {
+                let message = format!("--{}={other}: this is no truth value", flag.name);
+                self.problems
+                    .error("guide", message, &word.span, "write true or false");
+            }
+        }
     }
 }

@@ -1,35 +1,44 @@
 //! Converts a vendor's `docker run …` into a recipe.
 //!
 //! ```text
-//! block of a guide ──words──▶ commands ──line──▶ flags, image, command ──translate──▶ recipe (YAML)
+//! block of a guide ──block──▶ text ──brush-parser──▶ tree ──shell, expand──▶ commands ──line──▶ flags ──translate──▶ recipe
 //! ```
 //!
 //! Nothing is lost silently: a flag has a key of the recipe, or is dropped with a note why it
-//! makes no difference, or is refused by name. What the shell would have put in ([`ShellEnvironment`])
-//! becomes a param of the recipe.
+//! makes no difference, or is refused by name and place. What the shell would have put in ([`ShellEnvironment`])
+//! becomes a param of the recipe. What the block does not say is a line of `incomplete`.
 
-mod error;
+mod block;
+mod collect;
+mod commands;
+mod container;
+mod execute;
+mod expand;
 mod flags;
-mod guide;
+mod foreign;
+mod gpus;
+mod images;
 mod line;
 mod mounts;
 mod nodes;
 mod parts;
 mod secret;
+mod servers;
+mod shell;
 mod shell_environment;
 mod text;
 mod translate;
 mod value_error;
-mod words;
+mod values;
+mod variables;
 
-pub use error::DockerRunError;
 pub use flags::{DOCKER_RUN_FLAGS, DockerFlag, FlagTreatment};
-pub use line::{DockerRunCommand, FlagValue, parse_line};
 pub use nodes::{list_node, map_node, plain_node, text_node};
 pub use shell_environment::{EmptyEnvironment, ShellEnvironment};
-pub use text::DockerRunDraft;
-pub use value_error::FlagValueError;
-pub use words::{ShellWord, ShellWordPart, split_commands};
+pub use text::{DockerRunDraft, MeasuredFigures, render_sections};
+
+use crate::Diagnostics;
+use block::Block;
 
 /// A recipe, and its differences from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,37 +47,46 @@ pub struct DockerRunRecipe {
     pub recipe: String,
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
+    /// What the block does not say, a line each, as `incomplete` has it.
+    pub incomplete: Vec<String>,
 }
 
-/// Converts the block of a guide into the keys of a recipe, to which the caller adds others.
+/// Converts the block of a guide into the keys of a recipe, to which the caller adds others. `path` is what places in
+/// it are called.
 ///
 /// # Errors
-/// Returns everything that a recipe cannot express.
+/// Returns everything that a recipe cannot express, each with its place.
 pub fn draft_from_block(
+    path: &str,
     block: &str,
-    surroundings: &dyn ShellEnvironment,
-) -> Result<DockerRunDraft, Vec<DockerRunError>> {
-    let commands = split_commands(block).map_err(|error| vec![error])?;
-    let (run, guide) = guide::sort_commands(&commands)?;
-    Ok(text::build_draft(translate::collect_parts(
-        &run,
-        guide,
-        surroundings,
-    )?))
+    environment: &dyn ShellEnvironment,
+) -> Result<DockerRunDraft, Diagnostics> {
+    let prepared = Block::prepare(path, block)?;
+    let shell = shell::follow(&prepared, environment)?;
+    let place = prepared.span(0..1);
+    let parts = collect::collect_parts(shell, block, &place).and_then(text::build_draft);
+    parts.map_err(|mut problems| {
+        problems.sort_by_place(path);
+        problems
+    })
 }
 
-/// Converts the block of a guide into a recipe's text. `name` becomes the recipe's title.
+/// Converts the block of a guide into a recipe's text. `name` becomes the recipe's title, `path` is what places in the
+/// block are called.
 ///
 /// # Errors
-/// Returns everything that a recipe cannot express.
+/// Returns everything that a recipe cannot express, each with its place.
 pub fn recipe_from_block(
     name: &str,
+    path: &str,
     block: &str,
-    surroundings: &dyn ShellEnvironment,
-) -> Result<DockerRunRecipe, Vec<DockerRunError>> {
-    let draft = draft_from_block(block, surroundings)?;
+    environment: &dyn ShellEnvironment,
+    figures: &MeasuredFigures,
+) -> Result<DockerRunRecipe, Diagnostics> {
+    let draft = draft_from_block(path, block, environment)?;
     Ok(DockerRunRecipe {
-        recipe: text::render_recipe(name, &draft),
-        notes: draft.notes,
+        notes: draft.notes.clone(),
+        incomplete: draft.incomplete.clone(),
+        recipe: text::render_recipe(name, draft, figures),
     })
 }

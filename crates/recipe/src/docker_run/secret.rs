@@ -1,7 +1,5 @@
 //! Finds secrets: a recipe and messages contain their names, never their values.
 
-use super::words::ShellWord;
-
 /// Returns whether a variable's name implies that its value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     let upper_name = name.to_ascii_uppercase();
@@ -30,37 +28,50 @@ pub(super) fn find_hub_token(text: &str) -> Option<&str> {
     })
 }
 
-/// Returns a command as text, without tokens and the values of `--password` and similar flags.
-pub(super) fn redact_command(words: &[ShellWord]) -> String {
-    let mut shown = Vec::new();
-    let mut hide = false;
-    for word in words {
-        let text = word.to_shell_text();
-        let (name, value) = text
-            .split_once('=')
-            .map_or((&*text, None), |(name, value)| (name, Some(value)));
-        let bare = name.trim_start_matches('-').replace('-', "_");
-        let names = is_secret(&bare) || (name == "-p" && shown.iter().any(|word| word == "login"));
-        let whole = if hide {
-            "…".to_owned()
-        } else if names && value.is_some() {
-            format!("{name}=…")
+/// Returns a text with a star in place of each character of a token, and of the values of secret variables and of
+/// `--password` and similar flags.
+pub(super) fn mask_secrets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut hides_next = false;
+    let mut is_login = false;
+    for word in text.split_inclusive(char::is_whitespace) {
+        is_login = (is_login || word.trim_end() == "login") && !out.ends_with('\n');
+        let name_end = word.find('=').unwrap_or(word.trim_end().len());
+        let name = word[..name_end].trim_start_matches(['-', '"', '\'']);
+        let names_secret =
+            is_secret(&name.replace('-', "_")) || is_login && &word[..name_end] == "-p";
+        let value = if word.trim().is_empty() {
+            word.len()
+        } else if hides_next {
+            0
+        } else if names_secret && word.contains('=') {
+            name_end + 1
         } else {
-            match find_hub_token(&text) {
-                Some(token) => text.replace(token, "hf_…"),
-                None => text.clone(),
-            }
+            word.len()
         };
-        hide = names && value.is_none() && name.starts_with('-');
-        shown.push(whole);
+        if !word.trim().is_empty() {
+            hides_next = names_secret && word.starts_with('-') && !word.contains('=');
+        }
+        // `$HF_TOKEN` and `<your token>` are no values.
+        let is_reference = word[value..]
+            .trim_start_matches(['"', '\''])
+            .starts_with(['$', '<']);
+        let value = if is_reference { word.len() } else { value };
+        out.push_str(&word[..value]);
+        let is_kept = |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '\\');
+        let star = |letter: char| if is_kept(letter) { letter } else { '*' };
+        out.extend(word[value..].chars().map(star));
     }
-    shown.join(" ")
+    while let Some(token) = find_hub_token(&out) {
+        let stars = format!("hf_{}", "*".repeat(token.len() - "hf_".len()));
+        out = out.replace(token, &stars);
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docker_run::split_commands;
 
     #[test]
     fn secrets_are_found_by_name_and_value() {
@@ -72,16 +83,27 @@ mod tests {
             find_hub_token("hf_hub_download half_precision_training_mode"),
             None
         );
-        let hidden = |text: &str| redact_command(&split_commands(text).unwrap()[0]);
-        assert_eq!(
-            hidden("docker login -u me -p geheim x"),
-            "docker login -u me -p … x"
-        );
-        assert_eq!(
-            hidden("hf auth login --token abc"),
-            "hf auth login --token …"
-        );
-        assert_eq!(hidden(&format!("export X={token}")), "export X=hf_…");
-        assert_eq!(hidden("export API_KEY=abc"), "export API_KEY=…");
+        for (text, masked) in [
+            (
+                "docker login -u me -p geheim x",
+                "docker login -u me -p ****** x",
+            ),
+            (
+                "hf auth login --token abc\nls",
+                "hf auth login --token ***\nls",
+            ),
+            ("export API_KEY=abc", "export API_KEY=***"),
+            (
+                "-e HF_TOKEN=\"abc\" \\\n -e MODE=x",
+                "-e HF_TOKEN=\"***\" \\\n -e MODE=x",
+            ),
+            ("-e HF_TOKEN=$HF_TOKEN", "-e HF_TOKEN=$HF_TOKEN"),
+            (
+                "export X=hf_abcdefghijklmnopqr",
+                "export X=hf_******************",
+            ),
+        ] {
+            assert_eq!(mask_secrets(text), masked);
+        }
     }
 }

@@ -11,6 +11,30 @@ pub trait ShellEnvironment {
     /// # Errors
     /// The file cannot be read.
     fn read_file(&self, path: &str) -> io::Result<String>;
+    /// Returns the number of this user.
+    fn user_id(&self) -> Option<u32> {
+        None
+    }
+    /// Returns the number of this user's group.
+    fn group_id(&self) -> Option<u32> {
+        None
+    }
+    /// Returns the number of a group of this host.
+    fn group_id_of(&self, _name: &str) -> Option<u32> {
+        None
+    }
+    /// Returns the name of this host.
+    fn host_name(&self) -> Option<String> {
+        None
+    }
+    /// Returns the entrypoint of an image, if the engine has the image.
+    fn image_entrypoint(&self, _image: &str) -> Option<Vec<String>> {
+        None
+    }
+    /// Returns the number of processors that a process may use.
+    fn processors(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// An environment without variables and files.

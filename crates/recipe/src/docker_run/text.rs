@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use itertools::Itertools as _;
 use retrial_document::{Keys as _, Node, to_yaml};
 
 use super::nodes::{list_node, map_node, plain_node, text_node};
-use super::parts::{DraftedParam, DraftedStep, RecipeParts};
+use super::parts::{DraftedCommand, RecipeParts, WrittenKeys};
+use super::translate::{SERVER_NAME, needs_server};
+use super::values::{GuideParam, Word};
+use crate::Diagnostics;
 use crate::model::Recipe;
 
 /// The keys of a recipe that follow from a `docker run`, to be written together with others.
@@ -14,11 +16,15 @@ use crate::model::Recipe;
 pub struct DockerRunDraft {
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
+    /// What the block does not say, a line each, as `incomplete` has it.
+    pub incomplete: Vec<String>,
     /// The reference of the image, variables as params.
     pub image: String,
-    /// The number of NVIDIA GPUs that were requested; none without `--gpus`.
-    pub gpus: Option<u32>,
-    /// The keys params, container, secrets and setup, as far as the block has them.
+    /// The image as the recipe has it: its reference, or its build.
+    pub image_node: Node,
+    /// The GPUs that were requested, as the key `requires`.
+    pub requires: Option<Node>,
+    /// The keys params, container, secrets, setup and services, as far as the block has them.
     pub keys: Vec<(&'static str, Node)>,
     /// The keys of the measured command; none if the block has no command.
     pub measured: Option<Vec<(&'static str, Node)>>,
@@ -28,9 +34,17 @@ pub struct DockerRunDraft {
 const PLACEHOLDER_COMMAND: &str =
     "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
+/// The line by which editors find the schema.
+const SCHEMA_LINES: &str = "# yaml-language-server: $schema=recipe.schema.json\n# Editors then complete and check it, next to: retrial schema recipe > recipe.schema.json\n";
+
 /// Returns the recipe's text, with the notes as comments.
-pub(super) fn render_recipe(name: &str, draft: &DockerRunDraft) -> String {
-    let mut out = String::from("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
+pub(super) fn render_recipe(
+    name: &str,
+    draft: DockerRunDraft,
+    measures: &MeasuredFigures,
+) -> String {
+    let mut out = String::from(SCHEMA_LINES);
+    out.push_str("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
     if !draft.notes.is_empty() {
         out.push_str("# Differences from the command line:\n");
         for note in &draft.notes {
@@ -39,62 +53,210 @@ pub(super) fn render_recipe(name: &str, draft: &DockerRunDraft) -> String {
         }
     }
     out.push_str("# Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.\n");
-    out.push_str("# Still to write: what was published (submission, expect), and how the figure is read (figures, or results).\n");
-    let section_keys = recipe_sections(name, draft).into_iter();
-    let mut sections = section_keys.map(|section| to_yaml(&map_node(section), Recipe::OBJECT));
-    out + &sections.join("\n")
+    out + &render_sections(recipe_keys(name, draft, measures))
 }
 
-/// Returns the keys of each section; a blank line separates sections.
-fn recipe_sections(name: &str, draft: &DockerRunDraft) -> Vec<Vec<(&'static str, Node)>> {
+/// Returns keys of a recipe as text, in the order of the language; a blank line separates them.
+pub fn render_sections(mut keys: Vec<(&'static str, Node)>) -> String {
+    let position = |name: &str| Recipe::OBJECT.keys().position(|key| key.name == name);
+    keys.sort_by_key(|(name, _)| position(name));
+    let mut text = String::new();
+    for (number, (name, node)) in keys.into_iter().enumerate() {
+        if number > 1 {
+            text.push('\n');
+        }
+        text += &to_yaml(&map_node([(name, node)]), Recipe::OBJECT);
+    }
+    text
+}
+
+fn recipe_keys(name: &str, draft: DockerRunDraft, figures: &MeasuredFigures) -> WrittenKeys {
     let submission = [
         ("suite", text_node("my-suite")),
         ("benchmark", text_node(name)),
     ];
-    let mut sections = vec![
-        vec![("schema", plain_node("1")), ("title", text_node(name))],
-        vec![("submission", map_node(submission))],
+    let mut measured = draft
+        .measured
+        .unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
+    let mut incomplete = draft.incomplete;
+    if let Some(command) = &figures.command {
+        measured.retain(|(key, _)| *key != "run");
+        measured.insert(0, ("run", text_node(command)));
+        incomplete.retain(|line| !line.starts_with("scenarios.my-case.performance.run:"));
+    }
+    measured.push(("figures", figures.figures_node()));
+    match figures.expect_node() {
+        Some(expect) => measured.push(("expect", expect)),
+        None => incomplete.push("scenarios.my-case.performance.expect: what was published, for example `speed: { value: 42.0, kind: official, source: \"https://…\" }`; without it the run only measures: remove this line".to_owned()),
+    }
+    if figures.figures.is_empty() {
+        incomplete.push("scenarios.my-case.performance.figures: the line of the output that has the figure, for example `speed: { pattern: 'speed: ${number}', unit: items/s }`; or `results`, the directory that LoadGen writes".to_owned());
+    }
+    if figures.expected.is_empty() {
+        incomplete.push(format!("submission: the suite and the benchmark as they are published, for example `{{ suite: mlperf-inference, benchmark: {name} }}`, and `sources`"));
+    }
+    let lines = incomplete.into_iter().map(text_node).collect::<Vec<_>>();
+    let mut keys = vec![
+        ("schema", plain_node("1")),
+        ("title", text_node(name)),
+        ("submission", map_node(submission)),
+        ("image", draft.image_node),
+        (
+            "scenarios",
+            map_node([("my-case", map_node([("performance", map_node(measured))]))]),
+        ),
     ];
-    let image = ("image", text_node(&draft.image));
-    let gpus = draft.gpus.map(|count| {
-        let count = plain_node(count.to_string());
-        let gpus = map_node([("vendor", text_node("nvidia")), ("count", count)]);
-        ("requires", map_node([("gpus", gpus)]))
-    });
-    let keys = draft.keys.iter().cloned();
-    let (params, rest): (Vec<_>, Vec<_>) = keys.partition(|(key, _)| *key == "params");
-    let ordered = params.into_iter().chain([image]).chain(gpus).chain(rest);
-    sections.extend(ordered.map(|key| vec![key]));
-    let draft_command = draft.measured.clone();
-    let measured = draft_command.unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
-    let speed = [
-        ("pattern", text_node("speed: ${number}")),
-        ("unit", text_node("items/s")),
-        ("better", text_node("higher")),
-    ];
-    let figures = [("figures", map_node([("speed", map_node(speed))]))];
-    let performance = map_node(measured.into_iter().chain(figures));
-    let case = map_node([("performance", performance)]);
-    sections.push(vec![("scenarios", map_node([("my-case", case)]))]);
-    sections
+    if !lines.is_empty() {
+        keys.push(("incomplete", list_node(lines)));
+    }
+    keys.extend(draft.requires.map(|node| ("requires", node)));
+    keys.extend(draft.keys);
+    keys
 }
 
-/// Returns the keys params, container, secrets and setup, as far as there are any.
-fn draft_keys(parts: &RecipeParts<'_>) -> Vec<(&'static str, Node)> {
-    let mut keys = Vec::new();
-    if !parts.params.is_empty() {
-        keys.push(("params", map_node(parts.params.iter().map(param_entry))));
+/// The figures of the measured command, as the command line of `new` states them.
+#[derive(Debug, Clone, Default)]
+pub struct MeasuredFigures {
+    /// The measured command; none: that of the block.
+    pub command: Option<String>,
+    /// The figures: name, pattern.
+    pub figures: Vec<(String, String)>,
+    /// The published values: name, value, unit.
+    pub expected: Vec<(String, f64, Option<String>)>,
+}
+
+impl MeasuredFigures {
+    fn figures_node(&self) -> Node {
+        let example = [("speed".to_owned(), "speed: ${number}".to_owned())];
+        let figures = if self.figures.is_empty() {
+            &example[..]
+        } else {
+            &self.figures
+        };
+        map_node(figures.iter().map(|(name, pattern)| {
+            let stated = self.expected.iter().find(|(expected, ..)| expected == name);
+            let unit = stated.and_then(|(_, _, unit)| unit.clone());
+            let unit = unit.or_else(|| self.figures.is_empty().then(|| "items/s".to_owned()));
+            let keys = [("pattern", text_node(pattern))];
+            let unit = unit.map(|unit| ("unit", text_node(unit)));
+            (name.clone(), map_node(keys.into_iter().chain(unit)))
+        }))
     }
-    if !parts.container.is_empty() {
-        keys.push(("container", map_node(parts.container.values().cloned())));
+
+    fn expect_node(&self) -> Option<Node> {
+        let entries = self.expected.iter().map(|(name, value, _)| {
+            let keys = [
+                ("value", plain_node(value.to_string())),
+                ("kind", text_node("official")),
+                ("source", text_node("the guide")),
+            ];
+            (name.clone(), map_node(keys))
+        });
+        (!self.expected.is_empty()).then(|| map_node(entries))
+    }
+}
+
+impl DockerRunDraft {
+    /// Returns the keys for a recipe whose requirements come from elsewhere: without the param that only they use.
+    pub fn keys_without_requirements(&self) -> Vec<(&'static str, Node)> {
+        let gpus = self
+            .requires
+            .as_ref()
+            .and_then(|requires| requires.get("gpus"));
+        let count = gpus.and_then(|gpus| gpus.get("count")?.text());
+        let keys = self.keys.iter().map(|(key, node)| {
+            let is_count = |name: &str| count == Some(&*format!("${{{{ params.{name} }}}}"));
+            let kept = node
+                .entries()
+                .iter()
+                .filter(|entry| *key != "params" || !is_count(&entry.key));
+            let entries = kept.map(|entry| (entry.key.clone(), entry.value.clone()));
+            let node = if node.entries().is_empty() {
+                node.clone()
+            } else {
+                map_node(entries)
+            };
+            (*key, node)
+        });
+        keys.filter(|(_, node)| !node.entries().is_empty() || !node.items().is_empty())
+            .collect()
+    }
+}
+
+/// Returns the keys of a recipe that follow from the block.
+///
+/// # Errors
+/// The recipe would have text that only a shell can compute.
+pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, Diagnostics> {
+    let image_node = parts
+        .build
+        .take()
+        .unwrap_or_else(|| text_node(&parts.image));
+    let token = parts.passes_token;
+    let measured = parts.commands.pop();
+    let mut measured = measured.map(|command| command_keys(&command, token));
+    let mut keys = container_keys(&parts);
+    if let Some(mut server) = parts.server.take() {
+        if token && let Some((_, run)) = server.iter_mut().find(|(key, _)| *key == "run") {
+            *run = text_node(with_token(run.text().unwrap_or_default()));
+        }
+        keys.push(("services", map_node([(SERVER_NAME, map_node(server))])));
+        let client = measured.get_or_insert_with(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
+        client.push(("needs", needs_server()));
+    }
+    // What is written decides which params are declared.
+    let others = parts
+        .requires
+        .iter()
+        .cloned()
+        .map(|node| ("requires", node));
+    let others = others.chain([("image", image_node.clone())]);
+    let all = keys.iter().cloned().chain(others).collect();
+    let commands = map_node(measured.iter().flatten().cloned());
+    let text = render_sections(all) + &to_yaml(&commands, Recipe::OBJECT);
+    let word = Word::new(&*text, &parts.place);
+    let values = &mut parts.shell.values;
+    if values
+        .take("the recipe", &word, &mut parts.shell.problems)
+        .is_none()
+    {
+        return Err(parts.shell.problems);
+    }
+    let here = values.literal(super::values::WORKING_DIRECTORY);
+    let params: Vec<_> = values
+        .params_of(&text)
+        .map(|param| param_entry(param, &here))
+        .collect();
+    if !params.is_empty() {
+        keys.push(("params", map_node(params)));
+    }
+    Ok(DockerRunDraft {
+        keys,
+        measured,
+        image_node,
+        requires: parts.requires,
+        image: parts.image,
+        notes: parts.shell.notes,
+        incomplete: parts.incomplete,
+    })
+}
+
+/// Returns the keys container, secrets and setup, as far as there are any.
+fn container_keys(parts: &RecipeParts<'_>) -> WrittenKeys {
+    let mut keys = WrittenKeys::new();
+    let is_set = |(_, node): &&(&'static str, Node)| {
+        !node.entries().is_empty() || node.text().is_some() || !node.items().is_empty()
+    };
+    let container: Vec<_> = parts.container.values().filter(is_set).cloned().collect();
+    if !container.is_empty() {
+        keys.push(("container", map_node(container)));
     }
     if parts.passes_token {
         keys.push(("secrets", list_node(vec![text_node("HF_TOKEN")])));
     }
-    let setup = parts.steps.split_last().map_or(&[][..], |(_, setup)| setup);
-    if !setup.is_empty() {
-        let steps = (1..).zip(setup).map(|(number, written)| {
-            let keys = step_keys(written, parts.passes_token);
+    if !parts.commands.is_empty() {
+        let steps = (1..).zip(&parts.commands).map(|(number, command)| {
+            let keys = command_keys(command, parts.passes_token);
             (format!("step-{number}"), map_node(keys))
         });
         keys.push(("setup", map_node(steps)));
@@ -102,30 +264,30 @@ fn draft_keys(parts: &RecipeParts<'_>) -> Vec<(&'static str, Node)> {
     keys
 }
 
-/// Returns the keys of a recipe that follow from the block.
-pub(super) fn build_draft(parts: RecipeParts<'_>) -> DockerRunDraft {
-    DockerRunDraft {
-        keys: draft_keys(&parts),
-        // The block's last command is the one that is measured.
-        measured: parts
-            .steps
-            .last()
-            .map(|last| step_keys(last, parts.passes_token)),
-        gpus: parts.gpus,
-        image: parts.image,
-        notes: parts.notes,
-    }
-}
-
-fn param_entry(param: &DraftedParam) -> (&str, Node) {
-    let kind = if param.is_path { "path" } else { "string" };
-    let placeholders = param.placeholder.iter().map(|text| format!(": {text}"));
-    let stated: String = placeholders.collect();
-    let help = format!("${} of the command line{stated}.", param.variable);
+/// Returns a param; a directory next to the recipe is written as one.
+fn param_entry<'a>(param: &'a GuideParam, here: &str) -> (&'a str, Node) {
+    let is_path = |path: &String| path.starts_with('/') || path.starts_with("./");
+    let kind = match param.kind {
+        "path" if !param.default.as_ref().is_none_or(is_path) => "string",
+        kind => kind,
+    };
     let default = param
         .default
-        .iter()
-        .map(|default| ("default", text_node(default)));
+        .as_ref()
+        .map(|default| match default.strip_prefix(here) {
+            Some(rest) if kind == "path" && rest.starts_with('/') => format!(".{rest}"),
+            _ => default.clone(),
+        });
+    let stated = param
+        .placeholder
+        .as_ref()
+        .map_or(String::new(), |text| format!(": {text}"));
+    let help = format!("{} of the command line{stated}.", param.written);
+    let default_node = |default: String| match kind {
+        "int" => plain_node(default),
+        _ => text_node(default),
+    };
+    let default = default.map(|default| ("default", default_node(default)));
     let keys = [("type", text_node(kind))].into_iter().chain(default);
     (
         &param.name,
@@ -134,12 +296,19 @@ fn param_entry(param: &DraftedParam) -> (&str, Node) {
 }
 
 /// Returns the keys of a command. A step that names a secret gets it.
-fn step_keys(step: &DraftedStep, token: bool) -> Vec<(&'static str, Node)> {
+fn command_keys(command: &DraftedCommand, token: bool) -> WrittenKeys {
     let run = if token {
-        format!("HF_TOKEN=\"$HF_TOKEN\" {}", step.run)
+        with_token(&command.run)
     } else {
-        step.run.clone()
+        command.run.clone()
     };
-    let keys = step.keys.iter().cloned();
+    let keys = command.keys.iter().cloned();
     [("run", text_node(run))].into_iter().chain(keys).collect()
+}
+
+fn with_token(run: &str) -> String {
+    // A script of several lines is no single command.
+    let separator = if run.contains('\n') { "\n" } else { " " };
+    let export = if run.contains('\n') { "export " } else { "" };
+    format!("{export}HF_TOKEN=\"$HF_TOKEN\"{separator}{run}")
 }

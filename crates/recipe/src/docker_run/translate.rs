@@ -1,296 +1,376 @@
-//! Converts flags into keys of a recipe.
+//! Makes the parts of a recipe of a block's commands: the container, its steps, its server, and what remains.
 
-use super::error::DockerRunError;
-use super::flags::FlagTreatment;
-use super::guide::Guide;
-use super::line::{DockerRunCommand, FlagValue};
-use super::mounts;
-use super::nodes::{map_node, plain_node, text_node};
-use super::parts::{DraftedStep, RecipeParts};
-use super::secret::is_secret;
-use super::shell_environment::ShellEnvironment;
-use super::value_error::FlagValueError;
-use super::words::{ShellWord, is_variable_name};
 use itertools::Itertools as _;
-use retrial_document::{ByteUnits, Node, measures};
+use retrial_document::Node;
 
-/// Collects the parts of the recipe.
-pub(super) fn collect_parts<'a>(
-    run: &DockerRunCommand,
-    guide: Guide,
-    surroundings: &'a dyn ShellEnvironment,
-) -> Result<RecipeParts<'a>, Vec<DockerRunError>> {
-    let mut parts = RecipeParts::new(guide.variables, surroundings);
-    if let Some(image) = parts.expand_word("the image", &run.image, false) {
-        parts.image = image;
-    }
-    let mut entrypoint = None;
-    for option in &run.flags {
-        match option.flag.treatment {
-            FlagTreatment::Dropped(reason) => {
-                parts.add_note(format!("{}: dropped, {reason}", option.to_shell_text()));
+use super::commands::{CommandKind, GuideCommand, changes_shell, docker_flag, idle_reason};
+use super::container::{parse_variable, translate_flags};
+use super::gpus::{add_gpus, split_words};
+use super::images::{add_build, add_image};
+use super::line::ContainerLine;
+use super::nodes::{list_node, map_node, text_node};
+use super::parts::{DraftedCommand, RecipeParts, WrittenKeys};
+use super::servers::{
+    ImageArguments, is_client, is_server, move_ports, published_ports, read_image_arguments,
+    ready_key,
+};
+use super::values::Word;
+use crate::Span;
+
+/// The name of the service of a block's server.
+pub(super) const SERVER_NAME: &str = "server";
+
+/// What is known of the block while its commands are translated.
+#[derive(Default)]
+pub(super) struct Translator {
+    pub line: Option<ContainerLine>,
+    /// Commands are executed in the container while its own runs.
+    pub is_followed: bool,
+    /// The ports of the line: on the host, in the container.
+    published: Vec<(u16, u16)>,
+    pulls: Vec<Word>,
+    builds: Vec<Vec<Word>>,
+    /// The server's words, with the values that are known.
+    server_words: Vec<String>,
+    /// The working directory and the variables of what is typed, while they can be keys of a step.
+    typed_keys: WrittenKeys,
+    typed_env: Vec<(String, Node)>,
+    /// A typed command has an effect on the shell that no key has: all are one script.
+    typed_script: Option<Vec<String>>,
+    /// What has to be written in the place of the measured command.
+    missing_command: Option<String>,
+}
+
+impl Translator {
+    pub(super) fn add(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
+        match &command.kind {
+            CommandKind::Run(line) if self.line.is_none() => {
+                self.line = Some(line.clone());
+                self.add_run(parts, line, command);
             }
-            FlagTreatment::Refused => parts.problems.push(DockerRunError::NoKey {
-                flag: option.to_shell_text(),
-                advice: "remove it from the command line if the figure does not depend on it"
-                    .to_owned(),
-            }),
-            FlagTreatment::Key if option.flag.name == "entrypoint" => {
-                entrypoint = Some(&option.value);
+            CommandKind::Exec(line) => self.add_exec(parts, line, command),
+            CommandKind::Pull(image) => self.pulls.push(image.clone()),
+            CommandKind::Build(words) => self.builds.push(words.clone()),
+            CommandKind::Manage => {
+                let shown = parts.shell.values.written(&command.text);
+                parts.note(format!(
+                    "`{shown}`: dropped, Retrial stops and removes its container"
+                ));
             }
-            FlagTreatment::Key => translate_flag(&mut parts, option),
+            CommandKind::Typed => self.add_typed(parts, command),
+            CommandKind::Other => self.add_other(parts, command),
+            CommandKind::Run(_) | CommandKind::Attach | CommandKind::Refused => {}
         }
     }
-    let mut command: Vec<&ShellWord> = entrypoint
-        .into_iter()
-        .filter(|word| !word.pieces.is_empty())
-        .chain(&run.command)
-        .collect();
-    if let Some(reason) = idle_reason(&command) {
-        let shown = command.iter().map(|word| word.to_shell_text()).join(" ");
-        parts.add_note(format!("`{shown}` after the image: dropped, {reason}"));
-        command.clear();
+
+    fn add_run(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        line: &ContainerLine,
+        command: &GuideCommand,
+    ) {
+        add_image(parts, &line.image);
+        translate_flags(parts, line, &command.directory);
+        self.published = published_ports(parts, line);
+        if let Some(script) = command.script() {
+            return parts.commands.push(script_command(script));
+        }
+        let entrypoint = line.flag("entrypoint").filter(|word| !word.text.is_empty());
+        let words: Vec<Word> = entrypoint
+            .into_iter()
+            .chain(&line.command)
+            .cloned()
+            .collect();
+        if let Some(reason) = idle_reason(&words) {
+            let shown = words.iter().map(|word| parts.written(word)).join(" ");
+            parts.note(format!("`{shown}` after the image: dropped, {reason}"));
+        } else if line.flag("entrypoint").is_some() {
+            self.add_command(parts, &words, Vec::new(), command);
+        } else {
+            self.add_image_command(parts, line, command);
+        }
     }
-    if entrypoint.is_none() {
-        parts.add_note("the image's entrypoint does not run (`entrypoint: image` lets it run before Retrial's first process)");
+
+    /// Adds the words behind the image, which may be arguments of its entrypoint.
+    fn add_image_command(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        line: &ContainerLine,
+        command: &GuideCommand,
+    ) {
+        let image = parts.literal(&line.image);
+        let literals: Vec<String> = line
+            .command
+            .iter()
+            .map(|word| parts.literal(word))
+            .collect();
+        let is_interactive = command.opens_shell();
+        let mut arguments = read_image_arguments(&image, &literals, is_interactive);
+        if matches!(arguments, ImageArguments::OfUnknown)
+            && let Some(entrypoint) = parts.shell.values.environment.image_entrypoint(&image)
+        {
+            arguments = ImageArguments::Of(entrypoint);
+        }
+        match arguments {
+            ImageArguments::Command => {
+                parts.note("the image's entrypoint does not run (`entrypoint: image` lets it run before Retrial's first process)");
+                if !line.command.is_empty() {
+                    self.add_command(parts, &line.command, Vec::new(), command);
+                }
+            }
+            ImageArguments::Of(entrypoint) => {
+                let shown = entrypoint.join(" ");
+                parts.note(format!("the image's entrypoint is written as `{shown}`; `docker inspect {image}` shows that of another release"));
+                let program = entrypoint
+                    .iter()
+                    .map(|word| line.image.with_text(word.as_str()));
+                let words: Vec<Word> = program.chain(line.command.iter().cloned()).collect();
+                self.add_command(parts, &words, Vec::new(), command);
+            }
+            ImageArguments::OfUnknown => self.ask_for_entrypoint(parts, line),
+        }
     }
-    if !command.is_empty() && !guide.exec_lines.is_empty() {
-        parts.problems.push(DockerRunError::NoKey {
-            flag: "a command after the image, and docker exec".to_owned(),
-            advice: "background processes are not supported: give one of the two".to_owned(),
-        });
-    }
-    if !command.is_empty() {
-        let step = command_step(&mut parts, &command, Vec::new());
-        parts.steps.extend(step);
-    }
-    for exec in &guide.exec_lines {
-        self::add_exec_step(&mut parts, exec);
-    }
-    for pulled in guide.pulls.iter().filter(|pulled| **pulled != run.image) {
-        parts.add_note(format!(
-            "docker pull {}: dropped, the container is created from a different image",
-            pulled.to_shell_text()
+
+    fn ask_for_entrypoint(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
+        let image = parts.written(&line.image);
+        if let Some(flag) = line
+            .command
+            .iter()
+            .tuple_windows()
+            .find_map(|(flag, value)| docker_flag(flag, value))
+        {
+            parts.note(format!("`{flag}` is behind the image, where docker takes it for an argument of the image's entrypoint; a flag of docker is before it"));
+        }
+        // Every word is used: what is missing is the entrypoint only.
+        let run = parts
+            .command(&line.command, Vec::new())
+            .map_or(String::new(), |drafted| drafted.run);
+        let arguments = parts.shell.values.written(&run);
+        let what = if arguments.is_empty() {
+            "the image's own entrypoint and command".to_owned()
+        } else {
+            format!("the image's entrypoint and its arguments `{arguments}`")
+        };
+        let key = if self.published.is_empty() {
+            "scenarios.my-case.performance.run".to_owned()
+        } else {
+            format!("services.{SERVER_NAME}: a server, if it is one, with `run`")
+        };
+        self.missing_command = Some(format!(
+            "{key}: {what}; `docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' {image}` prints it"
         ));
     }
-    for rest in guide.other_commands {
-        parts.add_note(format!("`{rest}`: dropped; if it is typed in the container, write it as a step or a scenario's `run`"));
-    }
-    if parts.problems.is_empty() {
-        Ok(parts)
-    } else {
-        Err(parts.problems)
-    }
-}
 
-/// Returns the reason why a command only keeps the container running.
-fn idle_reason(command: &[&ShellWord]) -> Option<&'static str> {
-    let words: Vec<&str> = command
-        .iter()
-        .map(|word| word.as_plain().unwrap_or("$"))
-        .collect();
-    let shell = |word: &str| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        ["bash", "sh", "zsh", "dash"].contains(&name)
-    };
-    match words.as_slice() {
-        [one] if shell(one) => Some("commands in the container are the recipe's steps"),
-        [one, "-l" | "-i" | "--login" | "-il" | "-li"] if shell(one) => Some(
-            "commands in the container are the recipe's steps (`shell: [bash, -ilc]` gives them a login shell)",
-        ),
-        ["sleep", "infinity"] | ["tail", "-f", "/dev/null"] | ["cat"] => {
-            Some("Retrial keeps its container")
-        }
-        _ => None,
-    }
-}
-
-fn command_step(
-    parts: &mut RecipeParts<'_>,
-    command: &[&ShellWord],
-    keys: Vec<(&'static str, Node)>,
-) -> Option<DraftedStep> {
-    let words: Option<Vec<String>> = command
-        .iter()
-        .map(|word| parts.expand_quoted(word))
-        .collect();
-    let run = words?.join(" ");
-    Some(DraftedStep { run, keys })
-}
-
-fn add_exec_step(parts: &mut RecipeParts<'_>, exec: &DockerRunCommand) {
-    let mut keys = Vec::new();
-    let mut env = Vec::new();
-    for option in &exec.flags {
-        match option.flag.name {
-            "env" => env.extend(parse_variable(parts, &option.value)),
-            key @ ("workdir" | "user") => {
-                let expanded = parts.expand_word(&format!("--{key}"), &option.value, false);
-                keys.extend(expanded.map(|expanded| (key, text_node(expanded))));
+    fn add_exec(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        line: &ContainerLine,
+        command: &GuideCommand,
+    ) {
+        let mut keys = WrittenKeys::new();
+        let mut env = Vec::new();
+        for option in &line.flags {
+            let flag = option.flag.name;
+            match flag {
+                "env" => match parse_variable(parts, &option.value) {
+                    Ok(variable) => env.extend(variable),
+                    Err(reason) => parts.refuse_value(flag, &option.value, &reason),
+                },
+                "workdir" | "user" => {
+                    let taken = parts.take(&format!("--{flag}"), &option.value);
+                    let key = if flag == "user" { "user" } else { "workdir" };
+                    keys.extend(taken.map(|text| (key, text_node(text))));
+                }
+                "interactive" | "tty" | "detach-keys" | "detach" => {}
+                _ => {
+                    let help = "a recipe's steps run one after another, in the recipe's container";
+                    parts.refuse(
+                        format!("docker exec --{flag}: a recipe cannot express this yet"),
+                        &option.value,
+                        help,
+                    );
+                }
             }
-            "interactive" | "tty" | "detach-keys" => {}
-            _ => parts.problems.push(DockerRunError::NoKey {
-                flag: format!("docker exec {}", option.to_shell_text()),
-                advice: "a recipe's steps run one after another, in the foreground".to_owned(),
-            }),
+        }
+        if !env.is_empty() {
+            keys.push(("env", map_node(env)));
+        }
+        if let Some(script) = command.script() {
+            let script = script_command(script);
+            return parts.commands.push(DraftedCommand { keys, ..script });
+        }
+        if idle_reason(&line.command).is_none() {
+            self.add_command(parts, &line.command, keys, command);
         }
     }
-    if !env.is_empty() {
-        keys.push(("env", map_node(env)));
-    }
-    let command: Vec<&ShellWord> = exec.command.iter().collect();
-    if idle_reason(&command).is_none() {
-        let step = command_step(parts, &command, keys);
-        parts.steps.extend(step);
-    }
-}
 
-fn translate_flag(parts: &mut RecipeParts<'_>, option: &FlagValue) {
-    let name = option.flag.name;
-    if let Err(reason) = set_flag_value(parts, name, &option.value) {
-        parts.refuse_value(name, &option.value.to_shell_text(), reason);
+    /// Adds a command of the container: a server is a service, all others are steps.
+    fn add_command(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        words: &[Word],
+        keys: WrittenKeys,
+        command: &GuideCommand,
+    ) {
+        let Some(drafted) = parts.command(words, keys) else {
+            return;
+        };
+        let (line, is_run) = match &command.kind {
+            CommandKind::Run(line) => (line, true),
+            CommandKind::Exec(line) => (line, false),
+            _ => return parts.commands.push(drafted),
+        };
+        let is_detached = command.is_background || line.flag("detach").is_some();
+        // A detached container may be a server or a benchmark: one whose ports are published, or in which others are
+        // executed, is a server.
+        let is_service = is_detached && (!is_run || self.is_followed);
+        let is_detached = is_service || is_run && !self.published.is_empty();
+        self.add_drafted(parts, drafted, is_detached, &command.span);
     }
-}
 
-/// Sets the key of a flag.
-fn set_flag_value(
-    parts: &mut RecipeParts<'_>,
-    name: &'static str,
-    value: &ShellWord,
-) -> Result<(), FlagValueError> {
-    let shown = value.to_shell_text();
-    match name {
-        "volume" => mounts::translate_volume(parts, value)?,
-        "mount" => mounts::translate_mount(parts, value)?,
-        "env" => add_variable(parts, value),
-        "env-file" => read_env_file(parts, &shown)?,
-        "gpus" => translate_gpus(parts, &shown)?,
-        "ulimit" => translate_ulimit(parts, &shown)?,
-        "sysctl" => {
-            let (key, value) = shown.split_once('=').ok_or(FlagValueError::Sysctl)?;
-            parts.set_map_entry("sysctl", key, text_node(value));
+    fn add_drafted(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        drafted: DraftedCommand,
+        is_detached: bool,
+        span: &Span,
+    ) {
+        if !is_detached && !is_server(&drafted.literals) {
+            return parts.commands.push(drafted);
         }
-        "shm-size" | "memory" if measures::parse_size(&shown, ByteUnits::Docker).is_none() => {
-            return Err(FlagValueError::Size);
+        if parts.server.is_some() {
+            let word = Word::new("", span);
+            return parts.refuse(
+                "a second server".to_owned(),
+                &word,
+                "write it as a further service of the recipe",
+            );
         }
-        "network" if shown.contains(['=', ',']) || shown.starts_with("container:") => {
-            return Err(FlagValueError::Network);
+        let ready = ready_key(&drafted.literals, &self.published).unwrap_or_else(|| {
+            parts.incomplete.push(format!("services.{SERVER_NAME}.ready: how it is known that the server is up, for example `{{ port: 8000 }}`"));
+            let until = map_node([("log", text_node("ready"))]);
+            vec![("ready", until)]
+        });
+        self.server_words.clone_from(&drafted.literals);
+        let keys = [("run", text_node(drafted.run))]
+            .into_iter()
+            .chain(ready)
+            .chain(drafted.keys);
+        parts.server = Some(keys.collect());
+    }
+
+    /// Adds a command that is typed in the container. `cd` and `export` are keys of the steps behind them; everything
+    /// else with an effect on the shell makes one script of all.
+    fn add_typed(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
+        let Some(text) = parts.take("the command", &Word::new(&*command.text, &command.span))
+        else {
+            return;
+        };
+        if let Some(script) = &mut self.typed_script {
+            return script.push(text);
         }
-        "network" if parts.has_flag("network") => return Err(FlagValueError::SecondNetwork),
-        "uts" | "pid" | "userns" if shown != "host" => {
-            return Err(FlagValueError::HostOnly);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_plain =
+            |word: &str| !word.contains(['$', '`', '"', '\'', '~', ';', '&', '|', '>', '<', '(']);
+        match words[..] {
+            ["cd", path] if path.starts_with('/') && is_plain(path) => {
+                self.typed_keys = vec![("workdir", text_node(path))];
+            }
+            ["export", assignment] if is_plain(assignment) && assignment.contains('=') => {
+                let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+                self.typed_env.push((name.to_owned(), text_node(value)));
+            }
+            [first, ..] if changes_shell(first) => {
+                let earlier = parts.commands.drain(..).map(|drafted| drafted.run);
+                self.typed_script = Some(earlier.chain([text]).collect());
+            }
+            _ => {
+                let mut keys = self.typed_keys.clone();
+                if !self.typed_env.is_empty() {
+                    keys.push(("env", map_node(self.typed_env.clone())));
+                }
+                let drafted = DraftedCommand {
+                    literals: split_words(&text),
+                    run: text,
+                    keys,
+                };
+                self.add_drafted(parts, drafted, command.is_background, &command.span);
+            }
         }
-        _ => copy_flag_value(parts, name, value),
     }
-    Ok(())
-}
 
-fn add_variable(parts: &mut RecipeParts<'_>, word: &ShellWord) {
-    if let Some((name, value)) = parse_variable(parts, word) {
-        parts.set_map_entry("env", &name, value);
-    }
-}
-
-/// Sets the key of a flag that accepts the same text.
-fn copy_flag_value(parts: &mut RecipeParts<'_>, name: &'static str, value: &ShellWord) {
-    let Some(expanded) = parts.expand_word(&format!("--{name}"), value, false) else {
-        return;
-    };
-    let paths: Vec<&str> = match name {
-        "device" | "tmpfs" | "workdir" => expanded.split(':').collect(),
-        _ => Vec::new(),
-    };
-    if !parts.refuse_parent_paths(name, &value.to_shell_text(), &paths) {
-        parts.set_flag(name, expanded);
-    }
-}
-
-/// `NAME=value`, or `NAME` for the value that it has in the shell.
-fn parse_variable(parts: &mut RecipeParts<'_>, word: &ShellWord) -> Option<(String, Node)> {
-    let (name, value) = match word.split_once('=') {
-        Some((name, value)) => (name.to_shell_text(), Some(value)),
-        None => (word.to_shell_text(), None),
-    };
-    if !is_variable_name(&name) {
-        parts.refuse_value("env", &name, FlagValueError::VariableName);
-        return None;
-    }
-    if name == "HF_TOKEN" {
-        parts.passes_token = true;
-        parts.add_note("--env HF_TOKEN: the token is passed to steps that name it, and is never written to a file (`secrets`)");
-        return None;
-    }
-    if is_secret(&name) {
-        parts.add_note(format!("--env {name}: it looks like a secret, so its value is not written; pass it to steps that name it by `retrial run --secret {name}`"));
-        return None;
-    }
-    let value_word = value.unwrap_or_else(|| ShellWord {
-        pieces: vec![super::words::ShellWordPart::Variable {
-            name: name.clone(),
-            default: None,
-        }],
-    });
-    let expanded = parts.expand_word("--env", &value_word, false)?;
-    Some((name, text_node(expanded)))
-}
-
-/// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.
-fn read_env_file(parts: &mut RecipeParts<'_>, path: &str) -> Result<(), FlagValueError> {
-    let lines = parts.surroundings.read_file(path).map_err(|error| {
-        let reason = error.to_string();
-        FlagValueError::EnvFile { reason }
-    })?;
-    parts.add_note(format!(
-        "--env-file {path}: its variables are in the recipe"
-    ));
-    for line in lines.lines().map(str::trim_start) {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
+    fn add_other(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
+        let shown = parts.shell.values.written(&command.text);
+        let first = shown.split_whitespace().next().unwrap_or_default();
+        if matches!(first, "echo" | "printf" | "mkdir") && self.line.is_none() {
+            return parts.note(format!("`{shown}`: dropped, it is run on the host before"));
         }
-        add_variable(parts, &ShellWord::new(line));
-    }
-    Ok(())
-}
-
-fn translate_gpus(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), FlagValueError> {
-    let bare = written.trim_matches('"');
-    let count = match bare.strip_prefix("device=") {
-        Some(ids) => {
-            parts.add_note(format!(
-                "--gpus {written}: `retrial run --gpus {ids}` chooses these"
+        if self.line.is_none() {
+            return parts.note(format!(
+                "`{shown}`: run it on the host before, as the guide does"
             ));
-            u32::try_from(ids.split(',').count()).ok()
         }
-        None if bare == "all" => {
-            parts.add_note("--gpus all: write how many GPUs it needs into requires.gpus.count");
-            Some(1)
+        if parts.server.is_some() && is_client(&shown, &self.published) && !shown.contains("${{") {
+            let moved = move_ports(&command.text, &self.published);
+            let text = unprepared(&moved);
+            parts.incomplete.push(format!(
+                "scenarios.my-case.performance.run: the guide runs `{}` on the host; here it runs in the server's container, whose image must have the program",
+                shown.chars().take(80).collect::<String>()
+            ));
+            return parts.commands.push(script_command(&text));
         }
-        None => {
-            let number = bare.strip_prefix("count=").unwrap_or(bare).parse().ok();
-            let count = number.filter(|count| (1..=4096).contains(count));
-            if count.is_some() {
-                parts.add_note(format!("--gpus {written}: the container gets that many; choose which with `retrial run --gpus 0,1`"));
+        parts.note(format!("`{shown}`: dropped; if it is typed in the container, write it as a step or a scenario's `run`"));
+    }
+
+    pub(super) fn finish(&self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
+        if let Some(script) = &self.typed_script {
+            let mut script = script_command(&(script.join("\n") + "\n"));
+            script.keys.clone_from(&self.typed_keys);
+            if !self.typed_env.is_empty() {
+                script.keys.push(("env", map_node(self.typed_env.clone())));
             }
-            count
+            parts.commands.push(script);
         }
-    };
-    parts.gpus = Some(count.ok_or(FlagValueError::Gpus)?);
-    Ok(())
+        let image = parts.literal(&line.image);
+        for pulled in &self.pulls {
+            let literal = parts.literal(pulled);
+            if literal != image && literal.trim_start_matches("docker://") != image {
+                parts.note(format!("docker pull {literal}: dropped, the container is created from a different image"));
+            }
+        }
+        for words in &self.builds {
+            add_build(parts, words, &image);
+        }
+        let commands = parts
+            .commands
+            .iter()
+            .map(|drafted| drafted.literals.clone());
+        let commands: Vec<Vec<String>> = commands.chain([self.server_words.clone()]).collect();
+        add_gpus(parts, line, &commands);
+        if let Some(missing) = &self.missing_command {
+            parts.incomplete.push(missing.clone());
+        } else if parts.commands.is_empty() {
+            parts.incomplete.push(match parts.server {
+                Some(_) => format!("scenarios.my-case.performance.run: the client that measures the server, for example `vllm bench serve …`; the template `vllm-serve` (`retrial show vllm-serve`) has a server with its client, and can be extended in the place of services.{SERVER_NAME}"),
+                None => "scenarios.my-case.performance.run: the command that the guide runs in the container, for example `python3 bench.py`".to_owned(),
+            });
+        }
+    }
 }
 
-fn translate_ulimit(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), FlagValueError> {
-    let read = || -> Option<(String, i64, i64)> {
-        let (name, limits) = written.split_once('=')?;
-        let (soft, hard) = limits.split_once(':').unwrap_or((limits, limits));
-        Some((name.to_owned(), soft.parse().ok()?, hard.parse().ok()?))
-    };
-    let (name, soft, hard) = read().ok_or(FlagValueError::Ulimit)?;
-    let limit = |limit: i64| plain_node(limit.to_string());
-    let value = if soft == hard {
-        limit(soft)
-    } else {
-        map_node([("soft", limit(soft)), ("hard", limit(hard))])
-    };
-    parts.set_map_entry("ulimit", &name, value);
-    Ok(())
+fn script_command(script: &str) -> DraftedCommand {
+    DraftedCommand {
+        run: script.to_owned(),
+        literals: split_words(script),
+        keys: Vec::new(),
+    }
+}
+
+fn unprepared(text: &str) -> String {
+    super::block::unmark_placeholders(text)
+}
+
+/// Returns the list of needs of a measurement of the server.
+pub(super) fn needs_server() -> Node {
+    list_node(vec![text_node(SERVER_NAME)])
 }

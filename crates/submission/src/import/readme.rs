@@ -54,7 +54,7 @@ pub(super) fn draft_container(
         .iter()
         .filter_map(|block| {
             Some((
-                docker_run::draft_from_block(block, &EmptyEnvironment).ok()?,
+                docker_run::draft_from_block("README", block, &EmptyEnvironment).ok()?,
                 *block,
             ))
         })

@@ -19,8 +19,8 @@ const DEFAULT_RESULTS_DIR: &str = "/results";
 /// Adds params, image, requirements and container.
 pub(super) fn add_container_sections(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let drafted = published.container.as_ref();
-    let keys = drafted.map_or(&[][..], |one| &one.draft.keys);
-    add_params(draft, keys, published.outputs_noun());
+    let keys = drafted.map_or(Vec::new(), |one| one.draft.keys_without_requirements());
+    add_params(draft, &keys, published.outputs_noun());
     if let Some(container) = drafted {
         let mut section = format!("# Drafted from {}.\n", to_single_line(&container.readme));
         for note in &container.draft.notes {

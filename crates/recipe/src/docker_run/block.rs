@@ -1,0 +1,187 @@
+//! Prepares a guide's block for the grammar of the shell: prompts, placeholders, and leftovers of copying a web page.
+//! A character stays one character, so that places are those of the text that the user has.
+
+use std::ops::Range;
+
+use retrial_document::is_harmful;
+
+use super::secret::mask_secrets;
+use crate::{Diagnostics, Source, Span};
+
+/// The longest block, bytes: it is a page of a guide.
+pub const MAX_BLOCK_BYTES: usize = 1 << 16;
+/// The deepest nesting of brackets and braces. Each level multiplies the time that the grammar needs.
+const MAX_NESTING: usize = 8;
+
+/// Delimit a placeholder in the prepared text, where the user's text has `<` and `>`.
+pub(super) const PLACEHOLDER_START: char = '\u{e000}';
+pub(super) const PLACEHOLDER_END: char = '\u{e001}';
+/// A blank of a placeholder.
+pub(super) const PLACEHOLDER_BLANK: char = '\u{e002}';
+
+/// A block, prepared, and the text in which its places are shown.
+pub(super) struct Block {
+    /// The text for the grammar.
+    pub text: String,
+    /// The user's text without the values of secrets.
+    source: Source,
+    /// The byte offset in `source` of each character, and of the end.
+    offsets: Vec<usize>,
+}
+
+impl Block {
+    /// Prepares a text. `name` is what places call it.
+    pub(super) fn prepare(name: &str, text: &str) -> Result<Self, Diagnostics> {
+        let masked = mask_secrets(text);
+        let ends = std::iter::once(masked.len());
+        let offsets = masked
+            .char_indices()
+            .map(|(at, _)| at)
+            .chain(ends)
+            .collect();
+        let block = Self {
+            text: prepare_lines(text),
+            source: Source::new(name, masked),
+            offsets,
+        };
+        let problems = block.find_unreadable(text);
+        problems.into_result(Some(block), name)
+    }
+
+    /// Returns the place of a range of characters.
+    pub(super) fn span(&self, range: Range<usize>) -> Span {
+        let offset = |at: usize| self.offsets[at.min(self.offsets.len() - 1)];
+        self.source.span(offset(range.start)..offset(range.end))
+    }
+
+    /// Returns everything that the grammar is not given.
+    fn find_unreadable(&self, text: &str) -> Diagnostics {
+        let mut problems = Diagnostics::default();
+        if text.len() > MAX_BLOCK_BYTES {
+            let message = format!("more than {MAX_BLOCK_BYTES} bytes");
+            let help = "give the lines around `docker run` only";
+            problems.error("block", message, &self.span(0..1), help);
+        }
+        let mut depth = 0_usize;
+        for (at, letter) in text.chars().enumerate() {
+            depth = match letter {
+                '(' | '{' => depth + 1,
+                ')' | '}' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            let is_private = (PLACEHOLDER_START..=PLACEHOLDER_BLANK).contains(&letter);
+            // YAML rejects the last two.
+            let is_unseen = is_harmful(letter) && !matches!(letter, '\n' | '\r' | '\t');
+            if is_unseen || is_private || matches!(letter, '\u{fffe}' | '\u{ffff}') {
+                let message = format!("invisible character U+{:04X}", u32::from(letter));
+                let help = "copy the block again as plain text";
+                problems.error("block", message, &self.span(at..at + 1), help);
+            } else if depth > MAX_NESTING {
+                let help = "write the command into a script, and give the line that runs it";
+                let place = self.span(at..at + 1);
+                problems.error("block", "brackets are nested too deeply", &place, help);
+                break;
+            }
+        }
+        problems
+    }
+}
+
+/// Replaces what is not the shell's by characters that mean the same to it.
+fn prepare_lines(text: &str) -> String {
+    let mut prepared = String::with_capacity(text.len());
+    let mut is_continued = false;
+    for line in text.replace('\u{a0}', " ").split_inclusive('\n') {
+        let mut letters: Vec<char> = line.chars().collect();
+        blank_prompt(&mut letters, is_continued);
+        mark_placeholders(&mut letters);
+        let ending = letters.iter().rposition(|letter| !letter.is_whitespace());
+        let last = ending.filter(|&at| letters[at] == '\\' && (at == 0 || letters[at - 1] != '\\'));
+        is_continued = last.is_some();
+        // Guides put a blank after a backslash by mistake, and pages of Windows a carriage return: it still continues
+        // the line.
+        if let Some(at) = last
+            && letters.last() == Some(&'\n')
+        {
+            letters[at] = ' ';
+            let before_end = letters.len() - 2;
+            letters[before_end] = '\\';
+        }
+        prepared.extend(letters.into_iter().map(|letter| match letter {
+            '\r' => ' ',
+            other => other,
+        }));
+    }
+    prepared
+}
+
+/// Blanks a prompt: `$ `, `# ` before a command of root, `user@host:~$ `, and `> ` of a continued line.
+fn blank_prompt(letters: &mut [char], is_continued: bool) {
+    let line: String = letters.iter().collect();
+    let bare = line.trim_start();
+    let indent = line.chars().count() - bare.chars().count();
+    let names_host = |prompt: &&str| prompt.contains('@') && !prompt.contains(char::is_whitespace);
+    let is_command = |rest: &&str| {
+        let command = rest.trim_start_matches("sudo ");
+        ["docker ", "podman ", "nvidia-docker "]
+            .iter()
+            .any(|tool| command.starts_with(tool))
+    };
+    let prompt = if is_continued {
+        bare.strip_prefix("> ").map(|_| "> ".len())
+    } else if bare.starts_with("$ ") {
+        Some("$ ".len())
+    } else if bare.strip_prefix("# ").as_ref().is_some_and(is_command) {
+        Some("# ".len())
+    } else {
+        let host = bare.split_once("$ ").or_else(|| bare.split_once("# "));
+        host.filter(|(prompt, _)| names_host(prompt))
+            .map(|(prompt, _)| prompt.chars().count() + "$ ".len())
+    };
+    for letter in letters.iter_mut().skip(indent).take(prompt.unwrap_or(0)) {
+        *letter = ' ';
+    }
+}
+
+/// Marks `<HOST_DIR>`, the placeholder of many guides, which the shell would read as redirections.
+fn mark_placeholders(letters: &mut [char]) {
+    let is_inner = |letter: char| letter.is_alphanumeric() || "_-./ ,:'".contains(letter);
+    let mut from = 0;
+    while let Some(start) = letters[from..].iter().position(|&letter| letter == '<') {
+        let start = from + start;
+        from = start + 1;
+        let inner = letters[from..]
+            .iter()
+            .take_while(|letter| is_inner(**letter))
+            .count();
+        let end = from + inner;
+        let is_named = letters[from..end]
+            .iter()
+            .any(|letter| letter.is_alphanumeric());
+        let is_closed = letters.get(end) == Some(&'>') && letters.get(end + 1) != Some(&'>');
+        let is_redirection = start > 0 && matches!(letters[start - 1], '<' | '&')
+            || letters
+                .get(from)
+                .is_none_or(|letter| letter.is_whitespace())
+            || letters.get(end - 1) == Some(&' ');
+        if !is_named || !is_closed || is_redirection {
+            continue;
+        }
+        letters[start] = PLACEHOLDER_START;
+        letters[end] = PLACEHOLDER_END;
+        for letter in &mut letters[from..end] {
+            // A quote in a placeholder, as in <the model's path>, is none of the shell.
+            if matches!(letter, ' ' | '\'') {
+                *letter = PLACEHOLDER_BLANK;
+            }
+        }
+        from = end + 1;
+    }
+}
+
+/// Returns a prepared text as a person reads it.
+pub(super) fn unmark_placeholders(text: &str) -> String {
+    text.replace(PLACEHOLDER_START, "<")
+        .replace(PLACEHOLDER_END, ">")
+        .replace(PLACEHOLDER_BLANK, " ")
+}

@@ -1,0 +1,346 @@
+//! The GPUs that a line asks for. A recipe that uses GPUs requires them, so that they are claimed for its run: the number
+//! is that of the line, else the reader is asked for it. It is never guessed.
+
+use std::ops::ControlFlow;
+
+use super::line::ContainerLine;
+use super::nodes::{map_node, plain_node, text_node};
+use super::parts::RecipeParts;
+use super::value_error::FlagValueError;
+use crate::model::GpuVendor;
+
+/// The most GPUs of one machine, as a recipe takes them.
+const MAX_GPUS: u32 = 4096;
+
+/// Variables that choose GPUs, and whose they are.
+const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
+    ("NVIDIA_VISIBLE_DEVICES", GpuVendor::Nvidia),
+    ("CUDA_VISIBLE_DEVICES", GpuVendor::Nvidia),
+    ("ROCR_VISIBLE_DEVICES", GpuVendor::Amd),
+    ("HIP_VISIBLE_DEVICES", GpuVendor::Amd),
+    ("AMD_VISIBLE_DEVICES", GpuVendor::Amd),
+];
+
+/// Options of commands that start a process for each GPU; the numbers of one command are multiplied.
+const PARALLEL_OPTIONS: [&[&str]; 3] = [
+    &[
+        "--tensor-parallel-size",
+        "--tensor_parallel_size",
+        "--tp-size",
+        "--tp_size",
+        "--tp",
+        "-tp",
+        "--num-shard",
+        "--nproc_per_node",
+        "--nproc-per-node",
+    ],
+    &[
+        "--pipeline-parallel-size",
+        "--pp-size",
+        "--pp_size",
+        "--pp",
+        "-pp",
+    ],
+    &[
+        "--data-parallel-size",
+        "--dp-size",
+        "--dp_size",
+        "--dp",
+        "-dp",
+    ],
+];
+
+/// A number of GPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum GpuCount {
+    Known(u32),
+    /// A param that is the number.
+    Param(String),
+    /// All of a machine that nobody named, or a number that is nowhere.
+    Unknown,
+}
+
+/// Sets `requires.gpus` as a line and the commands in its container ask for GPUs.
+pub(super) fn add_gpus(
+    parts: &mut RecipeParts<'_>,
+    line: &ContainerLine,
+    commands: &[Vec<String>],
+) {
+    let Some(vendor) = find_vendor(parts, line) else {
+        return;
+    };
+    let steps = [
+        count_of_flag as fn(&mut RecipeParts<'_>, &ContainerLine) -> ControlFlow<GpuCount>,
+        count_of_devices,
+        count_of_variables,
+    ];
+    let of_line = steps.iter().try_for_each(|count| count(parts, line));
+    let count = match (of_line, count_of_commands(commands)) {
+        (ControlFlow::Break(count), _) => count,
+        (ControlFlow::Continue(()), Some(count)) => GpuCount::Known(count),
+        (ControlFlow::Continue(()), None) => GpuCount::Unknown,
+    };
+    let count_node = match count {
+        GpuCount::Known(count) => plain_node(count.to_string()),
+        GpuCount::Param(text) => text_node(text),
+        GpuCount::Unknown => ask_for_count(parts, vendor, line),
+    };
+    let vendor_name: &str = vendor.into();
+    let gpus = map_node([("vendor", text_node(vendor_name)), ("count", count_node)]);
+    parts.requires = Some(map_node([("gpus", gpus)]));
+}
+
+/// Returns the param of a number that the line does not have.
+fn ask_for_count(
+    parts: &mut RecipeParts<'_>,
+    vendor: GpuVendor,
+    line: &ContainerLine,
+) -> retrial_document::Node {
+    let written = if line.flag("gpus").is_some() {
+        "--gpus all"
+    } else {
+        "the devices"
+    };
+    let text = parts.shell.values.declare("gpus", written, None, None);
+    parts.shell.values.set_kind(&text, "int");
+    let word = line.image.with_text(&text);
+    let taken = parts.take("--gpus", &word).unwrap_or_default();
+    let name = taken
+        .trim_start_matches("${{ params.")
+        .trim_end_matches(" }}")
+        .to_owned();
+    parts.incomplete.push(format!(
+        "params.{name}: the number of {} GPUs of the host that is meant, for example `default: 8`; the command line does not state it",
+        vendor.name()
+    ));
+    text_node(taken)
+}
+
+fn literals(parts: &RecipeParts<'_>, line: &ContainerLine, flag: &str) -> Vec<String> {
+    line.all_values(flag)
+        .map(|word| parts.literal(word))
+        .collect()
+}
+
+fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuVendor> {
+    let devices = literals(parts, line, "device");
+    let runtime = line.flag("runtime").map(|word| parts.literal(word));
+    let sets = |name: &str| {
+        let value = variable_value(parts, name)?;
+        (!matches!(&*value, "" | "void" | "none")).then_some(())
+    };
+    let names = |start: &str| devices.iter().any(|device| device.starts_with(start));
+    let image = parts.shell.values.literal(&parts.image).to_lowercase();
+    let is_rocm = image.contains("rocm") || image.contains("/amd-") || image.starts_with("amd");
+    let is_amd = names("/dev/kfd")
+        || names("amd.com/")
+        || runtime.as_deref() == Some("amd")
+        || sets("AMD_VISIBLE_DEVICES").is_some()
+        || is_rocm && (names("/dev/dri") || line.flag("gpus").is_some());
+    let is_nvidia = line.flag("gpus").is_some()
+        || names("nvidia.com/")
+        || names("/dev/nvidia")
+        || runtime.as_deref() == Some("nvidia")
+        || sets("NVIDIA_VISIBLE_DEVICES").is_some();
+    if !is_amd && names("/dev/dri") {
+        parts.note("--device /dev/dri: GPUs without /dev/kfd are neither AMD's nor NVIDIA's compute GPUs; the recipe requires none");
+    }
+    if is_amd {
+        Some(GpuVendor::Amd)
+    } else {
+        is_nvidia.then_some(GpuVendor::Nvidia)
+    }
+}
+
+/// `--gpus 2`, `--gpus '"device=0,1"'`, `--gpus all,capabilities=utility`
+fn count_of_flag(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> ControlFlow<GpuCount> {
+    let Some(word) = line.flag("gpus") else {
+        return ControlFlow::Continue(());
+    };
+    let literal = parts.literal(word).replace(['"', '\''], "");
+    let fields: Vec<&str> = literal.split(',').map(str::trim).collect();
+    if let Some(at) = fields.iter().position(|field| field.starts_with("device=")) {
+        let others = fields[at + 1..]
+            .iter()
+            .take_while(|field| !field.contains('='));
+        let first = fields[at].trim_start_matches("device=");
+        let ids: Vec<&str> = std::iter::once(first).chain(others.copied()).collect();
+        return ControlFlow::Break(choose_ids(
+            parts,
+            &format!("--gpus {literal}"),
+            &ids.join(","),
+        ));
+    }
+    let number = fields.iter().find_map(|field| {
+        let is_other = field.contains('=') && !field.starts_with("count=");
+        (!is_other).then(|| field.trim_start_matches("count="))
+    });
+    match number.unwrap_or("all") {
+        "all" | "-1" => ControlFlow::Continue(()),
+        number => {
+            let is_param = word.text.starts_with("${{ params.") && word.text.ends_with(" }}");
+            match number.parse() {
+                Ok(count) if (1..=MAX_GPUS).contains(&count) => {
+                    parts.note(format!("--gpus {literal}: the container gets that many; choose which with `retrial run --gpus 0,1`"));
+                    ControlFlow::Break(GpuCount::Known(count))
+                }
+                Err(_) if is_param && number.contains("${{") => {
+                    parts.shell.values.set_kind(&word.text, "int");
+                    let taken = parts.take("--gpus", word);
+                    ControlFlow::Break(GpuCount::Param(taken.unwrap_or_default()))
+                }
+                _ => {
+                    parts.refuse_value("gpus", word, &FlagValueError::Gpus);
+                    ControlFlow::Break(GpuCount::Unknown)
+                }
+            }
+        }
+    }
+}
+
+/// Returns the number of GPUs that are listed, and notes which.
+fn choose_ids(parts: &mut RecipeParts<'_>, written: &str, ids: &str) -> GpuCount {
+    let Some(count) = count_ids(ids) else {
+        return GpuCount::Unknown;
+    };
+    parts.note(format!(
+        "{written}: `retrial run --gpus {ids}` chooses these"
+    ));
+    GpuCount::Known(count)
+}
+
+/// Counts `0,1,4-7`.
+fn count_ids(ids: &str) -> Option<u32> {
+    let mut count = 0;
+    for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
+        if matches!(id, "all" | "void" | "none") || id.contains("${{") {
+            return None;
+        }
+        let range = id.split_once('-').and_then(|(first, last)| {
+            Some((first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
+        });
+        count += match range {
+            Some((first, last)) => last.checked_sub(first)? + 1,
+            None => 1,
+        };
+    }
+    (1..=MAX_GPUS).contains(&count).then_some(count)
+}
+
+/// `/dev/dri/renderD128`, `nvidia.com/gpu=0`, `/dev/nvidia0`: devices of one GPU each.
+fn count_of_devices(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> ControlFlow<GpuCount> {
+    let devices = literals(parts, line, "device");
+    let is_single = |device: &&String| {
+        let path = device.split(':').next().unwrap_or_default();
+        let ends_in_digit = path.ends_with(|letter: char| letter.is_ascii_digit());
+        let starts = [
+            "/dev/dri/renderD",
+            "/dev/nvidia",
+            "nvidia.com/gpu=",
+            "amd.com/gpu=",
+        ];
+        ends_in_digit && starts.iter().any(|start| path.starts_with(start))
+    };
+    // `/dev/dri` next to them is all GPUs.
+    let is_all = devices
+        .iter()
+        .any(|device| device == "/dev/dri" || device.ends_with("gpu=all"));
+    match u32::try_from(devices.iter().filter(is_single).count()) {
+        Ok(count) if count > 0 && !is_all => ControlFlow::Break(GpuCount::Known(count)),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+/// `HIP_VISIBLE_DEVICES=0,1`: the programs use that many.
+fn count_of_variables(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> ControlFlow<GpuCount> {
+    for (name, vendor) in VISIBLE_DEVICES {
+        let Some(ids) = variable_value(parts, name) else {
+            continue;
+        };
+        let Some(count) = count_ids(&ids) else {
+            continue;
+        };
+        let own: Vec<String> = (0..count).map(|id| id.to_string()).collect();
+        if vendor == GpuVendor::Nvidia && line.flag("gpus").is_some() && ids != own.join(",") {
+            // The container has as many as are required, with numbers from 0.
+            parts.remove_variable(name);
+            parts.note(format!(
+                "--env {name}={ids}: dropped, `retrial run --gpus {ids}` chooses these"
+            ));
+        }
+        return ControlFlow::Break(GpuCount::Known(count));
+    }
+    ControlFlow::Continue(())
+}
+
+/// Returns the value of a variable of the container, params with their defaults.
+fn variable_value(parts: &RecipeParts<'_>, name: &str) -> Option<String> {
+    let text = parts.flag_node("env")?.get(name)?.text()?;
+    Some(parts.shell.values.literal(text))
+}
+
+/// Returns the most GPUs that one of the commands uses.
+fn count_of_commands(commands: &[Vec<String>]) -> Option<u32> {
+    commands
+        .iter()
+        .filter_map(|words| count_of_command(words))
+        .max()
+}
+
+fn count_of_command(words: &[String]) -> Option<u32> {
+    // `bash -c "vllm serve … -tp 8"` has its words in one.
+    let words: Vec<&str> = words
+        .iter()
+        .flat_map(|word| word.split_whitespace())
+        .collect();
+    let number = |names: &&[&str]| -> Option<u32> {
+        let mut pairs = words.iter().enumerate();
+        pairs.find_map(|(at, word)| {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name, value),
+                None => (*word, *words.get(at + 1)?),
+            };
+            let value = value.trim_matches(['"', '\'', ';']);
+            names.contains(&name).then(|| value.parse().ok()).flatten()
+        })
+    };
+    let numbers: Vec<u32> = PARALLEL_OPTIONS.iter().filter_map(number).collect();
+    let product = numbers
+        .iter()
+        .try_fold(1_u32, |product, number| product.checked_mul(*number))?;
+    (!numbers.is_empty() && (1..=MAX_GPUS).contains(&product)).then_some(product)
+}
+
+/// Returns words of text as those of a command.
+pub(super) fn split_words(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processes_of_a_command_are_counted() {
+        let count = |text: &str| count_of_command(&split_words(text));
+        assert_eq!(
+            count("vllm serve /m --tensor-parallel-size 4 -pp 2"),
+            Some(8)
+        );
+        assert_eq!(count("torchrun --nproc_per_node=8 train.py"), Some(8));
+        assert_eq!(count("torchrun --nproc_per_node=gpu train.py"), None);
+        assert_eq!(count("bash -c 'vllm serve -tp 2'"), Some(2));
+        assert_eq!(count("bench --tp"), None);
+    }
+
+    #[test]
+    fn lists_of_gpus_are_counted() {
+        assert_eq!(count_ids("0,1"), Some(2));
+        assert_eq!(count_ids("0-3,7"), Some(5));
+        assert_eq!(count_ids("GPU-3faa8-219"), Some(1));
+        assert_eq!(count_ids("all"), None);
+        assert_eq!(count_ids(""), None);
+    }
+}

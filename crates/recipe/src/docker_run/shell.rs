@@ -1,0 +1,302 @@
+//! Follows a block as a shell does, without executing anything: assignments, `export`, `cd`, `alias` and functions have
+//! their effect on what follows; commands of containers are kept, and everything else is noted.
+
+use std::collections::BTreeMap;
+
+use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
+use brush_parser::{ParseError, Parser};
+
+use super::block::{Block, unmark_placeholders};
+use super::commands::{CommandKind, GuideCommand, is_tool};
+use super::expand::parser_options;
+use super::secret::mask_secrets;
+use super::shell_environment::ShellEnvironment;
+use super::values::{Values, WORKING_DIRECTORY, Word};
+use crate::{Diagnostics, Span};
+
+/// Programs that start another one, which is what counts.
+pub(super) const WRAPPERS: [&str; 9] = [
+    "sudo", "time", "exec", "nohup", "command", "env", "nice", "stdbuf", "then",
+];
+/// A shell that follows a block.
+pub(super) struct Shell<'a> {
+    block: &'a Block,
+    pub values: Values<'a>,
+    /// Variables that the block assigns; arrays have several words.
+    pub variables: BTreeMap<String, Vec<Word>>,
+    pub aliases: BTreeMap<String, Vec<Word>>,
+    pub functions: BTreeMap<String, ast::FunctionBody>,
+    /// The arguments of the function that is called.
+    pub arguments: Option<Vec<Word>>,
+    /// The working directory, as text of the recipe.
+    pub directory: String,
+    pub call_depth: usize,
+    /// What follows is typed in a container's shell.
+    pub is_typing: bool,
+    pub commands: Vec<GuideCommand>,
+    pub notes: Vec<String>,
+    pub problems: Diagnostics,
+}
+
+/// Follows a block.
+pub(super) fn follow<'a>(
+    block: &'a Block,
+    environment: &'a dyn ShellEnvironment,
+) -> Result<Shell<'a>, Diagnostics> {
+    let mut parser = Parser::new(block.text.as_bytes(), &parser_options());
+    let program = parser
+        .parse_program()
+        .map_err(|error| syntax_problem(block, &error))?;
+    let mut values = Values::new(environment);
+    let here = values.variable("PWD");
+    values.declare("PWD", "$(pwd)", here, None);
+    let mut shell = Shell {
+        block,
+        values,
+        variables: BTreeMap::new(),
+        aliases: BTreeMap::new(),
+        functions: BTreeMap::new(),
+        arguments: None,
+        directory: WORKING_DIRECTORY.to_owned(),
+        call_depth: 0,
+        is_typing: false,
+        commands: Vec::new(),
+        notes: Vec::new(),
+        problems: Diagnostics::default(),
+    };
+    for list in &program.complete_commands {
+        shell.run_list(list);
+    }
+    Ok(shell)
+}
+
+fn syntax_problem(block: &Block, error: &ParseError) -> Diagnostics {
+    let end = block.text.chars().count();
+    let (message, at) = match error {
+        ParseError::ParsingNear(position) => {
+            ("the shell cannot read this".to_owned(), position.index)
+        }
+        ParseError::ParsingAtEndOfInput => ("the block ends within a command".to_owned(), end),
+        ParseError::Tokenizing { inner, position } => (
+            inner.to_string(),
+            position.as_ref().map_or(end, |position| position.index),
+        ),
+    };
+    // The end of the block is a place without text.
+    let at = at.min(end.saturating_sub(1));
+    let mut problems = Diagnostics::default();
+    let help = "give the commands as the guide prints them, without the text around them";
+    problems.error("guide", message, &block.span(at..at + 1), help);
+    problems
+}
+
+impl Shell<'_> {
+    pub(super) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Returns the place of a word.
+    pub(super) fn word_span(&self, word: &ast::Word) -> Span {
+        self.span(word.location())
+    }
+
+    pub(super) fn span(&self, location: Option<brush_parser::SourceSpan>) -> Span {
+        let range = location.map_or(0..0, |place| place.start.index..place.end.index);
+        self.block.span(range)
+    }
+
+    fn run_list(&mut self, list: &ast::CompoundList) {
+        for ast::CompoundListItem(and_or, separator) in &list.0 {
+            let is_background = matches!(separator, ast::SeparatorOperator::Async);
+            self.run_and_or(and_or, is_background);
+        }
+    }
+
+    fn run_and_or(&mut self, and_or: &ast::AndOrList, is_background: bool) {
+        let mut pipelines = and_or.into_iter();
+        if self.is_typing && !pipelines.any(|(_, pipeline)| pipeline.seq.iter().any(names_tool)) {
+            return self.type_command(and_or, is_background);
+        }
+        for (operator, pipeline) in and_or {
+            match operator {
+                ast::PipelineOperator::And => self.run_pipeline(pipeline, is_background),
+                ast::PipelineOperator::Or => {
+                    let shown = show(pipeline);
+                    self.note(format!(
+                        "`|| {shown}`: dropped, a step that fails ends the run"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Adds a command that is typed in the container.
+    fn type_command(&mut self, and_or: &ast::AndOrList, is_background: bool) {
+        let written = and_or.to_string();
+        let span = self.span(and_or.location());
+        if written == "exit" {
+            self.is_typing = false;
+            return;
+        }
+        let text = if written.contains("${{") {
+            let message = format!(
+                "`${{{{` in `{}`: a recipe would read it as an expression",
+                show(and_or)
+            );
+            self.values.defer(
+                message,
+                span.clone(),
+                "write the command into a script next to the recipe",
+            )
+        } else {
+            self.name_placeholders(&written)
+        };
+        self.commands.push(GuideCommand {
+            is_background,
+            ..GuideCommand::new(CommandKind::Typed, text, &span)
+        });
+    }
+
+    fn run_pipeline(&mut self, pipeline: &ast::Pipeline, is_background: bool) {
+        let Some((first, rest)) = pipeline.seq.split_first() else {
+            return;
+        };
+        if rest.iter().any(names_tool) {
+            let shown = show(pipeline);
+            let message = format!("`{shown}`: a recipe's commands have no input");
+            let help = "write the input into a file, or into `bash -c '… | …'` after the image";
+            self.problems
+                .error("guide", message, &self.span(pipeline.location()), help);
+            return;
+        }
+        let before = self.commands.len();
+        self.run_command(first, is_background);
+        if !rest.is_empty() {
+            let filters = rest.iter().map(show).collect::<Vec<_>>().join(" | ");
+            if self.commands[before..]
+                .iter()
+                .any(GuideCommand::is_in_container)
+            {
+                self.note(format!(
+                    "`| {filters}`: dropped, Retrial keeps the whole output"
+                ));
+            } else if let Some(last) = self.commands[before..].last_mut() {
+                last.text = show(pipeline);
+            }
+        }
+    }
+
+    fn run_command(&mut self, command: &ast::Command, is_background: bool) {
+        match command {
+            ast::Command::Simple(simple) => self.run_simple(simple, is_background),
+            ast::Command::Compound(compound, _) => self.run_compound(compound, command),
+            ast::Command::Function(function) => {
+                self.functions
+                    .insert(function.fname.value.clone(), function.body.clone());
+            }
+            ast::Command::ExtendedTest(..) => {}
+        }
+    }
+
+    pub(super) fn run_compound(&mut self, compound: &ast::CompoundCommand, whole: &ast::Command) {
+        use ast::CompoundCommand as C;
+        match compound {
+            C::BraceGroup(group) => self.run_list(&group.list),
+            C::Subshell(subshell) => {
+                let before = (self.variables.clone(), self.directory.clone());
+                self.run_list(&subshell.list);
+                (self.variables, self.directory) = before;
+            }
+            C::ForClause(clause) => self.run_branches("for", &[&clause.body.list], whole),
+            C::ArithmeticForClause(clause) => self.run_branches("for", &[&clause.body.list], whole),
+            C::WhileClause(clause) => {
+                self.run_branches("while", &[&clause.0, &clause.1.list], whole);
+            }
+            C::UntilClause(clause) => {
+                self.run_branches("until", &[&clause.0, &clause.1.list], whole);
+            }
+            C::IfClause(clause) => {
+                let elses = clause.elses.iter().flatten().map(|branch| &branch.body);
+                let lists: Vec<_> = [&clause.condition, &clause.then]
+                    .into_iter()
+                    .chain(elses)
+                    .collect();
+                self.run_branches("if", &lists, whole);
+            }
+            C::CaseClause(clause) => {
+                let lists: Vec<_> = clause
+                    .cases
+                    .iter()
+                    .filter_map(|case| case.cmd.as_ref())
+                    .collect();
+                self.run_branches("case", &lists, whole);
+            }
+            C::Arithmetic(_) | C::Coprocess(_) => self.add_other(whole),
+        }
+    }
+
+    /// Looks into commands that a shell executes as often as it finds: a container among them is refused, because nobody
+    /// knows how often it runs.
+    fn run_branches(&mut self, word: &str, lists: &[&ast::CompoundList], whole: &ast::Command) {
+        let variables = self.variables.clone();
+        let before = self.commands.len();
+        for list in lists {
+            self.run_list(list);
+        }
+        self.variables = variables;
+        let branch = self.commands.split_off(before);
+        let inside: Vec<_> = branch
+            .iter()
+            .filter(|command| command.is_in_container())
+            .collect();
+        match (word, inside.first()) {
+            (_, Some(command)) => {
+                let message = format!("`{word}` around a container's command");
+                let help = "give the command of one pass: a batch (`retrial batch`) repeats a recipe over values";
+                self.problems.error("guide", message, &command.span, help);
+            }
+            ("while" | "until", None) => {
+                let shown = show(whole);
+                self.note(format!(
+                    "`{shown}`: dropped, a service is awaited by its `ready`"
+                ));
+            }
+            _ => self.add_other(whole),
+        }
+    }
+
+    fn add_other(&mut self, command: &ast::Command) {
+        let span = self.span(command.location());
+        self.commands
+            .push(GuideCommand::new(CommandKind::Other, show(command), &span));
+    }
+}
+
+/// Whether a command is one of a container's tools.
+fn names_tool(command: &ast::Command) -> bool {
+    let ast::Command::Simple(simple) = command else {
+        return false;
+    };
+    let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+    let others = suffix.filter_map(|item| match item {
+        Item::Word(word) => Some(&*word.value),
+        _ => None,
+    });
+    let name = simple.word_or_name.iter().map(|word| &*word.value);
+    let mut words = name
+        .chain(others)
+        .skip_while(|word| WRAPPERS.contains(word) || word.starts_with('-'));
+    words.next().is_some_and(is_tool)
+}
+
+/// Returns a part of the block as a person reads it, without secrets.
+pub(super) fn show(part: &impl ToString) -> String {
+    show_text(&part.to_string())
+}
+
+pub(super) fn show_text(text: &str) -> String {
+    let shown = unmark_placeholders(&mask_secrets(text));
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}

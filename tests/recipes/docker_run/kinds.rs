@@ -1,0 +1,232 @@
+//! The kinds of lines that guides publish: GPUs, servers, entrypoints, what is typed, other programs.
+
+use retrial_recipe::docker_run::EmptyEnvironment;
+
+use super::{Shell, made, recipe_from_block, script};
+
+fn recipe(block: &str) -> String {
+    let read = recipe_from_block("x", block, &EmptyEnvironment);
+    read.unwrap_or_else(|problems| panic!("{block}: {problems}"))
+        .recipe
+}
+
+/// Returns the lines of `incomplete`.
+fn incomplete(block: &str) -> Vec<String> {
+    recipe_from_block("x", block, &EmptyEnvironment)
+        .unwrap()
+        .incomplete
+}
+
+#[test]
+fn the_number_of_gpus_is_that_of_the_line_or_is_asked_for() {
+    let amd = "--device /dev/kfd --device /dev/dri";
+    for (line, vendor, count) in [
+        ("--gpus 2 a", "nvidia", Some("2")),
+        ("--gpus '\"device=0,3\"' a", "nvidia", Some("2")),
+        ("--gpus device=GPU-1 a", "nvidia", Some("1")),
+        ("--gpus all a", "nvidia", None),
+        ("--gpus all a vllm serve m -tp 4", "nvidia", Some("4")),
+        (
+            "--gpus all -e CUDA_VISIBLE_DEVICES=0,1 a",
+            "nvidia",
+            Some("2"),
+        ),
+        ("--runtime=nvidia a", "nvidia", None),
+        (
+            "--runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=1,2,3 a",
+            "nvidia",
+            Some("3"),
+        ),
+        ("--device nvidia.com/gpu=all a", "nvidia", None),
+        (
+            "--device nvidia.com/gpu=0 --device nvidia.com/gpu=1 a",
+            "nvidia",
+            Some("2"),
+        ),
+        (
+            "--device /dev/kfd --device /dev/dri/renderD128 a",
+            "amd",
+            Some("1"),
+        ),
+        (&format!("{amd} a"), "amd", None),
+        (
+            &format!("{amd} -e HIP_VISIBLE_DEVICES=0-3 a"),
+            "amd",
+            Some("4"),
+        ),
+        (
+            &format!("{amd} a torchrun --nproc_per_node 8 x.py"),
+            "amd",
+            Some("8"),
+        ),
+    ] {
+        let block = format!("docker run {line}");
+        let recipe = recipe(&block);
+        assert!(
+            recipe.contains(&format!("vendor: {vendor}")),
+            "{block}: {recipe}"
+        );
+        let asks = incomplete(&block)
+            .iter()
+            .any(|line| line.starts_with("params.gpus: "));
+        assert_eq!(asks, count.is_none(), "{block}: {recipe}");
+        let written = count.map_or("\"${{ params.gpus }}\"".to_owned(), str::to_owned);
+        assert!(
+            recipe.contains(&format!("count: {written}")),
+            "{block}: {recipe}"
+        );
+    }
+    assert!(!recipe("docker run --cpus 4 a b").contains("requires"));
+}
+
+#[test]
+fn a_server_is_a_service_that_its_client_needs() {
+    let block = "docker run -d --name s --network host a vllm serve /m --port 81\n\
+        until curl localhost:81/health; do sleep 1; done\n\
+        docker exec s vllm bench serve --port 81\ndocker rm -f s";
+    let recipe = recipe(block);
+    assert!(
+        recipe.contains("http: \"http://localhost:81/health\""),
+        "{recipe}"
+    );
+    let (service, scenario) = recipe.split_once("scenarios:").unwrap();
+    assert!(service.contains("run: vllm serve /m --port 81"), "{recipe}");
+    assert!(
+        scenario.contains("run: vllm bench serve --port 81"),
+        "{recipe}"
+    );
+    assert!(scenario.contains("- server"), "{recipe}");
+    // The port of the host is none of the container.
+    let client = "docker run -d -p 8080:80 ghcr.io/huggingface/text-generation-inference:3 --model-id m\n\
+        curl http://localhost:8080/generate";
+    assert!(
+        self::recipe(client).contains("curl http://localhost:80/generate"),
+        "{}",
+        self::recipe(client)
+    );
+    assert!(
+        incomplete(client)
+            .iter()
+            .any(|line| line.contains("on the host")),
+        "{:?}",
+        incomplete(client)
+    );
+    // An unknown server without a port: how it is awaited is asked for.
+    let unknown = "docker run -d a serve\ndocker exec s bench";
+    assert!(
+        incomplete(unknown)
+            .iter()
+            .any(|line| line.starts_with("services.server.ready"))
+    );
+    // Without a client nothing is measured yet.
+    let alone = incomplete("docker run --gpus 1 -p 8000:8000 vllm/vllm-openai:v1 --model m");
+    assert!(
+        alone.iter().any(|line| line.contains("vllm bench serve")),
+        "{alone:?}"
+    );
+}
+
+#[test]
+fn words_behind_an_image_may_be_arguments_of_its_entrypoint() {
+    for (line, expected) in [
+        (
+            "vllm/vllm-openai:v1 --model m",
+            "run: python3 -m vllm.entrypoints.openai.api_server --model m",
+        ),
+        ("vllm/vllm-openai:v1 acme/M-7b", "run: vllm serve acme/M-7b"),
+        ("ollama/ollama", "run: ollama serve"),
+        ("own:1 python3 x.py", "run: python3 x.py"),
+    ] {
+        let recipe = recipe(&format!("docker run {line}"));
+        assert!(recipe.contains(expected), "{recipe}");
+    }
+    for line in ["own:1 -m times", "own:1 acme/Model-8B", "nvcr.io/nim/a/b:1"] {
+        let block = format!("docker run {line}");
+        let lines = incomplete(&block);
+        assert!(
+            lines.iter().any(|line| line.contains("entrypoint")),
+            "{lines:?}"
+        );
+        assert!(recipe(&block).contains("write the command"));
+    }
+    let behind = recipe_from_block("x", "docker run own:1 -p 80:80", &EmptyEnvironment).unwrap();
+    assert!(
+        behind
+            .notes
+            .iter()
+            .any(|note| note.contains("`-p 80:80` is behind the image"))
+    );
+}
+
+#[test]
+fn lines_behind_an_interactive_run_are_steps() {
+    let block =
+        "docker run -it a bash\ncd /w\nexport M=1\npip install x\npython3 b.py $M > log\nexit\nls";
+    let reading = recipe_from_block("x", block, &EmptyEnvironment).unwrap();
+    let (_, executed) = made(&script(&reading.recipe, &[]));
+    assert_eq!(executed, ["pip install x", "python3 b.py $M > log"]);
+    assert!(
+        reading.notes.iter().any(|note| note.starts_with("`ls`")),
+        "{:?}",
+        reading.notes
+    );
+    // What only one shell can do stays together.
+    let venv = "docker run -it a bash\nsource venv/bin/activate\npython3 b.py";
+    let (_, executed) = made(&script(&recipe(venv), &[]));
+    assert_eq!(executed, ["source venv/bin/activate\npython3 b.py\n"]);
+    let here = "docker run -i a bash <<'EOF'\npython3 b.py\nEOF";
+    assert_eq!(made(&script(&recipe(here), &[])).1, ["python3 b.py\n"]);
+}
+
+#[test]
+fn the_shell_is_followed() {
+    let shell = Shell::new(&[("HOME", "/home/ann"), ("PWD", "/here")]);
+    for (block, expected) in [
+        ("R=a/b\nI=\"$R:1\"\ndocker run $I x", "image: \"a/b:1\""),
+        (
+            "O=\"-v /m:/m --ipc host\"\ndocker run $O a x",
+            "- \"/m:/m\"",
+        ),
+        (
+            "O=(-v '/m m:/m')\nO+=(--ipc=host)\ndocker run \"${O[@]}\" a x",
+            "- \"/m m:/m\"",
+        ),
+        ("alias d='docker run --ipc=host'\nd a x", "ipc: host"),
+        (
+            "go() { docker run a bench \"$@\"; }\ngo --n 1",
+            "run: bench --n 1",
+        ),
+        ("cd sub\ndocker run -v $PWD/x:/x a y", "- \"./sub/x:/x\""),
+        ("docker run -w $PWD a y", "default: /here"),
+        ("docker run -v ~/c:/c a y", "default: /home/ann"),
+        ("docker run a bench 2>&1 | tee log", "run: bench"),
+        ("docker run a bench ${A:-${B:-deep}}", "default: deep"),
+        ("docker run a bench ${T:+--token}", "run: bench"),
+        ("docker run -e A=$X -e B=$x a y", "x_2"),
+        ("podman run --net host a y", "network: host"),
+        (
+            "srun --container-image=nvcr.io#nvidia/p:1 --container-mounts=/d:/d,/e -n1 bench",
+            "- \"/e:/e\"",
+        ),
+        (
+            "apptainer exec --nv --bind /d docker://a:1 bench",
+            "- \"/d:/d\"",
+        ),
+    ] {
+        let read = recipe_from_block("x", block, &shell);
+        let recipe = read
+            .unwrap_or_else(|problems| panic!("{block}: {problems}"))
+            .recipe;
+        assert!(recipe.contains(expected), "{block}: {recipe}");
+        assert!(
+            !recipe.contains("$PWD/") && !recipe.contains("problems."),
+            "{recipe}"
+        );
+    }
+}
+
+#[test]
+fn nothing_that_a_shell_computes_counts_in_a_flag_that_is_dropped() {
+    let recipe = recipe("docker run --name x-$(date +%s) --label a=$(git rev-parse HEAD) a y");
+    assert!(recipe.contains("run: y"), "{recipe}");
+}
