@@ -184,6 +184,12 @@ fn recipe_format_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn readme_recipe_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/readme-recipe.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn runs_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/runs.md");
 }
@@ -338,6 +344,7 @@ fn every_page_is_run() {
         "models.md",
         "nodes.md",
         "published.md",
+        "readme-recipe.md",
         "recipe-format.md",
         "reports.md",
         "rules.md",

@@ -6,7 +6,7 @@ use super::flags::FlagTreatment;
 use super::line::{ContainerLine, FlagValue};
 use super::mounts;
 use super::nodes::{map_node, plain_node, text_node};
-use super::parts::{RecipeParts, has_parent};
+use super::parts::{MissingPlace, RecipeParts, has_parent};
 use super::secret::is_secret;
 use super::value_error::FlagValueError;
 use super::values::Word;
@@ -40,8 +40,8 @@ pub(super) fn translate_flags(parts: &mut RecipeParts<'_>, line: &ContainerLine,
     }
     for word in &line.unknown_flags {
         let shown = parts.written(word);
-        parts.incomplete.push(format!(
-            "container: {shown} of the command line may hold further flags of docker; add their keys, and remove this line"
+        parts.ask(MissingPlace::Container, format!(
+            "{shown} of the command line may hold further flags of docker; add their keys, and remove this line"
         ));
     }
 }

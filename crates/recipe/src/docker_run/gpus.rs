@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::line::ContainerLine;
 use super::nodes::{map_node, plain_node, text_node};
-use super::parts::RecipeParts;
+use super::parts::{MissingPlace, RecipeParts};
 use super::value_error::FlagValueError;
 use crate::model::GpuVendor;
 
@@ -21,7 +21,10 @@ const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
     ("AMD_VISIBLE_DEVICES", GpuVendor::Amd),
 ];
 
-/// Options of commands that start a process for each GPU; the numbers of one command are multiplied.
+/// Options that state the processes of a machine, one for each GPU.
+const PROCESS_OPTIONS: [&str; 2] = ["--nproc_per_node", "--nproc-per-node"];
+
+/// Options of servers that use several GPUs for a model; the numbers of one command are multiplied.
 const PARALLEL_OPTIONS: [&[&str]; 3] = [
     &[
         "--tensor-parallel-size",
@@ -31,8 +34,6 @@ const PARALLEL_OPTIONS: [&[&str]; 3] = [
         "--tp",
         "-tp",
         "--num-shard",
-        "--nproc_per_node",
-        "--nproc-per-node",
     ],
     &[
         "--pipeline-parallel-size",
@@ -97,7 +98,7 @@ fn ask_for_count(
     line: &ContainerLine,
 ) -> retrial_document::Node {
     let written = if line.flag("gpus").is_some() {
-        "--gpus all"
+        "The number of GPUs: --gpus all"
     } else {
         "the devices"
     };
@@ -109,8 +110,8 @@ fn ask_for_count(
         .trim_start_matches("${{ params.")
         .trim_end_matches(" }}")
         .to_owned();
-    parts.incomplete.push(format!(
-        "params.{name}: the number of {} GPUs of the host that is meant, for example `default: 8`; the command line does not state it",
+    parts.ask(MissingPlace::Param(name), format!(
+        "the number of {} GPUs of the host that is meant, for example `default: 8`; the command line does not state it",
         vendor.name()
     ));
     text_node(taken)
@@ -304,7 +305,15 @@ fn count_of_command(words: &[String]) -> Option<u32> {
             names.contains(&name).then(|| value.parse().ok()).flatten()
         })
     };
-    let numbers: Vec<u32> = PARALLEL_OPTIONS.iter().filter_map(number).collect();
+    // torchrun's processes are all; SGLang's attention shares the GPUs of the tensors.
+    let groups = if number(&&PROCESS_OPTIONS[..]).is_some() {
+        &[&PROCESS_OPTIONS[..]][..]
+    } else if words.contains(&"--enable-dp-attention") {
+        &PARALLEL_OPTIONS[..2]
+    } else {
+        &PARALLEL_OPTIONS[..]
+    };
+    let numbers: Vec<u32> = groups.iter().filter_map(number).collect();
     let product = numbers
         .iter()
         .try_fold(1_u32, |product, number| product.checked_mul(*number))?;
@@ -329,7 +338,14 @@ mod tests {
             count("vllm serve /m --tensor-parallel-size 4 -pp 2"),
             Some(8)
         );
-        assert_eq!(count("torchrun --nproc_per_node=8 train.py"), Some(8));
+        assert_eq!(
+            count("torchrun --nproc_per_node=8 x.py --tp 4 --pp 2"),
+            Some(8)
+        );
+        assert_eq!(
+            count("sglang.launch_server --tp 8 --dp 8 --enable-dp-attention"),
+            Some(8)
+        );
         assert_eq!(count("torchrun --nproc_per_node=gpu train.py"), None);
         assert_eq!(count("bash -c 'vllm serve -tp 2'"), Some(2));
         assert_eq!(count("bench --tp"), None);

@@ -34,6 +34,7 @@ mod variables;
 
 pub use flags::{DOCKER_RUN_FLAGS, DockerFlag, FlagTreatment};
 pub use nodes::{list_node, map_node, plain_node, text_node};
+pub use parts::{MissingPart, MissingPlace};
 pub use shell_environment::{EmptyEnvironment, ShellEnvironment};
 pub use text::{DockerRunDraft, MeasuredFigures, render_sections};
 
@@ -84,9 +85,11 @@ pub fn recipe_from_block(
     figures: &MeasuredFigures,
 ) -> Result<DockerRunRecipe, Diagnostics> {
     let draft = draft_from_block(path, block, environment)?;
+    let notes = draft.notes.clone();
+    let (recipe, incomplete) = text::render_recipe(name, draft, figures);
     Ok(DockerRunRecipe {
-        notes: draft.notes.clone(),
-        incomplete: draft.incomplete.clone(),
-        recipe: text::render_recipe(name, draft, figures),
+        recipe,
+        notes,
+        incomplete,
     })
 }

@@ -1,6 +1,7 @@
 //! The parts of a recipe, as they are collected from a block.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use retrial_document::{ErrorText, FieldType, Key, Keys as _, Node, Value};
 
@@ -24,6 +25,48 @@ pub(super) struct DraftedCommand {
     pub keys: WrittenKeys,
 }
 
+/// A part of a recipe that a block does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingPart {
+    /// Where it belongs.
+    pub place: MissingPlace,
+    /// What to write there, with an example.
+    pub text: String,
+}
+
+/// Where a missing part of a recipe belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MissingPlace {
+    /// The container's flags.
+    Container,
+    /// A param's default.
+    Param(String),
+    /// A key of the block's service.
+    Service(&'static str),
+    /// A key of the measurement.
+    Measurement(&'static str),
+    /// The published submission.
+    Submission,
+}
+
+impl fmt::Display for MissingPart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            MissingPlace::Container => formatter.write_str("container")?,
+            MissingPlace::Param(name) => write!(formatter, "params.{name}")?,
+            MissingPlace::Service(key) => write!(formatter, "services.{SERVER_NAME}.{key}")?,
+            MissingPlace::Measurement(key) => {
+                write!(formatter, "scenarios.my-case.performance.{key}")?
+            }
+            MissingPlace::Submission => formatter.write_str("submission")?,
+        }
+        write!(formatter, ": {}", self.text)
+    }
+}
+
+/// The name of the service of a block's server.
+pub(super) const SERVER_NAME: &str = "server";
+
 /// The parts of a recipe.
 pub(super) struct RecipeParts<'a> {
     /// The values, notes and problems of the block.
@@ -31,7 +74,7 @@ pub(super) struct RecipeParts<'a> {
     /// The start of the block.
     pub place: Span,
     /// Work that remains, a line each.
-    pub incomplete: Vec<String>,
+    pub incomplete: Vec<MissingPart>,
     pub image: String,
     /// The key `build` of the image, if the block builds it.
     pub build: Option<Node>,
@@ -60,6 +103,12 @@ impl<'a> RecipeParts<'a> {
             server: None,
             commands: Vec::new(),
         }
+    }
+
+    /// Adds a part that the block does not say.
+    pub(super) fn ask(&mut self, place: MissingPlace, text: impl Into<String>) {
+        let text = text.into();
+        self.incomplete.push(MissingPart { place, text });
     }
 
     pub(super) fn note(&mut self, note: impl Into<String>) {

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use retrial_document::{Keys as _, Node, to_yaml};
 
 use super::nodes::{list_node, map_node, plain_node, text_node};
-use super::parts::{DraftedCommand, RecipeParts, WrittenKeys};
-use super::translate::{SERVER_NAME, needs_server};
+use super::parts::{
+    DraftedCommand, MissingPart, MissingPlace, RecipeParts, SERVER_NAME, WrittenKeys,
+};
+use super::translate::needs_server;
 use super::values::{GuideParam, Word};
 use crate::Diagnostics;
 use crate::model::Recipe;
@@ -16,8 +18,8 @@ use crate::model::Recipe;
 pub struct DockerRunDraft {
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
-    /// What the block does not say, a line each, as `incomplete` has it.
-    pub incomplete: Vec<String>,
+    /// What the block does not say.
+    pub incomplete: Vec<MissingPart>,
     /// The reference of the image, variables as params.
     pub image: String,
     /// The image as the recipe has it: its reference, or its build.
@@ -42,7 +44,7 @@ pub(super) fn render_recipe(
     name: &str,
     draft: DockerRunDraft,
     measures: &MeasuredFigures,
-) -> String {
+) -> (String, Vec<String>) {
     let mut out = String::from(SCHEMA_LINES);
     out.push_str("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
     if !draft.notes.is_empty() {
@@ -53,7 +55,9 @@ pub(super) fn render_recipe(
         }
     }
     out.push_str("# Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.\n");
-    out + &render_sections(recipe_keys(name, draft, measures))
+    let missing = missing_lines(name, &draft, measures);
+    let keys = recipe_keys(name, draft, measures, &missing);
+    (out + &render_sections(keys), missing)
 }
 
 /// Returns keys of a recipe as text, in the order of the language; a blank line separates them.
@@ -70,7 +74,43 @@ pub fn render_sections(mut keys: Vec<(&'static str, Node)>) -> String {
     text
 }
 
-fn recipe_keys(name: &str, draft: DockerRunDraft, figures: &MeasuredFigures) -> WrittenKeys {
+/// Returns what remains to be written, with an example each.
+fn missing_lines(name: &str, draft: &DockerRunDraft, figures: &MeasuredFigures) -> Vec<String> {
+    let run = MissingPlace::Measurement("run");
+    let of_block = draft.incomplete.iter();
+    let mut missing: Vec<MissingPart> = of_block
+        .filter(|missing| figures.command.is_none() || missing.place != run)
+        .cloned()
+        .collect();
+    let mut ask = |place: MissingPlace, text: &str| {
+        let text = text.to_owned();
+        missing.push(MissingPart { place, text });
+    };
+    if figures.figures.is_empty() {
+        ask(
+            MissingPlace::Measurement("figures"),
+            "the line of the output that has the figure, for example `speed: { pattern: 'speed: ${number}', unit: items/s }`; or `results`, the directory that LoadGen writes",
+        );
+    }
+    if figures.expected.is_empty() {
+        ask(
+            MissingPlace::Measurement("expect"),
+            "what was published, for example `speed: { value: 42.0, kind: official, source: \"https://…\" }`; without it the run only measures: remove this line",
+        );
+        let text = format!(
+            "the suite and the benchmark as they are published, for example `{{ suite: mlperf-inference, benchmark: {name} }}`, and `sources`"
+        );
+        ask(MissingPlace::Submission, &text);
+    }
+    missing.iter().map(ToString::to_string).collect()
+}
+
+fn recipe_keys(
+    name: &str,
+    draft: DockerRunDraft,
+    figures: &MeasuredFigures,
+    missing: &[String],
+) -> WrittenKeys {
     let submission = [
         ("suite", text_node("my-suite")),
         ("benchmark", text_node(name)),
@@ -78,35 +118,22 @@ fn recipe_keys(name: &str, draft: DockerRunDraft, figures: &MeasuredFigures) -> 
     let mut measured = draft
         .measured
         .unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
-    let mut incomplete = draft.incomplete;
     if let Some(command) = &figures.command {
         measured.retain(|(key, _)| *key != "run");
         measured.insert(0, ("run", text_node(command)));
-        incomplete.retain(|line| !line.starts_with("scenarios.my-case.performance.run:"));
     }
     measured.push(("figures", figures.figures_node()));
-    match figures.expect_node() {
-        Some(expect) => measured.push(("expect", expect)),
-        None => incomplete.push("scenarios.my-case.performance.expect: what was published, for example `speed: { value: 42.0, kind: official, source: \"https://…\" }`; without it the run only measures: remove this line".to_owned()),
-    }
-    if figures.figures.is_empty() {
-        incomplete.push("scenarios.my-case.performance.figures: the line of the output that has the figure, for example `speed: { pattern: 'speed: ${number}', unit: items/s }`; or `results`, the directory that LoadGen writes".to_owned());
-    }
-    if figures.expected.is_empty() {
-        incomplete.push(format!("submission: the suite and the benchmark as they are published, for example `{{ suite: mlperf-inference, benchmark: {name} }}`, and `sources`"));
-    }
-    let lines = incomplete.into_iter().map(text_node).collect::<Vec<_>>();
+    measured.extend(figures.expect_node().map(|expect| ("expect", expect)));
+    let case = map_node([("performance", map_node(measured))]);
     let mut keys = vec![
         ("schema", plain_node("1")),
         ("title", text_node(name)),
         ("submission", map_node(submission)),
         ("image", draft.image_node),
-        (
-            "scenarios",
-            map_node([("my-case", map_node([("performance", map_node(measured))]))]),
-        ),
+        ("scenarios", map_node([("my-case", case)])),
     ];
-    if !lines.is_empty() {
+    if !missing.is_empty() {
+        let lines = missing.iter().map(text_node).collect();
         keys.push(("incomplete", list_node(lines)));
     }
     keys.extend(draft.requires.map(|node| ("requires", node)));

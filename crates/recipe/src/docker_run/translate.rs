@@ -9,16 +9,15 @@ use super::gpus::{add_gpus, split_words};
 use super::images::{add_build, add_image};
 use super::line::ContainerLine;
 use super::nodes::{list_node, map_node, text_node};
-use super::parts::{DraftedCommand, RecipeParts, WrittenKeys};
+use super::parts::{
+    DraftedCommand, MissingPart, MissingPlace, RecipeParts, SERVER_NAME, WrittenKeys,
+};
 use super::servers::{
     ImageArguments, is_client, is_server, move_ports, published_ports, read_image_arguments,
     ready_key,
 };
 use super::values::Word;
 use crate::Span;
-
-/// The name of the service of a block's server.
-pub(super) const SERVER_NAME: &str = "server";
 
 /// What is known of the block while its commands are translated.
 #[derive(Default)]
@@ -38,7 +37,7 @@ pub(super) struct Translator {
     /// A typed command has an effect on the shell that no key has: all are one script.
     typed_script: Option<Vec<String>>,
     /// What has to be written in the place of the measured command.
-    missing_command: Option<String>,
+    missing_command: Option<MissingPart>,
 }
 
 impl Translator {
@@ -151,14 +150,15 @@ impl Translator {
         } else {
             format!("the image's entrypoint and its arguments `{arguments}`")
         };
-        let key = if self.published.is_empty() {
-            "scenarios.my-case.performance.run".to_owned()
+        let place = if self.published.is_empty() {
+            MissingPlace::Measurement("run")
         } else {
-            format!("services.{SERVER_NAME}: a server, if it is one, with `run`")
+            MissingPlace::Service("run")
         };
-        self.missing_command = Some(format!(
-            "{key}: {what}; `docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' {image}` prints it"
-        ));
+        let text = format!(
+            "{what}; `docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' {image}` prints it"
+        );
+        self.missing_command = Some(MissingPart { place, text });
     }
 
     fn add_exec(
@@ -247,7 +247,10 @@ impl Translator {
             );
         }
         let ready = ready_key(&drafted.literals, &self.published).unwrap_or_else(|| {
-            parts.incomplete.push(format!("services.{SERVER_NAME}.ready: how it is known that the server is up, for example `{{ port: 8000 }}`"));
+            parts.ask(
+                MissingPlace::Service("ready"),
+                "how it is known that the server is up, for example `{ port: 8000 }`",
+            );
             let until = map_node([("log", text_node("ready"))]);
             vec![("ready", until)]
         });
@@ -313,8 +316,8 @@ impl Translator {
         if parts.server.is_some() && is_client(&shown, &self.published) && !shown.contains("${{") {
             let moved = move_ports(&command.text, &self.published);
             let text = unprepared(&moved);
-            parts.incomplete.push(format!(
-                "scenarios.my-case.performance.run: the guide runs `{}` on the host; here it runs in the server's container, whose image must have the program",
+            parts.ask(MissingPlace::Measurement("run"), format!(
+                "the guide runs `{}` on the host; here it runs in the server's container, whose image must have the program",
                 shown.chars().take(80).collect::<String>()
             ));
             return parts.commands.push(script_command(&text));
@@ -350,10 +353,15 @@ impl Translator {
         if let Some(missing) = &self.missing_command {
             parts.incomplete.push(missing.clone());
         } else if parts.commands.is_empty() {
-            parts.incomplete.push(match parts.server {
-                Some(_) => format!("scenarios.my-case.performance.run: the client that measures the server, for example `vllm bench serve …`; the template `vllm-serve` (`retrial show vllm-serve`) has a server with its client, and can be extended in the place of services.{SERVER_NAME}"),
-                None => "scenarios.my-case.performance.run: the command that the guide runs in the container, for example `python3 bench.py`".to_owned(),
-            });
+            let text = match parts.server {
+                Some(_) => {
+                    "the client that measures the server, for example `vllm bench serve …`; the template `vllm-serve` (`retrial show vllm-serve`) has a server with its client, and can be extended in the place of this service"
+                }
+                None => {
+                    "the command that the guide runs in the container, for example `python3 bench.py`"
+                }
+            };
+            parts.ask(MissingPlace::Measurement("run"), text);
         }
     }
 }

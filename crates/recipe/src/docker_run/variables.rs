@@ -208,7 +208,7 @@ impl Shell<'_> {
         let text = words.join(" ");
         let environment = self.values.environment;
         let (variable, value) = match &*text {
-            "pwd" | "pwd -P" | "pwd -L" | "realpath ." | "readlink -f ." => {
+            "pwd" | "PWD" | "pwd -P" | "pwd -L" | "realpath ." | "readlink -f ." => {
                 return self.directory.clone();
             }
             "whoami" | "id -un" => return self.variable("USER", &format!("$({text})"), None),

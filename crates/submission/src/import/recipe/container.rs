@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 use retrial_document::{Keys as _, Node, to_yaml};
-use retrial_recipe::docker_run::{map_node, text_node};
+use retrial_recipe::docker_run::{MissingPlace, map_node, text_node};
 use retrial_recipe::model::{GpuVendor, Recipe};
 
 use super::write::{mapping_to_yaml, quote, to_single_line};
@@ -31,6 +31,15 @@ pub(super) fn add_container_sections(draft: &mut RecipeDraft, published: &Publis
             container.draft.image.clone(),
         )]));
         draft.sections.push(section);
+        for missing in &container.draft.incomplete {
+            // The others are of the result itself.
+            if matches!(
+                missing.place,
+                MissingPlace::Container | MissingPlace::Service(_)
+            ) {
+                draft.add_incomplete(missing.to_string());
+            }
+        }
         let several = match container.other_blocks {
             0 => String::new(),
             others => format!(" ({others} more of its blocks start a container)"),
