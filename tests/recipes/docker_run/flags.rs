@@ -234,12 +234,12 @@ fn each_problem_of_a_block_is_shown_at_its_place() {
             "remove it from the command line if the figure does not depend on it",
         ),
         (
-            "standard input:3:8",
+            "standard input:3:7",
             "error: --volume /x: an anonymous volume lasts only as long as its container",
             "remove it, or write source:target",
         ),
         (
-            "standard input:3:14",
+            "standard input:3:13",
             "error: `$(date)` needs a shell",
             "write what it gives in its place",
         ),

@@ -69,6 +69,8 @@ fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String
         flags.push((name, value));
     }
     flags.sort();
+    // The same twice is one.
+    flags.dedup();
     flags
 }
 

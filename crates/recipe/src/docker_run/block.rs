@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use brush_parser::ParserOptions;
 use retrial_document::is_harmful;
 
 use super::secret::mask_secrets;
@@ -18,6 +19,14 @@ pub(super) const PLACEHOLDER_START: char = '\u{e000}';
 pub(super) const PLACEHOLDER_END: char = '\u{e001}';
 /// A blank of a placeholder.
 pub(super) const PLACEHOLDER_BLANK: char = '\u{e002}';
+
+/// The options of the grammar. `~` is read here.
+pub(super) fn parser_options() -> ParserOptions {
+    ParserOptions {
+        tilde_expansion_at_word_start: false,
+        ..ParserOptions::default()
+    }
+}
 
 /// A block, prepared, and the text in which its places are shown.
 pub(super) struct Block {

@@ -3,9 +3,8 @@
 use brush_parser::Parser;
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
-use super::block::PLACEHOLDER_START;
+use super::block::{PLACEHOLDER_START, parser_options};
 use super::commands::{CommandInput, CommandKind, GuideCommand, read_kind};
-use super::expand::parser_options;
 use super::shell::{Shell, WRAPPERS, show, show_text};
 use super::values::Word;
 
@@ -56,6 +55,7 @@ impl Shell<'_> {
                 Item::ProcessSubstitution(..) => {
                     let message = format!("`{item}` needs a shell");
                     let text = self.values.defer(
+                        &item.to_string(),
                         message,
                         command.span.clone(),
                         "write a file in its place",

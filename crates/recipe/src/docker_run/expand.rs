@@ -1,20 +1,14 @@
 //! Expands words as the shell does: variables of the block, of this shell, and the few commands that guides use.
 
+use brush_parser::ast;
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
-use brush_parser::{ParserOptions, ast};
 
-use super::block::{PLACEHOLDER_BLANK, PLACEHOLDER_END, PLACEHOLDER_START, unmark_placeholders};
+use super::block::{
+    PLACEHOLDER_BLANK, PLACEHOLDER_END, PLACEHOLDER_START, parser_options, unmark_placeholders,
+};
 use super::shell::Shell;
 use super::values::Word;
 use crate::Span;
-
-/// The options of the grammar. `~` is read here.
-pub(super) fn parser_options() -> ParserOptions {
-    ParserOptions {
-        tilde_expansion_at_word_start: false,
-        ..ParserOptions::default()
-    }
-}
 
 /// Words that are being made of one.
 pub(super) struct Expansion {
@@ -177,7 +171,9 @@ impl Shell<'_> {
         if text.contains("${{") {
             let message = format!("`${{{{` in `{text}`: a recipe would read it as an expression");
             let help = "write the command into a script in the image, or next to the recipe";
-            let refused = self.values.defer(message, expansion.span.clone(), help);
+            let refused = self
+                .values
+                .defer(text, message, expansion.span.clone(), help);
             return expansion.push(&refused);
         }
         if is_prose {

@@ -56,7 +56,7 @@ impl fmt::Display for MissingPart {
             MissingPlace::Param(name) => write!(formatter, "params.{name}")?,
             MissingPlace::Service(key) => write!(formatter, "services.{SERVER_NAME}.{key}")?,
             MissingPlace::Measurement(key) => {
-                write!(formatter, "scenarios.my-case.performance.{key}")?
+                write!(formatter, "scenarios.my-case.performance.{key}")?;
             }
             MissingPlace::Submission => formatter.write_str("submission")?,
         }

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 use brush_parser::{ParseError, Parser};
 
-use super::block::{Block, unmark_placeholders};
+use super::block::{Block, parser_options, unmark_placeholders};
 use super::commands::{CommandKind, GuideCommand, is_tool};
-use super::expand::parser_options;
 use super::secret::mask_secrets;
 use super::shell_environment::ShellEnvironment;
 use super::values::{Values, WORKING_DIRECTORY, Word};
@@ -146,6 +145,7 @@ impl Shell<'_> {
                 show(and_or)
             );
             self.values.defer(
+                &written,
                 message,
                 span.clone(),
                 "write the command into a script next to the recipe",

@@ -57,8 +57,8 @@ pub(super) struct GuideParam {
 /// The values of a block.
 pub(super) struct Values<'a> {
     params: Vec<GuideParam>,
-    /// Problems of words, which count if the word is used.
-    deferred: Vec<Diagnostic>,
+    /// Problems of words, which count if the word is used, each with the text as it is written.
+    deferred: Vec<(Diagnostic, String)>,
     pub environment: &'a dyn ShellEnvironment,
 }
 
@@ -72,9 +72,15 @@ impl<'a> Values<'a> {
     }
 
     /// Returns an expression for text that no recipe can have; the problem counts if it is used.
-    pub(super) fn defer(&mut self, message: String, span: Span, help: &str) -> String {
-        self.deferred
-            .push(Diagnostic::error("guide", message, span).with_help(help));
+    pub(super) fn defer(
+        &mut self,
+        written: &str,
+        message: String,
+        span: Span,
+        help: &str,
+    ) -> String {
+        let problem = Diagnostic::error("guide", message, span).with_help(help);
+        self.deferred.push((problem, written.to_owned()));
         format!("${{{{ problems.{} }}}}", self.deferred.len() - 1)
     }
 
@@ -148,14 +154,21 @@ impl<'a> Values<'a> {
 
     /// Returns a text as the guide writes it.
     pub(super) fn written(&self, text: &str) -> String {
-        self.replace(text, |inner, param| match param {
-            Some(param) => Some(param.written.clone()),
-            None => inner
-                .strip_prefix("secrets.")
-                .map(|name| format!("${name}")),
+        self.replace(text, |inner, param| {
+            let deferred = || {
+                let number = inner.strip_prefix("problems.")?.parse::<usize>().ok()?;
+                self.deferred
+                    .get(number)
+                    .map(|(_, written)| written.clone())
+            };
+            let secret = || {
+                inner
+                    .strip_prefix("secrets.")
+                    .map(|name| format!("${name}"))
+            };
+            let param = param.map(|param| param.written.clone());
+            param.or_else(secret).or_else(deferred)
         })
-        .replace("${{ ", "$(")
-        .replace(" }}", ")")
     }
 
     /// Uses a word: declares its params, and adds its problems. Returns nothing if it has one.
@@ -189,7 +202,7 @@ impl<'a> Values<'a> {
                 Some(("problems", number)) => {
                     let number = number.parse().ok();
                     let deferred = number.and_then(|number: usize| self.deferred.get(number));
-                    if let Some(problem) = deferred {
+                    if let Some((problem, _)) = deferred {
                         problems.push(problem.clone());
                     }
                 }

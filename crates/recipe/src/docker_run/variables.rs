@@ -5,7 +5,7 @@ use brush_parser::word::{Parameter, ParameterExpr, ParameterTestType, SpecialPar
 
 use super::block::{PLACEHOLDER_START, unmark_placeholders};
 use super::expand::{Expansion, push_words};
-use super::secret::is_secret;
+use super::secret::{is_secret, mask_secrets};
 use super::shell::Shell;
 use super::values::{WORKING_DIRECTORY, Word};
 use crate::Span;
@@ -244,10 +244,14 @@ impl Shell<'_> {
 
     /// Returns an expression for what only a shell can compute.
     pub(super) fn refuse(&mut self, written: &str, span: &Span) -> String {
-        let shown = unmark_placeholders(written);
+        let shown = mask_secrets(&unmark_placeholders(written));
         let help = "write what it gives in its place";
-        self.values
-            .defer(format!("`{shown}` needs a shell"), span.clone(), help)
+        self.values.defer(
+            &shown,
+            format!("`{shown}` needs a shell"),
+            span.clone(),
+            help,
+        )
     }
 
     /// Returns the working directory after `cd`.
