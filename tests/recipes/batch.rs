@@ -132,7 +132,7 @@ fn a_document_s_remark_on_batch_sizes_is_a_claim() {
     let claims = json["plan"]["claims"].as_array().unwrap();
     let baselines = claims.iter().map(|claim| &claim["parts"][0]["baseline"]);
     assert_eq!(
-        Vec::from_iter(baselines),
+        baselines.collect::<Vec<_>>(),
         ["options=--batch-size 1", "options=--batch-size 4"]
     );
 }
