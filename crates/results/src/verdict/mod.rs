@@ -11,6 +11,7 @@
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
 mod benchmark;
+mod bounds;
 pub mod claim;
 pub mod compare;
 pub mod comparison;
@@ -38,14 +39,15 @@ mod telemetry;
 mod trial_log;
 
 pub use benchmark::BenchmarkVerdict;
+pub use bounds::Bounds;
 pub use context::RunContext;
 pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_name};
 pub use exit::ExitCode;
 pub use figure_value::{FigureLocation, FigureValue, Skipped};
 pub use judge::judge;
 pub use model::{
-    Bounds, FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict,
-    UnjudgedReference, Verdict,
+    FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, UnjudgedReference,
+    Verdict,
 };
 pub use notice::trademark_notice;
 pub use outcome::Outcome;

@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::claim::ClaimVerdict;
-use super::compare::finite_exp;
 use super::{
-    ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, ReasonSentence,
-    RuleCheck, StepOutcome,
+    Bounds, ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier,
+    ReasonSentence, RuleCheck, StepOutcome,
 };
 use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
@@ -285,25 +284,6 @@ pub struct UnjudgedReference {
     pub kind: ExpectationKind,
     /// Where it was published.
     pub source: Option<String>,
-}
-
-/// Bounds of a ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Bounds {
-    /// The lower bound, as a ratio.
-    pub lower: f64,
-    /// The upper bound, as a ratio.
-    pub upper: f64,
-}
-
-impl Bounds {
-    /// Returns the bounds of a ratio whose logarithm has these bounds.
-    pub fn from_logs((lower, upper): (f64, f64)) -> Self {
-        Self {
-            lower: finite_exp(lower),
-            upper: finite_exp(upper),
-        }
-    }
 }
 
 /// The relative standard deviation of one trial.

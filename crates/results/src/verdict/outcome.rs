@@ -1,6 +1,5 @@
-//! The six words that a verdict may be.
+//! The six words that a verdict may be, and the three of a claim.
 
-use super::claim::ClaimOutcome;
 use schemars::JsonSchema;
 
 retrial_document::word_enum! {
@@ -19,6 +18,31 @@ retrial_document::word_enum! {
         Invalid = "invalid",
         /// A step failed or ran out of time.
         Failed = "failed",
+    }
+}
+
+retrial_document::word_enum! {
+    /// The outcome of a claim.
+    #[derive(JsonSchema)]
+    pub enum ClaimOutcome {
+        /// It holds, at the stated confidence.
+        Supported = "supported",
+        /// The evidence is inconclusive, or there is none.
+        NotDecided = "not decided",
+        /// It does not hold, at the stated confidence.
+        Contradicted = "contradicted",
+    }
+}
+
+impl ClaimOutcome {
+    /// Returns what the evidence says of the opposite.
+    #[must_use]
+    pub fn negate(self) -> Self {
+        match self {
+            Self::Supported => Self::Contradicted,
+            Self::NotDecided => Self::NotDecided,
+            Self::Contradicted => Self::Supported,
+        }
     }
 }
 

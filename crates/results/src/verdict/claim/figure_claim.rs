@@ -3,12 +3,13 @@
 use itertools::Itertools as _;
 
 use super::judge::{TestedClaim, judge_claims};
-use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio, Statistic};
+use super::model::{ClaimPart, ClaimVerdict, RequiredRatio, Statistic};
 use super::part::{DecisionMethod, PartTest};
 use crate::verdict::comparison::{
     Change, FigurePair, MeasuredFigure, MeasuredSide, PooledMeasurement, SideMeasurement,
     measured_figure,
 };
+use crate::verdict::outcome::ClaimOutcome;
 use crate::verdict::{Evidence, Outcome, ResultVerdict, RunContext, UNKNOWN_DIRECTION, table_name};
 use retrial_readings::natural::natural_sort_key;
 use retrial_recipe::model::{Better, ClaimedFigure, FigureClaim, entry_name};

@@ -4,10 +4,11 @@
 //! themselves, and the third's own noise is in neither: `(third / candidate) / (third / baseline)`.
 //! Where all three were measured the statement is sharper than its two gaps are.
 
-use super::model::{ClaimOutcome, Gap};
+use super::model::Gap;
 use crate::verdict::Bounds;
 use crate::verdict::compare::finite_exp;
 use crate::verdict::comparison::MeasuredSide;
+use crate::verdict::outcome::ClaimOutcome;
 use retrial_recipe::model::Claim;
 use retrial_stats::{Decision, Difference};
 

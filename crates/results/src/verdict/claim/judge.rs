@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
+use super::model::{ClaimPart, ClaimVerdict, RequiredRatio};
 use super::part::{DecisionMethod, PartTest};
 use super::sentence;
 use crate::verdict::Bounds;
 use crate::verdict::compare::finite_exp;
+use crate::verdict::outcome::ClaimOutcome;
 use retrial_stats::holm_step_down;
 
 /// A claim with the tests of its parts.

@@ -12,9 +12,10 @@ mod model;
 mod part;
 mod sentence;
 
+pub use super::outcome::ClaimOutcome;
 pub(crate) use figure_claim::judge_figure_claims;
 pub use gap::GapTest;
 pub use judge::{TestedClaim, judge_claims};
-pub use model::{ClaimOutcome, ClaimPart, ClaimVerdict, Gap, RequiredRatio, Statistic};
+pub use model::{ClaimPart, ClaimVerdict, Gap, RequiredRatio, Statistic};
 pub use part::{DecisionMethod, PartTest};
 pub use sentence::summarize_claims;

@@ -4,34 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::comparison::MeasuredSide;
+use crate::verdict::outcome::ClaimOutcome;
 use crate::verdict::{Bounds, MoreTrials};
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{Better, Claim, Mode};
-
-retrial_document::word_enum! {
-    /// The outcome of a claim.
-    #[derive(JsonSchema)]
-    pub enum ClaimOutcome {
-        /// It holds, at the stated confidence.
-        Supported = "supported",
-        /// The evidence is inconclusive, or there is none.
-        NotDecided = "not decided",
-        /// It does not hold, at the stated confidence.
-        Contradicted = "contradicted",
-    }
-}
-
-impl ClaimOutcome {
-    /// Returns what the evidence says of the opposite.
-    #[must_use]
-    pub fn negate(self) -> Self {
-        match self {
-            Self::Supported => Self::Contradicted,
-            Self::NotDecided => Self::NotDecided,
-            Self::Contradicted => Self::Supported,
-        }
-    }
-}
 
 /// The verdict on a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

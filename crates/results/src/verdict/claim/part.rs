@@ -1,7 +1,8 @@
 //! One part of a claim as a test: what it requires, and its outcome at an error.
 
 use super::gap::GapTest;
-use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
+use super::model::{ClaimPart, RequiredRatio};
+use crate::verdict::outcome::ClaimOutcome;
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.

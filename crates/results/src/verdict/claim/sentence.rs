@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use itertools::{Itertools as _, join};
 
-use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
+use super::model::{ClaimPart, Gap, Statistic};
 use super::part::{DecisionMethod, PartTest};
 use crate::verdict::comparison::MeasuredSide;
+use crate::verdict::outcome::ClaimOutcome;
 use crate::verdict::{MoreTrials, number};
 use retrial_document::measures::format;
 use retrial_readings::units::is_time;
