@@ -19,7 +19,11 @@ pub fn brief_document(entry: &ReportedVerdict<'_>) -> Document {
     let judged = entry.verdict;
     let mut blocks = figure_tables(judged);
     blocks.extend(claims::claim_list(&judged.claims));
-    blocks.extend(Block::list(reason_items(judged)));
+    let results = judged.results.iter();
+    let warnings = results.flat_map(|result| verdict::rule_items(result, |rule| rule.warning));
+    let of_benchmark = verdict::benchmark_rule_items(entry);
+    let reasons = reason_items(judged).into_iter();
+    blocks.extend(Block::list(reasons.chain(warnings).chain(of_benchmark)));
     blocks.push(Block::Conclusion(verdict::verdict_conclusion(entry)));
     blocks.extend(notice_block(judged.notice.as_deref()));
     Document::new(submission_title(judged), blocks)

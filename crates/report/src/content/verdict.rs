@@ -16,7 +16,7 @@ use retrial_mlperf::Division;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
     self, Judgement, Noise, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict,
-    Verdict, number,
+    RuleCheck, Verdict, number,
 };
 
 /// A verdict by itself.
@@ -50,8 +50,7 @@ pub(super) fn evidence_blocks(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec
     blocks.extend(claims::claim_list(&verdict.claims));
     let reasons = verdict.results.iter().flat_map(reason_items);
     let notable = verdict.results.iter().flat_map(notable_rules);
-    let benchmark_rules = entry.rules.iter().filter(|rule| rule.is_notable());
-    let of_benchmark = benchmark_rules.map(|rule| ListItem::new(rule.to_string()).with_mark(rule));
+    let of_benchmark = benchmark_rule_items(entry);
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
     blocks.extend(session_note(verdict));
     blocks.extend(notice_block(verdict.notice.as_deref()));
@@ -62,9 +61,23 @@ pub(super) fn evidence_blocks(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec
 /// several, and warnings.
 fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = ListItem> {
     let violated = result.rules.iter().filter(|rule| !rule.passed).count();
+    rule_items(result, move |rule| rule.warning || violated > 1)
+}
+
+/// The rules of the whole submission that are violated, or have a warning.
+pub(super) fn benchmark_rule_items(entry: &ReportedVerdict<'_>) -> impl Iterator<Item = ListItem> {
+    let benchmark_rules = entry.rules.iter().filter(|rule| rule.is_notable());
+    benchmark_rules.map(|rule| ListItem::new(rule.to_string()).with_mark(rule))
+}
+
+/// Those of the notable rules of a result that are shown.
+pub(super) fn rule_items(
+    result: &ResultVerdict,
+    is_shown: impl Fn(&RuleCheck) -> bool,
+) -> impl Iterator<Item = ListItem> {
     let title = format!("{} {}", result.scenario, result.mode);
     let rules = result.rules.iter().filter(|rule| rule.is_notable());
-    let notable = rules.filter(move |rule| rule.warning || violated > 1);
+    let notable = rules.filter(move |rule| is_shown(rule));
     notable.map(move |rule| {
         let shown_trial = rule.trial.filter(|_| result.trials.len() > 1);
         let trial = shown_trial.map_or(String::new(), |trial| format!(" trial {trial}"));
