@@ -43,8 +43,14 @@ pub trait Language {
         None
     }
 
-    /// Returns help for an unknown key that resembles no key of the map.
-    fn unknown_key_help(&self, _name: &str, _object: &Object) -> Option<String> {
+    /// Returns the path of the key by which this language calls what other tools call by the name:
+    /// `container.mounts` for `volumes`.
+    fn path_of_foreign_key(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the path of a key of this name that another map of the document has.
+    fn path_of_own_key(&self, _name: &str) -> Option<String> {
         None
     }
 

@@ -44,6 +44,7 @@ mod diagnostic;
 mod error_text;
 mod field_type;
 pub mod formats;
+mod key_path;
 mod language;
 pub mod measures;
 mod node;

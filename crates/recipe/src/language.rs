@@ -12,6 +12,45 @@ use crate::keys::{RESERVED_KEYS, TOP_LEVEL_KEYS};
 use crate::model::Recipe;
 use crate::names::{DeclaredNames, evaluate_scalar};
 
+/// The path of a measurement's keys.
+const MEASUREMENT_PATH: &str = "scenarios.NAME.performance.";
+
+/// Names that other tools and people use, and the paths of the keys that are meant.
+const FOREIGN_KEYS: &[(&[&str], &str)] = &[
+    (&["volumes", "volume", "mount"], "container.mounts"),
+    (&["environment", "env"], "container.env"),
+    (&["cwd", "working_dir"], "container.workdir"),
+    (&["capabilities", "caps"], "container.cap_add"),
+    (
+        &["cmd", "command", "script", "run"],
+        "scenarios.NAME.performance.run",
+    ),
+    (
+        &[
+            "repeat",
+            "repeats",
+            "repetitions",
+            "iterations",
+            "runs",
+            "samples",
+        ],
+        "scenarios.NAME.performance.trials",
+    ),
+    (
+        &["metrics", "metric", "measurements", "outputs"],
+        "scenarios.NAME.performance.figures",
+    ),
+    (
+        &["expected", "published", "baseline"],
+        "scenarios.NAME.performance.expect",
+    ),
+    (&["gpus", "gpu"], "requires.gpus"),
+    (&["tolerance", "threshold"], "judge.margin"),
+    (&["name"], "title"),
+    (&["parameters", "args", "arguments", "vars"], "params"),
+    (&["inherits", "include", "base"], "extends"),
+];
+
 /// The language of one recipe or template.
 pub struct RecipeLanguage<'a> {
     /// The names that expressions may use.
@@ -85,26 +124,19 @@ impl Language for RecipeLanguage<'_> {
         )
     }
 
-    /// Returns help for keys of other tools.
-    fn unknown_key_help(&self, name: &str, object: &Object) -> Option<String> {
-        let (key, home) = match name {
-            "volumes" | "volume" => ("mounts", "container"),
-            "environment" => ("env", "container"),
-            "cwd" | "working_dir" => ("workdir", "container"),
-            "capabilities" | "caps" => ("cap_add", "container"),
-            "cmd" | "command" | "script" => ("run", "a mode of a scenario"),
-            "gpus" | "gpu" => ("gpus", "requires"),
-            "name" => ("title", "the top of the file"),
-            "inherits" | "include" | "base" => ("extends", "the top of the file"),
-            "expected" | "reference" => ("expect", "a mode of a scenario"),
-            "privileged" | "ipc" | "network" | "devices" | "cap_add" | "shm_size"
-            | "security_opt" | "mounts" | "ulimits" | "env" => (name, "container"),
-            _ => return None,
-        };
-        if object.key(key).is_some() {
-            return Some(format!("did you mean `{key}`?"));
-        }
-        Some(format!("`{key}` is a key of {home}"))
+    fn path_of_foreign_key(&self, name: &str) -> Option<&'static str> {
+        let names = |(names, _): &&(&[&str], &str)| names.contains(&name);
+        FOREIGN_KEYS.iter().find(names).map(|(_, path)| *path)
+    }
+
+    fn path_of_own_key(&self, name: &str) -> Option<String> {
+        let mut paths = Recipe::OBJECT.key_paths(name);
+        // What many maps have is most often meant for a measurement.
+        let measured = paths
+            .iter()
+            .position(|path| path.starts_with(MEASUREMENT_PATH));
+        let at = measured.unwrap_or(0);
+        (at < paths.len()).then(|| paths.swap_remove(at))
     }
 
     fn check_overlay(&mut self, node: &Node, problems: &mut Diagnostics) {
@@ -117,6 +149,20 @@ impl Language for RecipeLanguage<'_> {
                     "write it at the top of the file",
                 );
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_each_foreign_key_is_one_of_a_recipe() {
+        for (_, path) in FOREIGN_KEYS {
+            let key = path.rsplit('.').next().unwrap();
+            let paths = Recipe::OBJECT.key_paths(key);
+            assert!(paths.iter().any(|own| own == path), "{path}: {paths:?}");
         }
     }
 }

@@ -133,17 +133,34 @@ impl<'a, L: Language> Validator<'a, L> {
             return self.problems.push(problem);
         }
         let name = &entry.key;
-        let keys = object.keys().map(|key| key.name);
-        let help = find_nearest(name, keys.clone()).map_or_else(
-            || {
-                let advice = self.language.unknown_key_help(name, object);
-                advice.unwrap_or_else(|| did_you_mean(name, keys, "known keys"))
-            },
-            |near| format!("did you mean `{near}`?"),
-        );
+        let help = self.suggest_key(name, object);
         let message = format!("unknown key `{name}` in {}", object.label);
         self.problems
             .error("unknown-key", message, &entry.key_span, help);
+    }
+
+    /// Returns the key that an unknown name probably means: what other tools call so, a key of this map with a
+    /// similar name, or a key of another map; else all keys of this map.
+    fn suggest_key(&self, name: &str, object: &'static Object) -> String {
+        let keys = object.keys().map(|key| key.name);
+        let nearest = find_nearest(name, keys.clone());
+        let did_you_mean_key = |key: &str| format!("did you mean `{key}`?");
+        if let Some(path) = self.language.path_of_foreign_key(name) {
+            let key = path.rsplit('.').next().unwrap_or(path);
+            if object.key(key).is_some() {
+                return did_you_mean_key(key);
+            }
+            let other = nearest.map(|near| format!("; or {}", did_you_mean_key(near)));
+            return describe_path(path) + &other.unwrap_or_default();
+        }
+        if let Some(near) = nearest {
+            return did_you_mean_key(near);
+        }
+        let known = did_you_mean(name, keys, "known keys");
+        match self.language.path_of_own_key(name) {
+            None => known,
+            Some(path) => format!("{known}; `{name}` is a key elsewhere: `{path}`"),
+        }
     }
 
     fn check_map(
@@ -177,5 +194,14 @@ impl<'a, L: Language> Validator<'a, L> {
         self.problems
             .error("wrong-type", message, span, writing_hint(field_type));
         Node::null(node.span.clone())
+    }
+}
+
+/// Returns how to write the key with this path.
+fn describe_path(path: &str) -> String {
+    if path.contains('.') {
+        format!("write it as `{path}`")
+    } else {
+        format!("write it at the top of the file: `{path}`")
     }
 }
