@@ -125,3 +125,27 @@ downloads
                  connects to packages.invalid; only after a measurement
                  gated: accept its terms at https://packages.invalid/terms; a token is in HF_TOKEN
 ";
+
+#[test]
+fn a_missing_device_is_reported_by_doctor_plan_and_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let recipe = directory.path().join("device.yaml");
+    let text = "schema: 1\ntitle: Device\nsubmission: { suite: mine, benchmark: mine }\nimage: debian:12\ncontainer: { devices: [/dev/no-such-device] }\nscenarios: { a: { performance: { run: 'true' } } }\n";
+    std::fs::write(&recipe, text).unwrap();
+    let said = |command: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(["--engine", "unix:///nowhere.sock", command])
+            .arg(&recipe)
+            .env("RETRIAL_HOME", directory.path())
+            .output()
+            .unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for command in ["doctor", "plan", "run"] {
+        let said = said(command);
+        assert!(
+            said.contains("device /dev/no-such-device"),
+            "{command}: {said}"
+        );
+    }
+}

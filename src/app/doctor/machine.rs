@@ -64,8 +64,10 @@ pub fn check_host(
     });
     // Files of this host were checked during planning.
     let unmet = plan.into_iter().flat_map(|plan| &plan.unmet);
-    let missing =
-        unmet.filter(|check| matches!(check.kind, HostCheckKind::Model | HostCheckKind::Mount));
+    let missing = unmet.filter(|check| {
+        use HostCheckKind::{Device, Model, Mount};
+        matches!(check.kind, Model | Mount | Device)
+    });
     Ok(result.checks.into_iter().chain(missing.cloned()).collect())
 }
 
@@ -96,7 +98,7 @@ pub fn answer_examination(
     let recipe = read_shared_recipe(&shared, &plan.recipe)?;
     gpu_support::query_if_needed(global, [&recipe], &mut host);
     let mut plan = plan_for_host(&plan, &recipe, &host)?;
-    missing_requirements::add_missing_files(&mut plan, &recipe);
+    missing_requirements::add_missing_files(&mut plan, &recipe, &global.root);
     let checks = check_host(global, host, Some(&plan))?;
     shared.write_json(&checks_file(&answer.name), &checks)?;
     Ok(ExitCode::Success)

@@ -3,16 +3,19 @@
 
 use std::path::Path;
 
+use itertools::Itertools as _;
+
 use super::stand_ins::is_stand_in;
 use retrial_host::checks::HostCheck;
 use retrial_plan::{Action, Plan};
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{ModelSource, Recipe};
 
-/// Adds missing files to the unmet requirements.
-pub fn add_missing_files(plan: &mut Plan, recipe: &Recipe) {
+/// Adds missing files and devices to the unmet requirements. `root` is where the host's GPUs are read.
+pub fn add_missing_files(plan: &mut Plan, recipe: &Recipe, root: &Path) {
     let missing: Vec<HostCheck> = missing_models(plan, recipe)
         .chain(missing_mounts(plan))
+        .chain(missing_devices(plan, root))
         .collect();
     plan.unmet.extend(missing);
 }
@@ -48,6 +51,20 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
     missing
         .map(|mount| HostCheck::missing_source(&mount.source, &mount.target))
         .collect()
+}
+
+/// Checks of devices that a container is given and this host does not have.
+fn missing_devices(plan: &Plan, root: &Path) -> Vec<HostCheck> {
+    // The devices of another root are not those of this machine.
+    if root != Path::new("/") {
+        return Vec::new();
+    }
+    let devices = plan.containers().flat_map(|container| &container.devices);
+    // Others are names of the Container Device Interface.
+    let paths = devices.filter(|device| device.starts_with('/'));
+    let sources = paths.filter_map(|device| device.split(':').next());
+    let missing = sources.filter(|source| is_missing(Path::new(source)));
+    missing.unique().map(HostCheck::missing_device).collect()
 }
 
 fn is_missing(path: &Path) -> bool {

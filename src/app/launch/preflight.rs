@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustix::fs::Access as Rights;
 use tokio::time::timeout;
 
+use super::free_space::pulled_image;
 use super::image_probe::{ProbedImage, probe_image};
 use super::network::probe_hosts;
 use crate::app::failure::Failure;
@@ -67,6 +68,10 @@ pub async fn examine_host(
         Some(plan) => examine_image_and_hosts(engine, plan).await,
         None => <_>::default(),
     };
+    let needs_image = match (plan, engine) {
+        (Some(plan), Some(engine)) => is_image_missing(engine, plan).await,
+        _ => None,
+    };
     let (claims, models) = (find_gpu_claims(engine).await, check_models(plan).await);
     let checks = check_host(&HostFacts {
         host: &host,
@@ -74,6 +79,7 @@ pub async fn examine_host(
         settings: Some(&settings),
         engine: engine_state,
         disks: list_disks(global, plan, abilities.as_ref(), &models),
+        is_fetch_pending: needs_image.map(|image| image || models.iter().any(is_model_pending)),
         requires: plan.map(|plan| &plan.requires),
         scenario_memory: plan.map(Plan::scenario_memory).unwrap_or_default(),
         image,
@@ -191,6 +197,24 @@ async fn examine_image_and_hosts(
         packages: probed.packages,
     };
     (image, hosts)
+}
+
+/// Returns whether a run would pull its image; none if the engine does not tell.
+async fn is_image_missing(engine: &dyn Engine, plan: &Plan) -> Option<bool> {
+    let Some(reference) = pulled_image(plan) else {
+        return Some(false);
+    };
+    let found = engine.find_image(reference).await.ok()?;
+    Some(found.is_none())
+}
+
+/// Returns whether a part of a model is to be fetched.
+fn is_model_pending(model: &ModelStatus) -> bool {
+    match model.access {
+        ModelAccess::Granted(Some(size)) => size.missing_bytes > 0,
+        ModelAccess::NotQueried(_) => false,
+        _ => true,
+    }
 }
 
 /// `HSA_OVERRIDE_GFX_VERSION` of the plan's container.

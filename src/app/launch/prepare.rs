@@ -28,8 +28,8 @@ impl ApprovedPlan {
 
     /// Adds files that this host lacks to the unmet requirements.
     #[must_use]
-    pub fn with_missing_files(mut self, recipe: &Recipe) -> Self {
-        add_missing_files(&mut self.plan, recipe);
+    pub fn with_missing_files(mut self, recipe: &Recipe, root: &Path) -> Self {
+        add_missing_files(&mut self.plan, recipe, root);
         self
     }
 

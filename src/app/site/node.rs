@@ -43,7 +43,7 @@ pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Resu
     let plan = ApprovedPlan::of_created_run(before)
         .on_node(usable_gpus(directory, &request)?, request.directory.clone())
         .complete_for_host(&request.recipe, &host)?
-        .with_missing_files(&request.recipe);
+        .with_missing_files(&request.recipe, &global.root);
     plan.check_requirements(request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), MAX_RECIPE_BYTES)?;
     let name = host.hostname.clone();
@@ -101,7 +101,7 @@ pub fn job_gpus(requested: &[String], site: &Site) -> Vec<String> {
 pub fn saved_site(directory: &RecordDirectory) -> Result<Site, Failure> {
     let text = read_text_beneath(directory.path(), SITE_COPY_FILE.as_ref(), MAX_RECIPE_BYTES)?;
     retrial_cluster::site::read_site(&Source::new(SITE_COPY_FILE, text))
-        .map_err(Failure::report_problems)
+        .map_err(Failure::of_problems)
 }
 
 /// Warns if an earlier job measured on another node.

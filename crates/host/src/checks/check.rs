@@ -82,6 +82,15 @@ impl HostCheck {
         source.with_name(format!("mount {target}"))
     }
 
+    /// A device of a container that this host does not have.
+    pub fn missing_device(path: &str) -> Self {
+        HostCheckKind::Device
+            .fail("no such file or directory")
+            .with_name(format!("device {path}"))
+            .with_requirement(path)
+            .with_fix("is its driver loaded? Else remove it from `container.devices`")
+    }
+
     /// Returns whether a fix is needed.
     pub fn is_unmet(&self) -> bool {
         matches!(self.state, HostCheckState::Warning | HostCheckState::Error)
@@ -151,6 +160,8 @@ retrial_document::word_enum! {
         Model = "model",
         /// A file or directory of this host that a container mounts.
         Mount = "mount",
+        /// A device of this host that a container is given.
+        Device = "device",
         /// Hosts that commands connect to.
         Network = "network",
         /// Ports of the host.

@@ -151,6 +151,8 @@ pub struct HostFacts<'a> {
     pub engine: EngineStatus,
     /// Disks that a run writes to.
     pub disks: Vec<DiskSpace>,
+    /// Whether the image or a model of the recipe is still to be fetched, if this is known.
+    pub is_fetch_pending: Option<bool>,
     /// The recipe's requirements, if there is a recipe.
     pub requires: Option<&'a HostRequirements>,
     /// The GPU memory that its scenarios need, where they state it.
@@ -182,6 +184,7 @@ impl<'a> HostFacts<'a> {
             settings: None,
             engine: EngineStatus::NotQueried,
             disks: Vec::new(),
+            is_fetch_pending: None,
             requires: None,
             scenario_memory: Vec::new(),
             image: ImageContent::default(),

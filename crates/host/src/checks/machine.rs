@@ -8,7 +8,13 @@ use retrial_document::measures::format::format_bytes;
 pub fn check_machine(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let required = facts.requires.and_then(|requires| requires.disk);
     let merged = merge_by_file_system(&facts.disks, required);
-    let disks = merged.iter().map(|entry| check_disk(entry, required));
+    let all_free = merged.iter().map(|disk| disk.free).sum::<Option<u64>>();
+    let disks = merged.iter().map(|disk| {
+        let is_short = all_free.zip(required).is_some_and(|(free, all)| free < all);
+        let is_needed = disk.needed.is_some() || is_short;
+        let is_fatal = facts.is_fetch_pending == Some(true) && is_needed;
+        check_disk(disk, required, is_fatal)
+    });
     disks.chain(check_memory(facts)).collect()
 }
 
@@ -43,12 +49,17 @@ fn merge_by_file_system(disks: &[DiskSpace], required: Option<u64>) -> Vec<DiskS
 }
 
 /// The recipe states the total; its distribution depends on the disks, so each disk that cannot hold it alone
-/// gets a warning.
-fn check_disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
+/// gets a warning. `is_fatal`: what is still to be fetched does not fit.
+fn check_disk(disk: &DiskSpace, required: Option<u64>, is_fatal: bool) -> HostCheck {
     let system = disk.network.iter().map(|system| format!(" ({system})"));
     let path = disk.path.clone() + &system.collect::<String>();
     let needed = disk.needed.or(required);
     let short = needed.is_some_and(|needed| disk.free.is_some_and(|free| free < needed));
+    let short_state = if is_fatal {
+        HostCheckState::Error
+    } else {
+        HostCheckState::Warning
+    };
     let at = if path.is_empty() { "" } else { " at " };
     let free = disk
         .free
@@ -59,7 +70,7 @@ fn check_disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
             .fail(format!("{path}: not writable"))
             .with_requirement("a writable directory")
             .with_fix("choose another: --home DIR, --cache DIR, HF_HOME"),
-        Some(free) if short => HostCheckKind::Disk.warn(free).with_fix(
+        Some(free) if short => HostCheckKind::Disk.new_check(short_state, free).with_fix(
             "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME",
         ),
         Some(free) if disk.network.is_some() => HostCheckKind::Disk.warn(free).with_fix(

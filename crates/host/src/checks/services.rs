@@ -40,8 +40,10 @@ fn check_model(model: &ModelStatus) -> HostCheck {
         ModelAccess::Granted(None) => kind.pass("the hub serves it"),
         ModelAccess::Granted(Some(size)) => kind.pass(format!("the hub serves it: {size}")),
         ModelAccess::NotQueried(reason) => kind.undetermined(reason),
-        ModelAccess::Refused(error) => kind.check_from_message(HostCheckState::Error, error),
-        ModelAccess::NoResponse(error) => kind.check_from_message(HostCheckState::Warning, error),
+        // It is not in the cache either, or nothing would be asked of the hub.
+        ModelAccess::Refused(error) | ModelAccess::NoResponse(error) => {
+            kind.check_from_message(HostCheckState::Error, error)
+        }
     };
     check
         .with_name(format!("model {}", model.repository))

@@ -101,6 +101,7 @@ fn facts<'a>(
             device: None,
             needed: None,
         }],
+        is_fetch_pending: None,
         requires: Some(requires),
         scenario_memory: Vec::new(),
         image: ImageContent {
@@ -278,6 +279,29 @@ fn directories_of_one_disk_are_one_check() {
         (models.state, models.required.as_str()),
         (HostCheckState::Warning, "700 GiB")
     );
+}
+
+#[test]
+fn too_little_space_is_an_error_while_there_is_something_to_fetch() {
+    let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
+    let state = |is_fetch_pending: Option<bool>, free: &[u64]| {
+        let mut found = facts(&host, &[], &settings, &requires);
+        found.is_fetch_pending = is_fetch_pending;
+        let first = found.disks[0].clone();
+        let disks = free.iter().zip(0..).map(|(free, device)| DiskSpace {
+            free: Some(free << 30),
+            device: Some(device),
+            ..first.clone()
+        });
+        found.disks = disks.collect();
+        find_check(&check_host(&found), "disk for runs").state
+    };
+    assert_eq!(state(Some(true), &[62]), HostCheckState::Error);
+    assert_eq!(state(Some(true), &[62, 300]), HostCheckState::Error);
+    // The parts may be on different disks.
+    assert_eq!(state(Some(true), &[250, 300]), HostCheckState::Warning);
+    assert_eq!(state(Some(false), &[62]), HostCheckState::Warning);
+    assert_eq!(state(None, &[62]), HostCheckState::Warning);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn ports_models_and_other_requirements_are_checked() {
     assert_eq!(state("model a/given"), HostCheckState::Ok);
     assert_eq!(state("model a/gated"), HostCheckState::Error);
     assert_eq!(find_check(&checks, "model a/gated").fix, "set HF_TOKEN");
-    assert_eq!(state("model a/silent"), HostCheckState::Warning);
+    assert_eq!(state("model a/silent"), HostCheckState::Error);
     assert_eq!(state("model a/offline"), HostCheckState::Unknown);
     assert_eq!(state("gpus claimed"), HostCheckState::Warning);
     assert_eq!(state("disk for runs"), HostCheckState::Error);
