@@ -49,7 +49,7 @@ pub use model::{
     FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, UnjudgedReference,
     Verdict,
 };
-pub use notice::trademark_notice;
+pub use notice::{published_notice, trademark_notice};
 pub use outcome::Outcome;
 pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};
 pub use reason_sentence::ReasonSentence;

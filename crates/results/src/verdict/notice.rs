@@ -23,11 +23,21 @@ pub fn trademark_notice(submission: &Submission) -> Option<String> {
     ];
     let words = join(words.into_iter().filter(|word| !word.is_empty()), " ");
     Some(format!(
-        "{words} results. Results not verified by MLCommons Association. The MLPerf name and logo \
-         are registered and unregistered trademarks of MLCommons Association in the United States \
-         and other countries. All rights reserved. Unauthorized use strictly prohibited. See \
-         www.mlcommons.org for more information."
+        "{words} results. Results not verified by MLCommons Association. {TRADEMARK}"
     ))
+}
+
+/// The part of the notice that is also due where published figures stand alone.
+const TRADEMARK: &str = "The MLPerf name and logo are registered and unregistered trademarks of \
+    MLCommons Association in the United States and other countries. All rights reserved. \
+    Unauthorized use strictly prohibited. See www.mlcommons.org for more information.";
+
+/// Returns the notice for published figures of these suites; none if no suite is `MLCommons`'.
+pub fn published_notice<'a>(suites: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut suites = suites.into_iter();
+    let is_mlperf = suites.any(|suite| suite.starts_with("mlperf"));
+    is_mlperf
+        .then(|| format!("Published MLPerf figures, as the submitters reported them. {TRADEMARK}"))
 }
 
 fn capitalize(word: &str) -> String {
