@@ -39,7 +39,7 @@ pub use retrial_document::{
     Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean, find_nearest,
 };
 pub use settings::{InvalidParamSetting, ParamSetting};
-pub use summary::{RecipeSummary, VariantSummary, summarize};
+pub use summary::{PublishedFigure, RecipeSummary, VariantSummary, summarize};
 pub use variants::{UnsupportedVariant, VariantAxis, VariantChoice, Variants};
 
 /// The source of templates and of files next to a recipe. The catalog has an implementation

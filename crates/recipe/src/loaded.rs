@@ -1,7 +1,9 @@
 //! A recipe that is parsed once and resolved with different settings: a batch may have a thousand cells of one file.
 
 use itertools::Itertools as _;
-use retrial_document::{Diagnostics, Keys as _, MAX_DOCUMENT_BYTES, Node, Source, to_yaml};
+use retrial_document::{
+    Diagnostic, Diagnostics, Keys as _, MAX_DOCUMENT_BYTES, Node, Source, to_yaml,
+};
 use sha2::{Digest, Sha256};
 
 use super::TemplateSource;
@@ -65,6 +67,8 @@ pub struct DeclaredParam {
     pub kind: String,
     /// The values of an enum; empty for other types.
     pub values: Vec<String>,
+    /// The purpose of the param, as the recipe states it.
+    pub help: Option<String>,
 }
 
 impl LoadedRecipe {
@@ -115,6 +119,7 @@ impl LoadedRecipe {
                 name: name.to_owned(),
                 kind: param.text_at("type").unwrap_or("string").to_owned(),
                 values: param.texts_at("values"),
+                help: param.text_at("help").map(str::to_owned),
             })
             .collect()
     }
@@ -192,7 +197,9 @@ impl LoadedRecipe {
         for (param, declared) in stage.names.unset_params() {
             let message = format!("the param `{param}` has no value");
             let help = format!("give one with --set {param}=VALUE");
-            problems.error("unset", message, &declared.span, help);
+            let help = declared.help_with_purpose(Some(&help));
+            let problem = Diagnostic::error("unset", message, declared.span.clone());
+            problems.push(problem.with_optional_help(help));
         }
         if problems.has_errors() {
             return None;

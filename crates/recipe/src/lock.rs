@@ -36,6 +36,8 @@ object! {
         fingerprint: String,
         /// The digest of each image, by its reference.
         images: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(check_digest))),
+        /// Images that no registry had and the engine had without a digest: nothing can pin them.
+        local_images: Vec<String>,
         /// The commit and the files of each model, by `owner/name@revision`.
         models: BTreeMap<String, LockedModel> = T::Map(ANY, &LockedModel::TYPE),
     }
@@ -119,6 +121,7 @@ impl RecipeLock {
             "recipe": self.recipe,
             "fingerprint": self.fingerprint,
             "images": self.images,
+            "local_images": self.local_images,
             "models": models,
         });
         format!(
@@ -139,6 +142,7 @@ impl RecipeLock {
         {
             match self.images.get(reference) {
                 Some(locked) => *digest = Some(locked.clone()),
+                None if self.local_images.contains(reference) => {}
                 None => unknown.push(format!("the image {reference} is not in the lock")),
             }
         }
@@ -229,6 +233,7 @@ mod tests {
             recipe: "./mine.yaml".into(),
             fingerprint: hex.clone(),
             images: BTreeMap::from([("rocm/x:7.1".into(), format!("sha256:{hex}"))]),
+            local_images: vec!["mine:dev".into()],
             models: BTreeMap::from([("amd/tiny@main".into(), model)]),
         }
     }

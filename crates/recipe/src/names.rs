@@ -12,6 +12,8 @@ pub struct Param {
     pub kind: String,
     pub values: Vec<String>,
     pub span: Span,
+    /// The purpose of the param, as the recipe states it.
+    pub help: Option<String>,
     /// The default value, as written.
     default: Option<Node>,
     /// The value of `--set`, as written.
@@ -64,6 +66,7 @@ impl DeclaredNames {
                 kind: entry.value.text_at("type").unwrap_or("").to_owned(),
                 values: entry.value.texts_at("values"),
                 span: entry.key_span.clone(),
+                help: entry.value.text_at("help").map(str::to_owned),
                 default: entry.value.get("default").cloned(),
                 set_value: entry.value.get("set").cloned(),
             };
@@ -218,12 +221,18 @@ impl Param {
         match self.to_param_value(&scalar) {
             Ok(value) => Some(value),
             Err((message, help)) => {
-                problems.push(
-                    Diagnostic::error("param", message, node.span.clone()).with_optional_help(help),
-                );
+                let problem = Diagnostic::error("param", message, node.span.clone());
+                let help = self.help_with_purpose(help.as_deref());
+                problems.push(problem.with_optional_help(help));
                 None
             }
         }
+    }
+
+    /// Adds the purpose of the param to the help of a problem.
+    pub fn help_with_purpose(&self, help: Option<&str>) -> Option<String> {
+        let parts: Vec<&str> = help.into_iter().chain(self.help.as_deref()).collect();
+        (!parts.is_empty()).then(|| parts.join(": "))
     }
 
     /// Reads a scalar as this param's type.

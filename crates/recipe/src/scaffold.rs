@@ -55,10 +55,11 @@ scenarios:
         mkdir -p ${{ params.out }}
         echo "speed: 42.0"
       timeout: 1h
+      trials: 3                    # one trial decides only where `judge: {noise: 1%}` states how trials vary
       # results: ${{ params.out }} # where LoadGen writes; then its figures need no `figures`
       figures:
         speed: { pattern: 'speed: ${number}', unit: items/s, better: higher }
-      # Without `expect`, the run only measures.
+      # The published figure; without it, the run only measures.
       # expect:
       #   speed: { value: 42.0, kind: official, source: where it was published }
 "#;

@@ -1,16 +1,21 @@
 //! A recipe's summary for lists, read without choosing variants.
 
-use retrial_document::{Diagnostics, Node, Source, Value};
+mod published;
+
+use retrial_document::{Diagnostics, Node, Source, Value, deserialize_word};
 use serde::Serialize;
+
+pub use published::PublishedFigure;
 
 use super::TemplateSource;
 use super::load::load_merged;
 use super::merge::settle_tree;
+use super::model::GpuRequest;
 use super::names::{DeclaredNames, evaluate_scalar};
 use super::variants::{self, VariantChoice, Variants};
 
 /// A line of `retrial list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RecipeSummary {
     /// The recipe's title in one line.
     pub title: String,
@@ -29,12 +34,22 @@ pub struct RecipeSummary {
     /// The models of the GPUs: `MI355X`.
     #[serde(skip)]
     pub gpu_models: Vec<String>,
+    /// The GPUs that each machine needs; none if it needs none, or this is not known.
+    #[serde(skip)]
+    pub gpu_request: Option<GpuRequest>,
+    /// The number of machines, if it needs several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<u32>,
+    /// What a run needs besides the machine: secrets, and params without a default.
+    pub needs: Vec<String>,
+    /// The published figure that decides.
+    pub published: Option<PublishedFigure>,
     /// The first source of the publication.
     pub source: Option<String>,
 }
 
 /// A recipe's summary with another value of one axis.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct VariantSummary {
     /// The axis of variants: `gpu`.
     pub axis: String,
@@ -101,23 +116,23 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
     let chosen = variants::apply_variants(merged, &choice, &mut problems);
     let recipe = settle_tree(chosen, &mut problems);
     let names = DeclaredNames::from_recipe(&recipe, choice, &mut problems);
-    let text = |node: Option<&Node>| match &node?.value {
-        Value::Scalar(scalar) => evaluate_scalar(scalar, &names.scope)
-            .ok()
-            .map(|value| value.text),
-        _ => None,
+    let scope = SummaryScope {
+        recipe: &recipe,
+        names: &names,
     };
-    let published = |key: &str| text(recipe.descendant(&["submission", key]));
+    let published = |key: &str| scope.text(recipe.descendant(&["submission", key]));
     let sources = recipe.descendant(&["submission", "sources"]);
-    let requested = |key: &str| text(recipe.descendant(&["requires", "gpus", key]));
+    let requested = |key: &str| scope.text(recipe.descendant(&["requires", "gpus", key]));
     let models_node = recipe.descendant(&["requires", "gpus", "models"]);
     let models = models_node.map_or(&[][..], Node::items);
     let gpu_models: Vec<String> = models
         .iter()
-        .filter_map(|model| text(Some(model)))
+        .filter_map(|model| scope.text(Some(model)))
         .collect();
+    let machines = scope.text(recipe.descendant(&["nodes", "count"]));
     RecipeSummary {
-        title: text(recipe.get("title"))
+        title: scope
+            .text(recipe.get("title"))
             .unwrap_or_default()
             .trim()
             .to_owned(),
@@ -127,8 +142,54 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
         system: published("system"),
         benchmark: published("benchmark"),
         gpus: describe_gpus(requested("count"), &gpu_models, requested("vendor")),
+        gpu_request: scope.gpu_request(&gpu_models),
         gpu_models,
-        source: text(sources.and_then(|sources| sources.items().first())),
+        machines: machines.and_then(|count| count.parse().ok()),
+        needs: scope.needs(),
+        published: published::find_published_figure(&scope),
+        source: scope.text(sources.and_then(|sources| sources.items().first())),
+    }
+}
+
+/// A recipe with the values of its expressions.
+struct SummaryScope<'a> {
+    recipe: &'a Node,
+    names: &'a DeclaredNames,
+}
+
+impl SummaryScope<'_> {
+    fn text(&self, node: Option<&Node>) -> Option<String> {
+        match &node?.value {
+            Value::Scalar(scalar) => evaluate_scalar(scalar, &self.names.scope)
+                .ok()
+                .map(|value| value.text),
+            _ => None,
+        }
+    }
+
+    fn number(&self, node: &Node) -> Option<f64> {
+        self.text(Some(node))?.parse().ok()
+    }
+
+    fn gpu_request(&self, models: &[String]) -> Option<GpuRequest> {
+        let gpus = self.recipe.descendant(&["requires", "gpus"])?;
+        Some(GpuRequest {
+            vendor: deserialize_word(gpus.get("vendor")?)?,
+            models: models.to_vec(),
+            count: self.text(gpus.get("count"))?.parse().ok()?,
+            partition: None,
+        })
+    }
+
+    /// Returns the secrets, and the params that must be set.
+    fn needs(&self) -> Vec<String> {
+        let secrets = self.recipe.items_at("secrets").iter();
+        let secrets = secrets.filter_map(|secret| self.text(Some(secret)));
+        let params = self.recipe.present_entries_at("params");
+        let unset = params.filter(|(_, param)| param.get("default").is_none());
+        secrets
+            .chain(unset.map(|(name, _)| format!("--set {name}=…")))
+            .collect()
     }
 }
 

@@ -79,7 +79,7 @@ impl CheckContext<'_> {
             Some("latest") => "has the tag `latest`, which moves",
             Some(_) => return,
         };
-        let help = "name the tag that was measured, or pin it: `{ref, digest}`";
+        let help = "name the tag that was measured, or lock it: `retrial lock RECIPE`";
         self.problems.warning(
             "floating-tag",
             format!("the image {problem}"),

@@ -2,7 +2,7 @@
 
 use super::CheckContext;
 use crate::model::{CommandOptions, loadgen_name};
-use retrial_document::{Keys as _, MapEntry};
+use retrial_document::{Keys as _, MapEntry, Node};
 
 impl CheckContext<'_> {
     pub(super) fn check_scenarios(&mut self) {
@@ -86,6 +86,9 @@ impl CheckContext<'_> {
             );
         }
         self.check_figures(measurement, mode.key == "accuracy");
+        if mode.key == "performance" {
+            self.warn_single_trial(measurement);
+        }
         if let Some(entry) = measurement.entry("trials") {
             let bound = |key: &str| -> Option<u32> { entry.value.text_at(key)?.parse().ok() };
             if let (Some(min), Some(max)) = (bound("min"), bound("max"))
@@ -107,6 +110,46 @@ impl CheckContext<'_> {
                 "this measures nothing: it has neither `results` nor `figures`",
                 &mode.key_span,
                 "set LoadGen's output directory (`results`), or define a figure (`figures`)",
+            );
+        }
+    }
+
+    /// Warns of published figures that the recipe's one trial cannot decide, since nothing states the noise of a trial.
+    fn warn_single_trial(&mut self, measurement: &Node) {
+        let trials = measurement.get("trials");
+        let max_trials = trials.map_or(Some("1"), |trials| trials.text().or(trials.text_at("max")));
+        let is_single = max_trials == Some("1");
+        let is_trial_run = self.recipe.text_at("trial_run") == Some("true");
+        let states_noise =
+            |node: Option<&Node>| node.is_some_and(|node| node.get("noise").is_some());
+        // Published pairs of runs show the noise of MLPerf Inference's own benchmarks.
+        let suite = self.recipe.descendant(&["submission", "suite"]);
+        let suite = suite.and_then(Node::text).unwrap_or_default();
+        let is_known_noise =
+            suite.starts_with("mlperf-inference") || states_noise(self.recipe.get("judge"));
+        if !is_single || is_trial_run || is_known_noise || self.partial {
+            return;
+        }
+        let figures = measurement.entries_at("figures");
+        let undecided = measurement.entries_at("expect").iter().find(|entry| {
+            let name = entry.key.split('[').next();
+            let figure = figures
+                .iter()
+                .find(|figure| Some(figure.key.as_str()) == name);
+            let mut published = entry.value.one_or_items().iter();
+            !published.any(|node| states_noise(Some(node)))
+                && !states_noise(figure.map(|figure| &figure.value))
+        });
+        if let Some(entry) = undecided {
+            let message = format!(
+                "one trial cannot show whether `{}` is reproduced: the noise of a trial is unknown",
+                entry.key
+            );
+            self.problems.warning(
+                "single-trial",
+                message,
+                &entry.key_span,
+                "measure it more often: `trials: 3` or `--trials 3`; or state the noise: `judge: {noise: 1%}`",
             );
         }
     }

@@ -61,7 +61,7 @@ impl CheckContext<'_> {
                 "floating-revision",
                 message,
                 span,
-                "name the commit that was measured",
+                "name the commit that was measured, or lock it: `retrial lock RECIPE`",
             );
         }
     }
