@@ -146,8 +146,8 @@ fn read_system_info(path: &Path) -> Result<SystemInfo, Failure> {
     };
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let source =
-        Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::report_problems)?;
-    let mut info = SystemInfo::parse(&source).map_err(Failure::report_problems)?;
+        Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::of_problems)?;
+    let mut info = SystemInfo::parse(&source).map_err(Failure::of_problems)?;
     if let Some(calibration) = &info.calibration {
         let calibration_path = path.parent().unwrap_or(Path::new("")).join(calibration);
         let text = std::fs::read_to_string(&calibration_path)

@@ -3,8 +3,10 @@
 use itertools::join;
 use retrial_document::ErrorText;
 use retrial_recipe::Diagnostics;
+use serde::Serialize;
 
 use crate::app::catalog::CatalogError;
+use crate::app::options::OutputFormat;
 use crate::app::terminal;
 use retrial_cluster::error::ClusterError;
 use retrial_cluster::nodes::allocation::AllocationError;
@@ -21,6 +23,16 @@ pub struct Failure {
     pub exit: ExitCode,
     /// Empty if they were printed already.
     errors: Vec<ErrorText>,
+    /// The problems of a recipe, a batch or another document.
+    problems: Diagnostics,
+}
+
+/// A failure as programs read it, with `--output json`.
+#[derive(Debug, Serialize)]
+struct FailureReport<'a> {
+    exit_code: u8,
+    errors: &'a [ErrorText],
+    problems: &'a Diagnostics,
 }
 
 impl Failure {
@@ -41,7 +53,11 @@ impl Failure {
 
     /// A failure by several errors, each with its own remedies.
     pub fn with_errors(exit: ExitCode, errors: Vec<ErrorText>) -> Self {
-        Self { exit, errors }
+        Self {
+            exit,
+            errors,
+            problems: Diagnostics::default(),
+        }
     }
 
     /// Adds a remedy of the last error.
@@ -52,11 +68,12 @@ impl Failure {
         self
     }
 
-    /// Prints the problems of a recipe or a batch; the failure itself has no message.
-    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-    pub fn report_problems(problems: Diagnostics) -> Self {
-        terminal::print_problems(&problems);
-        Self::reported(ExitCode::Usage)
+    /// The problems of a recipe, a batch or another document: exit code 2.
+    pub fn of_problems(problems: Diagnostics) -> Self {
+        Self {
+            problems,
+            ..Self::reported(ExitCode::Usage)
+        }
     }
 
     /// A failure whose message was printed already.
@@ -72,7 +89,7 @@ impl Failure {
     /// All errors as one, for a journal.
     pub fn to_error(&self) -> ErrorText {
         ErrorText {
-            message: join(self.errors.iter().map(|error| &error.message), "; "),
+            message: join(self.messages(), "; "),
             help: self
                 .errors
                 .iter()
@@ -81,8 +98,28 @@ impl Failure {
         }
     }
 
-    /// Prints each error to standard error, unless they were printed already.
+    fn messages(&self) -> impl Iterator<Item = &str> {
+        let problems = self.problems.iter().map(|problem| problem.message.as_str());
+        problems.chain(self.errors.iter().map(|error| error.message.as_str()))
+    }
+
+    /// Reports the failure of a command: to standard error, and as JSON to standard output if that is the format of its
+    /// result. A result that was begun is not followed by a second one.
+    pub fn report_as(&self, output: OutputFormat) {
+        self.report();
+        let is_reported = self.errors.is_empty() && self.problems.iter().next().is_none();
+        if output == OutputFormat::Json && !is_reported && !terminal::has_printed() {
+            terminal::print_json(&FailureReport {
+                exit_code: self.exit.into(),
+                errors: &self.errors,
+                problems: &self.problems,
+            });
+        }
+    }
+
+    /// Prints problems and errors to standard error, unless they were printed already.
     pub fn report(&self) {
+        terminal::print_problems(&self.problems);
         for error in &self.errors {
             let label = if error.message.is_empty() {
                 ""

@@ -33,7 +33,7 @@ struct RecipeReferences {
 /// Lists the images and models that a recipe names under all of its variants.
 fn list_references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
     let variants =
-        retrial_recipe::read_variants(&entry.source, entry).map_err(Failure::report_problems)?;
+        retrial_recipe::read_variants(&entry.source, entry).map_err(Failure::of_problems)?;
     let mut references = RecipeReferences::default();
     for choice in variants.supported_choices() {
         let choice_settings = choice.into_iter();
@@ -76,8 +76,10 @@ pub async fn resolve_lock(
     if !references.images.is_empty() {
         let engine = open::connect_engine(global).await?;
         for reference in &references.images {
-            let digest = resolve_digest(&engine, reference).await?;
-            lock.images.insert(reference.clone(), digest);
+            match resolve_digest(&engine, reference).await? {
+                Some(digest) => _ = lock.images.insert(reference.clone(), digest),
+                None => lock.local_images.push(reference.clone()),
+            }
         }
     }
     if !references.models.is_empty() {
@@ -91,30 +93,31 @@ pub async fn resolve_lock(
     Ok(lock)
 }
 
-/// Returns the digest in the registry; if the registry does not answer, the engine's own.
-async fn resolve_digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure> {
+/// Returns the digest in the registry; if the registry does not answer, the engine's own; none for an image of the
+/// engine without a digest.
+async fn resolve_digest(engine: &dyn Engine, reference: &str) -> Result<Option<String>, Failure> {
     let auth = credentials::find_image_credentials(reference).await?;
     let error = match engine.fetch_registry_digest(reference, auth).await {
-        Ok(digest) => return Ok(digest),
+        Ok(digest) => return Ok(Some(digest)),
         Err(error) => error,
     };
     let name = ImageRef::parse(reference)
         .map_err(EngineError::from)?
         .name();
-    let local = engine.find_image(reference).await?;
-    let digests = local.map(|image| image.repo_digests).unwrap_or_default();
+    let Some(local) = engine.find_image(reference).await? else {
+        return Err(Failure::host(format!("cannot lock {reference}: {error}")));
+    };
+    let digests = local.repo_digests;
     let of_name = digests.iter().find_map(|digest| {
         let parsed = ImageRef::parse(digest).ok()?;
         parsed.digest.clone().filter(|_| parsed.name() == name)
     });
-    let Some(digest) = of_name else {
-        return Err(Failure::host(format!("cannot lock {reference}: {error}")));
+    let help = match &of_name {
+        Some(digest) => format!("locked to the engine's local digest: {digest}"),
+        None => "only this engine has it, without a digest: the rest is locked".to_owned(),
     };
-    terminal::advise(
-        format!("warning: {reference}: {error}"),
-        format!("locked to the engine's local digest: {digest}"),
-    );
-    Ok(digest)
+    terminal::advise(format!("warning: {reference}: {error}"), help);
+    Ok(of_name)
 }
 
 async fn lock_model(hub: &Hub, repository: &str, revision: &str) -> Result<LockedModel, Failure> {

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
-use crate::app::terminal;
 use retrial_plan::step::FollowedLock;
 use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::Recipe;
-use retrial_recipe::{Diagnostics, MAX_DOCUMENT_BYTES, Source, compute_fingerprint};
+use retrial_recipe::{MAX_DOCUMENT_BYTES, Source, compute_fingerprint};
 use retrial_store::StoreError;
 
 /// `mine.lock.yaml` next to `mine.yaml`; for a built-in recipe, a file below the home.
@@ -45,11 +44,8 @@ pub fn read_lock(path: &Path) -> Result<Option<RecipeLock>, Failure> {
     let source = Source::from_bytes(path.display().to_string(), &bytes);
     match source.and_then(|source| RecipeLock::parse(&source)) {
         Ok(lock) => Ok(Some(lock)),
-        Err(problems) => {
-            let failure = Failure::report_problems(problems);
-            terminal::advise("", "lock the recipe again, or ignore the lock: --lock none");
-            Err(failure)
-        }
+        Err(problems) => Err(Failure::of_problems(problems)
+            .with_help("lock the recipe again, or ignore the lock: --lock none")),
     }
 }
 
@@ -81,16 +77,4 @@ pub fn apply_lock(
         path: path.display().to_string(),
         differs,
     }))
-}
-
-/// Removes the warnings of names that a lock pins.
-pub fn drop_pinned_warnings(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
-    let mut rest = Diagnostics::default();
-    for warning in warnings {
-        let floats = ["floating-tag", "floating-revision"].contains(&warning.code);
-        if !floats || lock.is_none_or(|lock| !lock.differs.is_empty()) {
-            rest.push(warning);
-        }
-    }
-    rest
 }

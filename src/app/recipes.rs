@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
+use retrial_host::checks::{HostCheckKind, Requirements, unmet_requirements};
+use retrial_host::model::HostView;
+use retrial_recipe::model::HostRequirements;
 use retrial_recipe::{RecipeSummary, VariantSummary, summarize};
 
 /// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
@@ -49,6 +52,8 @@ pub struct ListedRecipe {
     /// Other submissions that match.
     #[serde(skip)]
     pub variants: Vec<VariantSummary>,
+    /// Whether this host has the GPUs for it, with default variants.
+    pub fits: bool,
 }
 
 impl RecipeFilter {
@@ -107,13 +112,14 @@ fn facet_values(summary: &RecipeSummary) -> FacetValues {
 }
 
 /// The built-in recipes that match.
-pub fn find_recipes(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
+pub fn find_recipes(filter: &RecipeFilter, host: &HostView) -> Result<Vec<ListedRecipe>, Failure> {
     let mut recipes = Vec::new();
     for opened in catalog::builtin_recipes() {
         let (summary, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         recipes.push(ListedRecipe {
             name: opened.name,
+            fits: fits_host(&summary, host),
             summary,
             matches: true,
             variants,
@@ -136,6 +142,20 @@ pub fn find_recipes(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure>
     }
     recipes.retain(|recipe| recipe.matches || !recipe.variants.is_empty());
     Ok(recipes)
+}
+
+/// Returns whether a host alone has the GPUs that a recipe needs.
+pub fn fits_host(summary: &RecipeSummary, host: &HostView) -> bool {
+    let required = HostRequirements {
+        gpus: summary.gpu_request.clone(),
+        ..HostRequirements::default()
+    };
+    let requirements = Requirements {
+        host: &required,
+        scenario_memory: Vec::new(),
+    };
+    let mut unmet = unmet_requirements(requirements, host, None, false).into_iter();
+    summary.machines.is_none() && !unmet.any(|check| check.kind == HostCheckKind::Gpus)
 }
 
 /// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.

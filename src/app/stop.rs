@@ -2,13 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::batch::array;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
-use crate::app::options::GlobalOptions;
+use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::stop_result::StopResult;
 use crate::app::{follow, runtime, site, terminal};
 use retrial_batch::run::read_state;
 use retrial_cluster::job::record::is_submitted;
@@ -27,30 +29,44 @@ const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Stops a run or a batch, through the process that follows it if there is one.
 pub fn stop_run_or_batch(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
-    match open::find_run_or_batch(&global.home, name)? {
-        RunOrBatch::Run(directory) => stop_run(global, directory),
-        RunOrBatch::Batch(directory) => stop_batch(global, &directory),
+    let (id, result) = match open::find_run_or_batch(&global.home, name)? {
+        RunOrBatch::Run(directory) => (directory.id().to_owned(), stop_run(global, directory)?),
+        RunOrBatch::Batch(directory) => {
+            (directory.id().to_owned(), stop_batch(global, &directory)?)
+        }
+    };
+    if global.output == OutputFormat::Json {
+        terminal::print_json(&json!({ "id": id, "result": result.word() }));
+    } else {
+        terminal::print_note(&format!("{id}: {result}"));
     }
+    if result == StopResult::ContainerLeft {
+        terminal::advise("", format!("remove its container: retrial clean {id}"));
+    }
+    // The process that stops it was interrupted itself.
+    Ok(ExitCode::Interrupted.success_if(result != StopResult::Detached))
 }
 
 /// Stops the process that follows a batch, or the runs that continue without one.
-fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
+fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<StopResult, Failure> {
     let id = directory.id();
     if BatchRecord::site_name(&global.home, id).is_some() {
         return runtime::start_runtime()?.block_on(array::stop_arrays(global, directory));
     }
     if stop_follower(directory)? {
-        return Ok(ExitCode::Success);
+        return Ok(StopResult::Stopped);
     }
     let state = read_state(directory)?;
     let going = state.open_runs();
     for run in &going {
-        stop_run(global, global.home.find_run(run)?)?;
+        let result = stop_run(global, global.home.find_run(run)?)?;
+        terminal::print_note(&format!("{run}: {result}"));
     }
-    if going.is_empty() {
-        terminal::print_note(&format!("{id}: none of its runs is running"));
-    }
-    Ok(ExitCode::Success)
+    Ok(if going.is_empty() {
+        StopResult::NothingRunning
+    } else {
+        StopResult::Stopped
+    })
 }
 
 /// Has the process that follows it stop it. False where there is none.
@@ -76,9 +92,6 @@ fn stop_follower(record: &RecordDirectory) -> Result<bool, Failure> {
             )));
         }
         std::thread::sleep(Duration::from_millis(50));
-    }
-    if terminated.is_some() {
-        terminal::print_note(&format!("{id}: stopped"));
     }
     Ok(terminated.is_some())
 }
@@ -139,7 +152,7 @@ fn terminate_holder(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
     })
 }
 
-fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode, Failure> {
+fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<StopResult, Failure> {
     if is_submitted(&directory) {
         return site::stop_run(global, &directory);
     }
@@ -155,17 +168,14 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         );
     }
     if stop_follower(directory.record())? {
-        return Ok(ExitCode::Success);
+        return Ok(StopResult::Stopped);
     }
     let state = directory.read_state()?;
     if state.over.is_some() {
-        if state.container.is_some() {
-            let note = format!("{id}: already ended; its container still exists");
-            terminal::advise(note, format!("remove it: retrial clean {id}"));
-        } else {
-            terminal::print_note(&format!("{id}: already ended"));
-        }
-        return Ok(ExitCode::Success);
+        return Ok(match state.container {
+            Some(_) => StopResult::ContainerLeft,
+            None => StopResult::AlreadyEnded,
+        });
     }
     open::refuse_imported(&directory)?;
     refuse_other_host(&id, &state)?;
@@ -176,7 +186,6 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         let session = follow::open_session(global, engine, directory, events, false).await?;
         session.stop.cancel();
         execute_plan(&session).await?;
-        terminal::print_note(&format!("{id}: stopped"));
-        Ok(ExitCode::Success)
+        Ok(StopResult::Stopped)
     })
 }

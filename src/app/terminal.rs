@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracing::level_filters::LevelFilter;
 
@@ -69,13 +70,30 @@ pub fn print_blocks(blocks: &[Block]) {
     print_text(&terminal::render_blocks(blocks, stdout_capabilities()));
 }
 
+/// Prints a notice that is due next to figures, after an empty line; nothing for none.
+pub fn print_notice(notice: Option<String>) {
+    if let Some(notice) = notice {
+        print_text("\n");
+        print_blocks(&[Block::Notice(notice.into())]);
+    }
+}
+
 /// The first failure to write standard output. A command reports it when it ends, as the tools of
 /// coreutils do (gnulib's `close_stdout`): the run or the verdict itself is not lost by it.
 static WRITE_FAILURE: OnceLock<std::io::Error> = OnceLock::new();
 
+/// Whether something was written to standard output.
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether something was written to standard output.
+pub fn has_printed() -> bool {
+    HAS_PRINTED.load(Ordering::Relaxed)
+}
+
 /// Records a failure to write standard output, for the end of the command. A reader that has gone
 /// (`| head`) is no failure.
 pub fn record_write_failure(result: std::io::Result<()>) {
+    HAS_PRINTED.store(true, Ordering::Relaxed);
     if let Err(error) = result
         && error.kind() != ErrorKind::BrokenPipe
     {

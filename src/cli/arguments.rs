@@ -10,7 +10,7 @@ mod runs;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
 
 pub use doctor::DoctorArguments;
 pub use file_output::{LockArguments, NewArguments, SchemaSubject};
@@ -18,6 +18,8 @@ pub use one_run::{CleanArguments, LogsArguments, ResumeArguments, ShellArguments
 pub use plan::{PlanArguments, PlanFormat};
 pub use run::{BatchArguments, BisectArguments, ExecutionArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
+
+use retrial_document::ErrorText;
 
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, RecipeRequest, ReportRequest, TreeRequest,
@@ -62,23 +64,39 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the command line of this process.
+    /// Reads the command line of this process; `command` is that of these arguments, with its texts.
     ///
     /// # Errors
     /// If clap refuses it.
-    pub fn from_command_line() -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches()?;
+    pub fn from_command_line(command: clap::Command) -> Result<(Self, ArgMatches), clap::Error> {
+        let matches = command.try_get_matches()?;
         let mut arguments = Self::from_arg_matches(&matches)?;
         arguments.global.is_output_given =
             matches.value_source("output") == Some(ValueSource::CommandLine);
-        Ok(arguments)
+        Ok((arguments, matches))
     }
+}
+
+/// Returns whether a command line that clap refuses asks for JSON.
+pub fn asks_for_json() -> bool {
+    let words: Vec<String> = std::env::args().collect();
+    let is_pair = |pair: &[String]| pair[0] == "--output" && pair[1] == "json";
+    words.iter().any(|word| word == "--output=json") || words.windows(2).any(is_pair)
+}
+
+/// Returns clap's refusal as an error: its first line, and its tips.
+pub fn describe_refusal(error: &clap::Error) -> ErrorText {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let message = ErrorText::new(first.trim_start_matches("error: "));
+    lines.fold(message, ErrorText::with_help)
 }
 
 /// The subcommands of `retrial`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List recipes, or the published results of which `new` makes recipes
+    /// List recipes, first those that this host can run, or results
     List {
         /// Which recipes or results are listed.
         #[command(flatten)]
@@ -99,22 +117,22 @@ pub enum Command {
         #[arg(long)]
         resolved: bool,
     },
-    /// Validate recipes, templates, batches, sites and rules, and report every problem
+    /// Report every problem of recipes, batches, sites and rules
     Check {
         /// Recipes (built-in names, files or directories), templates, batches, sites and rules
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
-    /// Print the steps of a run without executing them, or the cells of a batch
+    /// Print the steps of a run or the cells of a batch; change nothing
     Plan(Box<PlanArguments>),
     /// Run a recipe and judge the results
     Run(Box<RunArguments>),
-    /// Run a recipe with several variants or parameters, compare the results, and judge claims
+    /// Run variants of a recipe, compare them, and judge claims
     #[command(mut_arg("recipe", |recipe| recipe
         .value_name("FILE|RECIPE")
         .help("A batch's file, or a recipe for --vary: a built-in name or a path")))]
     Batch(Box<BatchArguments>),
-    /// Search the release, or another value of an axis, at which a figure changed
+    /// Search the release, or another value, at which a figure changed
     #[command(after_help = BISECT_EXIT_CODES)]
     Bisect(Box<BisectArguments>),
     /// Resume a run or a batch that was interrupted, killed or detached
@@ -135,7 +153,7 @@ pub enum Command {
         /// The name of this machine in the run
         name: String,
     },
-    /// Stop a run or a batch, remove its container, and keep its evidence
+    /// Stop a run or a batch, and keep its evidence
     Stop {
         /// The id of a run or a batch, a part of it, or `last`
         run: String,
@@ -144,17 +162,17 @@ pub enum Command {
     Shell(ShellArguments),
     /// Judge existing results; needs no engine
     Judge(JudgeRequest),
-    /// Verify a run's archive that somebody else packed, and judge its logs again
+    /// Verify an archive of a run, and judge its logs again
     #[command(after_help = VERIFY_EXIT_CODES)]
     Verify(VerifyRequest),
-    /// Compare runs or folders of results, and show how their environments differ
+    /// Compare runs or folders of results, and their environments
     Compare(CompareRequest),
-    /// Write a report with verdicts, charts, tables, environment and logs
+    /// Write a report: verdicts, charts, tables, environment, logs
     Report(ReportRequest),
     /// Export runs as a submission tree in MLCommons' layout
     #[command(after_help = EXPORT_EXIT_CODES)]
     Export(Box<TreeRequest>),
-    /// Check whether this host is ready, in general or for a recipe; changes nothing
+    /// Check whether this host is ready, in general or for a recipe
     Doctor(DoctorArguments),
     /// Check this machine for the plan in a directory that several machines share
     #[command(hide = true)]
@@ -166,15 +184,17 @@ pub enum Command {
     },
     /// List runs, remove them, or move them between machines
     Runs(Box<RunsArguments>),
-    /// List the sites: clusters on which `run --site` and `batch --site` start runs
+    /// Print the configuration, and what follows from it
+    Config,
+    /// List the sites: clusters for `run --site` and `batch --site`
     Sites,
-    /// Create a recipe, from scratch, from a `docker run` command line or from published results
+    /// Create a recipe: empty, from `docker run` or published results
     New(NewArguments),
-    /// Write a lock file with the image digests and model commits of a recipe
+    /// Lock the image digests and model commits of a recipe
     Lock(LockArguments),
-    /// Remove this user's containers of runs; never touches containers without Retrial's label
+    /// Remove this user's containers of runs, or cached directories
     Clean(CleanArguments),
-    /// Print the JSON schema of recipes, or of an output of `--output json`
+    /// Print the JSON schema of recipes, or of an output
     Schema {
         /// The subject of the schema
         #[arg(value_enum, default_value_t = SchemaSubject::Recipe)]
@@ -185,12 +205,20 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of retrial or of a command
+    Man {
+        /// The command
+        command: Option<String>,
+        /// Write the pages of all commands into this directory
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        to: Option<PathBuf>,
+    },
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]

@@ -37,8 +37,15 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {
-                Failure::from(error).report();
                 failed = true;
+                let failure = Failure::from(error);
+                if global.output == OutputFormat::Json {
+                    let errors = failure.into_errors();
+                    reports
+                        .push(serde_json::json!({ "file": file, "ok": false, "errors": errors }));
+                } else {
+                    failure.report();
+                }
                 continue;
             }
         };

@@ -12,7 +12,7 @@ use crate::app::recipes::RecipeFilter;
 use crate::app::terminal;
 use retrial_readings::sanitize;
 use retrial_results::evidence::tree::accelerators::Accelerators;
-use retrial_results::verdict::ExitCode;
+use retrial_results::verdict::{ExitCode, published_notice};
 use retrial_submission::import::{ImportableFigure, ImportableResult, ResultsIndex};
 
 /// The placeholder of an id that no table has.
@@ -39,6 +39,7 @@ pub fn list_published_results(
     let round = index.round_name.as_deref().unwrap_or("(unknown round)");
     terminal::print_lines([format!("mlperf-inference {}", sanitize(round))]);
     terminal::print_lines(as_text(&matches));
+    terminal::print_notice(published_notice(["mlperf-inference"]));
     Ok(ExitCode::Success)
 }
 

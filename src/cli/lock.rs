@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::json;
 
 use super::arguments::LockArguments;
-use crate::app::catalog;
 use crate::app::failure::Failure;
+use crate::app::launch::find_recipe;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{lock, lock_file, runtime, terminal};
 use retrial_recipe::lock::RecipeLock;
@@ -16,7 +16,7 @@ use retrial_results::verdict::ExitCode;
 
 /// Locks a recipe, or compares its lock with the registry and the hub.
 pub fn lock_recipe(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCode, Failure> {
-    let entry = catalog::open_recipe(&arguments.recipe)?;
+    let entry = find_recipe(&arguments.recipe)?;
     let standard = lock_file::lock_path(global, &entry);
     let path = arguments.file.clone().unwrap_or(standard);
     let before = lock_file::read_lock(&path)?;

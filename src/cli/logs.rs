@@ -6,9 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::arguments::LogsArguments;
 use crate::app::failure::Failure;
-use crate::app::options::GlobalOptions;
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::site;
 use crate::app::terminal;
 use retrial_cluster::job::liveness::Liveness;
@@ -35,13 +37,19 @@ pub fn print_logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<E
             planned.name == step || planned.number.to_string() == step.trim_start_matches('0')
         })
     };
+    let format = match global.output {
+        OutputFormat::Json => LogFormat::Json,
+        _ if arguments.raw => LogFormat::Raw,
+        _ => LogFormat::Text,
+    };
+    let has_headers = step.is_none() && format != LogFormat::Json;
     let mut tails: Vec<StepLogTail> = plan
         .steps
         .iter()
         .filter(is_selected)
         .map(|planned| {
             let path = directory.steps_directory().join(planned.directory_name());
-            StepLogTail::new(&planned.name, path, step.is_none(), arguments.raw)
+            StepLogTail::new(&planned.name, path, has_headers, format)
         })
         .collect();
     if tails.is_empty() {
@@ -106,11 +114,32 @@ struct StepLogTail {
     splitter: LineSplitter,
     headers: bool,
     has_header: bool,
-    raw: bool,
+    format: LogFormat,
+}
+
+/// How output is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LogFormat {
+    /// Lines without control characters.
+    Text,
+    /// The bytes as the step wrote them.
+    Raw,
+    /// An object for each line.
+    Json,
+}
+
+/// A line of output as programs read it.
+#[derive(Serialize)]
+struct LogLine<'a> {
+    step: &'a str,
+    line: &'a str,
+    /// The next object continues the line.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    continues: bool,
 }
 
 impl StepLogTail {
-    fn new(name: &str, directory: PathBuf, headers: bool, raw: bool) -> Self {
+    fn new(name: &str, directory: PathBuf, headers: bool, format: LogFormat) -> Self {
         Self {
             name: name.to_owned(),
             directory,
@@ -118,7 +147,7 @@ impl StepLogTail {
             splitter: LineSplitter::new(),
             headers,
             has_header: false,
-            raw,
+            format,
         }
     }
 
@@ -154,13 +183,14 @@ impl StepLogTail {
                 writeln!(out, "==> {} <==", self.name)?;
             }
             printed += count;
-            if self.raw {
+            if self.format == LogFormat::Raw {
                 out.write_all(&block[..count])?;
                 continue;
             }
             let mut text = String::new();
+            let (name, format) = (&self.name, self.format);
             self.splitter
-                .push(&block[..count], |line| text += &to_printable(&line));
+                .push(&block[..count], |line| text += &format.print(name, &line));
             out.write_all(text.as_bytes())?;
         }
     }
@@ -177,15 +207,26 @@ impl StepLogTail {
     /// Prints a last line that has no line break.
     fn finish(&mut self) -> std::io::Result<()> {
         let mut text = String::new();
-        self.splitter.finish(|line| text += &to_printable(&line));
+        let (name, format) = (&self.name, self.format);
+        self.splitter
+            .finish(|line| text += &format.print(name, &line));
         std::io::stdout().lock().write_all(text.as_bytes())
     }
 }
 
-/// A line without control characters; a piece of a long one without a line break.
-fn to_printable(line: &StreamLine<'_>) -> String {
-    let end = if line.continues { "" } else { "\n" };
-    format!("{}{end}", sanitize(&line.text))
+impl LogFormat {
+    /// Returns a line of a step; a piece of a long one has no line break.
+    fn print(self, step: &str, line: &StreamLine<'_>) -> String {
+        if self == Self::Json {
+            return terminal::to_json_line(&LogLine {
+                step,
+                line: &line.text,
+                continues: line.continues,
+            });
+        }
+        let end = if line.continues { "" } else { "\n" };
+        format!("{}{end}", sanitize(&line.text))
+    }
 }
 
 #[cfg(test)]
@@ -195,7 +236,8 @@ mod tests {
     #[test]
     fn an_unreadable_log_is_not_a_standard_output_error() {
         let directory = tempfile::tempdir().unwrap();
-        let mut tail = StepLogTail::new("main", directory.path().to_owned(), false, false);
+        let mut tail =
+            StepLogTail::new("main", directory.path().to_owned(), false, LogFormat::Text);
         // Reading a directory fails, as a disk does.
         tail.file = Some(File::open(directory.path()).unwrap());
         let Err(PrintError::Read(error)) = tail.print_file() else {

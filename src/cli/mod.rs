@@ -6,9 +6,12 @@ mod batch;
 mod catalogue;
 mod check;
 mod compare;
+mod completion;
+mod configuration;
 mod docs;
 mod doctor;
 mod export;
+mod help;
 mod judge;
 mod list;
 mod list_results;
@@ -30,8 +33,8 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
 use clap::error::ErrorKind;
+use clap_complete::CompleteEnv;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
@@ -42,15 +45,28 @@ use retrial_results::verdict::ExitCode as Exit;
 
 /// Parses the command line, executes the command, and reports its failure.
 pub fn main() -> ExitCode {
-    let exit = match Arguments::from_command_line() {
-        Ok(arguments) => dispatch(arguments).unwrap_or_else(|failure| {
-            failure.report();
-            failure.exit
-        }),
+    // A shell that completes a command line; it ends the process.
+    CompleteEnv::with_factory(help::full_command).complete();
+    let exit = match Arguments::from_command_line(help::full_command()) {
+        Ok((mut arguments, matches)) => {
+            let output = arguments.global.output;
+            let completed = configuration::complete_arguments(&mut arguments, &matches);
+            completed
+                .and_then(|()| dispatch(arguments))
+                .unwrap_or_else(|failure| {
+                    failure.report_as(output);
+                    failure.exit
+                })
+        }
         // With a home in the environment clap does not count this as a call without arguments.
         Err(error) if error.kind() == ErrorKind::MissingSubcommand => {
-            eprint!("{}", Arguments::command().render_help());
+            eprint!("{}", help::full_command().render_help());
             Exit::Usage
+        }
+        Err(error) if error.use_stderr() && arguments::asks_for_json() => {
+            let failure = Failure::usage(arguments::describe_refusal(&error));
+            failure.report_as(OutputFormat::Json);
+            failure.exit
         }
         Err(error) if error.use_stderr() => {
             // There is no other place to report it.
@@ -119,8 +135,9 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         }
         Command::Lock(lock) => lock::lock_recipe(&global, &lock),
         Command::Runs(runs) => runs::manage_runs(&global, *runs),
+        Command::Config => configuration::print_configuration(&global),
         Command::Sites => Ok(sites::list_sites(&global)),
-        Command::New(arguments) => new::create_recipe(&arguments),
+        Command::New(arguments) => new::create_recipe(&global, &arguments),
         Command::Clean(arguments) => match arguments.cached.as_deref() {
             Some("") => Ok(clean::cached::list_cached(&global)),
             Some(key) => clean::cached::remove_cached(&global, key, arguments.extent),
@@ -131,8 +148,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             ),
         },
         Command::Schema { of } => Ok(docs::print_schema(of)),
-        Command::Completions { shell } => Ok(docs::print_completions(shell)),
-        Command::Man => docs::print_man_page(),
+        Command::Completions { shell } => docs::print_completions(shell),
+        Command::Man { command, to } => docs::write_man_pages(command.as_deref(), to.as_deref()),
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use super::arguments::NewArguments;
 use super::new_from;
 use crate::app::catalog;
 use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
 use retrial_document::measures::format;
@@ -16,7 +19,10 @@ use retrial_submission::import::{self as import, ResultsIndex};
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.
-pub fn create_recipe(arguments: &NewArguments) -> Result<ExitCode, Failure> {
+pub fn create_recipe(
+    global: &GlobalOptions,
+    arguments: &NewArguments,
+) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
     let NewArguments {
         name,
@@ -53,6 +59,10 @@ pub fn create_recipe(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     } else {
         format!("./{}", path.display())
     };
+    if global.output == OutputFormat::Json {
+        terminal::print_pretty_json(&json!({ "path": shown, "notes": notes }));
+        return Ok(ExitCode::Success);
+    }
     for note in notes {
         terminal::print_note(&format!("note: {note}"));
     }

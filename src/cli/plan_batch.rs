@@ -42,7 +42,7 @@ fn print_site_plan(
         // Times of this host do not apply to a node.
         let resolved = opened
             .resolve_cells()
-            .map_err(Failure::report_problems)?
+            .map_err(Failure::of_problems)?
             .into_iter();
         let cells = resolved.map(|ResolvedRecipe { recipe, .. }| ResolvedCell {
             recipe,
@@ -95,7 +95,7 @@ pub(super) fn print_opened_plan(
     opened: &OpenedBatch,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    let resolved = opened.resolve_cells().map_err(Failure::report_problems)?;
+    let resolved = opened.resolve_cells().map_err(Failure::of_problems)?;
     let here = estimate::estimate_durations(global, &request.options, &resolved);
     let cells = resolved.iter().zip(here).map(|(one, here)| ResolvedCell {
         recipe: one.recipe.clone(),

@@ -34,7 +34,7 @@ pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<E
     };
     if let Some(directory) = website_directory(request, output) {
         website::write_website(global, request, directory)?;
-        return Ok(ExitCode::Success);
+        return open_if_requested(request, Some(&directory.join("index.html")));
     }
     let opened_report = report::open_report(global, request, output)?;
     let target = report_target(global, request, output, &*opened_report);
@@ -45,6 +45,26 @@ pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<E
     }
     let text = opened_report.render(output, target.page_directory().as_deref())?;
     write_to_target(&target, &text)?;
+    open_if_requested(
+        request,
+        target.file().filter(|_| output == OutputFormat::Html),
+    )
+}
+
+/// Opens a page in the browser, with `--open`.
+fn open_if_requested(request: &ReportRequest, page: Option<&Path>) -> Result<ExitCode, Failure> {
+    if !request.open {
+        return Ok(ExitCode::Success);
+    }
+    let Some(page) = page else {
+        return Err(Failure::usage("--open needs a page in a file")
+            .with_help("leave out --output, and --to -"));
+    };
+    open::that_detached(page).map_err(|error| {
+        let page = page.display();
+        Failure::host(format!("failed to open {page}: {error}"))
+            .with_help("open the file on a machine with a browser")
+    })?;
     Ok(ExitCode::Success)
 }
 
@@ -61,6 +81,13 @@ fn website_directory(request: &ReportRequest, output: OutputFormat) -> Option<&P
 }
 
 impl ReportDestination {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::StandardOutput => None,
+            Self::Path(file) | Self::DefaultPath(file) => Some(file),
+        }
+    }
+
     /// The directory of the page.
     fn page_directory(&self) -> Option<PathBuf> {
         let (Self::Path(file) | Self::DefaultPath(file)) = self else {

@@ -10,8 +10,9 @@ use retrial_document::measures::format;
 use retrial_plan::Plan;
 use retrial_plan::deviation::REIMPLEMENTED_REASON;
 use retrial_plan::text::{PRIVILEGES_TITLE, downloads, requirement_rows};
+use retrial_recipe::LoadedRecipe;
 use retrial_recipe::model::Recipe;
-use retrial_results::verdict::ExitCode;
+use retrial_results::verdict::{ExitCode, published_notice};
 
 /// Prints figures, requirements, privileges and options of a recipe, or its resolved text with sources.
 pub fn show_recipe(
@@ -35,9 +36,15 @@ pub fn show_recipe(
     }
     let every = PlanRequest::whole_recipe(request.clone());
     let plan = opened.plan(global, &every, Some(&open::probe_host(global)))?;
-    let axes = retrial_recipe::read_variants(&opened.entry.source, &opened.entry).ok();
-    let shown = render_recipe(recipe, &plan, axes.as_ref(), &unset);
+    let entry = &opened.entry;
+    let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, entry).ok();
+    let shown = render_recipe(recipe, &plan, loaded.as_ref(), &unset);
     terminal::print_text(&name_stand_ins(shown, &unset));
+    let mut published = plan.measurements.iter().map(|one| one.expect.len());
+    let suite = published
+        .any(|count| count > 0)
+        .then_some(&*recipe.submission.suite);
+    terminal::print_notice(published_notice(suite));
     Ok(ExitCode::Success)
 }
 
@@ -56,7 +63,7 @@ fn render_origins(resolved: &retrial_recipe::ResolvedRecipe) -> String {
 fn render_recipe(
     recipe: &Recipe,
     plan: &Plan,
-    axes: Option<&retrial_recipe::Variants>,
+    loaded: Option<&LoadedRecipe>,
     unset: &[String],
 ) -> String {
     let description = recipe.description.as_deref().map(str::trim_end);
@@ -83,7 +90,7 @@ fn render_recipe(
         (PRIVILEGES_TITLE, privilege_lines(plan)),
         (
             "options (--set NAME=VALUE)",
-            option_lines(recipe, axes, unset),
+            option_lines(recipe, loaded, unset),
         ),
     ];
     for (title, lines) in sections {
@@ -197,18 +204,19 @@ fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     lines
 }
 
-fn option_lines(
-    recipe: &Recipe,
-    axes: Option<&retrial_recipe::Variants>,
-    unset: &[String],
-) -> Vec<String> {
-    let all_axes = axes.into_iter().flat_map(|variants| &variants.axes);
+fn option_lines(recipe: &Recipe, loaded: Option<&LoadedRecipe>, unset: &[String]) -> Vec<String> {
+    let all_axes = loaded
+        .into_iter()
+        .flat_map(|loaded| &loaded.variants().axes);
     let axes = all_axes.map(|axis| {
         let chosen_value = recipe.variant.get(&axis.name);
         let chosen = chosen_value.map_or("none", String::as_str);
         let values = axis.values.join(", ");
         format!("{:<14} {chosen} (one of {values})", axis.name)
     });
+    let declared = loaded
+        .map(LoadedRecipe::declared_params)
+        .unwrap_or_default();
     let params = recipe.params.iter().map(|(name, value)| {
         let is_unset = unset.contains(name);
         let value = if is_unset {
@@ -216,7 +224,10 @@ fn option_lines(
         } else {
             value.to_string()
         };
-        format!("{name:<14} {value}")
+        let param = declared.iter().find(|param| param.name == *name);
+        let purpose = param.and_then(|param| param.help.as_deref());
+        let purpose = purpose.map_or_else(String::new, |text| format!(" ({})", text.trim_end()));
+        format!("{name:<14} {value}{purpose}")
     });
     axes.chain(params).collect()
 }

@@ -149,7 +149,7 @@ fn flags(host: &Host, name: &str, variant: &[&str], more: &[&str]) -> Option<Str
     let shown = String::from_utf8(shown.stdout).unwrap();
     let unset: Vec<String> = shown
         .lines()
-        .filter(|line| line.ends_with(" must be set"))
+        .filter(|line| line.contains(" must be set"))
         .map(|line| format!("--set={}=/x", line.split_whitespace().next().unwrap()))
         .collect();
     let mut arguments = vec!["plan", name, "-q"];

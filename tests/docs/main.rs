@@ -214,6 +214,12 @@ fn clusters_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn configuration_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/configuration.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn nodes_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/nodes.md");
 }
@@ -336,6 +342,7 @@ fn every_page_is_run() {
         "bisect.md",
         "clusters.md",
         "compare.md",
+        "configuration.md",
         "data.md",
         "evidence.md",
         "export.md",

@@ -151,6 +151,30 @@ fn a_bare_name_is_never_a_local_file() {
     );
 }
 
+/// No built-in name ends so.
+#[test]
+fn a_name_that_ends_with_yaml_is_a_path() {
+    let error = catalog::open_recipe("no-such.yaml").unwrap_err();
+    assert!(matches!(error, CatalogError::Missing { .. }), "{error}");
+    let found = catalog::open_recipe("tests/fixtures/recipes/llama2-like.yaml").unwrap();
+    assert!(!found.is_builtin());
+}
+
+#[test]
+fn the_unique_end_of_a_name_is_enough_and_another_asks_which() {
+    let found = catalog::open_recipe("v6.0/llama2-70b-mi355x").unwrap();
+    assert_eq!(found.name, "mlperf-inference/v6.0/amd/llama2-70b-mi355x");
+    let error = catalog::open_recipe("llama2-70b-mi355x").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`llama2-70b-mi355x` is the name of 3 recipes"
+    );
+    assert_eq!(
+        ErrorText::of(&error).help,
+        ["write which: v5.1/llama2-70b-mi355x, v6.0/llama2-70b-mi355x, v6.1/llama2-70b-mi355x"]
+    );
+}
+
 #[test]
 fn a_summary_needs_no_options() {
     let project = project();

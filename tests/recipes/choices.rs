@@ -30,6 +30,65 @@ fn a_misspelled_scenario_is_refused() {
 }
 
 #[test]
+fn a_batch_is_refused_as_a_recipe_with_the_command_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = folder.path().join("both.yaml");
+    std::fs::write(
+        &batch,
+        "schema: 1\nrecipe: ./mine.yaml\nvary: { a: [1, 2] }\n",
+    )
+    .unwrap();
+    let batch = batch.to_str().unwrap();
+    for command in ["run", "show", "lock"] {
+        let stderr = refused(&[command, batch]);
+        assert!(stderr.contains("is a batch, not a recipe"), "{stderr}");
+        assert!(
+            stderr.contains(&format!("retrial batch {batch}")),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn a_failure_is_json_where_json_was_asked_for() {
+    let failure = |arguments: &[&str]| -> serde_json::Value {
+        let output = retrial(arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(!output.stderr.is_empty(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let unknown = failure(&["show", "no-such-recipe", "--output", "json"]);
+    assert_eq!(unknown["exit_code"], 2);
+    let message = &unknown["errors"][0]["message"];
+    assert_eq!(message, "there is no built-in recipe `no-such-recipe`");
+    let setting = failure(&["plan", RECIPE, "--set", "bogus=1", "--output=json"]);
+    assert_eq!(
+        setting["problems"][0]["message"],
+        "no such param or variant: `bogus`"
+    );
+    let option = failure(&["run", "--bogus", "--output", "json"]);
+    let message = option["errors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("--bogus"), "{message}");
+}
+
+#[test]
+fn one_trial_is_warned_of_unless_the_command_line_repeats_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = folder.path().join("one.yaml");
+    let text = "schema: 1\ntitle: One\nsubmission: { suite: mine, benchmark: mine }\nimage: debian:12\nscenarios:\n  a:\n    performance:\n      run: 'true'\n      figures: { x: { pattern: 'x: ${number}' } }\n      expect: { x: { value: 1, kind: guide } }\n";
+    std::fs::write(&recipe, text).unwrap();
+    let recipe = recipe.to_str().unwrap();
+    let warns = |arguments: &[&str]| {
+        let output = retrial(&[&["plan", recipe], arguments].concat());
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("one trial cannot show")
+    };
+    assert!(warns(&[]));
+    assert!(!warns(&["--trials", "3"]));
+}
+
+#[test]
 fn gpus_are_unique_valid_indices() {
     let stderr = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
     assert!(stderr.contains("0 is a duplicate"), "{stderr}");

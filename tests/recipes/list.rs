@@ -19,35 +19,52 @@ fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Grouped by suite and round, a variant that is another submission under its recipe.
+/// A host without GPUs.
+const NO_GPUS: [&str; 2] = ["--root", "tests/fixtures/recipes"];
+
+/// Each in one line, the newest round first, by its shortest name, with GPUs and published figure.
 #[test]
-fn recipes_are_grouped_by_suite_and_round() {
-    let text = text(&[
+fn recipes_are_grouped_by_suite_and_round_the_newest_first() {
+    let filter = [
         "--suite",
         "mlperf-inference",
         "--round",
         "4.1",
         "--round",
         "V5.0",
-    ]);
+    ];
+    let text = text(&[&NO_GPUS[..], &filter].concat());
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "mlperf-inference v4.1");
-    assert!(lines[1].starts_with("  mlperf-inference/v4.1/amd/llama2-70b-mi300x"));
-    assert_eq!(lines[2], "    also --set host=turin");
-    assert_eq!(lines[3], "    also --set gpus=1");
-    assert_eq!(lines[4..6], ["", "mlperf-inference v5.0"]);
-    assert_eq!(lines.len(), 8, "{text}");
+    assert_eq!(lines[0], "mlperf-inference v5.0");
+    assert_eq!(lines[3..5], ["", "mlperf-inference v4.1"]);
+    let words: Vec<&str> = lines[5].split_whitespace().collect();
+    assert_eq!(words[..5], ["*", "llama2-70b-mi300x", "8", "x", "MI300X"]);
+    assert!(lines[5].ends_with("tokens/s"), "{text}");
+    assert!(lines[..8].iter().all(|line| line.len() <= 80), "{text}");
+    assert!(lines[7].starts_with("* needs a secret"), "{text}");
+    assert!(text.contains("trademarks of MLCommons"), "{text}");
+}
+
+#[test]
+fn what_this_host_has_the_gpus_for_is_first_with_variants_for_it() {
+    let text = text(&["--root", "tests/fixtures/hosts/mi300x-8", "--round", "v5.1"]);
+    let (first, rest) = text.split_once("\n\n").unwrap();
+    assert!(first.starts_with("this host has the GPUs for\n"), "{text}");
+    assert!(first.contains("\n    --set gpu=mi300x"), "{text}");
+    assert!(rest.contains("llama2-70b-mi355x"), "{text}");
+    assert!(!first.contains("llama2-70b-mi355x"), "{text}");
 }
 
 #[rstest]
-#[case(&["--gpu", "mi350P", "--benchmark", "gpt-oss"], "    with --set gpu=mi350p")]
-#[case(&["--submitter", "dell_amd", "--benchmark", "llama2-70b"], "    with --set gpu=mi350p")]
-#[case(&["--gpu", "MI300X", "--round", "v5.1", "--benchmark", "mixtral-8x7b"], "    with --set gpu=mi300x")]
-#[case(&["--gpu", "MI350X", "--gpu", "MI350P", "--benchmark", "wan-2.2"], "    with --set gpu=mi350x|mi350p")]
-fn a_variant_is_found(#[case] arguments: &[&str], #[case] with: &str) {
-    let text = text(arguments);
-    assert_eq!(text.lines().count(), 3, "{text}");
-    assert_eq!(text.lines().last(), Some(with));
+#[case(&["--gpu", "mi350P", "--benchmark", "gpt-oss"], "--set gpu=mi350p")]
+#[case(&["--submitter", "dell_amd", "--benchmark", "llama2-70b"], "--set gpu=mi350p")]
+#[case(&["--gpu", "MI300X", "--round", "v5.1", "--benchmark", "mixtral-8x7b"], "--set gpu=mi300x")]
+fn a_variant_is_found(#[case] arguments: &[&str], #[case] setting: &str) {
+    let text = text(&[&NO_GPUS[..], arguments].concat());
+    let variants = text.lines().filter(|line| line.contains("--set"));
+    let variants: Vec<&str> = variants.collect();
+    assert_eq!(variants.len(), 1, "{text}");
+    assert!(variants[0].contains(setting), "{text}");
 }
 
 #[rstest]
@@ -78,6 +95,7 @@ fn json_lists_one_object_per_recipe() {
     let objects = objects.as_array().unwrap();
     assert_eq!(objects.len(), 4);
     let keys: Vec<&String> = objects[0].as_object().unwrap().keys().collect();
-    let expected = "name title suite round submitter system benchmark gpus source";
+    let expected =
+        "name title suite round submitter system benchmark gpus needs published source fits";
     assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
 }

@@ -4,6 +4,8 @@ mod batch;
 mod batch_claims;
 mod catalog;
 mod choices;
+mod completion;
+mod configuration;
 mod docker_run;
 mod doctor;
 mod failure_signs;

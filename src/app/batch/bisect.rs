@@ -107,7 +107,7 @@ fn searched_values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<St
     let axis = &search.along;
     let span = Source::new("--along", axis.as_str()).span(0..axis.len());
     let listing_result = domain.list_values(axis, &span);
-    let listed = listing_result.map_err(|problem| Failure::report_problems((*problem).into()))?;
+    let listed = listing_result.map_err(|problem| Failure::of_problems((*problem).into()))?;
     let values = if search.values.is_empty() {
         listed
     } else {

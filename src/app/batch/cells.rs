@@ -59,7 +59,7 @@ impl CellRecipes {
             }
         }
         if problems.has_errors() {
-            failures.add("", Failure::report_problems(problems));
+            failures.add("", Failure::of_problems(problems));
         }
         failures.into_result().map(|()| Self(cells))
     }

@@ -56,7 +56,7 @@ pub fn open_batch(
             plan_batch(Some(batch), Diagnostics::default(), &source, home)
         }),
     };
-    let opened = plan_result.map_err(Failure::report_problems)?;
+    let opened = plan_result.map_err(Failure::of_problems)?;
     if !global.quiet {
         terminal::print_problems(&opened.warnings);
     }
@@ -71,7 +71,7 @@ pub fn recipe_axes(recipe: &str) -> Result<AxisDomain, Failure> {
         span: source.span(0..recipe.len()),
     };
     absolutize_path(&mut recipe);
-    let read = read_recipe("recipe", &recipe).map_err(Failure::report_problems)?;
+    let read = read_recipe("recipe", &recipe).map_err(Failure::of_problems)?;
     Ok(AxisDomain::new(
         &read.entry.name,
         &recipe.value,
@@ -166,9 +166,9 @@ fn plan_batch(
 
 /// Makes a path independent of the working directory.
 fn absolutize_path(written: &mut Spanned<String>) {
-    let is_path = written.value.starts_with('/')
-        || matches!(written.value.split('/').next(), Some("." | ".."));
-    if is_path && let Ok(path) = std::path::absolute(&written.value) {
+    if catalog::is_path(&written.value)
+        && let Ok(path) = std::path::absolute(&written.value)
+    {
         written.value = simplify_path(&path).display().to_string();
     }
 }

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use itertools::join;
+
+use super::short_name;
 use retrial_recipe::{Diagnostics, find_nearest};
 
 /// An error of opening a recipe.
@@ -16,6 +19,17 @@ pub enum CatalogError {
         /// Similar names, or where to find the names.
         #[help]
         help: Option<String>,
+    },
+    /// Several built-in recipes have this name.
+    #[error("`{name}` is the name of {count} recipes")]
+    #[diagnostic(help("write which: {choices}"))]
+    Ambiguous {
+        /// The name on the command line.
+        name: String,
+        /// The number of recipes.
+        count: usize,
+        /// The shortest name of each.
+        choices: String,
     },
     /// The path does not exist.
     #[error("no such file or directory: `{path}`")]
@@ -58,12 +72,23 @@ pub enum CatalogError {
 
 impl CatalogError {
     pub(super) fn unknown_recipe(name: &str, names: &[String]) -> Self {
+        let matching = short_name::find_matching(name, names);
+        if !matching.is_empty() {
+            let shortened = matching.iter();
+            let shortened = shortened.map(|full| short_name::shorten(full, names));
+            return Self::Ambiguous {
+                name: name.to_owned(),
+                count: matching.len(),
+                choices: join(shortened, ", "),
+            };
+        }
         let path = Path::new(name);
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
             format!("for the one in this directory, write `./{name}`")
         } else {
             match similar_names(name, names)[..] {
-                [] => "see `retrial list`; a path begins with `./` or `/`".to_owned(),
+                [] => "see `retrial list`; a path begins with `./` or `/`, or ends with `.yaml`"
+                    .to_owned(),
                 [one] => format!("did you mean `{one}`?"),
                 ref several => format!("did you mean one of: {}?", several.join(", ")),
             }
@@ -75,17 +100,12 @@ impl CatalogError {
     }
 }
 
-/// Returns names that may have been meant: those that end with the name (`llama2-70b-mi355x`), else those with a
-/// typing error, else those that contain it (`llama2`).
+/// Returns names that may have been meant: those with a typing error, else those that contain it (`llama2`).
 fn similar_names<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
     let matching = |is_match: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
         let all_names = names.iter().map(String::as_str);
         all_names.filter(|full| is_match(full)).collect()
     };
-    let ending = matching(&|full| full.ends_with(&format!("/{name}")));
-    if !ending.is_empty() {
-        return ending;
-    }
     let last = |full: &'a str| full.rsplit('/').next().unwrap_or(full);
     let near = find_nearest(name, names.iter().map(String::as_str))
         .or_else(|| find_nearest(name, names.iter().map(|full| last(full))));

@@ -1,11 +1,13 @@
 //! Where recipes and templates are found: built in (embedded in the program) or on disk.
 //!
 //! A bare name means a built-in recipe and never a file of the working directory: the effect of a
-//! command must not depend on its working directory. A path begins with `/`, `./` or `../`.
+//! command must not depend on its working directory. A path begins with `/`, `./` or `../`, or ends
+//! with `.yaml`, which no built-in name does.
 
 mod builtin;
 mod disk;
 mod error;
+mod short_name;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -50,7 +52,12 @@ pub fn builtin_recipes() -> Vec<FoundRecipe> {
         .collect()
 }
 
-/// Opens a recipe by a built-in name or a path.
+/// Returns the shortest form of a built-in name that means this recipe only.
+pub fn shorten_name(name: &str, names: &[String]) -> String {
+    short_name::shorten(name, names)
+}
+
+/// Opens a recipe by a built-in name, the unique end of one, or a path.
 ///
 /// # Errors
 /// No recipe has this name or path, or it cannot be read.
@@ -58,8 +65,12 @@ pub fn open_recipe(recipe: &str) -> Result<FoundRecipe, CatalogError> {
     if is_path(recipe) {
         return open_path(Path::new(recipe));
     }
-    builtin::find_recipe(recipe.trim_end_matches('/'))
-        .ok_or_else(|| CatalogError::unknown_recipe(recipe, &recipe_names()))
+    let name = recipe.trim_end_matches('/');
+    let found = builtin::find_recipe(name).or_else(|| {
+        let full_name = short_name::find_unique(name, &recipe_names())?;
+        builtin::find_recipe(&full_name)
+    });
+    found.ok_or_else(|| CatalogError::unknown_recipe(recipe, &recipe_names()))
 }
 
 /// The built-in rounds and those of these files, which replace built-in ones of the same name.
@@ -76,8 +87,12 @@ pub fn load_rounds(files: &[impl AsRef<Path>]) -> Result<Rounds, CatalogError> {
         })
 }
 
-fn is_path(recipe: &str) -> bool {
-    recipe.starts_with(['/', '~']) || matches!(recipe.split('/').next(), Some("." | ".."))
+/// Returns whether a text is a path, and not a built-in name.
+pub fn is_path(recipe: &str) -> bool {
+    let extension = Path::new(recipe).extension();
+    recipe.starts_with(['/', '~'])
+        || matches!(recipe.split('/').next(), Some("." | ".."))
+        || extension.is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 impl FoundRecipe {

@@ -31,6 +31,6 @@ mod start;
 pub use approve::require_approved;
 pub use approved_plan::ApprovedPlan;
 pub use check::{CheckedRun, RefusedRun};
-pub use open::OpenedRecipe;
+pub use open::{OpenedRecipe, find_recipe};
 pub use plan::PlannedRun;
 pub use start::{continue_run, start_run};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
+use retrial_batch::is_batch;
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{Image, MountRequest};
 use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
@@ -17,12 +18,23 @@ pub struct OpenedRecipe {
     pub resolved: ResolvedRecipe,
 }
 
+/// Finds a recipe. Refuses a batch's file: a batch has commands of its own.
+pub fn find_recipe(name: &str) -> Result<FoundRecipe, Failure> {
+    let entry = catalog::open_recipe(name)?;
+    if !is_batch(&entry.source) {
+        return Ok(entry);
+    }
+    Err(Failure::usage(format!("{name} is a batch, not a recipe"))
+        .with_help(format!("run it: retrial batch {name}"))
+        .with_help(format!("see its cells: retrial plan {name}")))
+}
+
 impl OpenedRecipe {
     /// Finds and resolves a recipe, and prints its problems.
     pub fn open(request: &PlanRequest) -> Result<Self, Failure> {
-        let entry = catalog::open_recipe(&request.recipe.recipe)?;
+        let entry = find_recipe(&request.recipe.recipe)?;
         let trial_run = request.options.trial_run;
-        Self::resolve(entry, &request.recipe.settings, trial_run).map_err(Failure::report_problems)
+        Self::resolve(entry, &request.recipe.settings, trial_run).map_err(Failure::of_problems)
     }
 
     /// Resolves a recipe with the settings of the command line, for a trial run or a whole one.

@@ -9,8 +9,10 @@ use crate::app::{catalog, lock_file, terminal};
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::RecipeOrigin;
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_plan::step::FollowedLock;
-use retrial_recipe::model::Recipe;
+use retrial_recipe::model::{Mode, Recipe};
+use retrial_recipe::{Diagnostic, Diagnostics};
 use retrial_results::verdict::ExitCode;
 use retrial_run::record_links;
 
@@ -113,7 +115,7 @@ impl OpenedRecipe {
         plan.lock = lock;
         plan.cache = global.cache.display().to_string();
         match host {
-            Some(_) => add_missing_files(&mut plan, &self.resolved.recipe),
+            Some(_) => add_missing_files(&mut plan, &self.resolved.recipe, &global.root),
             None => plan.unmet.clear(),
         }
         Ok(plan)
@@ -160,9 +162,13 @@ impl OpenedRecipe {
         if global.quiet {
             return;
         }
-        let warnings = self.resolved.warnings.clone();
-        let warnings = lock_file::drop_pinned_warnings(warnings, plan.lock.as_ref());
-        terminal::print_problems(&warnings);
+        let mut open_warnings = Diagnostics::default();
+        for warning in self.resolved.warnings.clone() {
+            if !is_settled(&warning, plan) {
+                open_warnings.push(warning);
+            }
+        }
+        terminal::print_problems(&open_warnings);
         if let Some(lock) = &plan.lock {
             for difference in &lock.differs {
                 let recipe = &self.entry.name;
@@ -172,6 +178,23 @@ impl OpenedRecipe {
                 );
             }
         }
+    }
+}
+
+/// Returns whether a plan has settled a warning of its recipe: its lock pins the name, or its options repeat the
+/// measurement.
+fn is_settled(warning: &Diagnostic, plan: &Plan) -> bool {
+    match warning.code {
+        "floating-tag" | "floating-revision" => plan
+            .lock
+            .as_ref()
+            .is_some_and(|lock| lock.differs.is_empty()),
+        "single-trial" => {
+            let is_repeated =
+                |one: &MeasurementPlan| one.mode != Mode::Performance || one.trials.max > 1;
+            plan.trial_run || plan.measurements.iter().all(is_repeated)
+        }
+        _ => false,
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::open::OpenedRecipe;
-use crate::app::catalog::{self, FoundRecipe};
+use super::open::{OpenedRecipe, find_recipe};
+use crate::app::catalog::FoundRecipe;
 use crate::app::failure::Failure;
 use crate::app::options::RecipeRequest;
 use retrial_recipe::{ParamSetting, resolve_recipe};
@@ -25,7 +25,7 @@ pub fn is_stand_in(path: &Path) -> bool {
 pub fn open_with_stand_ins(
     request: &RecipeRequest,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
-    let entry = catalog::open_recipe(&request.recipe)?;
+    let entry = find_recipe(&request.recipe)?;
     resolve_with_stand_ins(entry, request.settings.clone())
 }
 
@@ -45,7 +45,7 @@ pub fn resolve_with_stand_ins(
     let stand_ins = unset.iter().map(|name| (name.clone(), stand_in_path(name)));
     settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
     let resolve_result = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
-    let resolved = resolve_result.map_err(Failure::report_problems)?;
+    let resolved = resolve_result.map_err(Failure::of_problems)?;
     Ok((OpenedRecipe { entry, resolved }, unset))
 }
 

@@ -15,6 +15,6 @@ pub fn read_shared_recipe(run: &RunDirectory, name: &str) -> Result<Recipe, Fail
     let source = Source::new(path.display().to_string(), text);
     // It was resolved, and its companion files were checked before.
     let resolved =
-        resolve_recipe(name, &source, &NoTemplates, &[]).map_err(Failure::report_problems)?;
+        resolve_recipe(name, &source, &NoTemplates, &[]).map_err(Failure::of_problems)?;
     Ok(resolved.recipe)
 }

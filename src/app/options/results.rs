@@ -122,6 +122,9 @@ pub struct ReportRequest {
     /// Also write each chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
+    /// Open the page in a browser
+    #[arg(long)]
+    pub open: bool,
     /// Report on all runs, or on those that match the filters
     #[arg(long, conflicts_with = "subjects")]
     pub all: bool,

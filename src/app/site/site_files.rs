@@ -29,14 +29,14 @@ pub fn read_site(name: &str, path: PathBuf) -> Result<SiteFile, Failure> {
         name: name.to_owned(),
         path,
         text: source.text.to_string(),
-        site: site::read_site(&source).map_err(Failure::report_problems)?,
+        site: site::read_site(&source).map_err(Failure::of_problems)?,
     })
 }
 
 /// The text of a site file.
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
     let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-    Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::report_problems)
+    Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::of_problems)
 }
 
 fn unknown_site(name: &str, sites: &[(String, PathBuf)]) -> Failure {

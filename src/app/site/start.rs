@@ -11,6 +11,7 @@ use super::site_files;
 use crate::app::failure::Failure;
 use crate::app::launch::OpenedRecipe;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
+use crate::app::stop_result::StopResult;
 use crate::app::{runtime, terminal};
 use retrial_cluster::job::record::{REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
 use retrial_cluster::job::submit::{
@@ -147,22 +148,19 @@ async fn follow_job(
 }
 
 /// Stops a run's job: Retrial in it ends the benchmark and keeps its evidence, later Slurm ends it.
-pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode, Failure> {
-    let id = directory.id();
+pub fn stop_run(global: &GlobalOptions, directory: &RunDirectory) -> Result<StopResult, Failure> {
     let slurm = slurm_for_run(directory);
     runtime::start_runtime()?.block_on(async {
         let living = living_job(&slurm, directory.record(), &note_unless_quiet(global)).await?;
         let Some(job) = living else {
-            terminal::print_note(&format!("{id}: it has no job to stop"));
-            return Ok(ExitCode::Success);
+            return Ok(StopResult::NoJob);
         };
         let run_job = RunJob::new(global, &slurm, directory, job.id.clone(), true)?;
         let mut follower = JobFollower::new(run_job);
         follower.stop_jobs()?;
         if follower.follow_to_end().await? == FollowEnd::Detached {
-            return Ok(ExitCode::Interrupted);
+            return Ok(StopResult::Detached);
         }
-        terminal::print_note(&format!("{id}: stopped"));
-        Ok(ExitCode::Success)
+        Ok(StopResult::Stopped)
     })
 }

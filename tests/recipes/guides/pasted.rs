@@ -18,7 +18,7 @@ fn paths(recorder: &Recorder, recipe: &str) -> Vec<String> {
         let mut words = line.split_whitespace();
         let Some(name) = words.next() else { break };
         let value = words.next().unwrap_or_default();
-        if value.starts_with('/') || line.ends_with(" must be set") {
+        if value.starts_with('/') || line.contains(" must be set") {
             let directory = recorder.path().join("of").join(name);
             fs::create_dir_all(&directory).unwrap();
             settings.push(format!("--set={name}={}", directory.display()));

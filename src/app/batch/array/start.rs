@@ -15,6 +15,7 @@ use crate::app::site::display::note_unless_quiet;
 use crate::app::site::end::{describe_continuing, print_detached};
 use crate::app::site::follow::{FollowEnd, JobFollower};
 use crate::app::site::request::job_target;
+use crate::app::stop_result::StopResult;
 use crate::app::terminal;
 use retrial_batch::run::assign_tasks;
 use retrial_batch::{BatchPlan, OnFailure};
@@ -168,8 +169,7 @@ async fn submit_unsubmitted(
 pub async fn stop_arrays(
     global: &GlobalOptions,
     directory: &RecordDirectory,
-) -> Result<ExitCode, Failure> {
-    let id = directory.id();
+) -> Result<StopResult, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
     let mut living = false;
     for array in Array::all(directory)? {
@@ -178,19 +178,17 @@ pub async fn stop_arrays(
         living |= job.is_some();
     }
     if !living {
-        terminal::print_note(&format!("{id}: it has no job to stop"));
-        return Ok(ExitCode::Success);
+        return Ok(StopResult::NoJob);
     }
     let jobs = FollowedArrays::new(global, directory, &record.plan, true);
     let mut follower = JobFollower::new(jobs);
     follower.jobs.add_arrays(submitted_arrays(directory)?)?;
     follower.stop_jobs()?;
     if follower.follow_to_end().await? == FollowEnd::Detached {
-        return Ok(ExitCode::Interrupted);
+        return Ok(StopResult::Detached);
     }
     conclude_batch(global, directory, &record.plan)?;
-    terminal::print_note(&format!("{id}: stopped"));
-    Ok(ExitCode::Success)
+    Ok(StopResult::Stopped)
 }
 
 /// Returns the script of a batch's first array, and the number of arrays.
