@@ -12,7 +12,8 @@ const SUBJECTS: [(&str, &[&str]); 5] = [
     (
         "Run",
         &[
-            "doctor", "plan", "run", "batch", "bisect", "resume", "logs", "stop", "shell", "clean",
+            "doctor", "plan", "run", "batch", "bisect", "attach", "resume", "logs", "stop",
+            "shell", "clean",
         ],
     ),
     ("Judge", &["judge", "compare", "verify"]),
@@ -89,6 +90,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "retrial bisect mine.yaml --along rocm --values 6.2,6.3,6.4",
         ],
     ),
+    ("attach", &["retrial attach", "retrial attach 20251128"]),
     (
         "resume",
         &["retrial resume last", "retrial resume 20251128"],

@@ -21,7 +21,7 @@ pub fn convert_command_line(
     let (place, block) = read_command_line(from)?;
     let figures = read_figures(arguments)?;
     let reading = docker_run::recipe_from_block(title, place, &block, &CurrentShell, &figures)
-        .map_err(Failure::report_problems)?;
+        .map_err(Failure::of_problems)?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
