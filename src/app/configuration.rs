@@ -47,6 +47,14 @@ impl Configuration {
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
+            // A directory that this user cannot enter is not this user's configuration.
+            Err(_)
+                if path
+                    .parent()
+                    .is_none_or(|directory| directory.metadata().is_err()) =>
+            {
+                return Ok(Self::default());
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());
             }

@@ -70,10 +70,14 @@ impl Failure {
 
     /// The problems of a recipe, a batch or another document: exit code 2.
     pub fn of_problems(problems: Diagnostics) -> Self {
-        Self {
-            problems,
-            ..Self::reported(ExitCode::Usage)
-        }
+        Self::reported(ExitCode::Usage).with_problems(problems)
+    }
+
+    /// Adds the problems of documents.
+    #[must_use]
+    pub fn with_problems(mut self, problems: Diagnostics) -> Self {
+        self.problems.extend(problems);
+        self
     }
 
     /// A failure whose message was printed already.
@@ -81,9 +85,9 @@ impl Failure {
         Self::with_errors(exit, Vec::new())
     }
 
-    /// What failed, each with what to do about it.
-    pub fn into_errors(self) -> Vec<ErrorText> {
-        self.errors
+    /// What failed, each with what to do about it, and the problems of documents.
+    pub fn into_parts(self) -> (Vec<ErrorText>, Diagnostics) {
+        (self.errors, self.problems)
     }
 
     /// All errors as one, for a journal.

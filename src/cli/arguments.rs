@@ -137,7 +137,7 @@ pub enum Command {
     Bisect(Box<BisectArguments>),
     /// Resume a run or a batch that was interrupted, killed or detached
     Resume(ResumeArguments),
-    /// Show a run or a batch that another process executes, until it ends; Ctrl-C leaves it running
+    /// Show a run or a batch that another process executes
     Attach {
         /// The id of a run or a batch, a part of it, or `last`
         #[arg(default_value = "last", hide_default_value = true)]

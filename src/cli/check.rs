@@ -40,7 +40,7 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
                 failed = true;
                 let failure = Failure::from(error);
                 if global.output == OutputFormat::Json {
-                    let errors = failure.into_errors();
+                    let (errors, _) = failure.into_parts();
                     reports
                         .push(serde_json::json!({ "file": file, "ok": false, "errors": errors }));
                 } else {

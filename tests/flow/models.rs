@@ -188,7 +188,7 @@ fn an_image_without_room_is_refused_before_anything_is_done() {
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
     lab.run(&[])
         .expect_exit(3)
-        .prints("is free where the engine keeps images")
+        .prints("disk for images: ")
         .prints("900 TiB");
     assert!(lab.runs().is_empty());
     // It is pulled then, and there is none.

@@ -113,7 +113,7 @@ fn rows_match_the_files_of_the_run() {
 #[test]
 fn tables_carry_the_notice_and_their_own_words() {
     let scene = Scene::new(0..2);
-    let output = scene.retrial(&["runs"]);
+    let output = scene.retrial(&["runs", "--flat"]);
     assert!(
         output.out.contains("unverified")
             && output.out.contains("Results not verified by MLCommons"),

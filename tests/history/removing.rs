@@ -51,7 +51,7 @@ fn a_running_run_is_not_removed() {
         .filter(|line| !line.contains("run_ended"))
         .collect();
     fs::write(scene.run(0).join("journal.jsonl"), open.join("\n") + "\n").unwrap();
-    let output = scene.retrial(&["runs", "--outcome", "running"]);
+    let output = scene.retrial(&["runs", "--flat", "--outcome", "running"]);
     assert!(output.out.contains(&ids([0])[0]), "{}", output.out);
     let output = scene.retrial(&["runs", "remove", "--yes", "--recipe", "llama2"]);
     assert_eq!(output.code, 3);

@@ -32,7 +32,7 @@ fn judge(figure: &str, name: &str, content: &[u8]) -> (i32, String, Value) {
             .output()
             .unwrap()
     };
-    let text = run(&[]);
+    let text = run(&["--verbose"]);
     let json = run(&["--output", "json"]).stdout;
     let printed = [text.stdout, text.stderr].concat();
     let words = String::from_utf8(printed).unwrap();

@@ -56,7 +56,7 @@ fn agrees(published: f64, computed: f64, within: f64) {
 #[case("gemm", 1)]
 #[case("qwen3-8b-madengine", 2)]
 fn published_figures_meet_the_claims_on_them(#[case] recipe: &str, #[case] count: usize) {
-    let plan = plan(recipe, &[]);
+    let plan = plan(recipe, &["--mode", "performance"]);
     let expected = expected(&plan);
     let claims = plan["claims"].as_array().unwrap();
     assert_eq!(claims.len(), count);

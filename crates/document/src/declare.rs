@@ -89,19 +89,27 @@ pub fn read_required<T: Field>(node: &Node, key: &Key) -> Option<T> {
 
 /// Reads a key that may be absent: then its default is read, or the type's.
 pub fn read_optional<T: Field + Default>(node: &Node, key: &Key) -> Option<T> {
-    match (node.get(key.name), key.default) {
-        (Some(value), _) => T::from_node(value, &key.field_type),
-        (None, Some(text)) => {
-            let span = Source::new("default", text).span(0..0);
-            T::from_node(&Node::scalar(text, true, span), &key.field_type)
-        }
-        (None, None) => Some(T::default()),
-    }
+    read_or_default(node, key, |value| T::from_node(value, &key.field_type))
 }
 
 /// Reads a key that may be absent, by a function of its own.
 pub fn read_with<T: Default>(node: &Node, key: &Key, read: fn(&Node) -> Option<T>) -> Option<T> {
-    node.get(key.name).map_or_else(|| Some(T::default()), read)
+    read_or_default(node, key, read)
+}
+
+fn read_or_default<T: Default>(
+    node: &Node,
+    key: &Key,
+    read: impl Fn(&Node) -> Option<T>,
+) -> Option<T> {
+    match (node.get(key.name), key.default) {
+        (Some(value), _) => read(value),
+        (None, Some(text)) => {
+            let span = Source::new("default", text).span(0..0);
+            read(&Node::scalar(text, true, span))
+        }
+        (None, None) => Some(T::default()),
+    }
 }
 
 /// Reads a word by the names that serde has for an enum's variants.

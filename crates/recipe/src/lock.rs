@@ -116,14 +116,16 @@ impl RecipeLock {
                 (name.clone(), value)
             })
             .collect();
-        let content = json!({
+        let mut content = json!({
             "lock": LOCK_FORMAT,
             "recipe": self.recipe,
             "fingerprint": self.fingerprint,
             "images": self.images,
-            "local_images": self.local_images,
             "models": models,
         });
+        if !self.local_images.is_empty() {
+            content["local_images"] = json!(self.local_images);
+        }
         format!(
             "# written by `retrial lock`: the content behind the recipe's names\n{}",
             json_to_yaml(&content)

@@ -201,6 +201,8 @@ fn have_same_plan(run: &TrialRun, other: &TrialRun) -> bool {
 #[derive(Default)]
 pub struct CellFailures {
     cells: BTreeMap<ErrorText, Vec<String>>,
+    /// Those of recipes, which have a place of their own.
+    problems: Diagnostics,
     exits: Vec<ExitCode>,
 }
 
@@ -211,7 +213,9 @@ impl CellFailures {
     /// Adds a problem of a cell; an empty name stands for the batch.
     pub fn add(&mut self, cell: &str, failure: Failure) {
         self.exits.push(failure.exit);
-        for error in failure.into_errors() {
+        let (errors, problems) = failure.into_parts();
+        self.problems.extend(problems);
+        for error in errors {
             let cells = self.cells.entry(error).or_default();
             if !cell.is_empty() && !cells.iter().any(|name| name == cell) {
                 cells.push(cell.to_owned());
@@ -246,6 +250,6 @@ impl CellFailures {
             terminal::print_note("nothing was started:");
         }
         let exit = ExitCode::first_applicable(self.exits);
-        Err(Failure::with_errors(exit, errors))
+        Err(Failure::with_errors(exit, errors).with_problems(self.problems))
     }
 }
