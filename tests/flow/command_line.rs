@@ -81,7 +81,7 @@ fn common_command_line_input_is_understood() {
     lab.retrial(&["help", "run"])
         .expect_exit(0)
         .prints("Run a recipe and judge the results");
-    lab.retrial(&["run", "recipe.yaml"]).expect_exit(0);
+    lab.retrial(&["plan", "recipe.yaml"]).expect_exit(0);
     lab.retrial(&["run", "./"]).expect_exit(0);
     let directory = lab.path("").canonicalize().unwrap();
     let name = directory.file_name().unwrap().to_str().unwrap();

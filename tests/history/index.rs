@@ -91,7 +91,10 @@ fn an_unwritable_home_is_read() {
         } else {
             Command::new(&program)
         };
-        let output = command.args(["runs", "--home"]).arg(scene.home()).output();
+        let output = command
+            .args(["runs", "--flat", "--home"])
+            .arg(scene.home())
+            .output();
         CommandOutput::new(&output.unwrap())
     };
     fs::set_permissions(scene.home(), everybody(0o555)).unwrap();

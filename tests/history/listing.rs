@@ -115,7 +115,7 @@ fn tables_carry_the_notice_and_their_own_words() {
     let scene = Scene::new(0..2);
     let output = scene.retrial(&["runs", "--flat"]);
     assert!(
-        output.out.contains("unverified")
+        output.out.contains("Unverified MLPerf")
             && output.out.contains("Results not verified by MLCommons"),
         "{}",
         output.out
