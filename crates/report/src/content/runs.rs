@@ -20,7 +20,7 @@ enum RunsRow<'a> {
     Batch(String, Vec<&'a RunSummary>),
 }
 
-/// The runs as a table, a row for each: see [`runs_table`].
+/// The runs as a table, a row for each.
 pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     let each_run = rows.iter().map(RunsRow::Run);
     runs_table(rows, each_run.collect(), zone)
