@@ -241,20 +241,12 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use retrial_host::model::HostView;
+    use crate::app::planted::plan_one_measurement;
     use retrial_store::Home;
 
     /// A run of one measurement, whose journal and output another process writes.
     fn plant_run(home: &Home) -> (RunDirectory, u32, String) {
-        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b }\nimage: debian\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: 'speed: ${number}' } } } } }\n";
-        let source = retrial_recipe::Source::new("r.yaml", text.to_owned());
-        let resolved =
-            retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
-        let recipe = resolved.unwrap().recipe;
-        let origin = retrial_plan::build::RecipeOrigin::default();
-        let options = retrial_plan::PlanOptions::default();
-        let host = HostView::default();
-        let plan = retrial_plan::build_plan(&recipe, &origin, &options, &host).unwrap();
+        let plan = plan_one_measurement();
         let run = home.create_run_directory("planted").unwrap();
         run.record().write_json("plan.json", &plan).unwrap();
         let mut steps = plan.steps.iter();

@@ -107,17 +107,17 @@ impl Failure {
         problems.chain(self.errors.iter().map(|error| error.message.as_str()))
     }
 
-    /// Reports the failure of a command: to standard error, and as JSON to standard output if that is the format of its
-    /// result. A result that was begun is not followed by a second one.
+    /// Reports the failure on standard error, as JSON in one line if that is the format of the command's result.
+    /// Standard output has a result or nothing.
     pub fn report_as(&self, output: OutputFormat) {
-        self.report();
         let is_reported = self.errors.is_empty() && self.problems.iter().next().is_none();
-        if output == OutputFormat::Json && !is_reported && !terminal::has_printed() {
-            terminal::print_json(&FailureReport {
+        match output {
+            OutputFormat::Json if !is_reported => terminal::note_json(&FailureReport {
                 exit_code: self.exit.into(),
                 errors: &self.errors,
                 problems: &self.problems,
-            });
+            }),
+            _ => self.report(),
         }
     }
 

@@ -115,6 +115,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::app::planted::plan_one_measurement;
 
     fn plant(home: &Home, kind: RecordKind, id: &str, minute: u32) {
         let parent = match kind {
@@ -143,14 +144,7 @@ mod tests {
         assert_eq!(last(&home), "run single");
         plant(&home, RecordKind::Batch, "all", 2);
         assert_eq!(last(&home), "batch all");
-        let (host, options) = (HostView::default(), retrial_plan::PlanOptions::default());
-        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b }\nimage: debian\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: 'speed: ${number}' } } } } }\n";
-        let source = retrial_recipe::Source::new("r.yaml", text.to_owned());
-        let resolved =
-            retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
-        let recipe = resolved.unwrap().recipe;
-        let origin = retrial_plan::build::RecipeOrigin::default();
-        let mut plan = retrial_plan::build_plan(&recipe, &origin, &options, &host).unwrap();
+        let mut plan = plan_one_measurement();
         plan.batch = Some(retrial_plan::step::BatchPosition {
             id: "all".to_owned(),
             cell: "c".to_owned(),

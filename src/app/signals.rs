@@ -27,7 +27,7 @@ pub const STOPPING_WARNING: &str =
 
 /// The question after the first Ctrl-C.
 pub const STOP_QUESTION: &str =
-    "stop the run, or detach? Ctrl-C or s stops it, d leaves it running in the background";
+    "stop or detach? Ctrl-C or s stops the benchmark, d leaves it running in the background";
 
 /// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

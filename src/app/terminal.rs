@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracing::level_filters::LevelFilter;
 
@@ -82,18 +81,9 @@ pub fn print_notice(notice: Option<String>) {
 /// coreutils do (gnulib's `close_stdout`): the run or the verdict itself is not lost by it.
 static WRITE_FAILURE: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Whether something was written to standard output.
-static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
-
-/// Returns whether something was written to standard output.
-pub fn has_printed() -> bool {
-    HAS_PRINTED.load(Ordering::Relaxed)
-}
-
 /// Records a failure to write standard output, for the end of the command. A reader that has gone
 /// (`| head`) is no failure.
 pub fn record_write_failure(result: std::io::Result<()>) {
-    HAS_PRINTED.store(true, Ordering::Relaxed);
     if let Err(error) = result
         && error.kind() != ErrorKind::BrokenPipe
     {
@@ -186,6 +176,15 @@ pub fn note_error(error: &ErrorText) {
     if !lines.is_empty() {
         print_note(&lines.join("\n"));
     }
+}
+
+/// Writes a value to standard error as JSON in one line.
+pub fn note_json(value: &impl serde::Serialize) {
+    let mut out = std::io::stderr().lock();
+    // There is no other place to report it.
+    let _ = serde_json::to_writer(&mut out, value)
+        .map_err(std::io::Error::from)
+        .and_then(|()| writeln!(out));
 }
 
 /// Writes the problems of a document, which quote its source, to standard error.

@@ -1,9 +1,7 @@
 //! Approval covers what containers of every kind are given, and what the engine mounts is what was approved.
 
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::process::{Command, Stdio};
 
 use crate::lab::{Lab, case, recipe_with};
 
@@ -173,23 +171,9 @@ fn an_approval_ends_when_a_services_companion_changes() {
         fs::write(lab.path("scripts/x.sh"), "true\n").unwrap();
         let text = served("sh /scripts/x.sh", &container);
         fs::write(lab.path("recipe.yaml"), text).unwrap();
-        let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
-        let mut child = Command::new("script")
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(lab.path(""))
-            .env("RETRIAL_HOME", lab.home_path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
-        let answered = child.wait_with_output().unwrap();
-        assert_eq!(
-            answered.status.code(),
-            Some(0),
-            "{}",
-            String::from_utf8_lossy(&answered.stdout)
-        );
+        let mut asked = lab.start_in_terminal(&["run", "./recipe.yaml"]);
+        asked.press("y\n");
+        asked.end().expect_exit(0);
         lab.run(&[]).expect_exit(0);
         fs::write(lab.path("scripts/x.sh"), "echo changed\n").unwrap();
         lab.run(&[]).expect_exit(2).prints("--allow privileged");

@@ -51,22 +51,9 @@ fn an_approval_covers_all_files_next_to_the_recipe() {
         .recipe(&on_host("sh \"$RETRIAL_RECIPE_DIR/own.sh\"", ""))
         .file("own.sh", "echo one\n")
         .home(home.path());
-    let answered = |answer: &str| {
-        let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
-        let mut script = std::process::Command::new("script");
-        script
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(lab.path(""))
-            .env("RETRIAL_HOME", lab.home_path())
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped());
-        let mut child = script
-            .spawn()
-            .expect("`script` plays the terminal (the package bsdutils has it)");
-        std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
-        child.wait_with_output().unwrap().status.code()
-    };
-    assert_eq!(answered("y\n"), Some(0));
+    let mut asked = lab.start_in_terminal(&["run", "./recipe.yaml"]);
+    asked.press("y\n");
+    asked.end().expect_exit(0);
     fs::write(lab.path("own.sh"), "echo two\n").unwrap();
     lab.run(&[]).expect_exit(2).prints("--allow host");
 }

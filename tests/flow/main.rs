@@ -15,6 +15,7 @@ mod causes;
 mod changed;
 mod command_line;
 mod compared;
+mod detached;
 mod disk;
 mod engine_away;
 mod engines;

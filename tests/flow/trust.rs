@@ -1,7 +1,6 @@
 //! Root-equivalent privileges need approval; secrets stay where they belong.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use crate::lab::{Lab, case, recipe_with};
 
@@ -40,22 +39,12 @@ fn an_approval_is_remembered_for_the_same_recipe() {
     let lab = Lab::new();
     let lab = lab.recipe(&privileged());
     let answered = |answer: &str| {
-        let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
-        let mut script = Command::new("script");
-        script
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(lab.path(""))
-            .env("RETRIAL_HOME", lab.home_path());
-        let mut child = script
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("`script` plays the terminal (the package bsdutils has it)");
-        std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
-        child.wait_with_output().unwrap().status.code()
+        let mut asked = lab.start_in_terminal(&["run", "./recipe.yaml"]);
+        asked.press(answer);
+        asked.end()
     };
-    assert_eq!(answered("no\n"), Some(2));
-    assert_eq!(answered("y\n"), Some(0));
+    answered("no\n").expect_exit(2);
+    answered("y\n").expect_exit(0);
     lab.run(&[]).expect_exit(0);
     let lab = lab.recipe(&privileged().replace("SYS_ADMIN", "ALL"));
     lab.run(&[]).expect_exit(2);

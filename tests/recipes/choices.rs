@@ -54,8 +54,8 @@ fn a_failure_is_json_where_json_was_asked_for() {
     let failure = |arguments: &[&str]| -> serde_json::Value {
         let output = retrial(arguments);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(!output.stderr.is_empty(), "{output:?}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        assert!(output.stdout.is_empty(), "{output:?}");
+        serde_json::from_slice(&output.stderr).unwrap()
     };
     let unknown = failure(&["show", "no-such-recipe", "--output", "json"]);
     assert_eq!(unknown["exit_code"], 2);

@@ -98,18 +98,23 @@ impl Lab {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
+        let mut command = self.environment_of(Command::new(env!("CARGO_BIN_EXE_retrial")));
         command
             .args(arguments)
-            .current_dir(self.root.path())
-            .env("RETRIAL_HOME", &self.home)
-            .env("RETRIAL_CACHE", self.path("cache"))
-            .env_remove("HF_TOKEN");
-        command
-            .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        command
+    }
+
+    /// Gives a command the home, the directory and the environment of this lab.
+    fn environment_of(&self, mut command: Command) -> Command {
+        command
+            .current_dir(self.root.path())
+            .env("RETRIAL_HOME", &self.home)
+            .env("RETRIAL_CACHE", self.path("cache"))
+            .env_remove("HF_TOKEN")
+            .envs(self.environment.iter().cloned());
         if let Some(engine) = &self.engine {
             command.env("DOCKER_HOST", engine);
         }
@@ -153,6 +158,26 @@ impl Lab {
             .stdout(out.try_clone().unwrap())
             .stderr(err.try_clone().unwrap());
         Going::new(self, command.spawn().unwrap(), out, err)
+    }
+
+    /// `retrial …` as a person types it in a terminal, in the background of the test.
+    pub fn start_in_terminal(&self, arguments: &[&str]) -> Going<'_> {
+        let program = [env!("CARGO_BIN_EXE_retrial")].into_iter();
+        let words = program.chain(arguments.iter().copied());
+        let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+        let out = tempfile::tempfile().unwrap();
+        let err = tempfile::tempfile().unwrap();
+        let mut command = self.environment_of(Command::new("script"));
+        command
+            .args(["-qefc", &line.join(" "), "/dev/null"])
+            .env("TERM", "xterm")
+            .stdin(Stdio::piped())
+            .stdout(out.try_clone().unwrap())
+            .stderr(err.try_clone().unwrap());
+        let child = command
+            .spawn()
+            .expect("`script` plays the terminal (the package bsdutils has it)");
+        Going::new(self, child, out, err)
     }
 
     /// `docker …` with the same engine; its standard output.

@@ -32,6 +32,13 @@ impl<'a> Going<'a> {
         assert!(status.unwrap().success());
     }
 
+    /// Presses keys in its terminal.
+    pub fn press(&mut self, keys: &str) {
+        use std::io::Write;
+        let terminal = self.child.stdin.as_mut().unwrap();
+        terminal.write_all(keys.as_bytes()).unwrap();
+    }
+
     /// Kills it, as a crash would.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
@@ -43,9 +50,15 @@ impl<'a> Going<'a> {
         self.child.try_wait().unwrap().is_some()
     }
 
+    /// Returns whether it has printed a text, on either stream.
+    pub fn printed(&self, text: &str) -> bool {
+        [read_all(&self.out), read_all(&self.err)]
+            .iter()
+            .any(|printed| printed.contains(text))
+    }
+
     /// Its end.
     pub fn end(&mut self) -> Done {
-        use std::io::{Read, Seek};
         let since = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -57,18 +70,20 @@ impl<'a> Going<'a> {
             }
             std::thread::sleep(Duration::from_millis(10));
         };
-        let read = |file: &mut fs::File| {
-            let mut bytes = Vec::new();
-            file.rewind().unwrap();
-            file.read_to_end(&mut bytes).unwrap();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
         Done {
             code: status.code(),
-            out: read(&mut self.out),
-            err: read(&mut self.err),
+            out: read_all(&self.out),
+            err: read_all(&self.err),
         }
     }
+}
+
+/// Reads a file from its start, whatever else writes to it.
+fn read_all(file: &fs::File) -> String {
+    use std::os::unix::fs::FileExt;
+    let mut bytes = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl Drop for Going<'_> {

@@ -90,9 +90,7 @@ impl Home {
         let output = self.retrial(&all);
         let text = String::from_utf8(output.stdout).unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
-        let printed = serde_json::from_str(&text).ok();
-        let tree = printed.filter(|value: &Value| value.get("errors").is_none());
-        let value = tree.unwrap_or(Value::String(stderr));
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(stderr));
         (value, output.status.code().unwrap())
     }
 

@@ -1,0 +1,129 @@
+//! A person watches a run or a batch in a terminal, leaves it running, and comes back to it.
+
+use crate::batch::Batches as _;
+use crate::batch::varied;
+use crate::lab::{Going, Lab};
+
+const STEP: &str = "03-main-performance";
+const CTRL_C: &str = "\x03";
+
+/// A measurement that goes on until a file appears in its container.
+const UNTIL_GO_ON: &str =
+    "echo going\nfor i in $(seq 1 600); do test -e /go-on && break; sleep 0.2; done";
+
+/// A run that a terminal shows, under way.
+fn watched(lab: &Lab) -> Going<'_> {
+    let shown = lab.start_in_terminal(&["run", "./recipe.yaml"]);
+    lab.until_printed(STEP, "going");
+    shown
+}
+
+fn go_on(lab: &Lab) {
+    lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
+}
+
+/// Whether a warning of the run's journal begins so.
+fn is_warned(lab: &Lab, start: &str) -> bool {
+    let journal = lab.journal();
+    let mut texts = journal.iter().filter_map(|event| event["text"].as_str());
+    texts.any(|text| text.starts_with(start))
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_key_leaves_a_run_to_the_background_and_attach_shows_it_again() {
+    let lab = Lab::new().measures(UNTIL_GO_ON);
+    let mut shown = watched(&lab);
+    shown.press("d");
+    let id = lab.id();
+    shown
+        .end()
+        .expect_exit(0)
+        .prints(&format!("detached: {id} continues in the background"))
+        .prints(&format!("attach {id}"));
+    lab.until("the background process reattached", |lab| {
+        lab.count("main-performance", "step_reattached") == 1
+    });
+    let mut attached = lab.start_retrial(&["attach"]);
+    go_on(&lab);
+    attached
+        .end()
+        .expect_exit(0)
+        .prints("attached; Ctrl-C leaves it running")
+        .prints("reproduced");
+    assert_eq!(lab.count("main-performance", "step_started"), 1);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn whoever_attached_leaves_without_stopping_the_run() {
+    let lab = Lab::new().measures(UNTIL_GO_ON);
+    lab.start(&["--detach"]).end().expect_exit(0);
+    lab.until_printed(STEP, "going");
+    let mut attached = lab.start_in_terminal(&["attach", "last"]);
+    lab.until("it is shown", |_| {
+        attached.printed("Ctrl-C leaves it running")
+    });
+    attached.press(CTRL_C);
+    attached.end();
+    assert!(!is_warned(&lab, "stop"), "{:#?}", lab.journal());
+    go_on(&lab);
+    lab.until("the verdict", |lab| {
+        lab.the_run().join("verdict.json").exists()
+    });
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn ctrl_c_asks_and_a_second_one_stops() {
+    let lab = Lab::new().measures(UNTIL_GO_ON);
+    let mut shown = watched(&lab);
+    shown.press(CTRL_C);
+    lab.until("it asks", |lab| is_warned(lab, "stop or detach?"));
+    shown.press(CTRL_C);
+    shown.end().expect_exit(130).prints("retrial resume");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn ctrl_c_asks_and_a_key_detaches() {
+    let lab = Lab::new().measures(UNTIL_GO_ON);
+    let mut shown = watched(&lab);
+    shown.press(CTRL_C);
+    lab.until("it asks", |lab| is_warned(lab, "stop or detach?"));
+    shown.press("d");
+    shown.end().expect_exit(0).prints("detached: ");
+    lab.retrial(&["stop", "last"]).expect_exit(0);
+    assert!(is_warned(&lab, "stopping"), "{:#?}", lab.journal());
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_batch_is_left_to_the_background_and_shown_again() {
+    let lab = Lab::new().recipe(&varied("", UNTIL_GO_ON));
+    let mut shown = lab.start_in_terminal(&["batch", "./recipe.yaml", "--vary", "word=one,two"]);
+    lab.until_printed(STEP, "going");
+    shown.press("d");
+    let id = lab.batch_id();
+    shown
+        .end()
+        .expect_exit(0)
+        .prints(&format!("detached: {id} continues in the background"));
+    let mut attached = lab.start_retrial(&["attach", "last"]);
+    for run in 1..=2 {
+        lab.until("the next run measures", |lab| {
+            let last = lab.runs().into_iter().nth(run - 1);
+            let output = last.map(|run| run.join("steps").join(STEP).join("output.log"));
+            let text = output.and_then(|path| std::fs::read_to_string(path).ok());
+            text.is_some_and(|text| text.contains("going"))
+        });
+        let all = lab.docker(&["ps", "-q", "--filter", "label=io.retrial.run"]);
+        let here: Vec<String> = lab.containers();
+        assert!(!all.is_empty() && !here.is_empty());
+        for container in here.iter().filter_map(|line| line.split(' ').next()) {
+            lab.docker(&["exec", container, "touch", "/go-on"]);
+        }
+    }
+    attached.end().expect_exit(0).prints("2 of 2");
+}
