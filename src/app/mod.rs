@@ -24,8 +24,6 @@ pub(crate) mod log;
 pub(crate) mod nodes;
 pub(crate) mod open;
 pub(crate) mod options;
-#[cfg(test)]
-mod planted;
 pub(crate) mod published;
 pub(crate) mod recheck;
 pub(crate) mod recipes;

@@ -165,6 +165,11 @@ impl HandOver {
     }
 }
 
+/// Describes how to come back to a detached run or batch.
+pub fn describe_return(id: &str) -> String {
+    format!("retrial attach {id}, or after a reboot: retrial resume {id}")
+}
+
 /// A run that this process executes.
 pub fn session_target(
     global: &GlobalOptions,
@@ -188,7 +193,7 @@ pub fn session_target(
                     text: STOPPING_WARNING.to_owned(),
                 },
                 SignalRequest::Detach => EventKind::Detached {
-                    resume: format!("retrial attach {id}, or after a reboot: retrial resume {id}"),
+                    resume: describe_return(id),
                 },
             });
         },

@@ -16,7 +16,7 @@ pub fn attach_to(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure
                 return site::resume_run(global, &run, false);
             }
             if !run.read_state()?.is_judged() {
-                attach::show_run(global, &run)?;
+                attach::show_run(global, &run);
             }
             judge::judge_one_run(global, &run, false)
         }

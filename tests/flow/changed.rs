@@ -53,7 +53,7 @@ fn a_skipped_step_is_named_wherever_the_outcome_is_printed() {
         .expect_exit(0)
         .prints("reproduced (modified): The published figure holds.")
         .prints("modified: --skip setup-lock-clocks")
-        .prints("judge: reproduced (modified, unpinned image): ");
+        .prints("judge: reproduced (modified, unpinned image)");
     assert_eq!(reasons(&lab, "modified"), ["--skip setup-lock-clocks"]);
     lab.retrial(&["judge", "last"])
         .expect_exit(0)

@@ -111,19 +111,21 @@ fn a_batch_is_left_to_the_background_and_shown_again() {
         .expect_exit(0)
         .prints(&format!("detached: {id} continues in the background"));
     let mut attached = lab.start_retrial(&["attach", "last"]);
-    for run in 1..=2 {
-        lab.until("the next run measures", |lab| {
-            let last = lab.runs().into_iter().nth(run - 1);
-            let output = last.map(|run| run.join("steps").join(STEP).join("output.log"));
+    for number in 0..2 {
+        lab.until("the run measures", |lab| {
+            let run = lab.runs().into_iter().nth(number);
+            let output = run.map(|run| run.join("steps").join(STEP).join("output.log"));
             let text = output.and_then(|path| std::fs::read_to_string(path).ok());
             text.is_some_and(|text| text.contains("going"))
         });
-        let all = lab.docker(&["ps", "-q", "--filter", "label=io.retrial.run"]);
-        let here: Vec<String> = lab.containers();
-        assert!(!all.is_empty() && !here.is_empty());
-        for container in here.iter().filter_map(|line| line.split(' ').next()) {
-            lab.docker(&["exec", container, "touch", "/go-on"]);
-        }
+        let run = lab.runs().swap_remove(number);
+        let id = run.file_name().unwrap().display().to_string();
+        let label = format!("label=io.retrial.run={id}");
+        let container = lab.docker(&["ps", "-q", "--filter", &label]);
+        lab.docker(&["exec", &container, "touch", "/go-on"]);
     }
-    attached.end().expect_exit(0).prints("2 of 2");
+    attached
+        .end()
+        .expect_exit(0)
+        .prints("2 cells: 2 reproduced");
 }

@@ -19,7 +19,7 @@ use super::step::{Action, ExecStep, Plan, Step};
 use retrial_container::OptionValue;
 use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_mlperf::Division;
-use retrial_recipe::model::{HostRequirements, StepLocation};
+use retrial_recipe::model::{HostRequirements, StepLocation, is_commit};
 
 /// The title of a list of privileges.
 pub const PRIVILEGES_TITLE: &str =
@@ -122,11 +122,6 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
     let modified =
         changed_params.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
     let options = join(variant.chain(modified), " ");
-    let pinned = if plan.pinned {
-        ""
-    } else {
-        "   (not pinned by digest)"
-    };
     let nodes = plan.nodes.map(|nodes| {
         let total_gpus = plan.total_gpus();
         let gpus = total_gpus.map(|gpus| format!(", {gpus} GPUs together"));
@@ -150,7 +145,8 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
         ("recipe", Some(plan.recipe.clone())),
         ("submission", Some(submission)),
         ("options", Some(options).filter(|all| !all.is_empty())),
-        ("image", Some(format!("{}{pinned}", plan.image))),
+        ("image", Some(plan.image.clone())),
+        ("may move", describe_unpinned(plan)),
         ("nodes", nodes),
         ("rules", plan.describe_rules()),
         ("trial run", trial_run),
@@ -161,6 +157,17 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
     ];
     let known = |(name, value): (&'static str, Option<String>)| Some((name, value?));
     rows.into_iter().filter_map(known).collect()
+}
+
+/// The names of a plan that may lead to other content tomorrow, and how to pin them; none if nothing moves.
+fn describe_unpinned(plan: &Plan) -> Option<String> {
+    let image = (!plan.pinned).then(|| "the image".to_owned());
+    let branches = plan
+        .fetched_models()
+        .filter(|model| !is_commit(&model.revision));
+    let models = branches.map(|model| format!("{} at {}", model.repository, model.revision));
+    let names = join(image.into_iter().chain(models), ", ");
+    (!names.is_empty()).then(|| format!("{names}; pin them: retrial lock {}", plan.recipe))
 }
 
 /// What the recipe requires of the machine, each with its label.

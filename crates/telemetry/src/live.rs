@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
-use super::reading::{GpuReading, ThrottleCause};
+use super::reading::{ContainerReading, GpuReading, ThrottleCause};
 use super::series::{average, highest};
 
 /// The latest sample of all GPUs and the container.
@@ -43,5 +43,47 @@ impl LiveSample {
             cpus: None,
             memory: None,
         }
+    }
+
+    /// Adds the sample of the container, taken at these seconds of the meter's clock.
+    pub fn add_container(&mut self, reading: ContainerReading, seconds: f64, meter: &mut CpuMeter) {
+        self.memory = reading.memory;
+        self.cpus = meter.measure_cpus(seconds, reading.cpu_s);
+    }
+}
+
+/// Computes how many processors a container keeps busy, from its processor time at two samples.
+#[derive(Debug, Default)]
+pub struct CpuMeter {
+    /// The time of the last sample and the processor time until then, seconds.
+    previous: Option<(f64, f64)>,
+}
+
+impl CpuMeter {
+    /// Returns the processors that were busy since the last sample; none at the first one, or if the sensor is silent.
+    fn measure_cpus(&mut self, seconds: f64, cpu_s: Option<f64>) -> Option<f64> {
+        let sample = cpu_s.map(|cpu_s| (seconds, cpu_s));
+        let previous = std::mem::replace(&mut self.previous, sample);
+        let ((then, before), (now, after)) = (previous?, sample?);
+        (now > then && after >= before).then(|| (after - before) / (now - then))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_processors_are_those_between_two_samples() {
+        let mut meter = CpuMeter::default();
+        let cpus = [
+            (0.0, Some(5.0)),
+            (2.0, Some(8.0)),
+            (3.0, None),
+            (4.0, Some(9.0)),
+            (5.0, Some(2.0)),
+        ]
+        .map(|(seconds, cpu_s)| meter.measure_cpus(seconds, cpu_s));
+        assert_eq!(cpus, [None, Some(1.5), None, None, None]);
     }
 }

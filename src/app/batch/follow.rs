@@ -11,7 +11,8 @@ use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{
-    HandOver, STOP_QUESTION, STOPPING_WARNING, SignalRequest, SignalTarget, handle_signals,
+    HandOver, STOP_QUESTION, STOPPING_WARNING, SignalRequest, SignalTarget, describe_return,
+    handle_signals,
 };
 use crate::app::site::end::{suggest_commands, suggest_evidence};
 use crate::app::{follow, open};
@@ -167,7 +168,7 @@ fn signal_target(
     batch: &BatchSession<'_>,
 ) -> SignalTarget<impl Fn(SignalRequest) + use<>> {
     let emitter = batch.emitter();
-    let resume = format!("retrial resume {}", batch.job.directory.id());
+    let resume = describe_return(batch.job.directory.id());
     let is_here = batch.job.host.is_none();
     let hand_over = is_here.then(|| HandOver::start(global, &batch.job.directory));
     SignalTarget {

@@ -164,7 +164,7 @@ impl OpenedRecipe {
         }
         let mut open_warnings = Diagnostics::default();
         for warning in self.resolved.warnings.clone() {
-            if !is_settled(&warning, plan) {
+            if !is_settled(&warning, plan, self.entry.is_builtin()) {
                 open_warnings.push(warning);
             }
         }
@@ -182,13 +182,15 @@ impl OpenedRecipe {
 }
 
 /// Returns whether a plan has settled a warning of its recipe: its lock pins the name, or its options repeat the
-/// measurement.
-fn is_settled(warning: &Diagnostic, plan: &Plan) -> bool {
-    match warning.code {
-        "floating-tag" | "floating-revision" => plan
-            .lock
+/// measurement. The names that move in a built-in recipe are no user's to change: the plan lists them.
+fn is_settled(warning: &Diagnostic, plan: &Plan, is_builtin: bool) -> bool {
+    let follows_lock = || {
+        plan.lock
             .as_ref()
-            .is_some_and(|lock| lock.differs.is_empty()),
+            .is_some_and(|lock| lock.differs.is_empty())
+    };
+    match warning.code {
+        "floating-tag" | "floating-revision" => is_builtin || follows_lock(),
         "single-trial" => {
             let is_repeated =
                 |one: &MeasurementPlan| one.mode != Mode::Performance || one.trials.max > 1;

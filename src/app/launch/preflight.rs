@@ -54,25 +54,23 @@ pub async fn examine_host(
     engine: Result<&dyn Engine, &EngineError>,
     plan: Option<&Plan>,
 ) -> HostExamination {
-    let conditions = host::read_conditions(&global.root, &host.gpus);
-    let settings = host::read_settings(&global.root);
-    let (engine_state, abilities) = match engine {
-        Ok(engine) => {
-            let abilities = engine.query_capabilities().await.ok();
-            (engine_status(engine, abilities.as_ref()), abilities)
-        }
-        Err(error) => (EngineStatus::Fails(ErrorText::of(error)), None),
+    let connected = engine.ok();
+    // The engine answers while the files of the host are read, which comes last.
+    let (abilities, (image, hosts), needs_image, claims, models, (conditions, settings)) = tokio::join!(
+        query_abilities(connected),
+        examine_image_and_hosts(connected, plan),
+        is_image_missing(connected, plan),
+        find_gpu_claims(connected),
+        check_models(plan),
+        async {
+            let conditions = host::read_conditions(&global.root, &host.gpus);
+            (conditions, host::read_settings(&global.root))
+        },
+    );
+    let engine_state = match engine {
+        Ok(engine) => engine_status(engine, abilities.as_ref()),
+        Err(error) => EngineStatus::Fails(ErrorText::of(error)),
     };
-    let engine = engine.ok();
-    let (image, hosts) = match plan {
-        Some(plan) => examine_image_and_hosts(engine, plan).await,
-        None => <_>::default(),
-    };
-    let needs_image = match (plan, engine) {
-        (Some(plan), Some(engine)) => is_image_missing(engine, plan).await,
-        _ => None,
-    };
-    let (claims, models) = (find_gpu_claims(engine).await, check_models(plan).await);
     let checks = check_host(&HostFacts {
         host: &host,
         conditions: &conditions,
@@ -169,12 +167,20 @@ fn engine_status(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) ->
     }
 }
 
+/// Returns the abilities of the engine; none if it does not tell.
+async fn query_abilities(engine: Option<&dyn Engine>) -> Option<EngineCapabilities> {
+    engine?.query_capabilities().await.ok()
+}
+
 /// Examines the image's content and the hosts that its commands connect to: from a container of the image if
 /// the engine has it; otherwise hosts from this machine.
 async fn examine_image_and_hosts(
     engine: Option<&dyn Engine>,
-    plan: &Plan,
+    plan: Option<&Plan>,
 ) -> (ImageContent, HostStatuses) {
+    let Some(plan) = plan else {
+        return <_>::default();
+    };
     let hosts = plan.needed_hosts();
     let (mut env, mut probed) = (Vec::new(), ProbedImage::default());
     if let Some(engine) = engine
@@ -200,8 +206,9 @@ async fn examine_image_and_hosts(
 }
 
 /// Returns whether a run would pull its image; none if the engine does not tell.
-async fn is_image_missing(engine: &dyn Engine, plan: &Plan) -> Option<bool> {
-    let Some(reference) = pulled_image(plan) else {
+async fn is_image_missing(engine: Option<&dyn Engine>, plan: Option<&Plan>) -> Option<bool> {
+    let engine = engine?;
+    let Some(reference) = pulled_image(plan?) else {
         return Some(false);
     };
     let found = engine.find_image(reference).await.ok()?;

@@ -8,9 +8,9 @@ use futures_util::future::BoxFuture;
 use super::display::JobDisplay;
 use super::follow::{FollowedJobs, StoppableJob};
 use crate::app::options::GlobalOptions;
-use retrial_cluster::job::events::JobEvents;
 use retrial_cluster::job::queries::{JobStatus, query_job};
 use retrial_cluster::job::record::{self, JobEventKind};
+use retrial_cluster::job::run_events::RunEvents;
 use retrial_cluster::job::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
 use retrial_cluster::slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::journal::{AbortReason, EventKind};
@@ -42,7 +42,7 @@ pub struct RunJob<'a> {
     slurm: &'a Slurm,
     run: &'a RunDirectory,
     id: String,
-    events: JobEvents,
+    events: RunEvents,
     /// The first day of the accounting in which the job is searched.
     since: String,
     display: JobDisplay<'a>,
@@ -67,7 +67,7 @@ impl<'a> RunJob<'a> {
         let submission = record::latest_submission(run.record())?.unwrap_or_default();
         let all_output = global.verbose && !is_silent;
         Ok(Self {
-            events: JobEvents::open_at(run, submission.journal, all_output),
+            events: RunEvents::open_at(run, submission.journal, all_output),
             since: submission.accounting_start(),
             display: JobDisplay::new(global, run, is_silent),
             slurm,

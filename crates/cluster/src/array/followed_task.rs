@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::manifest::TaskEntry;
-use crate::job::incoming_journal::IncomingJournal;
+use crate::job::incoming_file::IncomingFile;
 use crate::job::{JOURNAL_ARRIVAL_TIMEOUT, MISSING_JOB_TIMEOUT};
 use crate::slurm::{Job, JobPhase};
 use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
@@ -17,7 +17,7 @@ use retrial_store::{RecordDirectory, StoreError};
 /// A task that is followed.
 pub struct FollowedTask {
     directory: RecordDirectory,
-    incoming: IncomingJournal,
+    incoming: IncomingFile,
     /// Whether its process has written an event.
     started: bool,
     /// The phase that its journal and Slurm have shown last.
@@ -33,7 +33,7 @@ impl FollowedTask {
     pub fn new(batch: &RecordDirectory, entry: &TaskEntry) -> Self {
         let directory = task_directory(batch, entry.task);
         Self {
-            incoming: IncomingJournal::open_at(directory.journal_path(), entry.journal),
+            incoming: IncomingFile::open_at(directory.journal_path(), entry.journal),
             directory,
             started: false,
             phase: JobPhase::Pending,

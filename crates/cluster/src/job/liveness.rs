@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::incoming_journal::IncomingJournal;
+use super::incoming_file::IncomingFile;
 use super::record;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
@@ -15,7 +15,7 @@ const QUEUE_QUERY_INTERVAL: Duration = Duration::from_secs(10);
 pub struct Liveness {
     directory: RunDirectory,
     /// The journal since its latest job, if it is a run of a site.
-    journal: Option<IncomingJournal>,
+    journal: Option<IncomingFile>,
     has_ended: bool,
     last_query: Option<(Instant, bool)>,
 }
@@ -27,7 +27,7 @@ impl Liveness {
         let from = latest.map_or(0, |latest| latest.journal);
         Self {
             journal: record::is_submitted(directory)
-                .then(|| IncomingJournal::open_at(directory.journal_path(), from)),
+                .then(|| IncomingFile::open_at(directory.journal_path(), from)),
             has_ended: false,
             directory: directory.clone(),
             last_query: None,

@@ -3,18 +3,20 @@
 //!
 //! - `target`: how jobs are submitted. `record`: the records of jobs in the directory of a run or an array.
 //! - `submit`: one job at a time for a run, even if replies are lost.
-//! - `queries`: Slurm's state of a job. `events` and `incoming_journal`: what the job writes. `liveness`: whether a run
+//! - `queries`: Slurm's state of a job. `run_events`, `samples` and `incoming_file`: what the job, or another process
+//!   on this machine, writes. `liveness`: whether a run
 //!   continues. `cause`: why it ended early.
 //! - `stopper`: ends a job.
 
 use std::time::Duration;
 
 pub mod cause;
-pub mod events;
-pub mod incoming_journal;
+pub mod incoming_file;
 pub mod liveness;
 pub mod queries;
 pub mod record;
+pub mod run_events;
+mod samples;
 pub mod stopper;
 pub mod submit;
 pub mod target;

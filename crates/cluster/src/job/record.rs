@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::events::JobEvents;
+use super::run_events::RunEvents;
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Recipe;
 use retrial_store::journal::{Event, EventKind, Journal};
@@ -142,7 +142,7 @@ pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
     let Some(latest) = latest_submission(run.record())? else {
         return Ok(false);
     };
-    let mut events = JobEvents::open_at(run, latest.journal, false)
+    let mut events = RunEvents::open_at(run, latest.journal, false)
         .poll()
         .into_iter();
     Ok(events.any(|event| matches!(event.what, EventKind::RunEnded { .. })))

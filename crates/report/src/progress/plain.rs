@@ -106,11 +106,12 @@ impl PlainProgress {
                 vec![format!("run {run}: ended{took}, exit code {exit_code}")]
             }
             EventKind::Judged { outcome, sentence } => {
-                let text = sentence::to_lines(sentence).join(" ");
-                vec![format!(
-                    "{step}: {}: {text}",
-                    sentence::to_message_line(outcome)
-                )]
+                let outcome = sentence::to_message_line(outcome);
+                // The verdict follows, and a failed step had its lines.
+                let reasons = Some(sentence::to_lines(sentence).join(" "));
+                let reasons = reasons.filter(|_| self.verbose);
+                let reasons = reasons.map_or_else(String::new, |text| format!(": {text}"));
+                vec![format!("{step}: {outcome}{reasons}")]
             }
             EventKind::Measured { .. } => {
                 self.step.measured_note = sentence::step_note(&event.what);

@@ -15,11 +15,10 @@ use retrial_host::sensors::{ContainerSensor, Sensors};
 use retrial_results::evidence::telemetry::TELEMETRY_FILE;
 use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
+use retrial_telemetry::live::CpuMeter;
 use retrial_telemetry::rate::MAX_FILE_BYTES;
 use retrial_telemetry::table::{csv_header, format_rows};
-use retrial_telemetry::{
-    ContainerReading, LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow,
-};
+use retrial_telemetry::{LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow};
 
 /// The sampling task of one step.
 pub struct SamplingTask<T> {
@@ -39,7 +38,7 @@ pub struct SensorRecorder {
     file: Option<File>,
     bytes_written: u64,
     warnings: Vec<String>,
-    previous_cpu_time: Option<(Instant, f64)>,
+    cpu_meter: CpuMeter,
     /// Another machine reads the file, over a file system that they share.
     is_shared: bool,
 }
@@ -61,7 +60,7 @@ impl SensorRecorder {
             file: None,
             bytes_written: 0,
             warnings: Vec::new(),
-            previous_cpu_time: None,
+            cpu_meter: CpuMeter::default(),
             is_shared: session.options.machine.is_some(),
         }
     }
@@ -79,7 +78,7 @@ impl SensorRecorder {
         stop: &Receiver<()>,
     ) -> Box<Self> {
         self.open_sensors_and_file();
-        self.previous_cpu_time = None;
+        self.cpu_meter = CpuMeter::default();
         let mut sampled = Some(sampled);
         loop {
             let (started, cpu_time) = (Instant::now(), thread_cpu_time());
@@ -132,9 +131,12 @@ impl SensorRecorder {
         let container = task.container.as_mut().map(ContainerSensor::read_sample);
         let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
         let mut live = LiveSample::from_readings(&readings);
-        self.add_container_reading(&mut live, container);
+        let seconds = self.run_start.duration_until(&now).as_secs_f64();
+        if let Some(reading) = container {
+            live.add_container(reading, seconds, &mut self.cpu_meter);
+        }
         let row = |source: RowSource| TelemetryRow {
-            seconds: self.run_start.duration_until(&now).as_secs_f64(),
+            seconds,
             time,
             pause_s: task.pace.next_pause().as_secs_f64(),
             measured: task.measured.clone(),
@@ -148,17 +150,6 @@ impl SensorRecorder {
         let all = gpu_sources.chain(container.map(RowSource::Container));
         self.append_rows(&format_rows(all.map(row)));
         live
-    }
-
-    fn add_container_reading(&mut self, live: &mut LiveSample, reading: Option<ContainerReading>) {
-        let Some(reading) = reading else { return };
-        live.memory = reading.memory;
-        let now = reading.cpu_s.map(|cpu| (Instant::now(), cpu));
-        if let (Some((then, before)), Some((time, cpu))) = (self.previous_cpu_time, now) {
-            let seconds = time.duration_since(then).as_secs_f64();
-            live.cpus = (seconds > 0.0 && cpu >= before).then(|| (cpu - before) / seconds);
-        }
-        self.previous_cpu_time = now;
     }
 
     /// Makes the rows visible to other machines that share the file's directory.

@@ -1,5 +1,5 @@
-//! New lines of a journal that another machine writes. The file is reopened for each poll, since a network
-//! file system shows another host's writes when a file is opened.
+//! New lines of a journal or a table that another process or machine writes. The file is reopened for each poll, since
+//! a network file system shows another host's writes when a file is opened.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 /// Bytes that are read in one poll.
 pub const MAX_POLL_BYTES: u64 = 4 << 20;
 
-/// A journal that grows.
-pub struct IncomingJournal {
+/// A file to which lines are appended.
+pub struct IncomingFile {
     path: PathBuf,
     /// How much was read.
     position: u64,
@@ -19,8 +19,8 @@ pub struct IncomingJournal {
     incomplete_line: Vec<u8>,
 }
 
-impl IncomingJournal {
-    /// Reads the journal at a path from a position in bytes.
+impl IncomingFile {
+    /// Reads the file at a path from a position in bytes.
     pub fn open_at(path: PathBuf, position: u64) -> Self {
         Self {
             path,
@@ -29,8 +29,17 @@ impl IncomingJournal {
         }
     }
 
-    /// Returns the whole lines since the last call; those that cannot be parsed are skipped.
+    /// Returns the events since the last call: a line each. Those that cannot be parsed are skipped.
     pub fn poll<T: DeserializeOwned>(&mut self) -> Vec<T> {
+        let lines = self.poll_lines();
+        let lines = lines.split(|byte| *byte == b'\n');
+        lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect()
+    }
+
+    /// Returns the whole lines since the last call.
+    pub fn poll_lines(&mut self) -> Vec<u8> {
         let Ok(mut file) = File::open(&self.path) else {
             return Vec::new();
         };
@@ -44,13 +53,7 @@ impl IncomingJournal {
             .unwrap_or(0);
         self.position += count as u64;
         self.incomplete_line.extend(bytes);
-        let Some(end) = self.incomplete_line.iter().rposition(|byte| *byte == b'\n') else {
-            return Vec::new();
-        };
-        let whole: Vec<u8> = self.incomplete_line.drain(..=end).collect();
-        let lines = whole.split(|byte| *byte == b'\n');
-        lines
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect()
+        let end = self.incomplete_line.iter().rposition(|byte| *byte == b'\n');
+        end.map_or_else(Vec::new, |end| self.incomplete_line.drain(..=end).collect())
     }
 }

@@ -1,11 +1,12 @@
-//! Reads the files that a job writes into the shared directory: the run's journal, and the output of the
-//! current step. Files are reopened for each poll, since a network file system shows another host's writes
+//! Reads the files that another process, such as a job, writes into the directory of a run: its journal, the output of
+//! the current step, and the samples of its telemetry. Files are reopened for each poll, since a network file system shows another host's writes
 //! when a file is opened.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use super::incoming_journal::{IncomingJournal, MAX_POLL_BYTES};
+use super::incoming_file::{IncomingFile, MAX_POLL_BYTES};
+use super::samples::SampleReader;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
 use retrial_run::tail::OutputTail;
@@ -16,11 +17,12 @@ use retrial_store::open::open_beneath;
 /// Bytes that are read to show the latest lines.
 const MAX_TAIL_BYTES: u64 = 4096;
 
-/// The events of a job, as they come.
-pub struct JobEvents {
+/// The events of a run that another process writes, as they come.
+pub struct RunEvents {
     run: RunDirectory,
-    journal: IncomingJournal,
+    journal: IncomingFile,
     step: Option<StepOutput>,
+    samples: SampleReader,
     all_output: bool,
 }
 
@@ -34,18 +36,19 @@ struct StepOutput {
     splitter: LineSplitter,
 }
 
-impl JobEvents {
+impl RunEvents {
     /// Reads the events of a run from a position in its journal; every line of output with `all_output`.
     pub fn open_at(run: &RunDirectory, position: u64, all_output: bool) -> Self {
         Self {
             run: run.clone(),
-            journal: IncomingJournal::open_at(run.journal_path(), position),
+            journal: IncomingFile::open_at(run.journal_path(), position),
             step: None,
+            samples: SampleReader::open(run),
             all_output,
         }
     }
 
-    /// Returns the events since the last call, with the output of the step under way.
+    /// Returns the events since the last call, with the output and the latest sample of the step under way.
     pub fn poll(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         for event in self.journal.poll::<Event>() {
@@ -62,6 +65,12 @@ impl JobEvents {
             events.push(event);
         }
         self.poll_output(&mut events, false);
+        if let (Some(live), Some(step)) = (self.samples.poll(), &self.step) {
+            events.push(Event {
+                what: EventKind::Telemetry { live },
+                ..step.event.with_current_time()
+            });
+        }
         events
     }
 
@@ -154,7 +163,7 @@ mod tests {
             .unwrap();
         let mut journal = File::create(run.journal_path()).unwrap();
         journal.write_all(b"earlier\n").unwrap();
-        let mut events = JobEvents::open_at(&run, 8, true);
+        let mut events = RunEvents::open_at(&run, 8, true);
         assert_eq!(events.poll(), []);
         let started = event(
             4,
