@@ -45,8 +45,10 @@ pub fn describe_other_packages(
             )
         };
         let python = databases.filter(is_python);
-        let versions = python.filter_map(|database| database.packages.get(name));
-        let all = versions.flat_map(|versions| versions.split(", "));
+        let packages = python.flat_map(|database| &database.packages);
+        let wanted = normalize_name(name);
+        let named = packages.filter(|(own, _)| normalize_name(own) == wanted);
+        let all = named.flat_map(|(_, versions)| versions.split(", "));
         all.collect::<BTreeSet<&str>>()
     };
     let differing = published.iter().filter_map(|(name, version)| {
@@ -57,6 +59,12 @@ pub fn describe_other_packages(
         is_other.then(|| format!("{name} {own} is installed, the published run had {version}"))
     });
     differing.collect()
+}
+
+/// Returns the name by which Python's tools compare packages: `Flash_Attn` is `flash-attn` (PEP 503).
+fn normalize_name(name: &str) -> String {
+    let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
+    join(parts, "-").to_ascii_lowercase()
 }
 
 /// Returns whether a version is the published one, or a part of it: 2.9.0+rocm7.0 is 2.9.0, 2.9.0 is 2.9.
@@ -113,6 +121,38 @@ mod tests {
             facts,
             expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
         );
+    }
+
+    #[test]
+    fn packages_of_another_version_than_the_published_are_described() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDirectory::from_path(folder.path().to_owned());
+        let output = "@python /a\ntorch-2.9.0+rocm7.0.dist-info\nflash_attn-2.8.3.dist-info\nPyYAML-6.0.dist-info\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\n@end";
+        store_packages(&run, &parse_listing(output)).unwrap();
+        let describe = |published: &[(&str, &str)]| {
+            let published = published.iter().copied();
+            let owned = published.map(|(name, version)| (name.to_owned(), version.to_owned()));
+            describe_other_packages(&run, &owned.collect())
+        };
+        let same = [
+            ("torch", "2.9.0"),
+            ("Torch", "2.9"),
+            ("numpy", "1.26"),
+            ("pyyaml", "6.0"),
+        ];
+        assert_eq!(describe(&same), [""; 0]);
+        let other = [
+            ("torch", "2.9.1"),
+            ("flash-attn", "2.8.0"),
+            ("numpy", "1.2"),
+            ("absent", "1"),
+        ];
+        let expected = [
+            "flash-attn 2.8.3 is installed, the published run had 2.8.0",
+            "numpy 1.26, 2.0 is installed, the published run had 1.2",
+            "torch 2.9.0+rocm7.0 is installed, the published run had 2.9.1",
+        ];
+        assert_eq!(describe(&other), expected);
     }
 
     #[test]
