@@ -64,11 +64,16 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
     }
 }
 
+/// Returns the telemetry of the trials that have figures. One that failed may have ended before it used a GPU.
+fn measured_telemetry(evidence: &Evidence) -> impl Iterator<Item = &TelemetrySummary> {
+    let trials = evidence.trials.iter();
+    let measured = trials.filter(|trial| !trial.figures.is_empty());
+    measured.filter_map(|trial| trial.telemetry.as_ref())
+}
+
 /// Returns the GPUs, if all of them were idle in every trial that was watched.
 fn gpus_idle_in_all_trials(evidence: &Evidence) -> Option<&IdleGpus> {
-    let trials = evidence.trials.iter();
-    let summaries = trials.filter_map(|trial| trial.telemetry.as_ref());
-    let watched = summaries.filter(|summary| summary.gpus > 0);
+    let watched = measured_telemetry(evidence).filter(|summary| summary.gpus > 0);
     let idle_per_trial = watched.map(|summary| {
         let idle = summary.idle.as_ref()?;
         let is_everywhere = summary.unwatched_machines.is_empty();
@@ -80,10 +85,7 @@ fn gpus_idle_in_all_trials(evidence: &Evidence) -> Option<&IdleGpus> {
 
 /// Returns the qualifier of a result whose GPUs were idle in any trial.
 pub(crate) fn qualifier_of_idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
-    let idle = evidence
-        .trials
-        .iter()
-        .filter_map(|trial| trial.telemetry.as_ref()?.idle.as_ref());
+    let idle = measured_telemetry(evidence).filter_map(|summary| summary.idle.as_ref());
     let worst = idle.max_by_key(|idle| idle.gpus.len())?;
     let reason = format!(
         "{} {}: {}",

@@ -77,6 +77,15 @@ fn some_idle_gpus_are_a_qualifier(
 }
 
 #[test]
+fn a_trial_that_failed_does_not_show_idle_gpus() {
+    let mut evidence = with_telemetry(100.0, &[watched(8)]);
+    evidence.trials[0].figures.clear();
+    let verdict = judge(&context(), &[evidence]);
+    let has_idle = |one: &Qualifier| one.kind == QualifierKind::IdleGpus;
+    assert!(!verdict.qualifiers.iter().any(has_idle), "{verdict:?}");
+}
+
+#[test]
 fn idle_gpus_of_one_machine_are_not_all() {
     let mut summary = watched(8).unwrap();
     summary.gpus = 16;
