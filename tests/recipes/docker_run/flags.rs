@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use retrial_recipe::Diagnostics;
-use retrial_recipe::docker_run::{DOCKER_RUN_FLAGS, EmptyEnvironment, FlagTreatment};
+use retrial_recipe::docker_run::{EmptyEnvironment, FlagTreatment, docker_run_flags};
 
 use super::{Shell, made, recipe_from_block, script};
 
@@ -19,8 +19,8 @@ fn messages(problems: &Diagnostics) -> String {
 
 #[test]
 fn every_flag_has_a_key_or_a_note_or_is_refused() {
-    for flag in DOCKER_RUN_FLAGS {
-        let value = if flag.takes_value { "=1" } else { "" };
+    for flag in docker_run_flags() {
+        let value = if flag.takes_value() { "=1" } else { "" };
         let reading = recipe_from_block(
             "x",
             &format!("docker run --{}{value} debian:12 true", flag.name),

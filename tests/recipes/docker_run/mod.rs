@@ -14,7 +14,7 @@ use retrial_plan as plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::options::PlanOptions;
 use retrial_recipe::docker_run::{
-    DOCKER_RUN_FLAGS, DockerFlag, DockerRunRecipe, FlagTreatment, MeasuredFigures, ShellEnvironment,
+    DockerRunRecipe, FlagTreatment, LineFlag, MeasuredFigures, ShellEnvironment, docker_run_flags,
 };
 use retrial_recipe::{
     Diagnostics, NoTemplates, ParamSetting, RecipeFileKind, Source, check_source, resolve_recipe,
@@ -69,7 +69,7 @@ fn split_commands(text: &str) -> Vec<Vec<String>> {
 
 /// The words after `docker run`, as Docker reads them.
 struct Line {
-    flags: Vec<(&'static DockerFlag, String)>,
+    flags: Vec<(LineFlag, String)>,
     image: String,
     command: Vec<String>,
 }
@@ -77,12 +77,9 @@ struct Line {
 fn parse_line(words: &[String]) -> Line {
     let find = |name: &str| {
         let name = if name == "net" { "network" } else { name };
-        DOCKER_RUN_FLAGS
-            .iter()
-            .find(|flag| flag.name == name)
-            .unwrap()
+        docker_run_flags().find(|flag| flag.name == name).unwrap()
     };
-    let mut flags: Vec<(&'static DockerFlag, String)> = Vec::new();
+    let mut flags: Vec<(LineFlag, String)> = Vec::new();
     let mut rest = words.iter();
     let image = loop {
         let word = rest.next().unwrap();
@@ -91,16 +88,15 @@ fn parse_line(words: &[String]) -> Line {
                 .split_once('=')
                 .map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
             let flag = find(name);
-            let value = value.or_else(|| flag.takes_value.then(|| rest.next().unwrap().clone()));
+            let value = value.or_else(|| flag.takes_value().then(|| rest.next().unwrap().clone()));
             flags.push((flag, value.unwrap_or("true".to_owned())));
         } else if let Some(letters) = word.strip_prefix('-') {
             for (at, letter) in letters.char_indices() {
-                let flag = DOCKER_RUN_FLAGS
-                    .iter()
+                let flag = docker_run_flags()
                     .find(|flag| flag.short == Some(letter))
                     .unwrap();
                 let attached = letters[at + 1..].trim_start_matches('=');
-                if flag.takes_value {
+                if flag.takes_value() {
                     let value = if attached.is_empty() {
                         rest.next().unwrap()
                     } else {

@@ -30,33 +30,12 @@ pub(super) fn collect_parts<'a>(
             help,
         );
     }
-    if count > 1 {
-        let help = "a recipe has one container: give one of them";
-        let places: Vec<Span> = commands
-            .iter()
-            .filter(is_run)
-            .skip(1)
-            .map(|command| command.span.clone())
-            .collect();
-        for place in places {
-            shell.problems.error(
-                "guide",
-                format!("{count} `docker run` commands in it"),
-                &place,
-                help,
-            );
-        }
-    }
     let mut parts = RecipeParts::new(shell, place.clone());
-    let mut translator = Translator::default();
-    let is_exec = |command: &GuideCommand| matches!(command.kind, CommandKind::Exec(_));
-    translator.is_followed = commands.iter().any(is_exec);
+    let mut translator = Translator::new(&commands);
     for command in &commands {
         translator.add(&mut parts, command);
     }
-    if let Some(line) = &translator.line {
-        translator.finish(&mut parts, line);
-    }
+    translator.finish(&mut parts);
     if parts.shell.problems.has_errors() {
         return Err(parts.shell.problems);
     }

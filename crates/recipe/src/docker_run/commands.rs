@@ -1,9 +1,11 @@
 //! The commands of a block, by what they are for a recipe.
 
+use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
 use super::foreign;
-use super::line::{ContainerLine, parse_line};
+use super::line::{ContainerLine, LineReader, parse_line};
+use super::shell::Shell;
 use super::values::Word;
-use crate::{Diagnostics, Span};
+use crate::Span;
 
 /// A command of a block.
 #[derive(Debug, Clone)]
@@ -18,6 +20,10 @@ pub(super) struct GuideCommand {
     pub is_background: bool,
     /// Redirections of its output.
     pub redirects: Vec<String>,
+    /// The file that its output goes to, and whether it is appended.
+    pub output: Option<(String, bool)>,
+    /// The variables that are assigned before it.
+    pub assigned: Vec<String>,
     pub input: CommandInput,
 }
 
@@ -45,8 +51,10 @@ pub(super) enum CommandKind {
     Build(Vec<Word>),
     /// Goes into a container that runs.
     Attach,
-    /// Stops, removes or shows a container, which Retrial does itself.
-    Manage,
+    /// Is dropped, for this reason.
+    Manage(&'static str),
+    /// Copies files out of the container, or into it.
+    Copy { is_out: bool },
     /// Is typed in the container's shell.
     Typed,
     /// Is run on the host.
@@ -64,6 +72,8 @@ impl GuideCommand {
             span: span.clone(),
             is_background: false,
             redirects: Vec::new(),
+            output: None,
+            assigned: Vec::new(),
             input: CommandInput::Nothing,
         }
     }
@@ -119,78 +129,141 @@ pub(super) fn is_tool(name: &str) -> bool {
     engines.contains(&name) || foreign::is_foreign(name)
 }
 
-/// Returns what a command is; what no recipe can be made of is refused by its name.
-pub(super) fn read_kind(
-    words: &[Word],
-    command: &GuideCommand,
-    problems: &mut Diagnostics,
-) -> CommandKind {
-    let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
-    let Some((name, rest)) = texts.split_first() else {
-        return CommandKind::Other;
-    };
-    if foreign::is_foreign(name) {
-        return match foreign::to_docker_words(words, &command.span, problems) {
-            Some(words) => read_run(&words, command, problems),
-            None => CommandKind::Refused,
+/// Commands of docker that Retrial executes itself, or that only show something, with the reason why each is dropped.
+const MANAGED: [(&[&str], &str); 5] = [
+    (
+        &["stop", "rm", "kill", "restart", "pause", "unpause", "prune"],
+        "Retrial stops and removes its container",
+    ),
+    (&["start"], "Retrial starts its container"),
+    (
+        &["logs", "attach"],
+        "Retrial follows the output, and keeps it",
+    ),
+    (&["wait"], "Retrial waits for the end of each command"),
+    (
+        &[
+            "ps", "inspect", "port", "top", "stats", "images", "info", "version", "ls", "login",
+            "logout", "search", "history", "diff", "events",
+        ],
+        "it changes nothing in a container",
+    ),
+];
+
+impl Shell<'_> {
+    /// Returns what a command is; what no recipe can be made of is refused by its name.
+    pub(super) fn read_kind(&mut self, words: &[Word], command: &GuideCommand) -> CommandKind {
+        let Some((name, rest)) = words.split_first() else {
+            return CommandKind::Other;
         };
-    }
-    if !is_tool(name) {
-        return CommandKind::Other;
-    }
-    // `docker container run` is `docker run`.
-    let skipped = match rest.first() {
-        Some(&("container" | "image" | "buildx")) => 2,
-        _ => 1,
-    };
-    let arguments = words.get(skipped + 1..).unwrap_or_default();
-    match texts.get(skipped).copied().unwrap_or_default() {
-        "run" | "create" if *name == "nvidia-docker" => {
-            let runtime = command_word("--runtime=nvidia", command);
-            let all: Vec<Word> = std::iter::once(runtime)
-                .chain(arguments.iter().cloned())
-                .collect();
-            read_run(&all, command, problems)
+        if foreign::is_foreign(&name.text) {
+            return self.read_foreign_kind(words, command);
         }
-        "run" | "create" => read_run(arguments, command, problems),
-        "exec" => match parse_line(arguments, &command.span, problems) {
-            Some(line) => CommandKind::Exec(line),
-            None => CommandKind::Refused,
-        },
-        "start"
-            if arguments
-                .iter()
-                .any(|word| matches!(&*word.text, "-ai" | "-ia" | "-i" | "-a")) =>
-        {
-            CommandKind::Attach
+        if !is_tool(&name.text) {
+            return CommandKind::Other;
         }
-        "attach" => CommandKind::Attach,
-        "pull" => arguments
+        let mut client = LineReader::new(&DOCKER_CLIENT, rest, &mut self.problems);
+        client.read_flags();
+        let (flags, rest) = (client.flags, client.rest.as_slice());
+        for option in flags {
+            self.note(format!(
+                "docker --{}: dropped, DOCKER_HOST or DOCKER_CONTEXT chooses the engine",
+                option.flag.name
+            ));
+        }
+        // `docker container run` is `docker run`.
+        let group = rest.first().map(|word| &*word.text);
+        let is_group = matches!(group, Some("container" | "image" | "buildx" | "system"));
+        let rest = &rest[usize::from(is_group)..];
+        let Some((verb, arguments)) = rest.split_first() else {
+            return CommandKind::Other;
+        };
+        let managed = MANAGED
+            .iter()
+            .find(|(verbs, _)| verbs.contains(&&*verb.text));
+        match &*verb.text {
+            "run" | "create" => self.read_run(&name.text, arguments, command),
+            "exec" => {
+                let line = parse_line(&DOCKER_EXEC, arguments, &command.span, &mut self.problems);
+                line.map_or(CommandKind::Refused, CommandKind::Exec)
+            }
+            "start" if attaches(arguments) => CommandKind::Attach,
+            "pull" => arguments
+                .last()
+                .cloned()
+                .map_or(CommandKind::Other, CommandKind::Pull),
+            "build" => CommandKind::Build(arguments.to_vec()),
+            "cp" => CommandKind::Copy {
+                is_out: arguments.iter().rev().nth(1).is_some_and(is_in_container),
+            },
+            "compose" | "stack" => {
+                let name = format!("{} {}", name.text, verb.text);
+                let what = "starts containers from a file";
+                foreign::refuse(&name, what, &command.span, &mut self.problems);
+                CommandKind::Refused
+            }
+            _ => managed.map_or(CommandKind::Other, |(_, reason)| {
+                CommandKind::Manage(reason)
+            }),
+        }
+    }
+
+    fn read_run(&mut self, name: &str, words: &[Word], command: &GuideCommand) -> CommandKind {
+        let runtime = Word::new("--runtime=nvidia", &command.span);
+        let wrapper = (name == "nvidia-docker").then_some(runtime);
+        let all: Vec<Word> = wrapper.into_iter().chain(words.iter().cloned()).collect();
+        let program = if name == "podman" { &PODMAN } else { &DOCKER };
+        let line = parse_line(program, &all, &command.span, &mut self.problems);
+        line.map_or(CommandKind::Refused, CommandKind::Run)
+    }
+
+    fn read_foreign_kind(&mut self, words: &[Word], command: &GuideCommand) -> CommandKind {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        let file = match texts[..] {
+            ["apptainer" | "singularity", "pull" | "build", .., file, _]
+                if !file.starts_with('-') =>
+            {
+                Some(file)
+            }
+            ["enroot", "import", "-o" | "--output", file, _] => Some(file),
+            ["apptainer" | "singularity", "pull", ..] | ["enroot", "import", ..] => Some(""),
+            _ => None,
+        };
+        let image = words
             .last()
-            .cloned()
-            .map_or(CommandKind::Other, CommandKind::Pull),
-        "build" => CommandKind::Build(arguments.to_vec()),
-        "start" | "stop" | "rm" | "kill" | "logs" | "wait" | "ps" | "inspect" | "port" => {
-            CommandKind::Manage
+            .filter(|word| word.text.starts_with("docker://"));
+        if let (Some(file), Some(image)) = (file, image) {
+            let reference = image.text.trim_start_matches("docker://");
+            let file = if file.is_empty() {
+                foreign::default_file(texts[0], reference)
+            } else {
+                file.trim_start_matches("./").to_owned()
+            };
+            self.job.image_files.insert(file, image.text.clone());
+            return CommandKind::Pull(image.with_text(reference.replace('#', "/")));
         }
-        "compose" | "stack" => {
-            foreign::refuse(
-                &format!("{name} {}", texts[skipped]),
-                &command.span,
-                problems,
-            );
-            CommandKind::Refused
-        }
-        _ => CommandKind::Other,
+        let inherited = self.inherited_variables(&command.span);
+        let line = foreign::read_foreign(
+            words,
+            inherited,
+            &self.job,
+            &command.span,
+            &mut self.problems,
+        );
+        line.map_or(CommandKind::Refused, CommandKind::Run)
     }
 }
 
-fn read_run(words: &[Word], command: &GuideCommand, problems: &mut Diagnostics) -> CommandKind {
-    parse_line(words, &command.span, problems).map_or(CommandKind::Refused, CommandKind::Run)
+/// Whether the arguments of `docker start` connect it to the terminal.
+fn attaches(arguments: &[Word]) -> bool {
+    let attaches = |word: &Word| matches!(&*word.text, "-ai" | "-ia" | "-i" | "-a" | "--attach");
+    arguments.iter().any(attaches)
 }
 
-fn command_word(text: &str, command: &GuideCommand) -> Word {
-    Word::new(text, &command.span)
+/// Whether a path of `docker cp` is one of a container.
+fn is_in_container(path: &Word) -> bool {
+    let (container, _) = path.text.split_once(':').unwrap_or_default();
+    !container.is_empty() && !container.contains('/')
 }
 
 /// Whether a typed command has an effect on the commands behind it.

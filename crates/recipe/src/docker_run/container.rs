@@ -2,7 +2,7 @@
 
 use retrial_document::{ByteUnits, Node, measures};
 
-use super::flags::FlagTreatment;
+use super::flags::{FlagArity, FlagTreatment};
 use super::line::{ContainerLine, FlagValue};
 use super::mounts;
 use super::nodes::{map_node, plain_node, text_node};
@@ -16,14 +16,10 @@ use crate::formats::VARIABLE;
 pub(super) fn translate_flags(parts: &mut RecipeParts<'_>, line: &ContainerLine, directory: &str) {
     for option in &line.flags {
         let FlagValue { flag, value } = option;
-        let shown = if flag.takes_value {
-            format!("--{} {}", flag.name, parts.written(value))
-        } else {
-            format!("--{}", flag.name)
-        };
+        let shown = show_flag(parts, option);
         match flag.treatment {
             FlagTreatment::Dropped(reason) => parts.note(format!("{shown}: dropped, {reason}")),
-            FlagTreatment::Refused => {
+            FlagTreatment::Refused | FlagTreatment::Translated(_) => {
                 let help = "remove it from the command line if the figure does not depend on it";
                 parts.refuse(
                     format!("{shown}: a recipe cannot express this yet"),
@@ -46,6 +42,20 @@ pub(super) fn translate_flags(parts: &mut RecipeParts<'_>, line: &ContainerLine,
     }
 }
 
+/// Returns a flag as the guide writes it; flags of another program than Docker's with its name.
+pub(super) fn show_flag(parts: &RecipeParts<'_>, option: &FlagValue) -> String {
+    let FlagValue { flag, value } = option;
+    let program = match flag.program {
+        "srun" | "apptainer" => format!("{} ", flag.program),
+        _ => String::new(),
+    };
+    if flag.arity == FlagArity::Switch || value.text.is_empty() {
+        format!("{program}--{}", flag.name)
+    } else {
+        format!("{program}--{} {}", flag.name, parts.written(value))
+    }
+}
+
 /// Sets the key of a flag.
 fn set_flag_value(
     parts: &mut RecipeParts<'_>,
@@ -64,7 +74,20 @@ fn set_flag_value(
                 parts.set_map_entry("env", &name, value);
             }
         }
-        "env-file" => return read_env_file(parts, word),
+        "env-file" => {
+            for (name, value) in read_env_file(parts, word)? {
+                parts.set_map_entry("env", &name, value);
+            }
+        }
+        "platform" if matches!(&*literal, "linux/amd64" | "linux/x86_64") => {
+            parts.note(format!(
+                "--platform {literal}: dropped, the engine takes the image for its own machine"
+            ));
+        }
+        // Podman's own word for the groups of the user, whom root does not need.
+        "group-add" if literal == "keep-groups" => {
+            parts.note("--group-add keep-groups: dropped, root in Docker's containers opens the devices without these groups");
+        }
         "ulimit" => return translate_ulimit(parts, word),
         "sysctl" => {
             let taken = parts.take("--sysctl", word);
@@ -75,7 +98,7 @@ fn set_flag_value(
         // Docker's own default.
         "memory" if literal == "0" => {}
         "memory-swap" if matches!(&*literal, "0" | "-1") => {}
-        "memory-swap" => return Err(FlagValueError::NoKey),
+        "link" | "platform" | "memory-swap" => return Err(FlagValueError::NoKey),
         "shm-size" | "memory"
             if !literal.contains("${{")
                 && measures::parse_size(&literal, ByteUnits::Docker).is_none() =>
@@ -109,6 +132,9 @@ fn copy_flag_value(
     };
     if matches!(name, "device" | "tmpfs" | "workdir") && taken.split(':').any(has_parent) {
         return Err(FlagValueError::ParentPath);
+    }
+    if name == "device" && taken.contains(['*', '?']) {
+        return Err(FlagValueError::DevicePattern);
     }
     let value = match name {
         // Docker takes both cases, and the older separator.
@@ -151,34 +177,51 @@ pub(super) fn parse_variable(
     Ok(taken.map(|value| (name.to_owned(), text_node(value))))
 }
 
-/// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.
-fn read_env_file(parts: &mut RecipeParts<'_>, word: &Word) -> Result<(), FlagValueError> {
-    let path = parts.literal(word);
-    let text = parts
+/// Returns the variables of a file in Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment. One
+/// that is not here is asked for.
+pub(super) fn read_env_file(
+    parts: &mut RecipeParts<'_>,
+    word: &Word,
+) -> Result<Vec<(String, Node)>, FlagValueError> {
+    let mut variables = Vec::new();
+    let Some(taken) = parts.take("--env-file", word) else {
+        return Ok(variables);
+    };
+    let path = parts.shell.values.literal(&taken);
+    let shown = parts.written(word);
+    let of_block = parts
         .shell
-        .values
-        .environment
-        .read_file(&path)
-        .map_err(|error| {
+        .files
+        .get(path.trim_start_matches("./"))
+        .cloned();
+    let is_of_block = of_block.is_some();
+    let text = match of_block.map_or_else(|| parts.shell.values.environment.read_file(&path), Ok) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            parts.ask(MissingPlace::Container, format!(
+                "env: the variables of the file `{shown}` (--env-file), which is not here: give it next to the guide, or write them, and remove this line"
+            ));
+            return Ok(variables);
+        }
+        Err(error) => {
             let reason = error.to_string();
-            FlagValueError::EnvFile { reason }
-        })?;
+            return Err(FlagValueError::EnvFile { reason });
+        }
+    };
     parts.note(format!(
-        "--env-file {path}: its variables are in the recipe"
+        "--env-file {shown}: its variables are in the recipe"
     ));
     for line in text.lines().map(str::trim_start) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        if line.contains("${{") {
+        if line.contains("${{") && !is_of_block {
             let reason = "`${{` would be read as an expression".to_owned();
             return Err(FlagValueError::EnvFile { reason });
         }
-        if let Some((name, value)) = parse_variable(parts, &word.with_text(line))? {
-            parts.set_map_entry("env", &name, value);
-        }
+        variables.extend(parse_variable(parts, &word.with_text(line))?);
     }
-    Ok(())
+    Ok(variables)
 }
 
 fn translate_ulimit(parts: &mut RecipeParts<'_>, word: &Word) -> Result<(), FlagValueError> {

@@ -4,9 +4,14 @@ use brush_parser::Parser;
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
 use super::block::{PLACEHOLDER_START, parser_options};
-use super::commands::{CommandInput, CommandKind, GuideCommand, read_kind};
-use super::shell::{Shell, WRAPPERS, show, show_text};
+use super::commands::{CommandInput, CommandKind, GuideCommand, is_tool};
+use super::line::{ContainerLine, FlagValue, LineReader};
+use super::programs::SRUN;
+use super::secret::is_secret;
+use super::shell::{Shell, show, show_text};
 use super::values::Word;
+use super::wrappers::find_wrappers;
+use crate::Span;
 
 /// The deepest nesting of calls of a block's functions.
 const MAX_CALL_DEPTH: usize = 8;
@@ -14,6 +19,9 @@ const MAX_CALL_DEPTH: usize = 8;
 const SILENT: [&str; 11] = [
     "set", "shopt", ":", "true", "exit", "return", "wait", "trap", "shift", "sleep", "clear",
 ];
+
+/// Variables that a container has of its own.
+const OWN_VARIABLES: [&str; 5] = ["PATH", "HOME", "USER", "SHELL", "LD_LIBRARY_PATH"];
 
 impl Shell<'_> {
     pub(super) fn run_simple(&mut self, simple: &ast::SimpleCommand, is_background: bool) {
@@ -38,7 +46,7 @@ impl Shell<'_> {
         let Some(name) = &simple.word_or_name else {
             return assigned
                 .into_iter()
-                .for_each(|assignment| self.assign(assignment));
+                .for_each(|assignment| drop(self.assign(assignment)));
         };
         let mut words = self.expand(name);
         if let Some(alias) = words.first().and_then(|word| self.aliases.get(&word.text)) {
@@ -48,12 +56,14 @@ impl Shell<'_> {
         for item in suffix {
             match item {
                 Item::AssignmentWord(assignment, _) if is_declaration(&words) => {
-                    self.assign(assignment);
+                    let name = self.assign(assignment);
+                    let is_export = words[0].text == "export";
+                    self.exported.extend(name.filter(|_| is_export));
                 }
                 Item::Word(word) | Item::AssignmentWord(_, word) => words.extend(self.expand(word)),
                 Item::IoRedirect(redirect) => self.redirect(redirect, &mut command),
                 Item::ProcessSubstitution(..) => {
-                    let message = format!("`{item}` needs a shell");
+                    let message = format!("`{}` needs a shell", show(item));
                     let text = self.values.defer(
                         &item.to_string(),
                         message,
@@ -64,27 +74,38 @@ impl Shell<'_> {
                 }
             }
         }
-        let words = self.unwrap(words);
+        let outer = (self.variables.clone(), self.exported.clone());
+        for assignment in assigned {
+            command.assigned.extend(self.assign(assignment));
+        }
+        let words = self.unwrap(words, &mut command);
+        self.exported.extend(command.assigned.iter().cloned());
+        let is_assigned = !command.assigned.is_empty();
         self.execute(&words, command);
+        if is_assigned {
+            (self.variables, self.exported) = outer;
+        }
     }
 
     /// Drops the programs that only start another one.
-    fn unwrap(&mut self, mut words: Vec<Word>) -> Vec<Word> {
-        while let Some(first) = words.first().filter(|word| WRAPPERS.contains(&&*word.text)) {
-            let is_env = first.text == "env";
-            words.remove(0);
-            while let Some(option) = words
-                .first()
-                .filter(|word| word.text.starts_with('-') || is_env && word.text.contains('='))
-            {
-                if let Some((name, value)) = option.text.split_once('=').filter(|_| is_env) {
-                    let word = option.with_text(value);
-                    self.variables.insert(name.to_owned(), vec![word]);
-                }
-                words.remove(0);
+    fn unwrap(&mut self, mut words: Vec<Word>, command: &mut GuideCommand) -> Vec<Word> {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        let wrappers = find_wrappers(&texts);
+        if texts.get(wrappers.count).is_some_and(|word| is_tool(word)) {
+            for (range, reason) in wrappers.notes {
+                let shown = show_text(&self.values.written(&texts[range].join(" ")));
+                self.note(format!("`{shown}`: dropped, {reason}"));
             }
         }
-        words
+        for at in wrappers.assignments {
+            let word = &words[at];
+            if let Some((name, value)) = word.text.split_once('=') {
+                self.variables
+                    .insert(name.to_owned(), vec![word.with_text(value)]);
+                command.assigned.push(name.to_owned());
+            }
+        }
+        words.split_off(wrappers.count)
     }
 
     /// Executes a command: those with an effect on the shell have it, all others are kept.
@@ -93,7 +114,11 @@ impl Shell<'_> {
             return;
         };
         match &*first {
-            "export" | "declare" | "typeset" | "readonly" | "local" => return,
+            "export" => {
+                let names = words[1..].iter().filter(|word| !word.text.starts_with('-'));
+                return self.exported.extend(names.map(|word| word.text.clone()));
+            }
+            "declare" | "typeset" | "readonly" | "local" => return,
             "cd" | "pushd" => return self.change_directory(words.get(1)),
             "unset" => {
                 for word in &words[1..] {
@@ -102,6 +127,7 @@ impl Shell<'_> {
                 return;
             }
             "alias" => return words[1..].iter().for_each(|word| self.define_alias(word)),
+            "salloc" => return self.allocate(&words[1..], command),
             silent if SILENT.contains(&silent) => return,
             _ => {}
         }
@@ -109,7 +135,11 @@ impl Shell<'_> {
             return self.call(&body, &words[1..], &command);
         }
         command.directory.clone_from(&self.directory);
-        command.kind = read_kind(words, &command, &mut self.problems);
+        command.kind = self.read_kind(words, &command);
+        if let CommandKind::Run(line) | CommandKind::Exec(line) = &mut command.kind {
+            self.settle_variables(line, &command.assigned);
+        }
+        self.remember_file(words, &command);
         self.is_typing = command.opens_shell();
         let is_refused = command.input != CommandInput::Nothing
             && command.is_in_container()
@@ -128,6 +158,85 @@ impl Shell<'_> {
             }
         }
         self.commands.push(command);
+    }
+
+    /// Executes what `salloc` starts, with the job's options.
+    fn allocate(&mut self, words: &[Word], command: GuideCommand) {
+        let mut reader = LineReader::new(&SRUN, words, &mut self.problems);
+        reader.read_flags();
+        let rest = reader.rest.as_slice();
+        let flags = reader.flags;
+        self.job.flags.extend(flags);
+        self.execute(rest, command);
+    }
+
+    /// Gives `--env NAME` the value that the block assigns.
+    fn settle_variables(&mut self, line: &mut ContainerLine, assigned: &[String]) {
+        let is_docker = |flag: &FlagValue| !matches!(flag.flag.program, "srun" | "apptainer");
+        for name in assigned.iter().filter(|_| line.flags.iter().all(is_docker)) {
+            let is_passed = |word: &Word| word.text.split('=').next() == Some(name);
+            if !line.all_values("env").any(is_passed) {
+                self.note(format!(
+                    "`{name}=…` before the command: dropped, docker passes a variable only with `--env {name}`"
+                ));
+            }
+        }
+        for option in &mut line.flags {
+            let name = option.value.text.clone();
+            let is_name = option.flag.name == "env" && !name.contains(['=', '$']);
+            if !is_name || is_secret(&name) || !self.variables.contains_key(&name) {
+                continue;
+            }
+            if !self.exported.contains(&name) {
+                self.note(format!(
+                    "--env {name}: the guide assigns {name} without `export`, and docker passes nothing then; its value is in the recipe"
+                ));
+            }
+            let value = self.variable(&name, &format!("${name}"), None);
+            option.value = option.value.with_text(format!("{name}={value}"));
+        }
+    }
+
+    /// Returns the variables that Slurm and Apptainer pass on: those that the block exports and does not use itself.
+    pub(super) fn inherited_variables(&mut self, span: &Span) -> Vec<Word> {
+        let names: Vec<String> = self.exported.difference(&self.used).cloned().collect();
+        let mut words = Vec::new();
+        for name in names
+            .iter()
+            .filter(|name| !OWN_VARIABLES.contains(&&***name))
+        {
+            let prefixes = ["APPTAINERENV_", "SINGULARITYENV_"];
+            let inside = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+            let value = match self.variables.get(name).map(|words| &words[..]) {
+                Some([word]) if !word.text.contains(PLACEHOLDER_START) => word.text.clone(),
+                _ => self.variable(name, &format!("${name}"), None),
+            };
+            words.push(Word::new(
+                format!("{}={value}", inside.unwrap_or(name)),
+                span,
+            ));
+        }
+        words
+    }
+
+    /// Keeps the text of a file that the block writes, for `--env-file`.
+    fn remember_file(&mut self, words: &[Word], command: &GuideCommand) {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        let (path, text) = match (&texts[..], &command.input, &command.output) {
+            (["cat"], CommandInput::Script(text), Some((path, _))) => (path.clone(), text.clone()),
+            (["tee", path], CommandInput::Script(text), _) => ((*path).to_owned(), text.clone()),
+            (["echo", texts @ ..], CommandInput::Nothing, Some((path, _))) => {
+                (path.clone(), texts.join(" ") + "\n")
+            }
+            _ => return,
+        };
+        let appends = command.output.as_ref().is_some_and(|(_, appends)| *appends);
+        let file = self.files.entry(path.trim_start_matches("./").to_owned());
+        let file = file.or_default();
+        if !appends {
+            file.clear();
+        }
+        file.push_str(&text);
     }
 
     fn call(&mut self, body: &ast::FunctionBody, arguments: &[Word], command: &GuideCommand) {
@@ -172,9 +281,10 @@ impl Shell<'_> {
         self.aliases.insert(name.to_owned(), words);
     }
 
-    fn assign(&mut self, assignment: &ast::Assignment) {
+    /// Assigns a variable, and returns its name.
+    fn assign(&mut self, assignment: &ast::Assignment) -> Option<String> {
         let ast::AssignmentName::VariableName(name) = &assignment.name else {
-            return;
+            return None;
         };
         let mut words = match &assignment.value {
             ast::AssignmentValue::Scalar(word) => vec![self.expand_assigned(word)],
@@ -193,6 +303,7 @@ impl Shell<'_> {
             };
         }
         self.variables.insert(name.clone(), words);
+        Some(name.clone())
     }
 
     /// Returns the value of an assignment; one with a placeholder stays as it is written.
@@ -204,22 +315,32 @@ impl Shell<'_> {
     }
 
     fn redirect(&mut self, redirect: &ast::IoRedirect, command: &mut GuideCommand) {
-        use ast::IoFileRedirectKind as Kind;
+        use ast::{IoFileRedirectKind as Kind, IoFileRedirectTarget as Target};
         match redirect {
             ast::IoRedirect::File(_, Kind::Read | Kind::ReadAndWrite, _) => {
                 command.input = CommandInput::Other;
             }
-            ast::IoRedirect::HereString(..) => command.input = CommandInput::Other,
+            ast::IoRedirect::HereString(_, word) => {
+                let text = self.expand_joined(word).text;
+                command.input = CommandInput::Script(text + "\n");
+            }
             ast::IoRedirect::HereDocument(_, document) => {
                 let text = &document.doc.value;
-                let is_plain = !document.requires_expansion || !text.contains(['$', '`', '\\']);
-                command.input = if is_plain && !text.contains("${{") {
-                    CommandInput::Script(self.name_placeholders(text))
+                let text = if document.requires_expansion {
+                    self.expand_document(text, &command.span)
                 } else {
-                    CommandInput::Other
+                    self.take_literally(text, &command.span)
                 };
+                command.input = CommandInput::Script(text);
             }
-            _ => command.redirects.push(show(redirect)),
+            ast::IoRedirect::File(descriptor, kind, target) => {
+                if let (None | Some(1), Target::Filename(word)) = (descriptor, target) {
+                    let path = self.expand_joined(word).text;
+                    command.output = Some((path, matches!(kind, Kind::Append)));
+                }
+                command.redirects.push(show(redirect));
+            }
+            ast::IoRedirect::OutputAndError(..) => command.redirects.push(show(redirect)),
         }
     }
 }

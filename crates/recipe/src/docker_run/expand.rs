@@ -6,9 +6,11 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use super::block::{
     PLACEHOLDER_BLANK, PLACEHOLDER_END, PLACEHOLDER_START, parser_options, unmark_placeholders,
 };
+use super::secret::mask_secrets;
 use super::shell::Shell;
 use super::values::Word;
 use crate::Span;
+use crate::formats::VARIABLE;
 
 /// Words that are being made of one.
 pub(super) struct Expansion {
@@ -67,8 +69,18 @@ impl Expansion {
 impl Shell<'_> {
     /// Returns the words that a word becomes.
     pub(super) fn expand(&mut self, word: &ast::Word) -> Vec<Word> {
-        let span = self.word_span(word);
-        self.expand_text(&word.value, &span)
+        let mut expansion = Expansion::new(&self.word_span(word));
+        // Bash expands `A=~/x` in an argument, too.
+        let text = match word.value.split_once("=~") {
+            Some((name, _)) if VARIABLE.mismatch(name).is_none() => {
+                expansion.push(&word.value[..=name.len()]);
+                &word.value[name.len() + 1..]
+            }
+            _ => &*word.value,
+        };
+        self.expand_pieces(text, &mut expansion);
+        expansion.end_word();
+        expansion.words
     }
 
     /// Returns the one word that the value of an assignment becomes.
@@ -80,11 +92,24 @@ impl Shell<'_> {
         Word::new(expansion.open.unwrap_or_default(), &span)
     }
 
-    fn expand_text(&mut self, text: &str, span: &Span) -> Vec<Word> {
+    /// Returns the text of a here-document in which the shell expands variables.
+    pub(super) fn expand_document(&mut self, text: &str, span: &Span) -> String {
+        let Ok(pieces) = word::parse_heredoc(text, &parser_options()) else {
+            return self.refuse(text, span);
+        };
         let mut expansion = Expansion::new(span);
-        self.expand_pieces(text, &mut expansion);
-        expansion.end_word();
-        expansion.words
+        expansion.is_quoted = true;
+        for piece in pieces {
+            self.expand_piece(text, piece, false, &mut expansion);
+        }
+        expansion.open.unwrap_or_default()
+    }
+
+    /// Returns a text that the shell takes as it is, placeholders as params.
+    pub(super) fn take_literally(&mut self, text: &str, span: &Span) -> String {
+        let mut expansion = Expansion::new(span);
+        self.push_literal(text, false, &mut expansion);
+        expansion.open.unwrap_or_default()
     }
 
     pub(super) fn expand_pieces(&mut self, text: &str, expansion: &mut Expansion) {
@@ -125,6 +150,7 @@ impl Shell<'_> {
                 let refused = self.refuse(&text, &expansion.span);
                 expansion.push(&refused);
             }
+            WordPiece::Text(text) if has_pattern(&text) => self.push_pattern(&text, expansion),
             WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => {
                 self.push_literal(&text, is_prose, expansion);
             }
@@ -164,6 +190,28 @@ impl Shell<'_> {
             }
             WordPiece::TildeExpansion(_) => {}
         }
+    }
+
+    /// Adds text with a pattern of files, which the shell takes as it is if no file matches: in practice that of an option
+    /// or an address.
+    fn push_pattern(&mut self, text: &str, expansion: &mut Expansion) {
+        let before = expansion.open.as_deref().unwrap_or_default();
+        let word = format!("{before}{text}");
+        if word.starts_with('-') || word.contains("://") || word.contains('=') {
+            let shown = unmark_placeholders(&word);
+            self.note(format!(
+                "`{shown}`: the pattern is as written; the guide's shell expands it only if files of that name exist"
+            ));
+            return self.push_literal(text, false, expansion);
+        }
+        let shown = mask_secrets(&unmark_placeholders(text));
+        let help =
+            "quote it if the program expands it, or write `bash -c '…'` for files of the container";
+        let message = format!("`{shown}` needs a shell, which expands it to names of files");
+        let refused = self
+            .values
+            .defer(&shown, message, expansion.span.clone(), help);
+        expansion.push(&refused);
     }
 
     /// Adds text that the shell takes as it is, placeholders as params.
@@ -236,6 +284,14 @@ fn is_quoted_prose(piece: &WordPiece) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether the shell expands a text outside of quotes to names of files.
+fn has_pattern(text: &str) -> bool {
+    let is_class = text
+        .split_once('[')
+        .is_some_and(|(_, rest)| rest.find(']').is_some_and(|end| end > 0));
+    text.contains(['*', '?']) || is_class
 }
 
 /// Whether the shell expands braces: `renderD{128,129}`.

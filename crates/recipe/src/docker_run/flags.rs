@@ -1,6 +1,9 @@
-//! The flags of `docker run` (Docker 29), and their treatment in a recipe.
+//! Flags of `docker run` (Docker 29), and their treatment in a recipe. Those of other programs are tables of the same
+//! kind ([`super::programs`]).
 
-/// How the import of `docker run` treats a flag.
+use super::foreign::Meaning;
+
+/// How the import of a command line treats a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlagTreatment {
     /// A key of the recipe expresses it.
@@ -9,189 +12,251 @@ pub enum FlagTreatment {
     Dropped(&'static str),
     /// The flag may have an effect, and no key expresses it: an error.
     Refused,
+    /// A flag of another program, which is translated to flags of `docker run`.
+    Translated(Meaning),
 }
 
-/// A flag of `docker run`.
+/// Whether a flag has a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DockerFlag {
+pub enum FlagArity {
+    /// It has none, or a truth value after `=`.
+    Switch,
+    /// It has one, after `=` or as the next word.
+    Value,
+    /// It may have one, after `=` only.
+    OptionalValue,
+}
+
+/// A flag of a program that starts containers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineFlag {
+    /// The program: `docker run`.
+    pub program: &'static str,
     /// The long name, without dashes: `volume`.
     pub name: &'static str,
     /// The short name, one letter: `v`.
     pub short: Option<char>,
-    /// The flag takes a value; otherwise it is a switch.
-    pub takes_value: bool,
+    /// Whether it has a value.
+    pub arity: FlagArity,
     /// How the import treats the flag.
     pub treatment: FlagTreatment,
 }
 
-const fn value_flag(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
-    DockerFlag {
-        name,
-        short: None,
-        takes_value: true,
-        treatment,
+impl LineFlag {
+    /// Returns whether the flag always has a value.
+    pub fn takes_value(&self) -> bool {
+        self.arity == FlagArity::Value
     }
 }
 
-const fn switch_flag(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
-    DockerFlag {
-        takes_value: false,
-        ..value_flag(name, treatment)
+/// Flags with one treatment, by names that blanks separate, each with its letter: `volume/v`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FlagGroup {
+    pub treatment: FlagTreatment,
+    pub values: &'static str,
+    pub optional_values: &'static str,
+    pub switches: &'static str,
+}
+
+impl FlagGroup {
+    pub(super) const fn of_values(treatment: FlagTreatment, values: &'static str) -> Self {
+        Self {
+            treatment,
+            values,
+            optional_values: "",
+            switches: "",
+        }
+    }
+
+    pub(super) const fn of_switches(treatment: FlagTreatment, switches: &'static str) -> Self {
+        Self {
+            switches,
+            ..Self::of_values(treatment, "")
+        }
+    }
+
+    /// Returns the group with switches, and with flags that may have a value.
+    pub(super) const fn with(self, switches: &'static str, optional_values: &'static str) -> Self {
+        Self {
+            optional_values,
+            switches,
+            ..self
+        }
+    }
+
+    fn flags(&self, program: &'static str) -> impl Iterator<Item = LineFlag> {
+        let Self {
+            treatment,
+            values,
+            optional_values,
+            switches,
+        } = *self;
+        let names = [
+            (FlagArity::Value, values),
+            (FlagArity::OptionalValue, optional_values),
+            (FlagArity::Switch, switches),
+        ];
+        names.into_iter().flat_map(move |(arity, names)| {
+            names.split_whitespace().map(move |name| {
+                let (name, letter) = name.split_once('/').unwrap_or((name, ""));
+                LineFlag {
+                    program,
+                    name,
+                    short: letter.chars().next(),
+                    arity,
+                    treatment,
+                }
+            })
+        })
     }
 }
 
-impl DockerFlag {
-    const fn with_letter(mut self, letter: char) -> Self {
-        self.short = Some(letter);
-        self
+/// A program whose command line has flags, an image, and a command.
+pub(super) struct Program {
+    pub name: &'static str,
+    pub groups: &'static [&'static [FlagGroup]],
+    /// Older names of flags, each with the present name.
+    pub aliases: &'static [(&'static str, &'static str)],
+}
+
+impl Program {
+    pub(super) fn flags(&self) -> impl Iterator<Item = LineFlag> + Clone {
+        let groups = self.groups.iter().copied().flatten();
+        groups.flat_map(|group| group.flags(self.name).collect::<Vec<_>>())
+    }
+
+    /// Finds a flag by its long name, present or older.
+    pub(super) fn find_long(&self, name: &str) -> Option<LineFlag> {
+        let alias = self.aliases.iter().find(|(alias, _)| *alias == name);
+        let name = alias.map_or(name, |(_, name)| name);
+        self.flags().find(|flag| flag.name == name)
+    }
+
+    /// Finds a flag by its letter.
+    pub(super) fn find_short(&self, letter: char) -> Option<LineFlag> {
+        self.flags().find(|flag| flag.short == Some(letter))
     }
 }
 
 use FlagTreatment::{Dropped, Key, Refused};
 
-const TERMINAL_REASON: &str = "steps run without a terminal";
-const OUTPUT_REASON: &str = "Retrial follows the output itself";
+pub(super) const TERMINAL_REASON: &str = "steps run without a terminal";
+pub(super) const OUTPUT_REASON: &str = "Retrial follows the output itself";
 const PORTS_REASON: &str = "nothing outside the container uses its ports: all steps run in it";
 const LABELS_REASON: &str = "labels have no effect in the container; Retrial sets its own";
 const FIRST_PROCESS_REASON: &str = "the container's first process is Retrial's";
 const HEALTH_REASON: &str = "Retrial does not check the container's health";
 
-/// Every flag of `docker run`.
-pub const DOCKER_RUN_FLAGS: &[DockerFlag] = &[
-    value_flag("add-host", Key),
-    value_flag("annotation", Refused),
-    value_flag("attach", Dropped(OUTPUT_REASON)).with_letter('a'),
-    value_flag("blkio-weight", Refused),
-    value_flag("blkio-weight-device", Refused),
-    value_flag("cap-add", Key),
-    value_flag("cap-drop", Key),
-    value_flag("cgroup-parent", Refused),
-    value_flag("cgroupns", Key),
-    value_flag(
-        "cidfile",
-        Dropped("the run's journal has the container's id"),
-    ),
-    value_flag("cpu-count", Refused),
-    value_flag("cpu-percent", Refused),
-    value_flag("cpu-period", Refused),
-    value_flag("cpu-quota", Refused),
-    value_flag("cpu-rt-period", Refused),
-    value_flag("cpu-rt-runtime", Refused),
-    value_flag("cpu-shares", Refused).with_letter('c'),
-    value_flag("cpus", Key),
-    value_flag("cpuset-cpus", Key),
-    value_flag("cpuset-mems", Key),
-    switch_flag("detach", Dropped("the container is always detached")).with_letter('d'),
-    value_flag("detach-keys", Dropped(TERMINAL_REASON)),
-    value_flag("device", Key),
-    value_flag("device-cgroup-rule", Refused),
-    value_flag("device-read-bps", Refused),
-    value_flag("device-read-iops", Refused),
-    value_flag("device-write-bps", Refused),
-    value_flag("device-write-iops", Refused),
-    switch_flag(
-        "disable-content-trust",
-        Dropped("images are verified by digest"),
-    ),
-    value_flag("dns", Key),
-    value_flag("dns-option", Refused),
-    value_flag("dns-search", Refused),
-    value_flag("domainname", Refused),
-    value_flag("entrypoint", Key),
-    value_flag("env", Key).with_letter('e'),
-    value_flag("env-file", Key),
-    value_flag("expose", Dropped("it documents ports, and opens none")),
-    value_flag("gpus", Key),
-    value_flag("group-add", Key),
-    value_flag("health-cmd", Dropped(HEALTH_REASON)),
-    value_flag("health-interval", Dropped(HEALTH_REASON)),
-    value_flag("health-retries", Dropped(HEALTH_REASON)),
-    value_flag("health-start-interval", Dropped(HEALTH_REASON)),
-    value_flag("health-start-period", Dropped(HEALTH_REASON)),
-    value_flag("health-timeout", Dropped(HEALTH_REASON)),
-    value_flag("hostname", Key).with_letter('h'),
-    switch_flag("init", Key),
-    switch_flag("interactive", Dropped(TERMINAL_REASON)).with_letter('i'),
-    value_flag("io-maxbandwidth", Refused),
-    value_flag("io-maxiops", Refused),
-    value_flag("ip", Refused),
-    value_flag("ip6", Refused),
-    value_flag("ipc", Key),
-    value_flag("isolation", Refused),
-    value_flag("kernel-memory", Refused),
-    value_flag("label", Dropped(LABELS_REASON)).with_letter('l'),
-    value_flag("label-file", Dropped(LABELS_REASON)),
-    value_flag("link", Refused),
-    value_flag("link-local-ip", Refused),
-    value_flag("log-driver", Dropped(OUTPUT_REASON)),
-    value_flag("log-opt", Dropped(OUTPUT_REASON)),
-    value_flag("mac-address", Refused),
-    value_flag("memory", Key).with_letter('m'),
-    value_flag("memory-reservation", Refused),
-    value_flag("memory-swap", Key),
-    value_flag("memory-swappiness", Refused),
-    value_flag("mount", Key),
-    value_flag("name", Dropped("Retrial names its containers")),
-    value_flag("network", Key),
-    value_flag("network-alias", Refused),
-    switch_flag("no-healthcheck", Dropped(HEALTH_REASON)),
-    switch_flag("oom-kill-disable", Refused),
-    value_flag("oom-score-adj", Refused),
-    value_flag("pid", Key),
-    value_flag("pids-limit", Key),
-    value_flag("platform", Refused),
-    switch_flag("privileged", Key),
-    value_flag("publish", Dropped(PORTS_REASON)).with_letter('p'),
-    switch_flag("publish-all", Dropped(PORTS_REASON)).with_letter('P'),
-    value_flag(
-        "pull",
+/// The flags of `docker run`.
+pub(super) const DOCKER_GROUPS: &[FlagGroup] = &[
+    FlagGroup::of_values(
+        Key,
+        "add-host cap-add cap-drop cgroupns cpus cpuset-cpus cpuset-mems device dns entrypoint env/e env-file gpus \
+         group-add hostname/h ipc link memory/m memory-swap mount network pid pids-limit platform runtime security-opt \
+         shm-size sysctl tmpfs ulimit user/u userns uts volume/v workdir/w",
+    )
+    .with("init privileged read-only", ""),
+    FlagGroup::of_values(
+        Refused,
+        "annotation blkio-weight blkio-weight-device cgroup-parent cpu-count cpu-percent cpu-period cpu-quota \
+         cpu-rt-period cpu-rt-runtime cpu-shares/c device-cgroup-rule device-read-bps device-read-iops device-write-bps \
+         device-write-iops dns-option dns-search domainname io-maxbandwidth io-maxiops ip ip6 isolation kernel-memory \
+         link-local-ip mac-address memory-reservation memory-swappiness network-alias oom-score-adj storage-opt \
+         volume-driver volumes-from",
+    )
+    .with("oom-kill-disable use-api-socket", ""),
+    FlagGroup::of_values(Dropped(OUTPUT_REASON), "attach/a log-driver log-opt").with("quiet/q", ""),
+    FlagGroup::of_values(Dropped(TERMINAL_REASON), "detach-keys")
+        .with("interactive/i sig-proxy tty/t", ""),
+    FlagGroup::of_values(Dropped(PORTS_REASON), "publish/p").with("publish-all/P", ""),
+    FlagGroup::of_values(Dropped(LABELS_REASON), "label/l label-file"),
+    FlagGroup::of_values(Dropped(FIRST_PROCESS_REASON), "stop-signal stop-timeout"),
+    FlagGroup::of_values(
+        Dropped(HEALTH_REASON),
+        "health-cmd health-interval health-retries health-start-interval health-start-period health-timeout",
+    )
+    .with("no-healthcheck", ""),
+    FlagGroup::of_values(Dropped("the run's journal has the container's id"), "cidfile"),
+    FlagGroup::of_values(Dropped("it documents ports, and opens none"), "expose"),
+    FlagGroup::of_values(Dropped("Retrial names its containers"), "name"),
+    FlagGroup::of_values(
         Dropped("`retrial run --pull` controls when an image is pulled"),
+        "pull",
     ),
-    switch_flag("quiet", Dropped(OUTPUT_REASON)).with_letter('q'),
-    switch_flag("read-only", Key),
-    value_flag("restart", Dropped("the run ends when its container ends")),
-    switch_flag(
-        "rm",
+    FlagGroup::of_values(Dropped("the run ends when its container ends"), "restart"),
+    FlagGroup::of_switches(Dropped("the container is always detached"), "detach/d"),
+    FlagGroup::of_switches(Dropped("images are verified by digest"), "disable-content-trust"),
+    FlagGroup::of_switches(
         Dropped("Retrial removes its container at the end (`--keep` keeps it)"),
+        "rm",
     ),
-    value_flag("runtime", Key),
-    value_flag("security-opt", Key),
-    value_flag("shm-size", Key),
-    switch_flag("sig-proxy", Dropped(TERMINAL_REASON)),
-    value_flag("stop-signal", Dropped(FIRST_PROCESS_REASON)),
-    value_flag("stop-timeout", Dropped(FIRST_PROCESS_REASON)),
-    value_flag("storage-opt", Refused),
-    value_flag("sysctl", Key),
-    value_flag("tmpfs", Key),
-    switch_flag("tty", Dropped(TERMINAL_REASON)).with_letter('t'),
-    value_flag("ulimit", Key),
-    switch_flag("use-api-socket", Refused),
-    value_flag("user", Key).with_letter('u'),
-    value_flag("userns", Key),
-    value_flag("uts", Key),
-    value_flag("volume", Key).with_letter('v'),
-    value_flag("volume-driver", Refused),
-    value_flag("volumes-from", Refused),
-    value_flag("workdir", Key).with_letter('w'),
 ];
 
-/// Older names of flags, each with the present name.
-const FLAG_ALIASES: &[(&str, &str)] = &[
+const DOCKER_ALIASES: &[(&str, &str)] = &[
     ("net", "network"),
     ("net-alias", "network-alias"),
     ("dns-opt", "dns-option"),
 ];
 
-/// Finds a flag by its long name, present or older.
-pub(super) fn find_long_flag(name: &str) -> Option<&'static DockerFlag> {
-    let alias = FLAG_ALIASES.iter().find(|(alias, _)| *alias == name);
-    let name = alias.map_or(name, |(_, name)| name);
-    DOCKER_RUN_FLAGS.iter().find(|flag| flag.name == name)
-}
+pub(super) static DOCKER: Program = Program {
+    name: "docker run",
+    groups: &[DOCKER_GROUPS],
+    aliases: DOCKER_ALIASES,
+};
 
-/// Finds a flag by its letter.
-pub(super) fn find_short_flag(letter: char) -> Option<&'static DockerFlag> {
-    DOCKER_RUN_FLAGS
-        .iter()
-        .find(|flag| flag.short == Some(letter))
+/// The flags of `docker exec`.
+pub(super) static DOCKER_EXEC: Program = Program {
+    name: "docker exec",
+    groups: &[&[
+        FlagGroup::of_values(Key, "env/e env-file workdir/w user/u"),
+        FlagGroup::of_values(Dropped(TERMINAL_REASON), "detach-keys")
+            .with("interactive/i tty/t latest/l", ""),
+        FlagGroup::of_switches(Dropped("a server is a service"), "detach/d"),
+        FlagGroup::of_values(Refused, "preserve-fds").with("privileged", ""),
+    ]],
+    aliases: &[],
+};
+
+/// Docker's own flags, between `docker` and its command.
+pub(super) static DOCKER_CLIENT: Program = Program {
+    name: "docker",
+    groups: &[&[FlagGroup::of_values(
+        Dropped("DOCKER_HOST or DOCKER_CONTEXT chooses the engine"),
+        "config context/c host/H log-level/l tlscacert tlscert tlskey",
+    )
+    .with("debug/D tls tlsverify", "")]],
+    aliases: &[],
+};
+
+/// Podman's `run`: Docker's flags, and its own.
+pub(super) static PODMAN: Program = Program {
+    name: "podman run",
+    groups: &[
+        DOCKER_GROUPS,
+        &[
+            FlagGroup::of_values(
+                Dropped("how an image is pulled and kept is the engine's own setting"),
+                "authfile cert-dir creds decryption-key image-volume retry retry-delay signature-policy",
+            )
+            .with("rmi", "tls-verify"),
+            FlagGroup::of_values(
+                Dropped("it concerns only how Podman manages its containers"),
+                "cgroups conmon-pidfile hooks-dir init-path pidfile pod-id-file sdnotify timeout",
+            )
+            .with("no-hosts no-hostname replace", "http-proxy passwd systemd"),
+            FlagGroup::of_values(
+                Refused,
+                "arch cgroup-conf chrootdirs gidmap group-entry hostuser os passwd-entry personality pod preserve-fd \
+                 preserve-fds rdt-class requires seccomp-policy secret shm-size-systemd subgidname subuidname timezone \
+                 tz uidmap umask unsetenv variant",
+            )
+            .with("env-host env-merge read-only-tmpfs rootfs unsetenv-all", ""),
+        ],
+    ],
+    aliases: DOCKER_ALIASES,
+};
+
+/// Every flag of `docker run`.
+pub fn docker_run_flags() -> impl Iterator<Item = LineFlag> + Clone {
+    DOCKER.flags()
 }

@@ -1,247 +1,329 @@
 //! Other programs that start containers, as the `docker run` that they come to: Slurm's srun with Pyxis, Apptainer.
 
+use std::collections::BTreeMap;
+
+use itertools::Itertools as _;
+
+use super::flags::{DOCKER, FlagTreatment};
+use super::line::{ContainerLine, FlagValue, LineReader};
+use super::programs::{APPTAINER, SRUN};
 use super::values::Word;
+use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};
 
-/// What an option comes to.
-#[derive(Clone, Copy)]
-enum Meaning {
+/// What a flag of another program comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
     /// A flag of `docker run` with the same value.
     Flag(&'static str),
     /// A list of mounts.
     Mounts,
+    /// A list of variables, with values or without.
+    Variables,
+    /// srun's `--export`: `ALL`, names, and variables with their values.
+    Export,
     /// The image.
     Image,
-    /// The number of GPUs: `8`, `gpu:8`.
+    /// The number of GPUs of a machine: `8`, `gpu:8`.
     Gpus,
-    /// All GPUs of NVIDIA.
-    Nvidia,
-    /// All GPUs of AMD.
-    Amd,
+    /// The number of GPUs of each process.
+    GpusPerTask,
+    /// All GPUs of a vendor.
+    AllGpus(GpuVendor),
     /// The number of machines.
     Nodes,
-    /// No effect on one machine.
-    Value,
-    /// As `Value`, without a value.
-    Switch,
+    /// The number of processes.
+    Tasks,
 }
 
-/// The options of srun that guides use; others with a value have it behind `=`.
-const SRUN: &[(&str, Meaning)] = &[
-    ("--container-image", Meaning::Image),
-    ("--container-mounts", Meaning::Mounts),
-    ("--container-workdir", Meaning::Flag("--workdir")),
-    ("--gpus", Meaning::Gpus),
-    ("-G", Meaning::Gpus),
-    ("--gpus-per-node", Meaning::Gpus),
-    ("--gres", Meaning::Gpus),
-    ("--nodes", Meaning::Nodes),
-    ("-N", Meaning::Nodes),
-    ("--container-writable", Meaning::Switch),
-    ("--container-remap-root", Meaning::Switch),
-    ("--no-container-mount-home", Meaning::Switch),
-    ("--no-container-remap-root", Meaning::Switch),
-    ("--container-mount-home", Meaning::Switch),
-    ("--no-container-entrypoint", Meaning::Switch),
-    ("--exclusive", Meaning::Switch),
-    ("--pty", Meaning::Switch),
-    ("--label", Meaning::Switch),
-    ("-l", Meaning::Switch),
-    ("--unbuffered", Meaning::Switch),
-    ("-u", Meaning::Switch),
-    ("--overlap", Meaning::Switch),
-    ("--verbose", Meaning::Switch),
-    ("-v", Meaning::Switch),
+/// Programs that start containers in ways that no recipe is made of, with what they are.
+const UNREADABLE: [(&str, &str); 12] = [
+    ("docker-compose", "starts containers from a file"),
+    ("podman-compose", "starts containers from a file"),
+    ("kubectl", "starts containers from a file"),
+    ("helm", "starts containers from a file"),
+    ("oc", "starts containers from a file"),
+    ("enroot", "is no `docker run`"),
+    ("ch-run", "is no `docker run`"),
+    ("shifter", "is no `docker run`"),
+    ("sarus", "is no `docker run`"),
+    ("udocker", "is no `docker run`"),
+    ("ctr", "is no `docker run`"),
+    ("crictl", "is no `docker run`"),
 ];
 
-/// The options of `apptainer exec`.
-const APPTAINER: &[(&str, Meaning)] = &[
-    ("--bind", Meaning::Mounts),
-    ("-B", Meaning::Mounts),
-    ("--pwd", Meaning::Flag("--workdir")),
-    ("--cwd", Meaning::Flag("--workdir")),
-    ("--env", Meaning::Flag("--env")),
-    ("--env-file", Meaning::Flag("--env-file")),
-    ("--nv", Meaning::Nvidia),
-    ("--nvccli", Meaning::Nvidia),
-    ("--rocm", Meaning::Amd),
-    ("--home", Meaning::Value),
-    ("-H", Meaning::Value),
-    ("--cleanenv", Meaning::Switch),
-    ("-e", Meaning::Switch),
-    ("--contain", Meaning::Switch),
-    ("-c", Meaning::Switch),
-    ("--containall", Meaning::Switch),
-    ("-C", Meaning::Switch),
-    ("--no-home", Meaning::Switch),
-    ("--writable-tmpfs", Meaning::Switch),
-    ("--writable", Meaning::Switch),
-    ("-w", Meaning::Switch),
-    ("--fakeroot", Meaning::Switch),
-    ("-f", Meaning::Switch),
-];
-
-/// Programs of other kinds of description, which a recipe is not made of.
-const DESCRIPTIONS: [&str; 4] = ["docker-compose", "kubectl", "helm", "podman-compose"];
+/// What the block has done before a command of another program.
+#[derive(Default)]
+pub(super) struct JobContext {
+    /// The flags of `#SBATCH` lines and of `salloc`, which srun inherits.
+    pub flags: Vec<FlagValue>,
+    /// Files that the block makes of images, with the images' references.
+    pub image_files: BTreeMap<String, String>,
+}
 
 /// Returns whether a program starts containers, and is none of Docker's kind.
 pub(super) fn is_foreign(name: &str) -> bool {
-    ["srun", "apptainer", "singularity"].contains(&name) || DESCRIPTIONS.contains(&name)
+    ["srun", "salloc", "apptainer", "singularity"].contains(&name)
+        || find_unreadable(name).is_some()
 }
 
-/// Returns the words after `docker run` that a command comes to; nothing if a recipe cannot be made of it.
-pub(super) fn to_docker_words(
+fn find_unreadable(name: &str) -> Option<&'static str> {
+    let entry = UNREADABLE.iter().find(|(program, _)| *program == name);
+    entry.map(|(_, what)| *what)
+}
+
+/// Returns the `docker run` that a command comes to, with the variables that it inherits; nothing if a recipe cannot be
+/// made of it.
+pub(super) fn read_foreign(
     words: &[Word],
+    inherited: Vec<Word>,
+    job: &JobContext,
     place: &Span,
     problems: &mut Diagnostics,
-) -> Option<Vec<Word>> {
+) -> Option<ContainerLine> {
+    let before = problems.error_count();
     let (name, rest) = words.split_first()?;
-    let mut reader = ForeignReader {
-        problems,
-        flags: Vec::new(),
-        image: None,
-    };
-    let command = match &*name.text {
-        "srun" => reader.read_options(rest, SRUN),
-        "apptainer" | "singularity" => {
-            let (verb, options) = rest.split_first()?;
-            let rest = reader.read_options(options, APPTAINER);
-            let (image, command) = rest.split_first()?;
-            let runs = matches!(&*verb.text, "exec" | "run" | "shell");
-            let Some(reference) = image.text.strip_prefix("docker://").filter(|_| runs) else {
-                let message = format!("`{} {}` of `{}`", name.text, verb.text, image.text);
-                let help = "a recipe needs the image as a registry has it: `apptainer exec docker://IMAGE …`, or a `docker run`";
-                reader.problems.error("guide", message, &image.span, help);
-                return None;
-            };
-            reader.image = Some(image.with_text(reference));
-            command
-        }
-        other => {
-            refuse(other, place, reader.problems);
-            return None;
-        }
-    };
-    let Some(image) = reader.image else {
-        let help = "a recipe needs `--container-image` of Pyxis, or a `docker run`";
-        reader
-            .problems
-            .error("guide", "srun without a container", place, help);
+    if let Some(what) = find_unreadable(&name.text) {
+        refuse(&name.text, what, place, problems);
         return None;
-    };
-    let flags = reader.flags.into_iter();
-    Some(
-        flags
-            .chain([image])
-            .chain(command.iter().cloned())
-            .collect(),
-    )
+    }
+    let mut line = Translation::new(name.with_text(""), inherited);
+    if name.text == "srun" {
+        let mut reader = LineReader::new(&SRUN, rest, problems);
+        reader.read_flags();
+        line.command = reader.rest.as_slice().to_vec();
+        let flags = job.flags.iter().cloned().chain(reader.flags).collect();
+        line.translate(flags, problems);
+    } else {
+        let (verb, options) = rest.split_first()?;
+        let mut reader = LineReader::new(&APPTAINER, options, problems);
+        reader.read_flags();
+        line.image = reader.rest.next().cloned();
+        line.command = reader.rest.as_slice().to_vec();
+        let flags = reader.flags;
+        line.translate(flags, problems);
+        let runs = matches!(&*verb.text, "exec" | "run" | "shell");
+        if let Some(image) = line.image.as_ref().filter(|_| !runs) {
+            let message = format!("`{} {}`", name.text, verb.text);
+            let help = "give the line that runs the benchmark, `apptainer exec docker://IMAGE …`";
+            problems.error("guide", message, &image.span, help);
+        }
+    }
+    if line.image.is_none() && problems.error_count() == before {
+        let help = "a recipe needs `--container-image` of Pyxis, `apptainer exec docker://IMAGE`, or a `docker run`";
+        let message = format!("{} without a container", name.text);
+        problems.error("guide", message, place, help);
+    }
+    line.resolve_image(&name.text, job, problems);
+    (problems.error_count() == before).then(|| line.finish(&name.text))
 }
 
-/// Refuses a description of containers that is not a command line.
-pub(super) fn refuse(name: &str, place: &Span, problems: &mut Diagnostics) {
+/// Returns the file that a program makes of an image without being told its name.
+pub(super) fn default_file(program: &str, reference: &str) -> String {
+    let (name, tag) = reference.rsplit_once(':').unwrap_or((reference, "latest"));
+    let last = name.rsplit(['/', '#']).next().unwrap_or(name);
+    match program {
+        "enroot" => {
+            let path = name.split_once('#').map_or(name, |(_, path)| path);
+            format!("{}+{tag}.sqsh", path.replace('/', "+"))
+        }
+        _ => format!("{last}_{tag}.sif"),
+    }
+}
+
+/// Refuses a program whose containers are not described by its command line.
+pub(super) fn refuse(name: &str, what: &str, place: &Span, problems: &mut Diagnostics) {
     let help = "a recipe is made of a command line: give the `docker run` that it comes to, image, devices, mounts and command";
-    problems.error(
-        "guide",
-        format!("`{name}` starts containers from a file"),
-        place,
-        help,
-    );
+    problems.error("guide", format!("`{name}` {what}"), place, help);
 }
 
 /// Returns what a block without any command of a container is.
 pub(super) fn describe_block(text: &str) -> Option<&'static str> {
+    const KINDS: [(&str, &str); 7] = [
+        ("services:", "a compose file"),
+        ("apiVersion:", "a Kubernetes manifest"),
+        ("kind:", "a Kubernetes manifest"),
+        ("Bootstrap:", "a definition of Apptainer (Singularity)"),
+        ("%post", "a definition of Apptainer (Singularity)"),
+        ("FROM ", "a Dockerfile"),
+        ("make ", "calls of make"),
+    ];
     let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
-    if begins("services:") {
-        Some("a compose file")
-    } else if begins("apiVersion:") || begins("kind:") {
-        Some("a Kubernetes manifest")
-    } else if begins("Bootstrap:") || begins("%post") {
-        Some("a definition of Apptainer (Singularity)")
-    } else if begins("FROM ") {
-        Some("a Dockerfile")
-    } else {
-        None
-    }
+    let kind = KINDS.iter().find(|(start, _)| begins(start));
+    kind.map(|(_, what)| *what)
 }
 
-struct ForeignReader<'a> {
-    problems: &'a mut Diagnostics,
-    flags: Vec<Word>,
+/// A line that is being translated.
+struct Translation {
+    start: Word,
+    flags: Vec<FlagValue>,
     image: Option<Word>,
+    command: Vec<Word>,
+    gpus: Option<Word>,
+    gpus_per_task: Option<Word>,
+    tasks: Option<Word>,
+    nodes: Option<Word>,
 }
 
-impl ForeignReader<'_> {
-    /// Reads options, and returns the words after them.
-    fn read_options<'w>(&mut self, words: &'w [Word], known: &[(&str, Meaning)]) -> &'w [Word] {
-        let mut rest = words;
-        while let Some((option, after)) = rest
-            .split_first()
-            .filter(|(word, _)| word.text.starts_with('-'))
-        {
-            rest = after;
-            // `-N1` and `--ntasks=8` have their value with them; `-n 8` and `--ntasks 8` have it behind them.
-            let is_long = option.text.starts_with("--");
-            let (name, attached) =
-                match (option.text.split_once('='), option.text.split_at_checked(2)) {
-                    (Some((name, value)), _) if is_long => (name, Some(value)),
-                    (_, Some((name, value))) if !is_long && !value.is_empty() => {
-                        (name, Some(value))
-                    }
-                    _ => (&*option.text, None),
-                };
-            let attached = attached.map(|value| option.with_text(value));
-            let meaning = known.iter().find(|(known, _)| *known == name);
-            let meaning = meaning.map_or(Meaning::Value, |(_, meaning)| *meaning);
-            let needs_value = !matches!(meaning, Meaning::Switch | Meaning::Nvidia | Meaning::Amd);
-            let value = match attached {
-                None if needs_value => {
-                    let value = rest.first().cloned();
-                    rest = rest.get(1..).unwrap_or_default();
-                    value
-                }
-                attached => attached,
-            };
-            self.translate(
-                option,
-                meaning,
-                &value.unwrap_or_else(|| option.with_text("")),
-            );
+impl Translation {
+    fn new(start: Word, inherited: Vec<Word>) -> Self {
+        let mut line = Self {
+            start,
+            flags: Vec::new(),
+            image: None,
+            command: Vec::new(),
+            gpus: None,
+            gpus_per_task: None,
+            tasks: None,
+            nodes: None,
+        };
+        for variable in inherited {
+            line.push("env", variable);
         }
-        rest
+        line
     }
 
-    fn translate(&mut self, option: &Word, meaning: Meaning, value: &Word) {
-        let mut flag = |text: String| self.flags.push(option.with_text(text));
-        match meaning {
-            Meaning::Flag(name) => flag(format!("{name}={}", value.text)),
-            Meaning::Mounts => {
-                for mount in value.text.split(',') {
-                    // `/data` is mounted at the same path, as is a mount of Pyxis with flags behind a second colon.
-                    let target = if mount.contains(':') { "" } else { mount };
-                    let colon = if target.is_empty() { "" } else { ":" };
-                    flag(format!("--volume={mount}{colon}{target}"));
+    /// Adds a flag of `docker run`.
+    fn push(&mut self, name: &str, value: Word) {
+        let flag = DOCKER.find_long(name);
+        self.flags
+            .extend(flag.map(|flag| FlagValue { flag, value }));
+    }
+
+    fn translate(&mut self, flags: Vec<FlagValue>, problems: &mut Diagnostics) {
+        for option in flags {
+            let FlagTreatment::Translated(meaning) = option.flag.treatment else {
+                self.flags.push(option);
+                continue;
+            };
+            let value = option.value;
+            match meaning {
+                Meaning::Flag(name) => self.push(name, value),
+                Meaning::Mounts => self.push_mounts(&value),
+                Meaning::Variables => self.push_variables(&value, |_| true),
+                Meaning::Export => {
+                    self.push_variables(&value, |name| !matches!(name, "ALL" | "NONE" | "NIL"));
                 }
+                Meaning::Image => self.image = Some(value),
+                // `--gres=nic:1` is no GPU.
+                Meaning::Gpus if option.flag.name == "gres" && !value.text.contains("gpu") => {}
+                Meaning::Gpus => self.gpus = Some(value),
+                Meaning::GpusPerTask => self.gpus_per_task = Some(value),
+                Meaning::Tasks => self.tasks = Some(value),
+                Meaning::Nodes => self.nodes = Some(value),
+                Meaning::AllGpus(GpuVendor::Amd) => {
+                    self.push("device", value.with_text("/dev/kfd"));
+                    self.push("device", value.with_text("/dev/dri"));
+                }
+                Meaning::AllGpus(_) => self.push("gpus", value.with_text("all")),
             }
-            Meaning::Image => {
-                let reference = value.text.trim_start_matches("docker://").replace('#', "/");
-                self.image = Some(value.with_text(reference));
-            }
-            Meaning::Gpus => {
-                let count = value.text.rsplit(':').next().unwrap_or_default();
-                flag(format!("--gpus={count}"));
-            }
-            Meaning::Nvidia => flag("--gpus=all".to_owned()),
-            Meaning::Amd => {
-                flag("--device=/dev/kfd".to_owned());
-                flag("--device=/dev/dri".to_owned());
-            }
-            Meaning::Nodes if value.text != "1" => {
-                let message = format!("{} {}: several machines", option.text, value.text);
-                let help = "a recipe of several machines has `nodes` and services on them: begin with the line of one machine";
-                self.problems.error("guide", message, &option.span, help);
-            }
-            Meaning::Nodes | Meaning::Value | Meaning::Switch => {}
+        }
+        if let Some(nodes) = self.nodes.as_ref().filter(|nodes| nodes.text != "1") {
+            let message = format!("--nodes {}: several machines", nodes.text);
+            let help = "a recipe of several machines has `nodes` and services on them: begin with the line of one machine";
+            problems.error("guide", message, &nodes.span, help);
         }
     }
+
+    fn push_mounts(&mut self, value: &Word) {
+        for mount in value.text.split(',').filter(|mount| !mount.is_empty()) {
+            // `/data` is mounted at the same path.
+            let mount = if mount.contains(':') {
+                mount.to_owned()
+            } else {
+                format!("{mount}:{mount}")
+            };
+            self.push("volume", value.with_text(mount));
+        }
+    }
+
+    fn push_variables(&mut self, value: &Word, is_variable: impl Fn(&str) -> bool) {
+        for variable in value.text.split(',').filter(|name| is_variable(name)) {
+            self.push("env", value.with_text(variable));
+        }
+    }
+
+    /// Replaces a file by the image that the block makes it of.
+    fn resolve_image(&mut self, program: &str, job: &JobContext, problems: &mut Diagnostics) {
+        let Some(image) = &mut self.image else { return };
+        let file = image.text.trim_start_matches("./");
+        let made = job.image_files.get(file);
+        let text = made.unwrap_or(&image.text);
+        let reference = text.trim_start_matches("docker://").replace('#', "/");
+        let is_file = [".sif", ".sqsh", ".img", ".simg"]
+            .iter()
+            .any(|ending| text.ends_with(ending));
+        let is_other = text.contains("://") && !text.starts_with("docker://");
+        let needs_scheme = program != "srun" && !text.starts_with("docker://") && made.is_none();
+        if is_file || is_other || needs_scheme && !text.contains("${{") {
+            let message = format!("`{text}` is no image of a registry");
+            let help = "a recipe needs the image as a registry has it, `docker://IMAGE`: the one that the file was made of";
+            problems.error("guide", message, &image.span, help);
+        }
+        *image = image.with_text(reference);
+    }
+
+    fn finish(mut self, name: &str) -> ContainerLine {
+        let remarks = vec![describe_gifts(name, &self.flags)];
+        let tasks = self.tasks.take();
+        let count = |word: &Word| word.text.rsplit(':').next()?.parse::<u32>().ok();
+        let of_tasks = self.gpus_per_task.as_ref().and_then(|word| {
+            let tasks = tasks.as_ref().map_or(Some(1), count)?;
+            Some(word.with_text(count(word)?.checked_mul(tasks)?.to_string()))
+        });
+        let of_node = self.gpus.as_ref().map(|word| {
+            let last = word.text.rsplit(':').next().unwrap_or_default();
+            // `--gres=gpu` is one.
+            word.with_text(if last == "gpu" { "1" } else { last })
+        });
+        if let Some(gpus) = of_node.or(of_tasks) {
+            self.push("gpus", gpus);
+        } else if let Some(word) = self.gpus_per_task.take() {
+            self.push("gpus", word.with_text("all"));
+        }
+        ContainerLine {
+            flags: self.flags,
+            unknown_flags: Vec::new(),
+            image: self.image.unwrap_or(self.start),
+            command: self.command,
+            remarks,
+            processes: tasks.filter(|tasks| tasks.text != "1"),
+        }
+    }
+}
+
+/// Returns a note on what a program gives its containers unasked, less what the flags exclude.
+fn describe_gifts(name: &str, flags: &[FlagValue]) -> String {
+    let has = |names: &[&str]| flags.iter().any(|one| names.contains(&one.flag.name));
+    let excludes = |what: &str| {
+        let mut excluded = flags.iter().filter(|one| one.flag.name == "no-mount");
+        excluded.any(|one| one.value.text.split(',').any(|part| part == what))
+    };
+    let is_contained = has(&["contain", "containall"]);
+    let is_apptainer = name != "srun";
+    let gifts = [
+        (
+            is_apptainer && !is_contained && !excludes("cwd"),
+            if has(&["workdir"]) {
+                "this directory"
+            } else {
+                "this directory, in which the command starts"
+            },
+        ),
+        (
+            is_apptainer && !is_contained && !has(&["no-home"]) && !excludes("home"),
+            "$HOME",
+        ),
+        (is_apptainer && !is_contained && !excludes("tmp"), "/tmp"),
+        (
+            !has(&["cleanenv", "containall"]),
+            "the variables of the shell",
+        ),
+        (true, "the host's network, processes and /dev/shm"),
+    ];
+    let gifts = gifts.iter().filter(|(is_given, _)| *is_given);
+    let listed = gifts.map(|(_, what)| *what).join("; ");
+    format!(
+        "{name} also gives its container: {listed}; a recipe's has only what it states (`mounts`, `workdir`, `env`, `network: host`, `ipc: host`)"
+    )
 }

@@ -1,17 +1,18 @@
-//! Parses the words of `docker run` into flags, image and command, by the rules of Docker's own parser (pflag).
+//! Parses the words of a command line into flags, image and command, by the rules of Docker's own parser (pflag), which
+//! are those of getopt as far as guides use them.
 
 use retrial_container::ImageRef;
 
-use super::flags::{DOCKER_RUN_FLAGS, DockerFlag, find_long_flag, find_short_flag};
+use super::flags::{FlagArity, LineFlag, Program};
 use super::values::Word;
 use crate::{Diagnostics, Span, find_nearest};
 
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FlagValue {
-    /// The flag of `docker run`, and what becomes of it.
-    pub flag: &'static DockerFlag,
-    /// The value; of a switch `true`.
+    /// The flag, and what becomes of it.
+    pub flag: LineFlag,
+    /// The value; of a switch `true`, and empty where a flag that may have one has none.
     pub value: Word,
 }
 
@@ -26,6 +27,10 @@ pub(super) struct ContainerLine {
     pub image: Word,
     /// The command and its arguments after the image.
     pub command: Vec<Word>,
+    /// What the program does besides, which a recipe does not.
+    pub remarks: Vec<String>,
+    /// The number of processes that are started of the command, if it is not one.
+    pub processes: Option<Word>,
 }
 
 impl ContainerLine {
@@ -47,49 +52,32 @@ impl ContainerLine {
     }
 }
 
-/// Parses the words after `docker run`; `place` is that of the command. Adds every flag and value that Docker would
+/// Parses the words after `docker run`; `place` is that of the command. Adds every flag and value that the program would
 /// reject to `problems`.
 pub(super) fn parse_line(
+    program: &'static Program,
     words: &[Word],
     place: &Span,
     problems: &mut Diagnostics,
 ) -> Option<ContainerLine> {
     let before = problems.error_count();
-    let mut reader = LineReader {
-        rest: words.iter(),
-        flags: Vec::new(),
-        problems,
-    };
+    let mut reader = LineReader::new(program, words, problems);
     let mut unknown_flags = Vec::new();
-    let mut image = None;
-    while let Some(word) = reader.rest.next() {
-        match word.text.strip_prefix('-') {
-            Some("-") => image = reader.rest.next().cloned(),
-            Some(dashed) => {
-                match dashed.strip_prefix('-') {
-                    Some(long) => reader.read_long_flag(long, word),
-                    None => reader.read_short_flags(dashed, word),
-                }
-                continue;
-            }
-            None if word.is_split && is_flag_variable(word, reader.rest.as_slice()) => {
+    let image = loop {
+        reader.read_flags();
+        match reader.rest.next() {
+            Some(word) if word.is_split && is_flag_variable(word, reader.rest.as_slice()) => {
                 unknown_flags.push(word.clone());
-                continue;
             }
-            None => image = Some(word.clone()),
+            image => break image.cloned(),
         }
-        break;
-    }
+    };
     let command = reader.rest.as_slice().to_vec();
     let flags = reader.flags;
     if image.is_none() {
         let help = "give the whole command line, up to the image and its command";
-        problems.error(
-            "guide",
-            "no image follows the flags of `docker run`",
-            place,
-            help,
-        );
+        let message = format!("no image follows the flags of `{}`", program.name);
+        problems.error("guide", message, place, help);
     }
     let image = image.filter(|_| problems.error_count() == before)?;
     Some(ContainerLine {
@@ -97,6 +85,8 @@ pub(super) fn parse_line(
         unknown_flags,
         image,
         command,
+        remarks: Vec::new(),
+        processes: None,
     })
 }
 
@@ -118,31 +108,63 @@ fn is_flag_variable(word: &Word, rest: &[Word]) -> bool {
     !names_image(word) && rest.first().is_some_and(is_image)
 }
 
-struct LineReader<'a> {
-    rest: std::slice::Iter<'a, Word>,
-    flags: Vec<FlagValue>,
+/// Reads the flags at the start of words.
+pub(super) struct LineReader<'words, 'a> {
+    program: &'static Program,
+    /// The words that are not read yet.
+    pub rest: std::slice::Iter<'words, Word>,
+    /// The flags in their order.
+    pub flags: Vec<FlagValue>,
     problems: &'a mut Diagnostics,
 }
 
-impl LineReader<'_> {
+impl<'words, 'a> LineReader<'words, 'a> {
+    pub(super) fn new(
+        program: &'static Program,
+        words: &'words [Word],
+        problems: &'a mut Diagnostics,
+    ) -> Self {
+        Self {
+            program,
+            rest: words.iter(),
+            flags: Vec::new(),
+            problems,
+        }
+    }
+
+    /// Reads flags up to the first word that is none; `--` ends them.
+    pub(super) fn read_flags(&mut self) {
+        while let Some(word) = self.rest.as_slice().first() {
+            let Some(dashed) = word
+                .text
+                .strip_prefix('-')
+                .filter(|dashed| !dashed.is_empty())
+            else {
+                return;
+            };
+            self.rest.next();
+            match dashed.strip_prefix('-') {
+                Some("") => return,
+                Some(long) => self.read_long_flag(long, word),
+                None => self.read_short_flags(dashed, word),
+            }
+        }
+    }
+
     fn read_long_flag(&mut self, long: &str, word: &Word) {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(word.with_text(value))),
             None => (long, None),
         };
-        if let Some(flag) = find_long_flag(name) {
+        if let Some(flag) = self.program.find_long(name) {
             return self.push_flag(flag, value, word);
         }
-        let near = find_nearest(name, DOCKER_RUN_FLAGS.iter().map(|flag| flag.name));
+        let near = find_nearest(name, self.program.flags().map(|flag| flag.name));
         let help = near.map_or("remove it".to_owned(), |near| {
             format!("did you mean --{near}?")
         });
-        self.problems.error(
-            "guide",
-            format!("docker run has no --{name}"),
-            &word.span,
-            help,
-        );
+        let message = format!("{} has no --{name}", self.program.name);
+        self.problems.error("guide", message, &word.span, help);
     }
 
     /// `-it`, `-itv /a:/b`, `-eNAME=value`, `-p=80:80`.
@@ -150,13 +172,13 @@ impl LineReader<'_> {
         let mut rest = dashed;
         while let Some(letter) = rest.chars().next() {
             rest = &rest[letter.len_utf8()..];
-            let Some(flag) = find_short_flag(letter) else {
-                let message = format!("docker run has no -{letter}");
+            let Some(flag) = self.program.find_short(letter) else {
+                let message = format!("{} has no -{letter}", self.program.name);
                 return self
                     .problems
                     .error("guide", message, &word.span, "remove it");
             };
-            if flag.takes_value {
+            if flag.arity == FlagArity::Value {
                 let attached =
                     (!rest.is_empty()).then(|| word.with_text(rest.trim_start_matches('=')));
                 return self.push_flag(flag, attached, word);
@@ -168,21 +190,27 @@ impl LineReader<'_> {
         }
     }
 
-    fn push_flag(&mut self, flag: &'static DockerFlag, value: Option<Word>, word: &Word) {
-        if flag.takes_value {
-            let Some(value) = value.or_else(|| self.rest.next().cloned()) else {
-                let message = format!("--{} needs a value", flag.name);
-                return self.problems.error(
-                    "guide",
-                    message,
-                    &word.span,
-                    "give the whole command line",
-                );
-            };
-            return self.flags.push(FlagValue { flag, value });
+    fn push_flag(&mut self, flag: LineFlag, value: Option<Word>, word: &Word) {
+        match flag.arity {
+            FlagArity::Value => {
+                let Some(value) = value.or_else(|| self.rest.next().cloned()) else {
+                    let message = format!("--{} needs a value", flag.name);
+                    let help = "give the whole command line";
+                    return self.problems.error("guide", message, &word.span, help);
+                };
+                self.flags.push(FlagValue { flag, value });
+            }
+            FlagArity::OptionalValue => {
+                let value = value.unwrap_or_else(|| word.with_text(""));
+                self.flags.push(FlagValue { flag, value });
+            }
+            FlagArity::Switch => self.push_switch(flag, value.as_ref(), word),
         }
+    }
+
+    fn push_switch(&mut self, flag: LineFlag, value: Option<&Word>, word: &Word) {
         // The values that Go's strconv.ParseBool accepts.
-        match value.as_ref().map(|value| &*value.text) {
+        match value.map(|value| &*value.text) {
             None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => self.flags.push(FlagValue {
                 flag,
                 value: word.with_text("true"),

@@ -17,22 +17,29 @@ mod expand;
 mod flags;
 mod foreign;
 mod gpus;
+mod host_commands;
 mod images;
+mod join;
 mod line;
 mod mounts;
 mod nodes;
 mod parts;
+mod programs;
 mod secret;
 mod servers;
+mod service_container;
 mod shell;
 mod shell_environment;
+mod steps;
 mod text;
 mod translate;
 mod value_error;
 mod values;
 mod variables;
+mod wrappers;
 
-pub use flags::{DOCKER_RUN_FLAGS, DockerFlag, FlagTreatment};
+pub use flags::{FlagArity, FlagTreatment, LineFlag, docker_run_flags};
+pub use foreign::Meaning;
 pub use nodes::{list_node, map_node, plain_node, text_node};
 pub use parts::{MissingPart, MissingPlace};
 pub use shell_environment::{EmptyEnvironment, ShellEnvironment};
@@ -63,7 +70,7 @@ pub fn draft_from_block(
     environment: &dyn ShellEnvironment,
 ) -> Result<DockerRunDraft, Diagnostics> {
     let prepared = Block::prepare(path, block)?;
-    let shell = shell::follow(&prepared, environment)?;
+    let shell = shell::follow(&prepared, environment);
     let place = prepared.span(0..1);
     let parts = collect::collect_parts(shell, block, &place).and_then(text::build_draft);
     parts.map_err(|mut problems| {

@@ -87,6 +87,8 @@ pub(super) struct RecipeParts<'a> {
     pub server: Option<WrittenKeys>,
     /// The commands in their order; the last is measured.
     pub commands: Vec<DraftedCommand>,
+    /// The number of commands before the server: those behind it need it.
+    pub commands_before_server: usize,
 }
 
 impl<'a> RecipeParts<'a> {
@@ -102,13 +104,17 @@ impl<'a> RecipeParts<'a> {
             passes_token: false,
             server: None,
             commands: Vec::new(),
+            commands_before_server: 0,
         }
     }
 
     /// Adds a part that the block does not say.
     pub(super) fn ask(&mut self, place: MissingPlace, text: impl Into<String>) {
         let text = text.into();
-        self.incomplete.push(MissingPart { place, text });
+        let missing = MissingPart { place, text };
+        if !self.incomplete.contains(&missing) {
+            self.incomplete.push(missing);
+        }
     }
 
     pub(super) fn note(&mut self, note: impl Into<String>) {
@@ -229,6 +235,12 @@ impl<'a> RecipeParts<'a> {
             entries.retain(|entry| entry.key != name);
             entries.extend_from_slice(map_node([(name, value)]).entries());
         }
+    }
+
+    /// Removes the key of a flag, and returns it.
+    pub(super) fn remove_flag(&mut self, flag: &str) -> Option<Node> {
+        let (position, _) = container_key(flag)?;
+        self.container.remove(&position).map(|(_, node)| node)
     }
 
     /// Removes a variable of the container's environment.

@@ -1,22 +1,25 @@
 //! Follows a block as a shell does, without executing anything: assignments, `export`, `cd`, `alias` and functions have
 //! their effect on what follows; commands of containers are kept, and everything else is noted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 use brush_parser::{ParseError, Parser};
 
 use super::block::{Block, parser_options, unmark_placeholders};
 use super::commands::{CommandKind, GuideCommand, is_tool};
+use super::foreign::JobContext;
+use super::line::LineReader;
+use super::programs::SRUN;
 use super::secret::mask_secrets;
 use super::shell_environment::ShellEnvironment;
 use super::values::{Values, WORKING_DIRECTORY, Word};
+use super::wrappers::find_wrappers;
 use crate::{Diagnostics, Span};
 
-/// Programs that start another one, which is what counts.
-pub(super) const WRAPPERS: [&str; 9] = [
-    "sudo", "time", "exec", "nohup", "command", "env", "nice", "stdbuf", "then",
-];
+/// The most errors of syntax that are looked for in a block.
+const MAX_SYNTAX_PROBLEMS: usize = 8;
+
 /// A shell that follows a block.
 pub(super) struct Shell<'a> {
     block: &'a Block,
@@ -25,6 +28,14 @@ pub(super) struct Shell<'a> {
     pub variables: BTreeMap<String, Vec<Word>>,
     pub aliases: BTreeMap<String, Vec<Word>>,
     pub functions: BTreeMap<String, ast::FunctionBody>,
+    /// The names of variables that programs inherit.
+    pub exported: BTreeSet<String>,
+    /// The names of variables that the block uses itself.
+    pub used: BTreeSet<String>,
+    /// Texts of files that the block writes.
+    pub files: BTreeMap<String, String>,
+    /// What the block has done for commands of Slurm and Apptainer.
+    pub job: JobContext,
     /// The arguments of the function that is called.
     pub arguments: Option<Vec<Word>>,
     /// The working directory, as text of the recipe.
@@ -38,14 +49,8 @@ pub(super) struct Shell<'a> {
 }
 
 /// Follows a block.
-pub(super) fn follow<'a>(
-    block: &'a Block,
-    environment: &'a dyn ShellEnvironment,
-) -> Result<Shell<'a>, Diagnostics> {
-    let mut parser = Parser::new(block.text.as_bytes(), &parser_options());
-    let program = parser
-        .parse_program()
-        .map_err(|error| syntax_problem(block, &error))?;
+pub(super) fn follow<'a>(block: &'a Block, environment: &'a dyn ShellEnvironment) -> Shell<'a> {
+    let (program, problems) = parse_leniently(block);
     let mut values = Values::new(environment);
     let here = values.variable("PWD");
     values.declare("PWD", "$(pwd)", here, None);
@@ -55,21 +60,63 @@ pub(super) fn follow<'a>(
         variables: BTreeMap::new(),
         aliases: BTreeMap::new(),
         functions: BTreeMap::new(),
+        exported: BTreeSet::new(),
+        used: BTreeSet::new(),
+        files: BTreeMap::new(),
+        job: JobContext::default(),
         arguments: None,
         directory: WORKING_DIRECTORY.to_owned(),
         call_depth: 0,
         is_typing: false,
         commands: Vec::new(),
         notes: Vec::new(),
-        problems: Diagnostics::default(),
+        problems,
     };
-    for list in &program.complete_commands {
+    shell.read_job_lines();
+    for list in program
+        .iter()
+        .flat_map(|program| &program.complete_commands)
+    {
         shell.run_list(list);
     }
-    Ok(shell)
+    shell
 }
 
-fn syntax_problem(block: &Block, error: &ParseError) -> Diagnostics {
+/// Parses a block. After an error of syntax, the rest of its line is left out, so that the problems of all other
+/// commands are found, too.
+fn parse_leniently(block: &Block) -> (Option<ast::Program>, Diagnostics) {
+    let mut problems = Diagnostics::default();
+    let mut text: Vec<char> = block.text.chars().collect();
+    let mut last = None;
+    for _ in 0..MAX_SYNTAX_PROBLEMS {
+        let whole: String = text.iter().collect();
+        let mut parser = Parser::new(whole.as_bytes(), &parser_options());
+        let error = match parser.parse_program() {
+            Ok(program) => return (Some(program), problems),
+            Err(error) => error,
+        };
+        let at = add_syntax_problem(block, &error, &mut problems);
+        let (start, end) = line_around(&text, at);
+        // The same line again: no part of it can be read.
+        let from = if last == Some(start) { start } else { at };
+        last = Some(start);
+        for letter in &mut text[from..end] {
+            *letter = ' ';
+        }
+    }
+    (None, problems)
+}
+
+/// Returns the range of a line, with those that `\` continues.
+fn line_around(text: &[char], at: usize) -> (usize, usize) {
+    let is_end = |&at: &usize| text[at] == '\n' && (at == 0 || text[at - 1] != '\\');
+    let start = (0..at).rev().find(is_end).map_or(0, |end| end + 1);
+    let end = (at..text.len()).find(is_end).unwrap_or(text.len());
+    (start, end)
+}
+
+/// Adds a problem, and returns its place.
+fn add_syntax_problem(block: &Block, error: &ParseError, problems: &mut Diagnostics) -> usize {
     let end = block.text.chars().count();
     let (message, at) = match error {
         ParseError::ParsingNear(position) => {
@@ -83,10 +130,9 @@ fn syntax_problem(block: &Block, error: &ParseError) -> Diagnostics {
     };
     // The end of the block is a place without text.
     let at = at.min(end.saturating_sub(1));
-    let mut problems = Diagnostics::default();
     let help = "give the commands as the guide prints them, without the text around them";
     problems.error("guide", message, &block.span(at..at + 1), help);
-    problems
+    at
 }
 
 impl Shell<'_> {
@@ -114,26 +160,40 @@ impl Shell<'_> {
     }
 
     fn run_and_or(&mut self, and_or: &ast::AndOrList, is_background: bool) {
+        let is_test = and_or.first.seq.first().is_some_and(is_test);
+        let others: Vec<_> = and_or.into_iter().skip(1).collect();
         let mut pipelines = and_or.into_iter();
         if self.is_typing && !pipelines.any(|(_, pipeline)| pipeline.seq.iter().any(names_tool)) {
             return self.type_command(and_or, is_background);
         }
+        if is_test
+            && !others
+                .iter()
+                .any(|(_, pipeline)| pipeline.seq.iter().any(names_tool))
+        {
+            // `[ -z "$X" ] && X=1` assigns or not.
+            let variables = self.variables.clone();
+            for (_, pipeline) in others {
+                self.run_pipeline(pipeline, is_background);
+            }
+            return self.forget_changes(variables, &show(and_or));
+        }
         for (operator, pipeline) in and_or {
             match operator {
-                ast::PipelineOperator::And => self.run_pipeline(pipeline, is_background),
-                ast::PipelineOperator::Or => {
+                ast::PipelineOperator::Or if !pipeline.seq.iter().any(names_tool) => {
                     let shown = show(pipeline);
                     self.note(format!(
                         "`|| {shown}`: dropped, a step that fails ends the run"
                     ));
                 }
+                _ => self.run_pipeline(pipeline, is_background),
             }
         }
     }
 
     /// Adds a command that is typed in the container.
     fn type_command(&mut self, and_or: &ast::AndOrList, is_background: bool) {
-        let written = and_or.to_string();
+        let written = restore_here_documents(&and_or.to_string());
         let span = self.span(and_or.location());
         if written == "exit" {
             self.is_typing = false;
@@ -245,7 +305,8 @@ impl Shell<'_> {
         for list in lists {
             self.run_list(list);
         }
-        self.variables = variables;
+        let is_changed = self.variables != variables;
+        self.forget_changes(variables, &show(whole));
         let branch = self.commands.split_off(before);
         let inside: Vec<_> = branch
             .iter()
@@ -263,8 +324,52 @@ impl Shell<'_> {
                     "`{shown}`: dropped, a service is awaited by its `ready`"
                 ));
             }
+            (_, None) if branch.is_empty() && is_changed => {}
             _ => self.add_other(whole),
         }
+    }
+
+    /// Forgets the variables that commands assign which a shell may execute or not.
+    fn forget_changes(&mut self, before: BTreeMap<String, Vec<Word>>, shown: &str) {
+        let is_changed = |name: &&String| before.get(*name) != self.variables.get(*name);
+        let names: Vec<String> = self.variables.keys().filter(is_changed).cloned().collect();
+        self.variables = before;
+        for name in &names {
+            self.variables.remove(name);
+        }
+        if !names.is_empty() {
+            let listed = names.join(", ");
+            self.note(format!(
+                "`{shown}`: only a shell can follow it; the recipe asks for {listed} where they are used"
+            ));
+        }
+    }
+
+    /// Reads the `#SBATCH` lines of a job's script, as far as they say what its commands get.
+    fn read_job_lines(&mut self) {
+        let mut at = 0;
+        let mut words = Vec::new();
+        let block = self.block;
+        for line in block.text.split_inclusive('\n') {
+            let mut start = at;
+            for word in line.split(' ').take_while(|_| line.starts_with("#SBATCH ")) {
+                let end = start + word.chars().count();
+                let text = word.trim();
+                if text.starts_with('#') && text != "#SBATCH" {
+                    break;
+                }
+                if !text.is_empty() && text != "#SBATCH" {
+                    words.push(Word::new(text, &block.span(start..end)));
+                }
+                start = end + 1;
+            }
+            at += line.chars().count();
+        }
+        // sbatch has a few options of its own.
+        let mut ignored = Diagnostics::default();
+        let mut reader = LineReader::new(&SRUN, &words, &mut ignored);
+        reader.read_flags();
+        self.job.flags = reader.flags;
     }
 
     fn add_other(&mut self, command: &ast::Command) {
@@ -285,10 +390,39 @@ fn names_tool(command: &ast::Command) -> bool {
         _ => None,
     });
     let name = simple.word_or_name.iter().map(|word| &*word.value);
-    let mut words = name
-        .chain(others)
-        .skip_while(|word| WRAPPERS.contains(word) || word.starts_with('-'));
-    words.next().is_some_and(is_tool)
+    let words: Vec<&str> = name.chain(others).collect();
+    let inner = words.get(find_wrappers(&words).count);
+    inner.is_some_and(|word| is_tool(word))
+}
+
+/// Whether a command only tests something.
+fn is_test(command: &ast::Command) -> bool {
+    match command {
+        ast::Command::Simple(simple) => {
+            let name = simple.word_or_name.as_ref();
+            name.is_some_and(|word| matches!(&*word.value, "[" | "test"))
+        }
+        ast::Command::ExtendedTest(..) => true,
+        _ => false,
+    }
+}
+
+/// Repairs here-documents with a quoted end: the grammar renders the last line with its quotes.
+fn restore_here_documents(text: &str) -> String {
+    let quoted_end = |line: &str| {
+        let (_, end) = line.split_once("<<")?;
+        let end = end.trim_start_matches('-').split_whitespace().next()?;
+        end.contains(['\'', '"', '\\']).then(|| end.to_owned())
+    };
+    let mut ends: Vec<String> = Vec::new();
+    let lines = text.split('\n').map(|line| {
+        if let Some(at) = ends.iter().position(|end| end == line) {
+            return ends.remove(at).replace(['\'', '"', '\\'], "");
+        }
+        ends.extend(quoted_end(line));
+        line.to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a part of the block as a person reads it, without secrets.
@@ -297,6 +431,6 @@ pub(super) fn show(part: &impl ToString) -> String {
 }
 
 pub(super) fn show_text(text: &str) -> String {
-    let shown = unmark_placeholders(&mask_secrets(text));
+    let shown = unmark_placeholders(&mask_secrets(&restore_here_documents(text)));
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }

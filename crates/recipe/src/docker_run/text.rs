@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use retrial_document::{Keys as _, Node, to_yaml};
 
+use super::join::join_commands;
 use super::nodes::{list_node, map_node, plain_node, text_node};
 use super::parts::{
     DraftedCommand, MissingPart, MissingPlace, RecipeParts, SERVER_NAME, WrittenKeys,
 };
-use super::translate::needs_server;
+use super::steps::needs_server;
 use super::values::{GuideParam, Word};
 use crate::Diagnostics;
 use crate::model::Recipe;
@@ -33,7 +34,7 @@ pub struct DockerRunDraft {
 }
 
 /// The command of a block that has no measured command.
-const PLACEHOLDER_COMMAND: &str =
+pub(super) const PLACEHOLDER_COMMAND: &str =
     "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// The line by which editors find the schema.
@@ -220,7 +221,12 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
         .take()
         .unwrap_or_else(|| text_node(&parts.image));
     let token = parts.passes_token;
-    let measured = parts.commands.pop();
+    let measured = if parts.server.is_some() {
+        let behind = parts.commands.split_off(parts.commands_before_server);
+        join_commands(&mut parts, behind)
+    } else {
+        parts.commands.pop()
+    };
     let mut measured = measured.map(|command| command_keys(&command, token));
     let mut keys = container_keys(&parts);
     if let Some(mut server) = parts.server.take() {

@@ -1,76 +1,98 @@
-//! Makes the parts of a recipe of a block's commands: the container, its steps, its server, and what remains.
+//! Makes the parts of a recipe of a block's commands: the container, its image and its GPUs, and what remains.
 
 use itertools::Itertools as _;
-use retrial_document::Node;
 
-use super::commands::{CommandKind, GuideCommand, changes_shell, docker_flag, idle_reason};
-use super::container::{parse_variable, translate_flags};
-use super::gpus::{add_gpus, split_words};
+use super::commands::{CommandKind, GuideCommand, docker_flag, idle_reason};
+use super::container::translate_flags;
+use super::gpus::add_gpus;
 use super::images::{add_build, add_image};
 use super::line::ContainerLine;
-use super::nodes::{list_node, map_node, text_node};
-use super::parts::{
-    DraftedCommand, MissingPart, MissingPlace, RecipeParts, SERVER_NAME, WrittenKeys,
-};
-use super::servers::{
-    ImageArguments, is_client, is_server, move_ports, published_ports, read_image_arguments,
-    ready_key,
-};
+use super::parts::{MissingPart, MissingPlace, RecipeParts};
+use super::servers::{ImageArguments, published_ports, read_image_arguments};
+use super::service_container::ServerSide;
+use super::steps::{TypedLines, script_command};
 use super::values::Word;
-use crate::Span;
 
 /// What is known of the block while its commands are translated.
 #[derive(Default)]
 pub(super) struct Translator {
+    /// The line of the recipe's container.
     pub line: Option<ContainerLine>,
-    /// Commands are executed in the container while its own runs.
+    /// The number of containers that the block starts.
+    pub runs: usize,
+    /// Commands are executed in a container while its own runs.
     pub is_followed: bool,
-    /// The ports of the line: on the host, in the container.
-    published: Vec<(u16, u16)>,
+    /// The ports of the server's line: on the host, in the container.
+    pub published: Vec<(u16, u16)>,
+    /// The server, if it has a container of its own.
+    pub server_side: Option<ServerSide>,
+    /// The server's words, with the values that are known.
+    pub server_words: Vec<String>,
+    pub typed: TypedLines,
     pulls: Vec<Word>,
     builds: Vec<Vec<Word>>,
-    /// The server's words, with the values that are known.
-    server_words: Vec<String>,
-    /// The working directory and the variables of what is typed, while they can be keys of a step.
-    typed_keys: WrittenKeys,
-    typed_env: Vec<(String, Node)>,
-    /// A typed command has an effect on the shell that no key has: all are one script.
-    typed_script: Option<Vec<String>>,
     /// What has to be written in the place of the measured command.
-    missing_command: Option<MissingPart>,
+    pub missing_command: Option<MissingPart>,
 }
 
 impl Translator {
-    pub(super) fn add(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
-        match &command.kind {
-            CommandKind::Run(line) if self.line.is_none() => {
-                self.line = Some(line.clone());
-                self.add_run(parts, line, command);
-            }
-            CommandKind::Exec(line) => self.add_exec(parts, line, command),
-            CommandKind::Pull(image) => self.pulls.push(image.clone()),
-            CommandKind::Build(words) => self.builds.push(words.clone()),
-            CommandKind::Manage => {
-                let shown = parts.shell.values.written(&command.text);
-                parts.note(format!(
-                    "`{shown}`: dropped, Retrial stops and removes its container"
-                ));
-            }
-            CommandKind::Typed => self.add_typed(parts, command),
-            CommandKind::Other => self.add_other(parts, command),
-            CommandKind::Run(_) | CommandKind::Attach | CommandKind::Refused => {}
+    pub(super) fn new(commands: &[GuideCommand]) -> Self {
+        let is_run = |command: &&GuideCommand| matches!(command.kind, CommandKind::Run(_));
+        let is_exec = |command: &GuideCommand| matches!(command.kind, CommandKind::Exec(_));
+        let runs = commands.iter().filter(is_run).count();
+        Self {
+            runs,
+            is_followed: runs > 1 || commands.iter().any(is_exec),
+            ..Self::default()
         }
     }
 
-    fn add_run(
+    pub(super) fn add(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
+        match &command.kind {
+            CommandKind::Run(line) if self.line.is_some() => {
+                self.add_further_run(parts, line, command);
+            }
+            CommandKind::Run(line) => self.add_run(parts, line.clone(), command),
+            CommandKind::Exec(line) => self.add_exec(parts, line, command),
+            CommandKind::Pull(image) => self.pulls.push(image.clone()),
+            CommandKind::Build(words) => self.builds.push(words.clone()),
+            CommandKind::Manage(reason) => {
+                let shown = parts.shell.values.written(&command.text);
+                parts.note(format!("`{shown}`: dropped, {reason}"));
+            }
+            CommandKind::Copy { is_out } => Self::add_copy(parts, command, *is_out),
+            CommandKind::Typed => self.add_typed(parts, command),
+            CommandKind::Other => self.add_other(parts, command),
+            CommandKind::Attach | CommandKind::Refused => {}
+        }
+    }
+
+    /// Adds the line of the recipe's container.
+    pub(super) fn add_run(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        line: ContainerLine,
+        command: &GuideCommand,
+    ) {
+        add_image(parts, &line.image);
+        translate_flags(parts, &line, &command.directory);
+        for remark in &line.remarks {
+            parts.note(remark);
+        }
+        if self.server_side.is_none() {
+            self.published = published_ports(parts, &line);
+        }
+        self.add_run_command(parts, &line, command);
+        self.line = Some(line);
+    }
+
+    /// Adds what a line runs in its container.
+    pub(super) fn add_run_command(
         &mut self,
         parts: &mut RecipeParts<'_>,
         line: &ContainerLine,
         command: &GuideCommand,
     ) {
-        add_image(parts, &line.image);
-        translate_flags(parts, line, &command.directory);
-        self.published = published_ports(parts, line);
         if let Some(script) = command.script() {
             return parts.commands.push(script_command(script));
         }
@@ -150,10 +172,11 @@ impl Translator {
         } else {
             format!("the image's entrypoint and its arguments `{arguments}`")
         };
-        let place = if self.published.is_empty() {
-            MissingPlace::Measurement("run")
-        } else {
+        let is_server = !self.published.is_empty() && self.server_side.is_none();
+        let place = if is_server {
             MissingPlace::Service("run")
+        } else {
+            MissingPlace::Measurement("run")
         };
         let text = format!(
             "{what}; `docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' {image}` prints it"
@@ -161,183 +184,20 @@ impl Translator {
         self.missing_command = Some(MissingPart { place, text });
     }
 
-    fn add_exec(
-        &mut self,
-        parts: &mut RecipeParts<'_>,
-        line: &ContainerLine,
-        command: &GuideCommand,
-    ) {
-        let mut keys = WrittenKeys::new();
-        let mut env = Vec::new();
-        for option in &line.flags {
-            let flag = option.flag.name;
-            match flag {
-                "env" => match parse_variable(parts, &option.value) {
-                    Ok(variable) => env.extend(variable),
-                    Err(reason) => parts.refuse_value(flag, &option.value, &reason),
-                },
-                "workdir" | "user" => {
-                    let taken = parts.take(&format!("--{flag}"), &option.value);
-                    let key = if flag == "user" { "user" } else { "workdir" };
-                    keys.extend(taken.map(|text| (key, text_node(text))));
-                }
-                "interactive" | "tty" | "detach-keys" | "detach" => {}
-                _ => {
-                    let help = "a recipe's steps run one after another, in the recipe's container";
-                    parts.refuse(
-                        format!("docker exec --{flag}: a recipe cannot express this yet"),
-                        &option.value,
-                        help,
-                    );
-                }
-            }
-        }
-        if !env.is_empty() {
-            keys.push(("env", map_node(env)));
-        }
-        if let Some(script) = command.script() {
-            let script = script_command(script);
-            return parts.commands.push(DraftedCommand { keys, ..script });
-        }
-        if idle_reason(&line.command).is_none() {
-            self.add_command(parts, &line.command, keys, command);
-        }
-    }
-
-    /// Adds a command of the container: a server is a service, all others are steps.
-    fn add_command(
-        &mut self,
-        parts: &mut RecipeParts<'_>,
-        words: &[Word],
-        keys: WrittenKeys,
-        command: &GuideCommand,
-    ) {
-        let Some(drafted) = parts.command(words, keys) else {
+    pub(super) fn finish(&mut self, parts: &mut RecipeParts<'_>) {
+        let Some(line) = self.line.take() else {
             return;
         };
-        let (line, is_run) = match &command.kind {
-            CommandKind::Run(line) => (line, true),
-            CommandKind::Exec(line) => (line, false),
-            _ => return parts.commands.push(drafted),
-        };
-        let is_detached = command.is_background || line.flag("detach").is_some();
-        // A detached container may be a server or a benchmark: one whose ports are published, or in which others are
-        // executed, is a server.
-        let is_service = is_detached && (!is_run || self.is_followed);
-        let is_detached = is_service || is_run && !self.published.is_empty();
-        self.add_drafted(parts, drafted, is_detached, &command.span);
-    }
-
-    fn add_drafted(
-        &mut self,
-        parts: &mut RecipeParts<'_>,
-        drafted: DraftedCommand,
-        is_detached: bool,
-        span: &Span,
-    ) {
-        if !is_detached && !is_server(&drafted.literals) {
-            return parts.commands.push(drafted);
-        }
-        if parts.server.is_some() {
-            let word = Word::new("", span);
-            return parts.refuse(
-                "a second server".to_owned(),
-                &word,
-                "write it as a further service of the recipe",
-            );
-        }
-        let ready = ready_key(&drafted.literals, &self.published).unwrap_or_else(|| {
-            parts.ask(
-                MissingPlace::Service("ready"),
-                "how it is known that the server is up, for example `{ port: 8000 }`",
-            );
-            let until = map_node([("log", text_node("ready"))]);
-            vec![("ready", until)]
-        });
-        self.server_words.clone_from(&drafted.literals);
-        let keys = [("run", text_node(drafted.run))]
-            .into_iter()
-            .chain(ready)
-            .chain(drafted.keys);
-        parts.server = Some(keys.collect());
-    }
-
-    /// Adds a command that is typed in the container. `cd` and `export` are keys of the steps behind them; everything
-    /// else with an effect on the shell makes one script of all.
-    fn add_typed(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
-        let Some(text) = parts.take("the command", &Word::new(&*command.text, &command.span))
-        else {
-            return;
-        };
-        if let Some(script) = &mut self.typed_script {
-            return script.push(text);
-        }
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let is_plain =
-            |word: &str| !word.contains(['$', '`', '"', '\'', '~', ';', '&', '|', '>', '<', '(']);
-        match words[..] {
-            ["cd", path] if path.starts_with('/') && is_plain(path) => {
-                self.typed_keys = vec![("workdir", text_node(path))];
-            }
-            ["export", assignment] if is_plain(assignment) && assignment.contains('=') => {
-                let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-                self.typed_env.push((name.to_owned(), text_node(value)));
-            }
-            [first, ..] if changes_shell(first) => {
-                let earlier = parts.commands.drain(..).map(|drafted| drafted.run);
-                self.typed_script = Some(earlier.chain([text]).collect());
-            }
-            _ => {
-                let mut keys = self.typed_keys.clone();
-                if !self.typed_env.is_empty() {
-                    keys.push(("env", map_node(self.typed_env.clone())));
-                }
-                let drafted = DraftedCommand {
-                    literals: split_words(&text),
-                    run: text,
-                    keys,
-                };
-                self.add_drafted(parts, drafted, command.is_background, &command.span);
-            }
-        }
-    }
-
-    fn add_other(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
-        let shown = parts.shell.values.written(&command.text);
-        let first = shown.split_whitespace().next().unwrap_or_default();
-        if matches!(first, "echo" | "printf" | "mkdir") && self.line.is_none() {
-            return parts.note(format!("`{shown}`: dropped, it is run on the host before"));
-        }
-        if self.line.is_none() {
-            return parts.note(format!(
-                "`{shown}`: run it on the host before, as the guide does"
-            ));
-        }
-        if parts.server.is_some() && is_client(&shown, &self.published) && !shown.contains("${{") {
-            let moved = move_ports(&command.text, &self.published);
-            let text = unprepared(&moved);
-            parts.ask(MissingPlace::Measurement("run"), format!(
-                "the guide runs `{}` on the host; here it runs in the server's container, whose image must have the program",
-                shown.chars().take(80).collect::<String>()
-            ));
-            return parts.commands.push(script_command(&text));
-        }
-        parts.note(format!("`{shown}`: dropped; if it is typed in the container, write it as a step or a scenario's `run`"));
-    }
-
-    pub(super) fn finish(&self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
-        if let Some(script) = &self.typed_script {
-            let mut script = script_command(&(script.join("\n") + "\n"));
-            script.keys.clone_from(&self.typed_keys);
-            if !self.typed_env.is_empty() {
-                script.keys.push(("env", map_node(self.typed_env.clone())));
-            }
-            parts.commands.push(script);
-        }
+        self.typed.finish(parts);
         let image = parts.literal(&line.image);
         for pulled in &self.pulls {
             let literal = parts.literal(pulled);
-            if literal != image && literal.trim_start_matches("docker://") != image {
+            let is_of_server = self
+                .server_side
+                .as_ref()
+                .is_some_and(|server| server.image == literal);
+            if literal != image && !is_of_server && literal.trim_start_matches("docker://") != image
+            {
                 parts.note(format!("docker pull {literal}: dropped, the container is created from a different image"));
             }
         }
@@ -349,7 +209,13 @@ impl Translator {
             .iter()
             .map(|drafted| drafted.literals.clone());
         let commands: Vec<Vec<String>> = commands.chain([self.server_words.clone()]).collect();
-        add_gpus(parts, line, &commands);
+        add_requirements(parts, &line, &commands);
+        if let Some(processes) = &line.processes {
+            let count = parts.written(processes);
+            parts.ask(MissingPlace::Measurement("run"), format!(
+                "srun starts {count} processes of the command, and a recipe one: start them by the image's launcher, for example `mpirun -np {count} …` or `torchrun --nproc_per_node {count} …`"
+            ));
+        }
         if let Some(missing) = &self.missing_command {
             parts.incomplete.push(missing.clone());
         } else if parts.commands.is_empty() {
@@ -366,19 +232,16 @@ impl Translator {
     }
 }
 
-fn script_command(script: &str) -> DraftedCommand {
-    DraftedCommand {
-        run: script.to_owned(),
-        literals: split_words(script),
-        keys: Vec::new(),
+/// Adds the GPUs that the line asks for; those of a server in a container of its own are the recipe's.
+fn add_requirements(parts: &mut RecipeParts<'_>, line: &ContainerLine, commands: &[Vec<String>]) {
+    let of_server = parts.requires.take();
+    add_gpus(parts, line, commands);
+    if of_server.is_some() {
+        if parts.requires.is_none() {
+            // Else the client's container would have the server's GPUs.
+            let key = parts.set_flag("gpu-access", "as-written");
+            debug_assert!(key.is_ok(), "the container has the key");
+        }
+        parts.requires = of_server;
     }
-}
-
-fn unprepared(text: &str) -> String {
-    super::block::unmark_placeholders(text)
-}
-
-/// Returns the list of needs of a measurement of the server.
-pub(super) fn needs_server() -> Node {
-    list_node(vec![text_node(SERVER_NAME)])
 }

@@ -45,6 +45,10 @@ pub enum FlagValueError {
     #[error("`..` in a path")]
     #[diagnostic(help("write the resolved path"))]
     ParentPath,
+    /// A pattern in the path of a device.
+    #[error("the engine takes no patterns of devices")]
+    #[diagnostic(help("write each device, or the directory: /dev/dri"))]
+    DevicePattern,
     /// `--env` without a name.
     #[error("this is not a variable name")]
     VariableName,

@@ -141,6 +141,7 @@ impl Shell<'_> {
         default: Option<String>,
         expansion: &mut Expansion,
     ) {
+        self.used.insert(name.to_owned());
         let array = self.variables.get(name).filter(|words| words.len() > 1);
         if let Some(first) = array.map(|words| words[0].text.clone()) {
             return expansion.push_value(&first);

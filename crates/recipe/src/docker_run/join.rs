@@ -1,0 +1,73 @@
+//! Joins the commands behind a server: its service runs for a measurement only, which has one command.
+
+use retrial_document::{Keys as _, to_yaml};
+
+use super::nodes::map_node;
+use super::parts::{DraftedCommand, MissingPlace, RecipeParts, WrittenKeys};
+use crate::model::Recipe;
+use crate::quote::shell_quote;
+
+/// Returns the one command that commands are.
+pub(super) fn join_commands(
+    parts: &mut RecipeParts<'_>,
+    mut commands: Vec<DraftedCommand>,
+) -> Option<DraftedCommand> {
+    if commands.len() < 2 {
+        return commands.pop();
+    }
+    parts.note("the commands behind the server are one measurement: its service runs for a measurement only");
+    let literals = commands.iter().flat_map(|command| command.literals.clone());
+    let literals = literals.collect();
+    let keys = commands[0].keys.clone();
+    let has_these_keys = |command: &DraftedCommand| render(&command.keys) == render(&keys);
+    if !commands.iter().all(has_these_keys) {
+        let subshells = commands.iter().map(|command| subshell(parts, command));
+        let subshells: Vec<String> = subshells.collect();
+        return Some(DraftedCommand {
+            run: format!("set -e\n{}", subshells.concat()),
+            literals,
+            keys: WrittenKeys::new(),
+        });
+    }
+    let runs: Vec<&str> = commands
+        .iter()
+        .map(|command| command.run.trim_end())
+        .collect();
+    let run = if runs.iter().any(|run| run.contains('\n')) {
+        format!("set -e\n{}\n", runs.join("\n"))
+    } else {
+        runs.join(" &&\n") + "\n"
+    };
+    Some(DraftedCommand {
+        run,
+        literals,
+        keys,
+    })
+}
+
+fn render(keys: &WrittenKeys) -> String {
+    to_yaml(&map_node(keys.iter().cloned()), Recipe::OBJECT)
+}
+
+/// Returns a command with its own directory and variables.
+fn subshell(parts: &mut RecipeParts<'_>, command: &DraftedCommand) -> String {
+    let mut lines = Vec::new();
+    for (key, node) in &command.keys {
+        match *key {
+            "workdir" => lines.push(format!(
+                "cd {}",
+                shell_quote(node.text().unwrap_or_default())
+            )),
+            "env" => lines.extend(node.entries().iter().map(|entry| {
+                let value = shell_quote(entry.value.text().unwrap_or_default());
+                format!("export {}={value}", entry.key)
+            })),
+            other => parts.ask(
+                MissingPlace::Measurement("run"),
+                format!("the guide's commands differ in `{other}`; here they are one command"),
+            ),
+        }
+    }
+    lines.push(command.run.trim_end().to_owned());
+    format!("(\n{}\n)\n", lines.join("\n"))
+}

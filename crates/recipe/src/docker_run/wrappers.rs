@@ -1,0 +1,133 @@
+//! Programs that start another one, which is what counts.
+
+/// A program that starts another one.
+struct Wrapper {
+    name: &'static str,
+    /// Its options with a value as the next word.
+    options: &'static [&'static str],
+    /// The number of its own arguments before the other program.
+    arguments: usize,
+    /// Why it is dropped, where it may have an effect.
+    note: Option<&'static str>,
+}
+
+const fn wrapper(name: &'static str, options: &'static [&'static str]) -> Wrapper {
+    Wrapper {
+        name,
+        options,
+        arguments: 0,
+        note: None,
+    }
+}
+
+/// `docker` only asks the engine, which starts the container.
+const BINDING_NOTE: &str =
+    "it binds the client, not the container (`container.cpuset_cpus`, `container.cpuset_mems`)";
+
+const WRAPPERS: [Wrapper; 13] = [
+    wrapper(
+        "sudo",
+        &["-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-D", "-R"],
+    ),
+    wrapper("env", &["-u", "-C", "-S"]),
+    wrapper("time", &["-f", "-o"]),
+    wrapper("exec", &["-a"]),
+    wrapper("nohup", &[]),
+    wrapper("command", &[]),
+    wrapper("nice", &["-n"]),
+    wrapper("ionice", &["-c", "-n"]),
+    wrapper("stdbuf", &["-i", "-o", "-e"]),
+    wrapper("then", &[]),
+    Wrapper {
+        arguments: 1,
+        note: Some("a measurement has `timeout:`"),
+        ..wrapper("timeout", &["-s", "-k"])
+    },
+    Wrapper {
+        note: Some(BINDING_NOTE),
+        ..wrapper(
+            "numactl",
+            &[
+                "-C",
+                "-m",
+                "-N",
+                "-i",
+                "-p",
+                "--physcpubind",
+                "--membind",
+                "--cpunodebind",
+            ],
+        )
+    },
+    Wrapper {
+        arguments: 1,
+        note: Some(BINDING_NOTE),
+        ..wrapper("taskset", &[])
+    },
+];
+
+/// The words before the program that counts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct WrapperWords {
+    /// The number of words.
+    pub count: usize,
+    /// Those of them that set variables.
+    pub assignments: Vec<usize>,
+    /// Wrappers that are dropped, by the range of their words, and why.
+    pub notes: Vec<(std::ops::Range<usize>, &'static str)>,
+}
+
+/// Returns the words of a command before the program that counts.
+pub(super) fn find_wrappers(words: &[&str]) -> WrapperWords {
+    let mut found = WrapperWords::default();
+    while let Some(wrapper) = words
+        .get(found.count)
+        .and_then(|word| WRAPPERS.iter().find(|wrapper| wrapper.name == *word))
+    {
+        let start = found.count;
+        let mut arguments = wrapper.arguments;
+        found.count += 1;
+        while let Some(word) = words.get(found.count) {
+            let is_assignment = matches!(wrapper.name, "env" | "sudo") && word.contains('=');
+            if wrapper.options.contains(word) {
+                found.count += 1;
+            } else if is_assignment && !word.starts_with('-') {
+                found.assignments.push(found.count);
+            } else if !word.starts_with('-') {
+                if arguments == 0 {
+                    break;
+                }
+                arguments -= 1;
+            }
+            found.count += 1;
+        }
+        let note = wrapper.note.map(|note| (start..found.count, note));
+        found.notes.extend(note);
+    }
+    found.count = found.count.min(words.len());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_that_counts_is_found() {
+        for (line, count) in [
+            ("docker run", 0),
+            ("sudo -E docker run", 2),
+            ("sudo -u ann HTTP=1 docker run", 4),
+            ("env A=1 B=2 docker", 3),
+            ("timeout -k 9 30m docker", 4),
+            ("time numactl --cpunodebind=0 -m 0 docker", 5),
+            ("taskset -c 0-3 docker", 3),
+            ("sudo", 1),
+            ("sudo -u", 2),
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(find_wrappers(&words).count, count, "{line}");
+        }
+        assert_eq!(find_wrappers(&["env", "A=1", "b"]).assignments, [1]);
+    }
+}
