@@ -48,7 +48,7 @@ pub fn create_recipe(
     let stem = name.file_stem().unwrap_or_default().to_string_lossy();
     let (text, notes) = match (from, &results.from_results) {
         (_, Some(tree)) => recipe_from_results(tree, results)?,
-        (Some(from), None) => new_from::convert_command_line(&stem, from, arguments)?,
+        (Some(from), None) => new_from::convert_command_line(global, &stem, from, arguments)?,
         (None, None) => (scaffold::starter_recipe(&stem), Vec::new()),
     };
     std::fs::create_dir_all(parent_directory(&path)).map_err(fault)?;

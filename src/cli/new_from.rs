@@ -1,10 +1,13 @@
 //! `retrial new NAME --from …`: reads a vendor's command line, and the variables of this shell.
 
 use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::runtime;
 use std::io::{self, Read as _};
 
 use retrial_document::measures::format;
-use retrial_recipe::docker_run::{self, MeasuredFigures, ShellEnvironment};
+use retrial_engine::api::Engine as _;
+use retrial_recipe::docker_run::{self, ImageProgram, MeasuredFigures, ShellEnvironment};
 use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check_source};
 
 use super::arguments::NewArguments;
@@ -14,14 +17,16 @@ const MAX_COMMAND_LINE_BYTES: u64 = 1 << 20;
 
 /// Returns the recipe's text, and its differences from the command line.
 pub fn convert_command_line(
+    global: &GlobalOptions,
     title: &str,
     from: &str,
     arguments: &NewArguments,
 ) -> Result<(String, Vec<String>), Failure> {
     let (place, block) = read_command_line(from)?;
     let figures = read_figures(arguments)?;
-    let reading = docker_run::recipe_from_block(title, place, &block, &CurrentShell, &figures)
-        .map_err(Failure::of_problems)?;
+    let reading =
+        docker_run::recipe_from_block(title, place, &block, &CurrentShell { global }, &figures)
+            .map_err(Failure::of_problems)?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
@@ -122,9 +127,11 @@ fn read_command_line(from: &str) -> Result<(&str, String), Failure> {
 }
 
 /// The shell that this program was started from.
-struct CurrentShell;
+struct CurrentShell<'a> {
+    global: &'a GlobalOptions,
+}
 
-impl ShellEnvironment for CurrentShell {
+impl ShellEnvironment for CurrentShell<'_> {
     fn variable_value(&self, name: &str) -> Option<String> {
         let directory = || {
             std::env::current_dir()
@@ -166,6 +173,16 @@ impl ShellEnvironment for CurrentShell {
     fn host_name(&self) -> Option<String> {
         let name = rustix::system::uname();
         Some(name.nodename().to_string_lossy().into_owned())
+    }
+
+    fn image_program(&self, image: &str) -> Option<ImageProgram> {
+        let found = runtime::query_engine(self.global, async |engine| {
+            engine.find_image(image).await.ok().flatten()
+        })?;
+        Some(ImageProgram {
+            entrypoint: found.entrypoint,
+            command: found.command,
+        })
     }
 
     fn processors(&self) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! A container engine: what is asked of it, what becomes of it, and the images that stand in for the vendors'.
 
 mod edge;
+mod entrypoint;
 mod parity;
 mod real;
 mod registry;

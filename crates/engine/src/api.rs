@@ -22,6 +22,12 @@ pub struct ImageInfo {
     pub size: u64,
     /// The image's environment, `NAME=VALUE` each.
     pub env: Vec<String>,
+    /// The program that a container starts, before the words of its command.
+    #[serde(default)]
+    pub entrypoint: Vec<String>,
+    /// The command of a container that states none.
+    #[serde(default)]
+    pub command: Vec<String>,
 }
 
 impl ImageInfo {

@@ -235,5 +235,7 @@ fn image(reference: &str) -> ImageInfo {
         repo_digests: vec![format!("{name}@sha256:{:0>64}", reference.len())],
         size: 1 << 20,
         env: vec!["PATH=/usr/bin:/bin".into()],
+        entrypoint: Vec::new(),
+        command: Vec::new(),
     }
 }

@@ -58,12 +58,14 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
                 let entry = entry
                     || (flag.name == "entrypoint" && reading.recipe.contains("run: \"1 true\""));
                 let gpus = flag.name == "gpus" && reading.recipe.contains("count: 1");
+                let asked = reading.incomplete.join("\n");
+                let file = flag.name == "env-file" && asked.contains("file `1` (--env-file)");
                 let written = reading
                     .recipe
                     .lines()
                     .any(|line| line.trim_start().starts_with(key));
                 assert!(
-                    written || entry || gpus,
+                    written || entry || gpus || file,
                     "{}: {}",
                     flag.name,
                     reading.recipe
@@ -156,6 +158,20 @@ fn unsupported_arguments_are_refused_by_name() {
         ("ls", "no `docker run`"),
         ("docker run a\ndocker run b", "2 `docker run`"),
         ("docker run --link db a", "--link db"),
+        ("docker run a ls /data/*.bin", "`/data/*.bin` needs a shell"),
+        ("docker run a ls file[0-9] x?", "`x?` needs a shell"),
+        (
+            "docker run --device=/dev/dri/renderD* a",
+            "no patterns of devices",
+        ),
+        ("docker run --env-file <(env) a b", "needs a shell"),
+        ("srun --frob --container-image=a b", "srun has no --frob"),
+        ("podman run --pod x a b", "--pod x: a recipe cannot express"),
+        (
+            "apptainer exec --overlay x docker://a b",
+            "--overlay x: a recipe",
+        ),
+        ("enroot start a b", "`enroot` is no `docker run`"),
         ("docker run --gpu all a", "did you mean --gpus?"),
         ("docker run --blkio-weight 5 --ip 1.2.3.4 a", "--ip 1.2.3.4"),
         ("docker run -v cache:/x a", "not named volumes"),
@@ -185,7 +201,7 @@ fn unsupported_arguments_are_refused_by_name() {
         ("apptainer exec image.sif bench", "image.sif"),
         ("srun -N 2 --container-image=a bench", "several machines"),
         ("docker run -it", "no image"),
-        ("docker run a 'b", "unterminated single quote"),
+        ("docker run a 'b", "this quote has no end"),
         ("docker run \u{1d} a", "U+001D"),
         ("docker run a echo '${{ x }}'", "expression"),
         ("docker run --shm-size lots a", "--shm-size lots"),

@@ -2,7 +2,7 @@
 
 use retrial_recipe::docker_run::{EmptyEnvironment, FlagTreatment};
 
-use super::{Shell, flags, made, parse_line, recipe_from_block, script, split_commands};
+use super::{Line, Shell, flags, made, parse_line, recipe_from_block, script, split_commands};
 
 const LLM: &str = "--ipc=host --network=host --privileged --cap-add=CAP_SYS_ADMIN --device=/dev/kfd --device=/dev/dri --device=/dev/mem --cap-add=SYS_PTRACE --security-opt seccomp=unconfined";
 const TRAIN: &str = "--net=host --uts=host --ipc=host --device /dev/dri --device /dev/kfd --security-opt=seccomp=unconfined";
@@ -42,6 +42,24 @@ fn asked(recipe: &str) -> Vec<(&'static str, &'static str)> {
     is_asked.then_some(("gpus", "8")).into_iter().collect()
 }
 
+/// The GPUs that a line asks for: whose, and how many if it says so.
+fn gpus_of(line: &Line) -> Option<(&'static str, String)> {
+    let has = |name: &str, value: &str| {
+        let mut flags = line.flags.iter();
+        flags.any(|(flag, own)| flag.name == name && own.starts_with(value))
+    };
+    let vendor = if has("device", "/dev/kfd") || has("runtime", "amd") {
+        "amd"
+    } else {
+        has("gpus", "").then_some("nvidia")?
+    };
+    let mut variables = line.flags.iter().filter(|(flag, _)| flag.name == "env");
+    let ids = variables.find_map(|(_, value)| value.split_once("_VISIBLE_DEVICES="));
+    let asked = || "\"${{ params.gpus }}\"".to_owned();
+    let count = ids.map_or_else(asked, |(_, ids)| ids.split(',').count().to_string());
+    Some((vendor, count))
+}
+
 #[test]
 fn plans_from_guides_have_the_guides_flags() {
     let values = [
@@ -71,6 +89,20 @@ fn plans_from_guides_have_the_guides_flags() {
         let theirs = flags(&expanded, false);
         assert_eq!(ours.0, theirs.0, "{title}");
         assert_eq!(ours.1, theirs.1, "{title}");
+        let words = &split_commands(&expanded)[0];
+        let run = words.iter().position(|word| word == "run").unwrap();
+        let line = parse_line(&words[run + 1..]);
+        match gpus_of(&line) {
+            None => assert!(!reading.recipe.contains("requires:"), "{title}"),
+            Some((vendor, count)) => {
+                let gpus = format!("  gpus:\n    vendor: {vendor}\n    count: {count}\n");
+                assert!(
+                    reading.recipe.contains(&gpus),
+                    "{title}: {}",
+                    reading.recipe
+                );
+            }
+        }
         match theirs.2.first().map(String::as_str) {
             None | Some("/bin/bash" | "sleep") => {
                 assert!(executed[0].contains("write the command"));
@@ -80,9 +112,7 @@ fn plans_from_guides_have_the_guides_flags() {
             }
         }
         // Flags that are not in the plan are in the notes.
-        let words = &split_commands(&expanded)[0];
-        let run = words.iter().position(|word| word == "run").unwrap();
-        for (flag, _) in parse_line(&words[run + 1..]).flags {
+        for (flag, _) in line.flags {
             if matches!(flag.treatment, FlagTreatment::Dropped(_)) {
                 let flag = format!("--{}", flag.name);
                 assert!(

@@ -5,6 +5,8 @@ mod flags;
 mod guides;
 mod kinds;
 mod random;
+mod silence;
+mod two_containers;
 
 use std::collections::BTreeMap;
 

@@ -40,5 +40,7 @@ fn to_image_info(image: ImageInspect) -> ImageInfo {
         repo_digests: image.repo_digests.unwrap_or_default(),
         size: u64::try_from(image.size.unwrap_or(0)).unwrap_or(0),
         env: config.env.unwrap_or_default(),
+        entrypoint: config.entrypoint.unwrap_or_default(),
+        command: config.cmd.unwrap_or_default(),
     }
 }

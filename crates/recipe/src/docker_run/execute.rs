@@ -141,10 +141,7 @@ impl Shell<'_> {
         }
         self.remember_file(words, &command);
         self.is_typing = command.opens_shell();
-        let is_refused = command.input != CommandInput::Nothing
-            && command.is_in_container()
-            && command.script().is_none();
-        if is_refused {
+        if command.input == CommandInput::Other && command.is_in_container() {
             let message = format!(
                 "`{}`: a recipe's commands have no input",
                 show_text(&command.text)
@@ -173,7 +170,8 @@ impl Shell<'_> {
     /// Gives `--env NAME` the value that the block assigns.
     fn settle_variables(&mut self, line: &mut ContainerLine, assigned: &[String]) {
         let is_docker = |flag: &FlagValue| !matches!(flag.flag.program, "srun" | "apptainer");
-        for name in assigned.iter().filter(|_| line.flags.iter().all(is_docker)) {
+        let own = |name: &&String| !name.starts_with("DOCKER_") && line.flags.iter().all(is_docker);
+        for name in assigned.iter().filter(own) {
             let is_passed = |word: &Word| word.text.split('=').next() == Some(name);
             if !line.all_values("env").any(is_passed) {
                 self.note(format!(

@@ -1,7 +1,7 @@
 //! Flags of `docker run` (Docker 29), and their treatment in a recipe. Those of other programs are tables of the same
 //! kind ([`super::programs`]).
 
-use super::foreign::Meaning;
+use crate::model::GpuVendor;
 
 /// How the import of a command line treats a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +14,31 @@ pub enum FlagTreatment {
     Refused,
     /// A flag of another program, which is translated to flags of `docker run`.
     Translated(Meaning),
+}
+
+/// What a flag of another program comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// A flag of `docker run` with the same value.
+    Flag(&'static str),
+    /// A list of mounts.
+    Mounts,
+    /// A list of variables, with values or without.
+    Variables,
+    /// srun's `--export`: `ALL`, names, and variables with their values.
+    Export,
+    /// The image.
+    Image,
+    /// The number of GPUs of a machine: `8`, `gpu:8`.
+    Gpus,
+    /// The number of GPUs of each process.
+    GpusPerTask,
+    /// All GPUs of a vendor.
+    AllGpus(GpuVendor),
+    /// The number of machines.
+    Nodes,
+    /// The number of processes.
+    Tasks,
 }
 
 /// Whether a flag has a value.

@@ -4,37 +4,12 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::flags::{DOCKER, FlagTreatment};
+use super::flags::{DOCKER, FlagTreatment, Meaning};
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::{APPTAINER, SRUN};
 use super::values::Word;
 use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};
-
-/// What a flag of another program comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
-    /// A flag of `docker run` with the same value.
-    Flag(&'static str),
-    /// A list of mounts.
-    Mounts,
-    /// A list of variables, with values or without.
-    Variables,
-    /// srun's `--export`: `ALL`, names, and variables with their values.
-    Export,
-    /// The image.
-    Image,
-    /// The number of GPUs of a machine: `8`, `gpu:8`.
-    Gpus,
-    /// The number of GPUs of each process.
-    GpusPerTask,
-    /// All GPUs of a vendor.
-    AllGpus(GpuVendor),
-    /// The number of machines.
-    Nodes,
-    /// The number of processes.
-    Tasks,
-}
 
 /// Programs that start containers in ways that no recipe is made of, with what they are.
 const UNREADABLE: [(&str, &str); 12] = [
@@ -59,6 +34,18 @@ pub(super) struct JobContext {
     pub flags: Vec<FlagValue>,
     /// Files that the block makes of images, with the images' references.
     pub image_files: BTreeMap<String, String>,
+}
+
+impl JobContext {
+    /// Returns the number of GPUs of the job, if it is stated.
+    pub(super) fn gpus(&self) -> Option<u32> {
+        let is_gpus = |option: &&FlagValue| {
+            option.flag.treatment == FlagTreatment::Translated(Meaning::Gpus)
+                && (option.flag.name != "gres" || option.value.text.contains("gpu"))
+        };
+        let option = self.flags.iter().rev().find(is_gpus)?;
+        option.value.text.rsplit(':').next()?.parse().ok()
+    }
 }
 
 /// Returns whether a program starts containers, and is none of Docker's kind.
@@ -263,6 +250,21 @@ impl Translation {
         *image = image.with_text(reference);
     }
 
+    /// Adds all GPUs of the job, which Pyxis passes on to an image that uses them.
+    fn push_gpus_of_image(&mut self) {
+        let Some(image) = self.image.clone() else {
+            return;
+        };
+        let name = image.text.to_lowercase();
+        let names = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if names(&["rocm", "amd"]) {
+            self.push("device", image.with_text("/dev/kfd"));
+            self.push("device", image.with_text("/dev/dri"));
+        } else if names(&["nvcr.io", "nvidia", "cuda"]) {
+            self.push("gpus", image.with_text("all"));
+        }
+    }
+
     fn finish(mut self, name: &str) -> ContainerLine {
         let remarks = vec![describe_gifts(name, &self.flags)];
         let tasks = self.tasks.take();
@@ -280,6 +282,8 @@ impl Translation {
             self.push("gpus", gpus);
         } else if let Some(word) = self.gpus_per_task.take() {
             self.push("gpus", word.with_text("all"));
+        } else if name == "srun" {
+            self.push_gpus_of_image();
         }
         ContainerLine {
             flags: self.flags,

@@ -21,8 +21,12 @@ const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
     ("AMD_VISIBLE_DEVICES", GpuVendor::Amd),
 ];
 
-/// Options that state the processes of a machine, one for each GPU.
-const PROCESS_OPTIONS: [&str; 2] = ["--nproc_per_node", "--nproc-per-node"];
+/// Options that state the processes of a machine, one for each GPU, each with the program that has it.
+const PROCESS_OPTIONS: [(&str, &[&str]); 3] = [
+    ("", &["--nproc_per_node", "--nproc-per-node"]),
+    ("accelerate", &["--num_processes", "--num-processes"]),
+    ("deepspeed", &["--num_gpus"]),
+];
 
 /// Options of servers that use several GPUs for a model; the numbers of one command are multiplied.
 const PARALLEL_OPTIONS: [&[&str]; 3] = [
@@ -49,6 +53,15 @@ const PARALLEL_OPTIONS: [&[&str]; 3] = [
         "--dp",
         "-dp",
     ],
+];
+
+/// Device nodes of GPUs and accelerators that are not required.
+const OTHER_DEVICES: [&str; 5] = [
+    "/dev/dri",
+    "/dev/accel",
+    "/dev/hl",
+    "/dev/davinci",
+    "/dev/neuron",
 ];
 
 /// A number of GPUs.
@@ -79,7 +92,11 @@ pub(super) fn add_gpus(
     let count = match (of_line, count_of_commands(commands)) {
         (ControlFlow::Break(count), _) => count,
         (ControlFlow::Continue(()), Some(count)) => GpuCount::Known(count),
-        (ControlFlow::Continue(()), None) => GpuCount::Unknown,
+        (ControlFlow::Continue(()), None) => parts
+            .shell
+            .job
+            .gpus()
+            .map_or(GpuCount::Unknown, GpuCount::Known),
     };
     let count_node = match count {
         GpuCount::Known(count) => plain_node(count.to_string()),
@@ -143,8 +160,14 @@ fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuV
         || names("/dev/nvidia")
         || runtime.as_deref() == Some("nvidia")
         || sets("NVIDIA_VISIBLE_DEVICES").is_some();
-    if !is_amd && names("/dev/dri") {
-        parts.note("--device /dev/dri: GPUs without /dev/kfd are neither AMD's nor NVIDIA's compute GPUs; the recipe requires none");
+    let is_habana = runtime.as_deref() == Some("habana");
+    let other = OTHER_DEVICES.iter().find(|device| names(device));
+    if let Some(device) = other.filter(|_| !is_amd && !is_nvidia) {
+        parts.note(format!("--device {device}: devices of neither AMD's nor NVIDIA's compute GPUs, which Retrial cannot claim; the recipe requires none"));
+    } else if is_habana {
+        parts.note(
+            "--runtime habana: Retrial cannot claim these accelerators; the recipe requires none",
+        );
     }
     if is_amd {
         Some(GpuVendor::Amd)
@@ -306,8 +329,18 @@ fn count_of_command(words: &[String]) -> Option<u32> {
         })
     };
     // torchrun's processes are all; SGLang's attention shares the GPUs of the tensors.
-    let groups = if number(&&PROCESS_OPTIONS[..]).is_some() {
-        &[&PROCESS_OPTIONS[..]][..]
+    let names_program = |program: &str| {
+        let mut programs = words.iter().filter_map(|word| word.rsplit('/').next());
+        program.is_empty() || programs.any(|word| word == program)
+    };
+    let processes = PROCESS_OPTIONS
+        .iter()
+        .filter(|(program, _)| names_program(program));
+    let processes = processes
+        .map(|(_, options)| *options)
+        .find(|options| number(options).is_some());
+    let groups = if let Some(options) = &processes {
+        std::slice::from_ref(options)
     } else if words.contains(&"--enable-dp-attention") {
         &PARALLEL_OPTIONS[..2]
     } else {
@@ -349,6 +382,9 @@ mod tests {
         assert_eq!(count("torchrun --nproc_per_node=gpu train.py"), None);
         assert_eq!(count("bash -c 'vllm serve -tp 2'"), Some(2));
         assert_eq!(count("bench --tp"), None);
+        assert_eq!(count("accelerate launch --num_processes 4 x.py"), Some(4));
+        assert_eq!(count("deepspeed --num_gpus=8 x.py --tp 2"), Some(8));
+        assert_eq!(count("load.py --num_processes 4"), None);
     }
 
     #[test]

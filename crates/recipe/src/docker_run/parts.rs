@@ -67,6 +67,10 @@ impl fmt::Display for MissingPart {
 /// The name of the service of a block's server.
 pub(super) const SERVER_NAME: &str = "server";
 
+/// The command of a block that has no measured command.
+pub(super) const PLACEHOLDER_COMMAND: &str =
+    "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
+
 /// The parts of a recipe.
 pub(super) struct RecipeParts<'a> {
     /// The values, notes and problems of the block.

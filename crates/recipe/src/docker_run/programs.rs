@@ -1,8 +1,7 @@
 //! The options of Slurm's srun with Pyxis, and of Apptainer, and their treatment in a recipe.
 
 use super::flags::FlagTreatment::{Dropped, Refused, Translated};
-use super::flags::{FlagGroup, OUTPUT_REASON, Program, TERMINAL_REASON};
-use super::foreign::Meaning;
+use super::flags::{FlagGroup, Meaning, OUTPUT_REASON, Program, TERMINAL_REASON};
 use crate::model::GpuVendor;
 
 const JOB_REASON: &str =

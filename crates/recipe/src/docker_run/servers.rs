@@ -20,81 +20,67 @@ struct ServerProgram {
     health: &'static str,
 }
 
+/// Names by which a container reaches the ports of its host.
+pub(super) const HOST_NAMES: [&str; 3] = [
+    "host.docker.internal",
+    "host.containers.internal",
+    "172.17.0.1",
+];
+
 const PORT: &[&str] = &["--port"];
 
+const fn server(
+    words: &'static [&'static str],
+    port_options: &'static [&'static str],
+    port: u16,
+    health: &'static str,
+) -> ServerProgram {
+    ServerProgram {
+        words,
+        port_options,
+        port,
+        health,
+    }
+}
+
 const SERVERS: [ServerProgram; 12] = [
-    ServerProgram {
-        words: &["vllm", "serve"],
-        port_options: PORT,
-        port: 8000,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["vllm.entrypoints.openai.api_server"],
-        port_options: PORT,
-        port: 8000,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["vllm.entrypoints.api_server"],
-        port_options: PORT,
-        port: 8000,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["sglang.launch_server"],
-        port_options: PORT,
-        port: 30000,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["tritonserver"],
-        port_options: &["--http-port"],
-        port: 8000,
-        health: "/v2/health/ready",
-    },
-    ServerProgram {
-        words: &["trtllm-serve"],
-        port_options: PORT,
-        port: 8000,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["text-generation-launcher"],
-        port_options: &["--port", "-p"],
-        port: 80,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["tgi-entrypoint.sh"],
-        port_options: &["--port", "-p"],
-        port: 80,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["text-embeddings-router"],
-        port_options: &["--port", "-p"],
-        port: 80,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["llama-server"],
-        port_options: PORT,
-        port: 8080,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["lmdeploy", "serve", "api_server"],
-        port_options: &["--server-port"],
-        port: 23333,
-        health: "/health",
-    },
-    ServerProgram {
-        words: &["ollama", "serve"],
-        port_options: &[],
-        port: 11434,
-        health: "/",
-    },
+    server(&["vllm", "serve"], PORT, 8000, "/health"),
+    server(
+        &["vllm.entrypoints.openai.api_server"],
+        PORT,
+        8000,
+        "/health",
+    ),
+    server(&["vllm.entrypoints.api_server"], PORT, 8000, "/health"),
+    server(&["sglang.launch_server"], PORT, 30000, "/health"),
+    server(
+        &["tritonserver"],
+        &["--http-port"],
+        8000,
+        "/v2/health/ready",
+    ),
+    server(&["trtllm-serve"], PORT, 8000, "/health"),
+    server(
+        &["text-generation-launcher"],
+        &["--port", "-p"],
+        80,
+        "/health",
+    ),
+    server(&["tgi-entrypoint.sh"], &["--port", "-p"], 80, "/health"),
+    server(
+        &["text-embeddings-router"],
+        &["--port", "-p"],
+        80,
+        "/health",
+    ),
+    server(&["llama-server"], PORT, 8080, "/health"),
+    server(
+        &["lmdeploy", "serve", "api_server"],
+        &["--server-port"],
+        23333,
+        "/health",
+    ),
+    server(&["ollama", "serve"], &[], 11434, "/"),
 ];
 
 /// An image whose entrypoint is a server: the words behind the image are its arguments.
@@ -107,37 +93,33 @@ struct ServerImage {
     arguments: &'static str,
 }
 
+const fn server_image(
+    name: &'static str,
+    entrypoint: Option<&'static str>,
+    arguments: &'static str,
+) -> ServerImage {
+    ServerImage {
+        name,
+        entrypoint,
+        arguments,
+    }
+}
+
 const SERVER_IMAGES: [ServerImage; 6] = [
-    ServerImage {
-        name: "vllm/vllm-openai",
-        entrypoint: Some("vllm serve"),
-        arguments: "",
-    },
-    ServerImage {
-        name: "ghcr.io/huggingface/text-generation-inference",
-        entrypoint: Some("/tgi-entrypoint.sh"),
-        arguments: "",
-    },
-    ServerImage {
-        name: "ghcr.io/huggingface/text-embeddings-inference",
-        entrypoint: Some("text-embeddings-router"),
-        arguments: "",
-    },
-    ServerImage {
-        name: "ghcr.io/ggml-org/llama.cpp",
-        entrypoint: Some("/app/llama-server"),
-        arguments: "",
-    },
-    ServerImage {
-        name: "ollama/ollama",
-        entrypoint: Some("ollama"),
-        arguments: "serve",
-    },
-    ServerImage {
-        name: "nvcr.io/nim/",
-        entrypoint: None,
-        arguments: "",
-    },
+    server_image("vllm/vllm-openai", Some("vllm serve"), ""),
+    server_image(
+        "ghcr.io/huggingface/text-generation-inference",
+        Some("/tgi-entrypoint.sh"),
+        "",
+    ),
+    server_image(
+        "ghcr.io/huggingface/text-embeddings-inference",
+        Some("text-embeddings-router"),
+        "",
+    ),
+    server_image("ghcr.io/ggml-org/llama.cpp", Some("/app/llama-server"), ""),
+    server_image("ollama/ollama", Some("ollama"), "serve"),
+    server_image("nvcr.io/nim/", None, ""),
 ];
 
 /// What the words behind an image are.
@@ -312,6 +294,12 @@ pub(super) fn published_ports(parts: &RecipeParts<'_>, line: &ContainerLine) -> 
 /// Returns a command of the host as it is in the container: the ports of the host are those behind them.
 pub(super) fn move_ports(text: &str, published: &[(u16, u16)]) -> String {
     let mut moved = text.to_owned();
+    for (outside, inside) in published {
+        for host in HOST_NAMES {
+            let of_container = format!("localhost:{inside}");
+            moved = moved.replace(&format!("{host}:{outside}"), &of_container);
+        }
+    }
     for (outside, inside) in published
         .iter()
         .filter(|(outside, inside)| outside != inside)

@@ -4,21 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
-use brush_parser::{ParseError, Parser};
 
-use super::block::{Block, parser_options, unmark_placeholders};
+use super::block::{Block, unmark_placeholders};
 use super::commands::{CommandKind, GuideCommand, is_tool};
 use super::foreign::JobContext;
 use super::line::LineReader;
 use super::programs::SRUN;
 use super::secret::mask_secrets;
 use super::shell_environment::ShellEnvironment;
+use super::syntax::parse_leniently;
 use super::values::{Values, WORKING_DIRECTORY, Word};
 use super::wrappers::find_wrappers;
 use crate::{Diagnostics, Span};
-
-/// The most errors of syntax that are looked for in a block.
-const MAX_SYNTAX_PROBLEMS: usize = 8;
 
 /// A shell that follows a block.
 pub(super) struct Shell<'a> {
@@ -80,59 +77,6 @@ pub(super) fn follow<'a>(block: &'a Block, environment: &'a dyn ShellEnvironment
         shell.run_list(list);
     }
     shell
-}
-
-/// Parses a block. After an error of syntax, the rest of its line is left out, so that the problems of all other
-/// commands are found, too.
-fn parse_leniently(block: &Block) -> (Option<ast::Program>, Diagnostics) {
-    let mut problems = Diagnostics::default();
-    let mut text: Vec<char> = block.text.chars().collect();
-    let mut last = None;
-    for _ in 0..MAX_SYNTAX_PROBLEMS {
-        let whole: String = text.iter().collect();
-        let mut parser = Parser::new(whole.as_bytes(), &parser_options());
-        let error = match parser.parse_program() {
-            Ok(program) => return (Some(program), problems),
-            Err(error) => error,
-        };
-        let at = add_syntax_problem(block, &error, &mut problems);
-        let (start, end) = line_around(&text, at);
-        // The same line again: no part of it can be read.
-        let from = if last == Some(start) { start } else { at };
-        last = Some(start);
-        for letter in &mut text[from..end] {
-            *letter = ' ';
-        }
-    }
-    (None, problems)
-}
-
-/// Returns the range of a line, with those that `\` continues.
-fn line_around(text: &[char], at: usize) -> (usize, usize) {
-    let is_end = |&at: &usize| text[at] == '\n' && (at == 0 || text[at - 1] != '\\');
-    let start = (0..at).rev().find(is_end).map_or(0, |end| end + 1);
-    let end = (at..text.len()).find(is_end).unwrap_or(text.len());
-    (start, end)
-}
-
-/// Adds a problem, and returns its place.
-fn add_syntax_problem(block: &Block, error: &ParseError, problems: &mut Diagnostics) -> usize {
-    let end = block.text.chars().count();
-    let (message, at) = match error {
-        ParseError::ParsingNear(position) => {
-            ("the shell cannot read this".to_owned(), position.index)
-        }
-        ParseError::ParsingAtEndOfInput => ("the block ends within a command".to_owned(), end),
-        ParseError::Tokenizing { inner, position } => (
-            inner.to_string(),
-            position.as_ref().map_or(end, |position| position.index),
-        ),
-    };
-    // The end of the block is a place without text.
-    let at = at.min(end.saturating_sub(1));
-    let help = "give the commands as the guide prints them, without the text around them";
-    problems.error("guide", message, &block.span(at..at + 1), help);
-    at
 }
 
 impl Shell<'_> {
@@ -340,7 +284,7 @@ impl Shell<'_> {
         if !names.is_empty() {
             let listed = names.join(", ");
             self.note(format!(
-                "`{shown}`: only a shell can follow it; the recipe asks for {listed} where they are used"
+                "`{shown}`: only a shell can follow it; the recipe asks for the value of {listed} where it is used"
             ));
         }
     }

@@ -2,6 +2,15 @@
 
 use std::io;
 
+/// What the containers of an image start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImageProgram {
+    /// The program, before the words behind the image.
+    pub entrypoint: Vec<String>,
+    /// The words where a command line has none behind the image.
+    pub command: Vec<String>,
+}
+
 /// The environment of the shell in which a guide is followed.
 pub trait ShellEnvironment {
     /// Returns the value of an environment variable.
@@ -27,8 +36,8 @@ pub trait ShellEnvironment {
     fn host_name(&self) -> Option<String> {
         None
     }
-    /// Returns the entrypoint of an image, if the engine has the image.
-    fn image_entrypoint(&self, _image: &str) -> Option<Vec<String>> {
+    /// Returns what an image starts, if the engine has the image.
+    fn image_program(&self, _image: &str) -> Option<ImageProgram> {
         None
     }
     /// Returns the number of processors that a process may use.

@@ -7,9 +7,9 @@ use retrial_document::{Keys as _, Node, to_yaml};
 use super::join::join_commands;
 use super::nodes::{list_node, map_node, plain_node, text_node};
 use super::parts::{
-    DraftedCommand, MissingPart, MissingPlace, RecipeParts, SERVER_NAME, WrittenKeys,
+    DraftedCommand, MissingPart, MissingPlace, PLACEHOLDER_COMMAND, RecipeParts, SERVER_NAME,
+    WrittenKeys,
 };
-use super::steps::needs_server;
 use super::values::{GuideParam, Word};
 use crate::Diagnostics;
 use crate::model::Recipe;
@@ -32,10 +32,6 @@ pub struct DockerRunDraft {
     /// The keys of the measured command; none if the block has no command.
     pub measured: Option<Vec<(&'static str, Node)>>,
 }
-
-/// The command of a block that has no measured command.
-pub(super) const PLACEHOLDER_COMMAND: &str =
-    "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// The line by which editors find the schema.
 const SCHEMA_LINES: &str = "# yaml-language-server: $schema=recipe.schema.json\n# Editors then complete and check it, next to: retrial schema recipe > recipe.schema.json\n";
@@ -235,7 +231,7 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
         }
         keys.push(("services", map_node([(SERVER_NAME, map_node(server))])));
         let client = measured.get_or_insert_with(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
-        client.push(("needs", needs_server()));
+        client.push(("needs", list_node(vec![text_node(SERVER_NAME)])));
     }
     // What is written decides which params are declared.
     let others = parts

@@ -8,6 +8,7 @@ use thiserror::Error;
 pub enum FlagValueError {
     /// A flag of the table that no key of the container has.
     #[error("a recipe cannot express this yet")]
+    #[diagnostic(help("remove it from the command line if the figure does not depend on it"))]
     NoKey,
     /// `--volume` with a target only.
     #[error("an anonymous volume lasts only as long as its container")]

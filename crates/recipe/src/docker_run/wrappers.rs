@@ -24,7 +24,7 @@ const fn wrapper(name: &'static str, options: &'static [&'static str]) -> Wrappe
 const BINDING_NOTE: &str =
     "it binds the client, not the container (`container.cpuset_cpus`, `container.cpuset_mems`)";
 
-const WRAPPERS: [Wrapper; 13] = [
+const WRAPPERS: [Wrapper; 14] = [
     wrapper(
         "sudo",
         &["-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-D", "-R"],
@@ -63,6 +63,11 @@ const WRAPPERS: [Wrapper; 13] = [
         arguments: 1,
         note: Some(BINDING_NOTE),
         ..wrapper("taskset", &[])
+    },
+    Wrapper {
+        arguments: 1,
+        note: Some("run the recipe on that machine"),
+        ..wrapper("ssh", &["-i", "-p", "-l", "-o", "-F", "-J"])
     },
 ];
 

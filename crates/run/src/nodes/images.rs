@@ -92,6 +92,8 @@ mod tests {
             repo_digests: digests.iter().map(|&digest| digest.to_owned()).collect(),
             size: 0,
             env: Vec::new(),
+            entrypoint: Vec::new(),
+            command: Vec::new(),
         }
     }
 

@@ -2,17 +2,22 @@
 
 use retrial_document::Node;
 
-use super::commands::{CommandKind, GuideCommand, changes_shell, idle_reason};
-use super::container::{parse_variable, read_env_file};
-use super::flags::FlagTreatment;
-use super::gpus::split_words;
-use super::line::ContainerLine;
-use super::nodes::{list_node, map_node, text_node};
-use super::parts::{DraftedCommand, MissingPlace, RecipeParts, SERVER_NAME, WrittenKeys};
-use super::servers::{is_server, move_ports, ready_key};
-use super::translate::Translator;
-use super::values::Word;
+use super::Translator;
 use crate::Span;
+use crate::docker_run::commands::{
+    CommandInput, CommandKind, GuideCommand, changes_shell, idle_reason,
+};
+use crate::docker_run::container::{parse_variable, read_env_file};
+use crate::docker_run::flags::FlagTreatment;
+use crate::docker_run::gpus::split_words;
+use crate::docker_run::line::ContainerLine;
+use crate::docker_run::nodes::{map_node, text_node};
+use crate::docker_run::parts::{DraftedCommand, MissingPlace, RecipeParts, WrittenKeys};
+use crate::docker_run::servers::{is_server, move_ports, ready_key};
+use crate::docker_run::values::Word;
+
+/// The last line of a command's input.
+const INPUT_END: &str = "END_OF_INPUT";
 
 /// The state of the shell in which commands are typed.
 #[derive(Default)]
@@ -115,6 +120,9 @@ impl Translator {
         let Some(mut drafted) = parts.command(words, keys) else {
             return;
         };
+        if let CommandInput::Script(input) = &command.input {
+            drafted.run = format!("{} <<'{INPUT_END}'\n{input}{INPUT_END}\n", drafted.run);
+        }
         let (line, is_run) = match &command.kind {
             CommandKind::Run(line) => (line, true),
             CommandKind::Exec(line) => (line, false),
@@ -226,9 +234,4 @@ pub(super) fn script_command(script: &str) -> DraftedCommand {
         literals: split_words(script),
         keys: Vec::new(),
     }
-}
-
-/// Returns the list of needs of a measurement of the server.
-pub(super) fn needs_server() -> Node {
-    list_node(vec![text_node(SERVER_NAME)])
 }

@@ -3,16 +3,15 @@
 
 use itertools::Itertools as _;
 
-use super::commands::GuideCommand;
-use super::flags::FlagTreatment;
-use super::gpus::add_gpus;
-use super::line::{ContainerLine, FlagValue};
-use super::nodes::{map_node, text_node};
-use super::parts::{MissingPlace, RecipeParts};
-use super::servers::ready_key;
-use super::text::PLACEHOLDER_COMMAND;
-use super::translate::Translator;
-use super::values::Word;
+use super::Translator;
+use crate::docker_run::commands::GuideCommand;
+use crate::docker_run::flags::FlagTreatment;
+use crate::docker_run::gpus::add_gpus;
+use crate::docker_run::line::{ContainerLine, FlagValue};
+use crate::docker_run::nodes::{map_node, text_node};
+use crate::docker_run::parts::{MissingPlace, PLACEHOLDER_COMMAND, RecipeParts};
+use crate::docker_run::servers::{HOST_NAMES, ready_key};
+use crate::docker_run::values::Word;
 
 /// A server with a container of its own.
 pub(super) struct ServerSide {
@@ -115,6 +114,11 @@ impl Translator {
                 "link" if self.adopt_link(&value) => note_network(parts, &value),
                 "network" if !matches!(&*value, "host" | "bridge") => note_network(parts, &value),
                 "network-alias" => {}
+                "add-host" if HOST_NAMES.iter().any(|name| value.starts_with(name)) => {
+                    parts.note(format!(
+                        "--add-host {value}: dropped, the server is at localhost"
+                    ));
+                }
                 _ => client.flags.push(option.clone()),
             }
         }

@@ -1,24 +1,22 @@
 //! Commands of the host: the client of a server, copies into and out of a container, and what is only noted.
 
-use super::block::unmark_placeholders;
-use super::commands::GuideCommand;
-use super::parts::{MissingPlace, RecipeParts};
-use super::servers::{is_client, move_ports};
+use super::Translator;
 use super::steps::script_command;
-use super::translate::Translator;
+use crate::docker_run::block::unmark_placeholders;
+use crate::docker_run::commands::GuideCommand;
+use crate::docker_run::parts::{MissingPlace, RecipeParts};
+use crate::docker_run::servers::{is_client, move_ports};
 
 impl Translator {
     pub(super) fn add_other(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
         let shown = parts.shell.values.written(&command.text);
-        if self.server_side.is_some() && shown.starts_with("docker network") {
+        if self.runs > 1 && shown.starts_with("docker network") {
             return parts.note(format!(
                 "`{shown}`: dropped, a service shares the network of the recipe's container"
             ));
         }
         let first = shown.split_whitespace().next().unwrap_or_default();
-        if matches!(first, "echo" | "printf" | "mkdir" | "docker") && self.line.is_none()
-            || first == "echo"
-        {
+        if matches!(first, "echo" | "printf" | "mkdir") && self.line.is_none() || first == "echo" {
             return parts.note(format!("`{shown}`: dropped, it is run on the host"));
         }
         if self.line.is_none() {

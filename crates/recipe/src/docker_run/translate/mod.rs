@@ -1,38 +1,42 @@
 //! Makes the parts of a recipe of a block's commands: the container, its image and its GPUs, and what remains.
 
+mod host_commands;
+mod service_container;
+mod steps;
+
 use itertools::Itertools as _;
 
-use super::commands::{CommandKind, GuideCommand, docker_flag, idle_reason};
-use super::container::translate_flags;
-use super::gpus::add_gpus;
-use super::images::{add_build, add_image};
-use super::line::ContainerLine;
-use super::parts::{MissingPart, MissingPlace, RecipeParts};
-use super::servers::{ImageArguments, published_ports, read_image_arguments};
-use super::service_container::ServerSide;
-use super::steps::{TypedLines, script_command};
-use super::values::Word;
+use self::service_container::ServerSide;
+use self::steps::{TypedLines, script_command};
+use crate::docker_run::commands::{CommandKind, GuideCommand, docker_flag, idle_reason};
+use crate::docker_run::container::translate_flags;
+use crate::docker_run::gpus::add_gpus;
+use crate::docker_run::images::{add_build, add_image};
+use crate::docker_run::line::ContainerLine;
+use crate::docker_run::parts::{MissingPart, MissingPlace, RecipeParts};
+use crate::docker_run::servers::{ImageArguments, published_ports, read_image_arguments};
+use crate::docker_run::values::Word;
 
 /// What is known of the block while its commands are translated.
 #[derive(Default)]
 pub(super) struct Translator {
     /// The line of the recipe's container.
-    pub line: Option<ContainerLine>,
+    line: Option<ContainerLine>,
     /// The number of containers that the block starts.
-    pub runs: usize,
+    runs: usize,
     /// Commands are executed in a container while its own runs.
-    pub is_followed: bool,
+    is_followed: bool,
     /// The ports of the server's line: on the host, in the container.
-    pub published: Vec<(u16, u16)>,
+    published: Vec<(u16, u16)>,
     /// The server, if it has a container of its own.
-    pub server_side: Option<ServerSide>,
+    server_side: Option<ServerSide>,
     /// The server's words, with the values that are known.
-    pub server_words: Vec<String>,
-    pub typed: TypedLines,
+    server_words: Vec<String>,
+    typed: TypedLines,
     pulls: Vec<Word>,
     builds: Vec<Vec<Word>>,
     /// What has to be written in the place of the measured command.
-    pub missing_command: Option<MissingPart>,
+    missing_command: Option<MissingPart>,
 }
 
 impl Translator {
@@ -126,30 +130,47 @@ impl Translator {
             .map(|word| parts.literal(word))
             .collect();
         let is_interactive = command.opens_shell();
-        let mut arguments = read_image_arguments(&image, &literals, is_interactive);
-        if matches!(arguments, ImageArguments::OfUnknown)
-            && let Some(entrypoint) = parts.shell.values.environment.image_entrypoint(&image)
-        {
-            arguments = ImageArguments::Of(entrypoint);
-        }
-        match arguments {
-            ImageArguments::Command => {
+        let arguments = read_image_arguments(&image, &literals, is_interactive);
+        let of_engine = (!matches!(arguments, ImageArguments::Command))
+            .then(|| parts.shell.values.environment.image_program(&image))
+            .flatten()
+            .filter(|program| !program.entrypoint.is_empty());
+        match (of_engine, arguments) {
+            (Some(program), _) => {
+                let shown = program.entrypoint.join(" ");
+                parts.note(format!(
+                    "the image's entrypoint is written as `{shown}`, which this engine's {image} has"
+                ));
+                let own = program.command.iter().filter(|_| line.command.is_empty());
+                let words: Vec<String> = program.entrypoint.iter().chain(own).cloned().collect();
+                self.add_entrypoint(parts, &words, line, command);
+            }
+            (None, ImageArguments::Command) => {
                 parts.note("the image's entrypoint does not run (`entrypoint: image` lets it run before Retrial's first process)");
                 if !line.command.is_empty() {
                     self.add_command(parts, &line.command, Vec::new(), command);
                 }
             }
-            ImageArguments::Of(entrypoint) => {
+            (None, ImageArguments::Of(entrypoint)) => {
                 let shown = entrypoint.join(" ");
                 parts.note(format!("the image's entrypoint is written as `{shown}`; `docker inspect {image}` shows that of another release"));
-                let program = entrypoint
-                    .iter()
-                    .map(|word| line.image.with_text(word.as_str()));
-                let words: Vec<Word> = program.chain(line.command.iter().cloned()).collect();
-                self.add_command(parts, &words, Vec::new(), command);
+                self.add_entrypoint(parts, &entrypoint, line, command);
             }
-            ImageArguments::OfUnknown => self.ask_for_entrypoint(parts, line),
+            (None, ImageArguments::OfUnknown) => self.ask_for_entrypoint(parts, line),
         }
+    }
+
+    /// Adds the command that an entrypoint and its arguments are.
+    fn add_entrypoint(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        entrypoint: &[String],
+        line: &ContainerLine,
+        command: &GuideCommand,
+    ) {
+        let program = entrypoint.iter().map(|word| line.image.with_text(word));
+        let words: Vec<Word> = program.chain(line.command.iter().cloned()).collect();
+        self.add_command(parts, &words, Vec::new(), command);
     }
 
     fn ask_for_entrypoint(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {

@@ -1,0 +1,145 @@
+//! What a command of a block is: a container's start, a command in it, an image, or what is dropped.
+
+use super::commands::{CommandKind, GuideCommand, is_tool};
+use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
+use super::foreign;
+use super::line::{LineReader, parse_line};
+use super::shell::Shell;
+use super::values::Word;
+
+/// Commands of docker that Retrial executes itself, or that only show something, with the reason why each is dropped.
+const MANAGED: [(&[&str], &str); 5] = [
+    (
+        &["stop", "rm", "kill", "restart", "pause", "unpause", "prune"],
+        "Retrial stops and removes its container",
+    ),
+    (&["start"], "Retrial starts its container"),
+    (
+        &["logs", "attach"],
+        "Retrial follows the output, and keeps it",
+    ),
+    (&["wait"], "Retrial waits for the end of each command"),
+    (
+        &[
+            "ps", "inspect", "port", "top", "stats", "images", "info", "version", "ls", "login",
+            "logout", "search", "history", "diff", "events",
+        ],
+        "it changes nothing in a container",
+    ),
+];
+
+impl Shell<'_> {
+    /// Returns what a command is; what no recipe can be made of is refused by its name.
+    pub(super) fn read_kind(&mut self, words: &[Word], command: &GuideCommand) -> CommandKind {
+        let Some((name, rest)) = words.split_first() else {
+            return CommandKind::Other;
+        };
+        if foreign::is_foreign(&name.text) {
+            return self.read_foreign_kind(words, command);
+        }
+        if !is_tool(&name.text) {
+            return CommandKind::Other;
+        }
+        let mut client = LineReader::new(&DOCKER_CLIENT, rest, &mut self.problems);
+        client.read_flags();
+        let (flags, rest) = (client.flags, client.rest.as_slice());
+        for option in flags {
+            self.note(format!(
+                "docker --{}: dropped, DOCKER_HOST or DOCKER_CONTEXT chooses the engine",
+                option.flag.name
+            ));
+        }
+        // `docker container run` is `docker run`.
+        let group = rest.first().map(|word| &*word.text);
+        let is_group = matches!(group, Some("container" | "image" | "buildx" | "system"));
+        let rest = &rest[usize::from(is_group)..];
+        let Some((verb, arguments)) = rest.split_first() else {
+            return CommandKind::Other;
+        };
+        let managed = MANAGED
+            .iter()
+            .find(|(verbs, _)| verbs.contains(&&*verb.text));
+        match &*verb.text {
+            "run" | "create" => self.read_run(&name.text, arguments, command),
+            "exec" => {
+                let line = parse_line(&DOCKER_EXEC, arguments, &command.span, &mut self.problems);
+                line.map_or(CommandKind::Refused, CommandKind::Exec)
+            }
+            "start" if attaches(arguments) => CommandKind::Attach,
+            "pull" => arguments
+                .last()
+                .cloned()
+                .map_or(CommandKind::Other, CommandKind::Pull),
+            "build" => CommandKind::Build(arguments.to_vec()),
+            "cp" => CommandKind::Copy {
+                is_out: arguments.iter().rev().nth(1).is_some_and(is_in_container),
+            },
+            "compose" | "stack" => {
+                let name = format!("{} {}", name.text, verb.text);
+                let what = "starts containers from a file";
+                foreign::refuse(&name, what, &command.span, &mut self.problems);
+                CommandKind::Refused
+            }
+            _ => managed.map_or(CommandKind::Other, |(_, reason)| {
+                CommandKind::Manage(reason)
+            }),
+        }
+    }
+
+    fn read_run(&mut self, name: &str, words: &[Word], command: &GuideCommand) -> CommandKind {
+        let runtime = Word::new("--runtime=nvidia", &command.span);
+        let wrapper = (name == "nvidia-docker").then_some(runtime);
+        let all: Vec<Word> = wrapper.into_iter().chain(words.iter().cloned()).collect();
+        let program = if name == "podman" { &PODMAN } else { &DOCKER };
+        let line = parse_line(program, &all, &command.span, &mut self.problems);
+        line.map_or(CommandKind::Refused, CommandKind::Run)
+    }
+
+    fn read_foreign_kind(&mut self, words: &[Word], command: &GuideCommand) -> CommandKind {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        let file = match texts[..] {
+            ["apptainer" | "singularity", "pull" | "build", .., file, _]
+                if !file.starts_with('-') =>
+            {
+                Some(file)
+            }
+            ["enroot", "import", "-o" | "--output", file, _] => Some(file),
+            ["apptainer" | "singularity", "pull", ..] | ["enroot", "import", ..] => Some(""),
+            _ => None,
+        };
+        let image = words
+            .last()
+            .filter(|word| word.text.starts_with("docker://"));
+        if let (Some(file), Some(image)) = (file, image) {
+            let reference = image.text.trim_start_matches("docker://");
+            let file = if file.is_empty() {
+                foreign::default_file(texts[0], reference)
+            } else {
+                file.trim_start_matches("./").to_owned()
+            };
+            self.job.image_files.insert(file, image.text.clone());
+            return CommandKind::Pull(image.with_text(reference.replace('#', "/")));
+        }
+        let inherited = self.inherited_variables(&command.span);
+        let line = foreign::read_foreign(
+            words,
+            inherited,
+            &self.job,
+            &command.span,
+            &mut self.problems,
+        );
+        line.map_or(CommandKind::Refused, CommandKind::Run)
+    }
+}
+
+/// Whether the arguments of `docker start` connect it to the terminal.
+fn attaches(arguments: &[Word]) -> bool {
+    let attaches = |word: &Word| matches!(&*word.text, "-ai" | "-ia" | "-i" | "-a" | "--attach");
+    arguments.iter().any(attaches)
+}
+
+/// Whether a path of `docker cp` is one of a container.
+fn is_in_container(path: &Word) -> bool {
+    let (container, _) = path.text.split_once(':').unwrap_or_default();
+    !container.is_empty() && !container.contains('/')
+}

@@ -1,0 +1,207 @@
+//! What a guide's programs do unasked, and what only a shell does, is in the recipe or is said.
+
+use retrial_recipe::docker_run::{DockerRunRecipe, EmptyEnvironment};
+
+use super::{made, recipe_from_block, script};
+
+fn read(block: &str) -> DockerRunRecipe {
+    let read = recipe_from_block("x", block, &EmptyEnvironment);
+    read.unwrap_or_else(|problems| panic!("{block}: {problems}"))
+}
+
+#[test]
+fn what_a_recipe_does_not_do_is_noted() {
+    let typed = "docker run -it a bash\nvllm serve m &\n";
+    for (block, note) in [
+        (
+            "apptainer exec docker://a b",
+            "apptainer also gives its container: this directory, in which the command starts; $HOME; /tmp; the variables of the shell; the host's network",
+        ),
+        (
+            "apptainer exec --no-home --cleanenv --no-mount tmp --pwd /w docker://a b",
+            "apptainer also gives its container: this directory; the host's network",
+        ),
+        (
+            "singularity run -c docker://a b",
+            "singularity also gives its container: the variables",
+        ),
+        (
+            "srun -p batch --container-image a b",
+            "srun --partition batch: dropped",
+        ),
+        (
+            "srun --container-image a b",
+            "srun also gives its container: the variables of the shell; the host's network",
+        ),
+        (
+            "podman run --tls-verify=false a b",
+            "--tls-verify false: dropped",
+        ),
+        (
+            "podman run --group-add keep-groups a b",
+            "--group-add keep-groups: dropped",
+        ),
+        (
+            "docker run a b --filter=*quick*",
+            "`--filter=*quick*`: the pattern is as written",
+        ),
+        (
+            "docker run --name c a b\ndocker logs -f c",
+            "`docker logs -f c`: dropped, Retrial follows",
+        ),
+        (
+            "docker run --name c a b\ndocker wait c",
+            "`docker wait c`: dropped, Retrial waits",
+        ),
+        (
+            "docker run --name c a b\ndocker cp c:/r .",
+            "`results: DIRECTORY` in the measurement",
+        ),
+        ("docker -H tcp://x run a b", "docker --host: dropped"),
+        (
+            "timeout -k 9 30m docker run a b",
+            "`timeout -k 9 30m`: dropped",
+        ),
+        ("numactl -m 0 docker run a b", "`numactl -m 0`: dropped"),
+        ("ssh node docker run a b", "`ssh node`: dropped"),
+        ("X=1 docker run a b", "`X=…` before the command: dropped"),
+        (
+            "X=1\ndocker run -e X a b",
+            "the guide assigns X without `export`",
+        ),
+        (
+            "if [ -z $M ]; then M=x; fi\ndocker run a b $M",
+            "asks for the value of M where",
+        ),
+        (
+            "M=y\n[ -n $N ] && M=x\ndocker run a b $M",
+            "asks for the value of M where",
+        ),
+        (
+            &format!("{typed}sleep 60\nbench"),
+            "`sleep 60`: dropped, a service is awaited",
+        ),
+        (
+            &format!("{typed}bench\nkill %1"),
+            "`kill %1`: dropped, a service is awaited",
+        ),
+    ] {
+        let notes = read(block).notes.join("\n");
+        assert!(notes.contains(note), "{block}: {notes}");
+    }
+}
+
+#[test]
+fn what_the_shell_and_the_job_say_is_in_the_recipe() {
+    let heredoc = "docker run -i a python3 - <<'E'\nprint(1)\nE";
+    for (block, text) in [
+        ("docker run -e C=~/x a b", "C: \"${{ params.home }}/x\""),
+        ("M=1 docker run -e M a b", "M: \"${{ params.m }}\""),
+        (
+            "cat > f.env <<E\nA=1\nE\necho B=2 >> f.env\ndocker run --env-file f.env a b",
+            "A: \"1\"\n    B: \"2\"",
+        ),
+        (
+            "docker run -d a\ndocker exec --env-file f.env x b",
+            "the file `f.env` (--env-file)",
+        ),
+        ("docker start x || docker run a b", "run: b"),
+        (
+            "sudo -u ann X=1 docker run -e X a b",
+            "X: \"${{ params.x }}\"",
+        ),
+        ("export NUM=1\nsrun --container-image a b", "NUM: \"1\""),
+        (
+            "export APPTAINERENV_NUM=1\napptainer exec docker://a b",
+            "NUM: \"1\"",
+        ),
+        (
+            "srun --export=ALL,NUM=1 --container-image a b",
+            "NUM: \"1\"",
+        ),
+        (
+            "apptainer pull x.sif docker://a:1\napptainer exec x.sif b",
+            "image: \"a:1\"",
+        ),
+        (
+            "enroot import docker://r#a/b:1\nsrun --container-image a+b+1.sqsh c",
+            "image: \"r/a/b:1\"",
+        ),
+        (
+            "srun -n8 --gpus-per-task=1 --container-image a b",
+            "count: 8",
+        ),
+        ("srun -n8 --container-image a b", "srun starts 8 processes"),
+        (
+            "#SBATCH --gres=gpu:4\ndocker run --gpus all a b",
+            "count: 4",
+        ),
+        (
+            "salloc --gres=gpu:h100:2 srun --container-image a b",
+            "count: 2",
+        ),
+        (
+            "srun --container-image nvcr.io/nvidia/a:1 b",
+            "count: \"${{ params.gpus }}\"",
+        ),
+        (
+            "docker create --name c a b\ndocker cp ./b c:/b\ndocker start -a c",
+            "`docker cp ./b c:/b` copies it",
+        ),
+        (
+            heredoc,
+            "python3 - <<'END_OF_INPUT'\n        print(1)\n        END_OF_INPUT\n",
+        ),
+        (
+            "docker run -d --name c a\ndocker exec -i c bash <<E\nbench \\$HOME $PWD\nE",
+            "bench $HOME ${{ params.pwd }}",
+        ),
+        ("docker run -i a bash <<< 'x && y'", "run: \"x && y\\n\""),
+        ("docker run a b\ndocker run a c", "step-1:\n    run: b"),
+    ] {
+        let recipe = read(block).recipe;
+        assert!(recipe.contains(text), "{block}: {recipe}");
+    }
+    // A here-document that is typed ends as it was written.
+    let typed = "docker run -it a bash\ncat > x.json <<'EOF'\n{}\nEOF\nbench x.json";
+    let (_, executed) = made(&script(&read(typed).recipe, &[]));
+    assert_eq!(
+        executed,
+        ["cat > x.json <<'EOF'\n{}\nEOF\n", "bench x.json"]
+    );
+}
+
+/// A service runs for a measurement only: what uses it is one.
+#[test]
+fn commands_behind_a_server_are_one_measurement() {
+    let server = "docker run -d --name s a vllm serve m\ndocker exec s warm\n";
+    let joined = read(&format!("{server}docker exec s bench")).recipe;
+    assert!(joined.contains("warm &&\n        bench\n"), "{joined}");
+    assert!(!joined.contains("setup:"), "{joined}");
+    let differing = read(&format!("{server}docker exec -w '/a b' -e N=1 s bench")).recipe;
+    let measured = "(\n        cd '/a b'\n        export N=1\n        bench\n        )\n";
+    assert!(differing.contains("set -e"), "{differing}");
+    assert!(
+        differing.contains(measured)
+            || differing
+                .contains("(\n        export N=1\n        cd '/a b'\n        bench\n        )\n"),
+        "{differing}"
+    );
+}
+
+#[test]
+fn problems_around_an_error_of_syntax_are_found() {
+    let block = "docker run --gpu all a b (fast)\ndocker run --link x a b (slow)\ndocker run a 'b";
+    let problems = recipe_from_block("x", block, &EmptyEnvironment).unwrap_err();
+    let places: Vec<String> = problems
+        .iter()
+        .map(|problem| problem.message.clone())
+        .collect();
+    for message in ["docker run has no --gpu", "the shell cannot read this"] {
+        assert!(places.iter().any(|own| own == message), "{places:?}");
+    }
+    assert!(
+        places.iter().any(|own| own == "this quote has no end"),
+        "{places:?}"
+    );
+}
