@@ -7,6 +7,7 @@ use serde_json::json;
 use super::arguments::NewArguments;
 use super::new_from;
 use crate::app::catalog;
+use crate::app::dialog::Dialog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::published::{self, ImportRequest};
@@ -17,8 +18,8 @@ use retrial_results::verdict::ExitCode;
 use retrial_store::files::parent_directory;
 use retrial_submission::import::{self as import, ResultsIndex};
 
-/// Writes a commented recipe, one from a vendor's command line, or one from published results; never
-/// over an existing file.
+/// Writes a commented recipe, one from a vendor's command line or from answers at the terminal, or one from published
+/// results; never over an existing file.
 pub fn create_recipe(
     global: &GlobalOptions,
     arguments: &NewArguments,
@@ -45,11 +46,26 @@ pub fn create_recipe(
         )),
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),
     };
+    // Before somebody answers questions for nothing.
+    if path.exists() {
+        return Err(fault(std::io::ErrorKind::AlreadyExists.into()));
+    }
     let stem = name.file_stem().unwrap_or_default().to_string_lossy();
+    let may_ask = !arguments.no_input && global.output == OutputFormat::Text;
+    let dialog = may_ask.then(Dialog::open).flatten();
     let (text, notes) = match (from, &results.from_results) {
         (_, Some(tree)) => recipe_from_results(tree, results)?,
-        (Some(from), None) => new_from::convert_command_line(global, &stem, from, arguments)?,
-        (None, None) => (scaffold::starter_recipe(&stem), Vec::new()),
+        (Some(from), None) => {
+            new_from::convert_command_line(global, &stem, from, arguments, dialog.as_ref())?
+        }
+        (None, None) => {
+            let described =
+                dialog.map(|dialog| new_from::describe_recipe(global, &stem, arguments, &dialog));
+            described
+                .transpose()?
+                .flatten()
+                .unwrap_or_else(|| (scaffold::starter_recipe(&stem), Vec::new()))
+        }
     };
     std::fs::create_dir_all(parent_directory(&path)).map_err(fault)?;
     let mut file = std::fs::File::create_new(&path).map_err(fault)?;

@@ -1,33 +1,79 @@
 //! `retrial new NAME --from …`: reads a vendor's command line, and the variables of this shell.
 
-use crate::app::failure::Failure;
-use crate::app::options::GlobalOptions;
-use crate::app::runtime;
 use std::io::{self, Read as _};
 
+use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_engine::api::Engine as _;
-use retrial_recipe::docker_run::{self, ImageProgram, MeasuredFigures, ShellEnvironment};
+use retrial_recipe::docker_run::{
+    self, DockerRunDraft, ImageProgram, MissingPlace, ShellEnvironment,
+};
 use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check_source};
 
 use super::arguments::NewArguments;
+use super::{new_figures, new_questions};
+use crate::app::dialog::Dialog;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{runtime, terminal};
 
 /// The longest command line that is read, bytes: a guide's block is a page.
 const MAX_COMMAND_LINE_BYTES: u64 = 1 << 20;
 
-/// Returns the recipe's text, and its differences from the command line.
+/// Returns the recipe's text, and its differences from the command line. Somebody at the terminal is asked for what is
+/// missing.
 pub fn convert_command_line(
     global: &GlobalOptions,
     title: &str,
     from: &str,
     arguments: &NewArguments,
+    dialog: Option<&Dialog>,
 ) -> Result<(String, Vec<String>), Failure> {
     let (place, block) = read_command_line(from)?;
-    let figures = read_figures(arguments)?;
-    let reading =
-        docker_run::recipe_from_block(title, place, &block, &CurrentShell { global }, &figures)
-            .map_err(Failure::of_problems)?;
-    let source = Source::new("the converted recipe", reading.recipe.clone());
+    let draft = docker_run::draft_from_block(place, &block, &CurrentShell { global })
+        .map_err(Failure::of_problems)?;
+    finish_draft(title, draft, arguments, dialog)
+}
+
+/// Returns the recipe that somebody at the terminal describes, image first; none if they want the example.
+pub fn describe_recipe(
+    global: &GlobalOptions,
+    title: &str,
+    arguments: &NewArguments,
+    dialog: &Dialog,
+) -> Result<Option<(String, Vec<String>)>, Failure> {
+    terminal::print_note(
+        "Answer what you know: an empty answer leaves it for later, Ctrl-C ends without a file.",
+    );
+    loop {
+        let Some(block) = new_questions::ask_for_block(dialog)? else {
+            return Ok(None);
+        };
+        match docker_run::draft_from_block("your answer", &block, &CurrentShell { global }) {
+            Ok(draft) => return finish_draft(title, draft, arguments, Some(dialog)).map(Some),
+            Err(problems) => terminal::print_problems(&problems),
+        }
+    }
+}
+
+fn finish_draft(
+    title: &str,
+    mut draft: DockerRunDraft,
+    arguments: &NewArguments,
+    dialog: Option<&Dialog>,
+) -> Result<(String, Vec<String>), Failure> {
+    let mut figures = new_figures::read_figures(arguments)?;
+    for setting in &arguments.settings {
+        let place = MissingPlace::Param(setting.name.clone());
+        draft.fill_in(&place, &setting.value).map_err(|error| {
+            Failure::usage(ErrorText::of(&error).in_context(&format!("--set {}: ", setting.name)))
+        })?;
+    }
+    if let Some(dialog) = dialog {
+        new_questions::complete(dialog, &mut draft, &mut figures)?;
+    }
+    let made = docker_run::recipe_from_draft(title, draft, &figures);
+    let source = Source::new("the converted recipe", made.recipe.clone());
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
         return Err(Failure::usage(format!(
@@ -35,72 +81,13 @@ pub fn convert_command_line(
             problems.render(false)
         )));
     }
-    let left = match reading.incomplete.len() {
-        0 => None,
-        count => Some(format!(
+    let left = (!made.incomplete.is_empty()).then(|| {
+        format!(
             "{} of `incomplete` to be completed before it can run",
-            format::format_count(count, "line")
-        )),
-    };
-    Ok((
-        reading.recipe,
-        reading.notes.into_iter().chain(left).collect(),
-    ))
-}
-
-/// Reads `--figure`, `--expect` and `--measure`.
-fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure> {
-    let pair = |option: &str, text: &str| -> Result<(String, String), Failure> {
-        let pair = text
-            .split_once('=')
-            .filter(|(name, value)| !name.is_empty() && !value.is_empty());
-        let (name, value) = pair.ok_or_else(|| {
-            Failure::usage(format!("invalid value for --{option}: {text}")).with_help(format!(
-                "write --{option} NAME=…, for example --{option} speed={}",
-                if option == "figure" {
-                    "'speed: ${number}'"
-                } else {
-                    "42.0"
-                }
-            ))
-        })?;
-        Ok((name.trim().to_owned(), value.trim().to_owned()))
-    };
-    let figures: Result<Vec<_>, _> = arguments
-        .figures
-        .iter()
-        .map(|text| pair("figure", text))
-        .collect();
-    let expected = arguments.expected.iter().map(|text| {
-        let (name, value) = pair("expect", text)?;
-        let end = value
-            .find(|letter: char| !letter.is_ascii_digit() && !".,-+eE".contains(letter))
-            .unwrap_or(value.len());
-        let (number, unit) = value.split_at(end);
-        let number = number.replace(',', "").parse::<f64>().map_err(|_| {
-            Failure::usage(format!("invalid value for --expect: {text}")).with_help(
-                "write a number, and its unit if it has one: --expect speed='42.0 items/s'",
-            )
-        })?;
-        let unit = Some(unit.trim().to_owned()).filter(|unit| !unit.is_empty());
-        Ok((name, number, unit))
+            format::format_count(made.incomplete.len(), "line")
+        )
     });
-    let (figures, expected) = (figures?, expected.collect::<Result<Vec<_>, Failure>>()?);
-    if let Some((name, ..)) = expected
-        .iter()
-        .find(|(name, ..)| figures.iter().all(|(figure, _)| figure != name))
-    {
-        return Err(
-            Failure::usage(format!("--expect {name}: no --figure of this name")).with_help(
-                format!("add --figure {name}=PATTERN, which finds it in the output"),
-            ),
-        );
-    }
-    Ok(MeasuredFigures {
-        command: arguments.measure.clone(),
-        figures,
-        expected,
-    })
+    Ok((made.recipe, made.notes.into_iter().chain(left).collect()))
 }
 
 /// Returns the text itself, or the content of a file or of standard input, and what places in it are called.

@@ -15,6 +15,7 @@ mod hostile;
 mod hosts;
 mod library_releases;
 mod list;
+mod new_asked;
 mod onnxruntime;
 mod onnxruntime_images;
 mod schema;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::app::published::ImportRequest;
+use retrial_recipe::ParamSetting;
 
 /// Where a recipe is written, and what it is made of.
 #[derive(Debug, Clone, Args)]
@@ -17,15 +18,25 @@ pub struct NewArguments {
     /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
     #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
     pub from: Option<String>,
-    /// How a figure of the converted recipe is read: `speed='speed: ${number}'`, a regular expression on the output
+    /// How a figure is read of the output: `speed='speed: ${number}'`, a regular expression, or `p99='$.latency.p99'`,
+    /// a `JSONPath`
     #[arg(long = "figure", value_name = "NAME=PATTERN", requires = "from")]
     pub figures: Vec<String>,
-    /// What was published of a figure: `speed=42.0`, or with its unit, `speed='42.0 items/s'`
+    /// What was published of a figure: `speed=42.0`, or with its unit, `speed='42.0 items/s'`; `none` if nothing was
     #[arg(long = "expect", value_name = "NAME=VALUE[UNIT]", requires = "from")]
     pub expected: Vec<String>,
+    /// Where it was published: an address or a title (default: the guide)
+    #[arg(long, value_name = "TEXT", requires = "expected")]
+    pub source: Option<String>,
     /// The command in the container that is measured, in the place of the one that the block has
     #[arg(long, value_name = "COMMAND", requires = "from")]
     pub measure: Option<String>,
+    /// The default of a param that the block does not state: `gpus=8`
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "from")]
+    pub settings: Vec<ParamSetting>,
+    /// Ask nothing in a terminal: what is missing is written into `incomplete`
+    #[arg(long)]
+    pub no_input: bool,
 }
 
 /// Which recipe is locked, and where its lock is written.

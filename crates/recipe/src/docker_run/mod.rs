@@ -8,6 +8,7 @@
 //! makes no difference, or is refused by name and place. What the shell would have put in ([`ShellEnvironment`])
 //! becomes a param of the recipe. What the block does not say is a line of `incomplete`.
 
+mod answer;
 mod block;
 mod collect;
 mod commands;
@@ -20,6 +21,7 @@ mod gpus;
 mod images;
 mod join;
 mod line;
+mod measured;
 mod mounts;
 mod nodes;
 mod parts;
@@ -37,11 +39,13 @@ mod values;
 mod variables;
 mod wrappers;
 
+pub use answer::AnswerError;
 pub use flags::{FlagArity, FlagTreatment, LineFlag, Meaning, docker_run_flags};
+pub use measured::{MeasuredFigures, is_json_path};
 pub use nodes::{list_node, map_node, plain_node, text_node};
 pub use parts::{MissingPart, MissingPlace};
 pub use shell_environment::{EmptyEnvironment, ImageProgram, ShellEnvironment};
-pub use text::{DockerRunDraft, MeasuredFigures, render_sections};
+pub use text::{DockerRunDraft, render_sections};
 
 use crate::Diagnostics;
 use block::Block;
@@ -90,11 +94,20 @@ pub fn recipe_from_block(
     figures: &MeasuredFigures,
 ) -> Result<DockerRunRecipe, Diagnostics> {
     let draft = draft_from_block(path, block, environment)?;
+    Ok(recipe_from_draft(name, draft, figures))
+}
+
+/// Writes a draft as a recipe with these figures.
+pub fn recipe_from_draft(
+    name: &str,
+    draft: DockerRunDraft,
+    figures: &MeasuredFigures,
+) -> DockerRunRecipe {
     let notes = draft.notes.clone();
     let (recipe, incomplete) = text::render_recipe(name, draft, figures);
-    Ok(DockerRunRecipe {
+    DockerRunRecipe {
         recipe,
         notes,
         incomplete,
-    })
+    }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use retrial_document::{Keys as _, Node, to_yaml};
 
 use super::join::join_commands;
+use super::measured::MeasuredFigures;
 use super::nodes::{list_node, map_node, plain_node, text_node};
 use super::parts::{
     DraftedCommand, MissingPart, MissingPlace, PLACEHOLDER_COMMAND, RecipeParts, SERVER_NAME,
@@ -89,7 +90,7 @@ fn missing_lines(name: &str, draft: &DockerRunDraft, figures: &MeasuredFigures) 
             "the line of the output that has the figure, for example `speed: { pattern: 'speed: ${number}', unit: items/s }`; or `results`, the directory that LoadGen writes",
         );
     }
-    if figures.expected.is_empty() {
+    if figures.expected.is_empty() && !figures.is_only_measured {
         ask(
             MissingPlace::Measurement("expect"),
             "what was published, for example `speed: { value: 42.0, kind: official, source: \"https://…\" }`; without it the run only measures: remove this line",
@@ -108,10 +109,6 @@ fn recipe_keys(
     figures: &MeasuredFigures,
     missing: &[String],
 ) -> WrittenKeys {
-    let submission = [
-        ("suite", text_node("my-suite")),
-        ("benchmark", text_node(name)),
-    ];
     let mut measured = draft
         .measured
         .unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
@@ -125,7 +122,7 @@ fn recipe_keys(
     let mut keys = vec![
         ("schema", plain_node("1")),
         ("title", text_node(name)),
-        ("submission", map_node(submission)),
+        ("submission", figures.submission_node(name)),
         ("image", draft.image_node),
         ("scenarios", map_node([("my-case", case)])),
     ];
@@ -136,48 +133,6 @@ fn recipe_keys(
     keys.extend(draft.requires.map(|node| ("requires", node)));
     keys.extend(draft.keys);
     keys
-}
-
-/// The figures of the measured command, as the command line of `new` states them.
-#[derive(Debug, Clone, Default)]
-pub struct MeasuredFigures {
-    /// The measured command; none: that of the block.
-    pub command: Option<String>,
-    /// The figures: name, pattern.
-    pub figures: Vec<(String, String)>,
-    /// The published values: name, value, unit.
-    pub expected: Vec<(String, f64, Option<String>)>,
-}
-
-impl MeasuredFigures {
-    fn figures_node(&self) -> Node {
-        let example = [("speed".to_owned(), "speed: ${number}".to_owned())];
-        let figures = if self.figures.is_empty() {
-            &example[..]
-        } else {
-            &self.figures
-        };
-        map_node(figures.iter().map(|(name, pattern)| {
-            let stated = self.expected.iter().find(|(expected, ..)| expected == name);
-            let unit = stated.and_then(|(_, _, unit)| unit.clone());
-            let unit = unit.or_else(|| self.figures.is_empty().then(|| "items/s".to_owned()));
-            let keys = [("pattern", text_node(pattern))];
-            let unit = unit.map(|unit| ("unit", text_node(unit)));
-            (name.clone(), map_node(keys.into_iter().chain(unit)))
-        }))
-    }
-
-    fn expect_node(&self) -> Option<Node> {
-        let entries = self.expected.iter().map(|(name, value, _)| {
-            let keys = [
-                ("value", plain_node(value.to_string())),
-                ("kind", text_node("official")),
-                ("source", text_node("the guide")),
-            ];
-            (name.clone(), map_node(keys))
-        });
-        (!self.expected.is_empty()).then(|| map_node(entries))
-    }
 }
 
 impl DockerRunDraft {

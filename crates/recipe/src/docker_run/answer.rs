@@ -1,0 +1,177 @@
+//! Fills in what a block does not say.
+
+use retrial_document::{MapEntry, Node, Value};
+use thiserror::Error;
+
+use super::nodes::{map_node, plain_node, text_node};
+use super::parts::MissingPlace;
+use super::text::DockerRunDraft;
+
+/// The reason why an answer is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error, miette::Diagnostic)]
+pub enum AnswerError {
+    /// The recipe has no param of this name.
+    #[error("no param `{name}`")]
+    #[diagnostic(help("{}", describe_params(.params)))]
+    NoParam {
+        /// The name.
+        name: String,
+        /// The params that the recipe has.
+        params: Vec<String>,
+    },
+    /// A param of numbers is given something else.
+    #[error("`{value}` is not a whole number")]
+    #[diagnostic(help("write the number alone, for example 8"))]
+    NoWholeNumber {
+        /// The answer.
+        value: String,
+    },
+    /// A port of a server is given something else.
+    #[error("`{value}` is not a port")]
+    #[diagnostic(help(
+        "write the number of the port at which the server answers, for example 8000"
+    ))]
+    NoPort {
+        /// The answer.
+        value: String,
+    },
+    /// An answer that has no place in a draft.
+    #[error("the draft has no place for it")]
+    #[diagnostic(help("write it into the recipe"))]
+    NoPlace,
+}
+
+fn describe_params(params: &[String]) -> String {
+    if params.is_empty() {
+        "the command line has no variable that becomes a param".to_owned()
+    } else {
+        format!("the recipe has {}", params.join(", "))
+    }
+}
+
+impl DockerRunDraft {
+    /// Fills in a part, which is then no longer missing: a param's default, or the port or the command of the
+    /// block's server.
+    ///
+    /// # Errors
+    /// The draft has no such part, or the answer is of another kind.
+    pub fn fill_in(&mut self, place: &MissingPlace, answer: &str) -> Result<(), AnswerError> {
+        match place {
+            MissingPlace::Param(name) => self.set_param(name, answer)?,
+            MissingPlace::Service("ready") => {
+                let port: u16 = answer.parse().map_err(|_| AnswerError::NoPort {
+                    value: answer.to_owned(),
+                })?;
+                let condition = map_node([("port", plain_node(port.to_string()))]);
+                self.set_service_key("ready", condition)?;
+            }
+            MissingPlace::Service(key) => self.set_service_key(key, text_node(answer))?,
+            MissingPlace::Container | MissingPlace::Measurement(_) | MissingPlace::Submission => {
+                return Err(AnswerError::NoPlace);
+            }
+        }
+        self.incomplete.retain(|missing| missing.place != *place);
+        Ok(())
+    }
+
+    fn set_param(&mut self, name: &str, answer: &str) -> Result<(), AnswerError> {
+        let params = self.section("params");
+        let names = params.iter().flat_map(|node| node.entries());
+        let names = names.map(|entry| entry.key.clone()).collect();
+        let param = params.and_then(|params| entry_of(params, name));
+        let param = param.ok_or_else(|| AnswerError::NoParam {
+            name: name.to_owned(),
+            params: names,
+        })?;
+        let is_number = param.text_at("type") == Some("int");
+        if is_number && answer.parse::<u64>().is_err() {
+            let value = answer.to_owned();
+            return Err(AnswerError::NoWholeNumber { value });
+        }
+        let default = if is_number {
+            plain_node(answer)
+        } else {
+            text_node(answer)
+        };
+        set_entry(param, "default", default);
+        Ok(())
+    }
+
+    fn set_service_key(&mut self, key: &str, value: Node) -> Result<(), AnswerError> {
+        let services = self.section("services").ok_or(AnswerError::NoPlace)?;
+        let service = entries_of(services).and_then(|entries| entries.first_mut());
+        let service = service.ok_or(AnswerError::NoPlace)?;
+        set_entry(&mut service.value, key, value);
+        Ok(())
+    }
+
+    fn section(&mut self, key: &str) -> Option<&mut Node> {
+        let mut keys = self.keys.iter_mut();
+        keys.find(|(name, _)| *name == key).map(|(_, node)| node)
+    }
+}
+
+fn entries_of(node: &mut Node) -> Option<&mut Vec<MapEntry>> {
+    match &mut node.value {
+        Value::Map(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+fn entry_of<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
+    let mut entries = entries_of(node)?.iter_mut();
+    let entry = entries.find(|entry| entry.key == key)?;
+    Some(&mut entry.value)
+}
+
+/// Sets a key behind the first one, where it is new.
+fn set_entry(node: &mut Node, key: &str, value: Node) {
+    if let Some(present) = entry_of(node, key) {
+        *present = value;
+    } else if let Some(entries) = entries_of(node) {
+        let position = entries.len().min(1);
+        let added = map_node([(key, value)]);
+        entries.splice(position..position, added.entries().iter().cloned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::docker_run::{
+        EmptyEnvironment, MeasuredFigures, draft_from_block, recipe_from_draft,
+    };
+
+    fn draft(block: &str) -> DockerRunDraft {
+        draft_from_block("guide", block, &EmptyEnvironment).unwrap()
+    }
+
+    #[test]
+    fn a_number_of_gpus_is_filled_in() {
+        let mut draft = draft("docker run --gpus all a/b:1 python3 bench.py");
+        let place = MissingPlace::Param("gpus".to_owned());
+        let refused = draft.fill_in(&place, "eight").unwrap_err();
+        assert!(matches!(refused, AnswerError::NoWholeNumber { .. }));
+        draft.fill_in(&place, "8").unwrap();
+        let made = recipe_from_draft("x", draft, &MeasuredFigures::default());
+        assert!(
+            made.recipe.contains("    type: int\n    default: 8\n"),
+            "{}",
+            made.recipe
+        );
+        assert!(
+            made.incomplete
+                .iter()
+                .all(|line| !line.starts_with("params"))
+        );
+    }
+
+    #[test]
+    fn an_unknown_param_names_those_that_exist() {
+        let mut draft = draft("docker run -e A=$MODEL a/b:1 bench");
+        let refused = draft.fill_in(&MissingPlace::Param("gpus".to_owned()), "8");
+        let params = vec!["model".to_owned()];
+        let name = "gpus".to_owned();
+        assert_eq!(refused, Err(AnswerError::NoParam { name, params }));
+    }
+}

@@ -1,0 +1,115 @@
+//! Questions to whoever sits at the terminal: asked on standard error, answered on standard input, a line each.
+//!
+//! Lines are edited as the terminal edits them. Ctrl-C ends the process.
+
+use std::io::{IsTerminal as _, Stderr, Stdin, Write as _};
+use std::time::Duration;
+
+use retrial_readings::sanitize_message;
+use retrial_results::verdict::ExitCode;
+
+use crate::app::failure::Failure;
+use crate::app::terminal;
+
+/// The time after which nothing more of a pasted text comes.
+const PASTE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The terminal of somebody who answers.
+#[derive(Debug)]
+pub struct Dialog {
+    input: Stdin,
+    output: Stderr,
+}
+
+impl Dialog {
+    /// Returns the dialog; none where standard input or standard error is no terminal.
+    pub fn open() -> Option<Self> {
+        let dialog = Self {
+            input: std::io::stdin(),
+            output: std::io::stderr(),
+        };
+        let has_terminal = dialog.input.is_terminal() && dialog.output.is_terminal();
+        has_terminal.then_some(dialog)
+    }
+
+    /// Asks for one line, and returns it without blanks around it; it may be empty.
+    ///
+    /// # Errors
+    /// The input ends (Ctrl-D), or cannot be read.
+    pub fn ask(&self, question: &str) -> Result<String, Failure> {
+        let mut err = self.output.lock();
+        // A question that is not seen is answered by nobody.
+        let _ = write!(err, "{}: ", sanitize_message(question)).and_then(|()| err.flush());
+        Ok(self.read_line()?.trim().to_owned())
+    }
+
+    /// Asks for one line; an empty one is the default.
+    ///
+    /// # Errors
+    /// As [`Dialog::ask`].
+    pub fn ask_with_default(&self, question: &str, default: &str) -> Result<String, Failure> {
+        let answer = self.ask(&format!("{question} [{default}]"))?;
+        Ok(if answer.is_empty() {
+            default.to_owned()
+        } else {
+            answer
+        })
+    }
+
+    /// Asks for a word, or for command lines: these may continue behind a backslash, and be pasted.
+    ///
+    /// # Errors
+    /// As [`Dialog::ask`].
+    pub fn ask_for_command(&self, question: &str) -> Result<String, Failure> {
+        let first = self.ask(question)?;
+        let is_command = first.contains(char::is_whitespace);
+        let mut lines = vec![first];
+        let continues = |lines: &[String]| lines.last().is_some_and(|line| line.ends_with('\\'));
+        while is_command && (continues(&lines) || self.is_pasting()) {
+            lines.push(self.read_line()?);
+        }
+        Ok(lines.join("\n"))
+    }
+
+    /// Asks for lines up to an empty one, behind which nothing more is pasted.
+    ///
+    /// # Errors
+    /// As [`Dialog::ask`].
+    pub fn ask_for_text(&self, question: &str) -> Result<String, Failure> {
+        terminal::print_note(&format!("{question}:"));
+        let mut lines: Vec<String> = Vec::new();
+        loop {
+            let line = self.read_line()?;
+            let is_first = lines.is_empty();
+            if line.trim().is_empty() && (is_first || !self.is_pasting()) {
+                return Ok(lines.join("\n"));
+            }
+            lines.push(line);
+        }
+    }
+
+    /// Reads a line without its end.
+    fn read_line(&self) -> Result<String, Failure> {
+        let mut line = String::new();
+        match self.input.read_line(&mut line) {
+            Ok(0) => {
+                // The cursor is behind the question.
+                terminal::print_note("");
+                let failure = Failure::new(ExitCode::Interrupted, "no answer");
+                Err(failure.with_help("--no-input asks nothing"))
+            }
+            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
+            Err(error) => Err(Failure::host(format!("failed to read the answer: {error}"))),
+        }
+    }
+
+    /// Returns whether further lines are there, as of a text that is pasted. A terminal gives one line at a time, so
+    /// that none of them is in the buffer of standard input.
+    fn is_pasting(&self) -> bool {
+        let is_waiting = || rustix::io::ioctl_fionread(&self.input).is_ok_and(|count| count > 0);
+        is_waiting() || {
+            std::thread::sleep(PASTE_TIMEOUT);
+            is_waiting()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `retrial new` in a terminal: a pasted log, in which figures are tried as a run reads them.
+
+use std::path::Path;
+
+use retrial_document::{ErrorText, StringFormat};
+use retrial_readings::formats::{FIGURE, JSON_PATH, PATTERN};
+use retrial_recipe::docker_run::{MeasuredFigures, is_json_path};
+use retrial_results::evidence::figures::TextFile;
+use retrial_results::evidence::readings::read_trial_figures;
+
+use crate::app::terminal;
+
+/// The name of a pasted log in messages.
+const LOG_NAME: &str = "log";
+
+/// Output of a benchmark; none: nothing can be tried.
+#[derive(Debug, Default)]
+pub struct FigureLog {
+    text: String,
+}
+
+impl FigureLog {
+    /// Returns the lines that were pasted, or those of the file that is named.
+    pub fn from_answer(answer: &str) -> Self {
+        let is_name = !answer.is_empty() && answer.lines().count() == 1;
+        if is_name && Path::new(answer.trim()).is_file() {
+            match std::fs::read_to_string(answer.trim()) {
+                Ok(text) => return Self { text },
+                Err(error) => terminal::print_note(&format!("failed to read {answer}: {error}")),
+            }
+        }
+        Self {
+            text: answer.to_owned(),
+        }
+    }
+
+    /// Returns whether there is nothing to try.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Returns the problem of a figure's name.
+    pub fn find_fault_of_name(name: &str, figures: &MeasuredFigures) -> Option<ErrorText> {
+        if figures.figures.iter().any(|(figure, _)| figure == name) {
+            return Some(ErrorText::new(format!("duplicate figure `{name}`")));
+        }
+        find_mismatch(FIGURE, name)
+    }
+
+    /// Returns the problem of a pattern or a `JSONPath`.
+    pub fn find_fault_of_pattern(pattern: &str) -> Option<ErrorText> {
+        let format = if is_json_path(pattern) {
+            JSON_PATH
+        } else {
+            PATTERN
+        };
+        find_mismatch(format, pattern)
+    }
+
+    /// Returns a pattern for a figure: the last line that has its name and, behind it, a number.
+    pub fn suggest_pattern(&self, name: &str) -> Option<String> {
+        let word = name.replace('_', " ").to_lowercase();
+        let prefixes = self.text.lines().rev().filter_map(|line| {
+            let start = line.to_lowercase().replace('_', " ").find(&word)?;
+            let rest = line.get(start..)?;
+            let behind = rest.get(word.len()..)?;
+            let digit = behind.find(|letter: char| letter.is_ascii_digit())?;
+            let prefix = rest[..word.len() + digit].trim_end_matches(['-', '+', '.']);
+            Some(prefix.to_owned())
+        });
+        let prefix = prefixes.into_iter().next()?;
+        Some(format!("{}${{number}}", regex::escape(&prefix)))
+    }
+
+    /// Prints what a figure of these is in the log, or why it is not there. Returns whether it is, or nothing can be
+    /// tried.
+    pub fn try_figure(&self, name: &str, figures: &MeasuredFigures) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let directory = match tempfile::tempdir() {
+            Ok(directory) => directory,
+            Err(error) => {
+                terminal::print_note(&format!("nothing is tried: {error}"));
+                return true;
+            }
+        };
+        if let Err(error) = std::fs::write(directory.path().join(LOG_NAME), &self.text) {
+            terminal::print_note(&format!("nothing is tried: {error}"));
+            return true;
+        }
+        let log = TextFile {
+            directory: directory.path().to_owned(),
+            file: LOG_NAME.into(),
+        };
+        let readings = read_trial_figures(&figures.sources(), &|_| vec![log.clone()]);
+        let found = readings
+            .iter()
+            .find_map(|reading| reading.figures.get(name));
+        let missing = readings
+            .iter()
+            .find_map(|reading| reading.missing.get(name));
+        match (found, missing) {
+            (Some(figure), _) => {
+                let published = figures.expected.iter().find(|(figure, ..)| figure == name);
+                let ratio = published.map_or(String::new(), |(_, value, _)| {
+                    format!(
+                        ", {:.1} % of the published {value}",
+                        figure.value / value * 100.0
+                    )
+                });
+                terminal::print_note(&format!("found {name} = {figure}{ratio}"));
+                true
+            }
+            (None, reason) => {
+                let reason = reason.map_or("it is not in the log", String::as_str);
+                terminal::print_note(&format!("{name} is not found: {reason}"));
+                false
+            }
+        }
+    }
+}
+
+fn find_mismatch(format: StringFormat, text: &str) -> Option<ErrorText> {
+    let (message, help) = format.mismatch(text)?;
+    Some(ErrorText::new(message).with_help(help.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_suggested_from_the_line_of_the_name() {
+        let output = "Warmup 3\nOutput throughput (tok/s): 1,010.5\nTTFT p99: 45 ms\ndone 7";
+        let log = FigureLog::from_answer(output);
+        let of_latency = log.suggest_pattern("ttft_p99");
+        assert_eq!(of_latency.as_deref(), Some("TTFT p99: ${number}"));
+        let suggested = log.suggest_pattern("throughput").unwrap();
+        assert_eq!(suggested, r"throughput \(tok/s\): ${number}");
+        assert_eq!(log.suggest_pattern("latency"), None);
+        let figures = MeasuredFigures {
+            figures: vec![("throughput".to_owned(), suggested)],
+            ..MeasuredFigures::default()
+        };
+        assert!(log.try_figure("throughput", &figures));
+        let other = MeasuredFigures {
+            figures: vec![("throughput".to_owned(), "speed: ${number}".to_owned())],
+            ..MeasuredFigures::default()
+        };
+        assert!(!log.try_figure("throughput", &other));
+    }
+}

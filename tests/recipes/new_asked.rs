@@ -1,0 +1,203 @@
+//! `retrial new` in a terminal: what it asks, what it writes, and when it asks nothing. `script` plays the terminal.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use crate::support::wait::wait_until;
+
+/// `retrial` in a terminal of its own.
+struct Session {
+    child: Child,
+    screen: File,
+    /// The bytes of the screen in which no question is searched any more.
+    answered: usize,
+}
+
+impl Session {
+    fn start(directory: &Path, arguments: &[&str]) -> Self {
+        let program = std::iter::once(env!("CARGO_BIN_EXE_retrial"));
+        let words = program.chain(arguments.iter().copied());
+        let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+        let screen = tempfile::tempfile().unwrap();
+        let child = Command::new("script")
+            .args(["-qefc", &line.join(" "), "/dev/null"])
+            .current_dir(directory)
+            .env("TERM", "xterm")
+            .stdin(Stdio::piped())
+            .stdout(screen.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            screen,
+            answered: 0,
+        }
+    }
+
+    fn screen(&self) -> String {
+        // A read at a place leaves the one at which `script` writes.
+        let length = self.screen.metadata().unwrap().len();
+        let mut bytes = vec![0; usize::try_from(length).unwrap()];
+        self.screen.read_exact_at(&mut bytes, 0).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Waits for a text behind the last answer.
+    fn expect(&mut self, text: &str) -> &mut Self {
+        wait_until(text, || {
+            let screen = self.screen();
+            screen[self.answered..].contains(text)
+        });
+        self
+    }
+
+    /// Answers the question that has this text.
+    fn answer(&mut self, question: &str, keys: &str) -> &mut Self {
+        self.expect(question);
+        self.answered = self.screen().len();
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+/// Runs `retrial` without a terminal, and returns its exit code and standard error.
+fn retrial(directory: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr)
+}
+
+const IMAGE: &str = "image, or the guide's `docker run` lines";
+const LOG: &str = "output that has the figure";
+
+#[test]
+fn answers_make_a_recipe_that_passes_the_check() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut session = Session::start(directory.path(), &["new", "mine.yaml"]);
+    session
+        .answer(IMAGE, "debian:12\n")
+        .answer("command: ", "./bench --size 8\n")
+        .answer("name of the figure [speed]: ", "throughput\n")
+        .answer(LOG, "warmup 3\n\nthroughput: 1,012 images/s\n\n")
+        .answer("[throughput: ${number}]: ", "thruput ${number}\n")
+        .expect("throughput is not found")
+        .answer("[throughput: ${number}]: ", "\n")
+        .expect("found throughput = 1,012")
+        .answer("published throughput", "fast\n")
+        .expect("`fast` does not begin with a number")
+        .answer("published throughput", "1000 images/s\n")
+        .expect("101.2 % of the published 1000")
+        .answer("another figure", "\n")
+        .answer("where it was published", "https://example.org/blog\n");
+    assert!(session.wait().success(), "{}", session.screen());
+    let text = fs::read_to_string(directory.path().join("mine.yaml")).unwrap();
+    for part in [
+        "image: \"debian:12\"",
+        "run: \"./bench --size 8\"",
+        "pattern: \"throughput: ${number}\"",
+        "unit: images/s",
+        "value: 1000",
+        "- \"https://example.org/blog\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("incomplete"), "{text}");
+    let (code, stderr) = retrial(directory.path(), &["check", "mine.yaml"]);
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+/// Of a line that states everything but the number of GPUs, only that is asked.
+#[test]
+fn only_what_is_missing_is_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = [
+        "new",
+        "gpus.yaml",
+        "--from",
+        "docker run --gpus all a/b:1 python3 bench.py",
+        "--figure",
+        "speed=speed: ${number}",
+        "--expect",
+        "none",
+    ];
+    let mut session = Session::start(directory.path(), &line);
+    session
+        .answer("gpus: ", "all\n")
+        .expect("`all` is not a whole number")
+        .answer("gpus: ", "default: 8\n");
+    assert!(session.wait().success(), "{}", session.screen());
+    let screen = session.screen();
+    assert!(!screen.contains("published"), "{screen}");
+    let text = fs::read_to_string(directory.path().join("gpus.yaml")).unwrap();
+    assert!(
+        text.contains("default: 8") && !text.contains("incomplete"),
+        "{text}"
+    );
+
+    // The same answers on the command line.
+    let set = [&["new", "set.yaml"], &line[2..], &["--set", "gpus=8"]].concat();
+    let (code, stderr) = retrial(directory.path(), &set);
+    assert_eq!(code, Some(0), "{stderr}");
+    let of_options = fs::read_to_string(directory.path().join("set.yaml")).unwrap();
+    assert_eq!(
+        of_options.replace("set", "gpus"),
+        text.replace("set", "gpus")
+    );
+}
+
+#[test]
+fn an_empty_first_answer_writes_the_commented_example() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut session = Session::start(directory.path(), &["new", "example.yaml"]);
+    session.answer(IMAGE, "\n");
+    assert!(session.wait().success(), "{}", session.screen());
+    let text = fs::read_to_string(directory.path().join("example.yaml")).unwrap();
+    assert!(text.starts_with("# A recipe:"), "{text}");
+}
+
+/// Ctrl-C, and Ctrl-D.
+#[test]
+fn an_end_without_an_answer_writes_nothing() {
+    for (key, code) in [("\u{3}", 130), ("\u{4}", 130)] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut session = Session::start(directory.path(), &["new", "never.yaml"]);
+        session
+            .answer(IMAGE, "debian:12\n")
+            .answer("command: ", key);
+        assert_eq!(session.wait().code(), Some(code), "{}", session.screen());
+        let written = fs::read_dir(directory.path()).unwrap().count();
+        assert_eq!(written, 0);
+    }
+}
+
+/// `--no-input` in a terminal, and a pipe: what is missing is in the recipe.
+#[test]
+fn without_input_nothing_is_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let from = ["--from", "docker run --gpus all debian:12 ./bench"];
+    let with = |name: &'static str, more: &[&'static str]| [&["new", name], more, &from].concat();
+    let mut session = Session::start(directory.path(), &with("terminal.yaml", &["--no-input"]));
+    assert!(session.wait().success(), "{}", session.screen());
+    let screen = session.screen();
+    assert!(screen.contains("4 lines of `incomplete`"), "{screen}");
+    let (code, stderr) = retrial(directory.path(), &with("pipe.yaml", &[]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("4 lines of `incomplete`"), "{stderr}");
+    let (code, stderr) = retrial(directory.path(), &["new", "starter.yaml"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(!stderr.contains("image"), "{stderr}");
+}
