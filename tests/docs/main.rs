@@ -13,6 +13,7 @@ use std::process::Command;
 mod flags;
 #[path = "../hub/mod.rs"]
 mod hub;
+mod links;
 mod page;
 mod statistics;
 #[path = "../support/mod.rs"]
@@ -184,6 +185,48 @@ fn recipe_format_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn figures_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/figures.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn guide_figures_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/guide-figures.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn import_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/import.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn import_results_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/import-results.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn private_benchmarks_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/private-benchmarks.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn results_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/results.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn templates_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/templates.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn readme_recipe_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/readme-recipe.md");
 }
@@ -346,18 +389,25 @@ fn every_page_is_run() {
         "data.md",
         "evidence.md",
         "export.md",
+        "figures.md",
+        "guide-figures.md",
         "hosts.md",
+        "import-results.md",
+        "import.md",
         "judging.md",
         "models.md",
         "nodes.md",
+        "private-benchmarks.md",
         "published.md",
         "readme-recipe.md",
         "recipe-format.md",
         "reports.md",
+        "results.md",
         "rules.md",
         "runs.md",
         "services.md",
         "telemetry.md",
+        "templates.md",
         "training-benchmarks.md",
         "trouble.md",
         "verdicts.md",
