@@ -2,6 +2,7 @@
 //!
 //! Lines are edited as the terminal edits them. Ctrl-C ends the process.
 
+use std::cell::OnceCell;
 use std::io::{IsTerminal as _, Stderr, Stdin, Write as _};
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ const PASTE_TIMEOUT: Duration = Duration::from_millis(100);
 pub struct Dialog {
     input: Stdin,
     output: Stderr,
+    /// Set by the first question.
+    is_introduced: OnceCell<()>,
 }
 
 impl Dialog {
@@ -27,6 +30,7 @@ impl Dialog {
         let dialog = Self {
             input: std::io::stdin(),
             output: std::io::stderr(),
+            is_introduced: OnceCell::new(),
         };
         let has_terminal = dialog.input.is_terminal() && dialog.output.is_terminal();
         has_terminal.then_some(dialog)
@@ -37,10 +41,17 @@ impl Dialog {
     /// # Errors
     /// The input ends (Ctrl-D), or cannot be read.
     pub fn ask(&self, question: &str) -> Result<String, Failure> {
+        self.introduce();
         let mut err = self.output.lock();
         // A question that is not seen is answered by nobody.
         let _ = write!(err, "{}: ", sanitize_message(question)).and_then(|()| err.flush());
         Ok(self.read_line()?.trim().to_owned())
+    }
+
+    /// Prints what the next question is about.
+    pub fn explain(&self, text: &str) {
+        self.introduce();
+        terminal::print_note(text);
     }
 
     /// Asks for one line; an empty one is the default.
@@ -76,7 +87,7 @@ impl Dialog {
     /// # Errors
     /// As [`Dialog::ask`].
     pub fn ask_for_text(&self, question: &str) -> Result<String, Failure> {
-        terminal::print_note(&format!("{question}:"));
+        self.explain(&format!("{question}:"));
         let mut lines: Vec<String> = Vec::new();
         loop {
             let line = self.read_line()?;
@@ -86,6 +97,15 @@ impl Dialog {
             }
             lines.push(line);
         }
+    }
+
+    /// Says before the first question how all are answered.
+    fn introduce(&self) {
+        self.is_introduced.get_or_init(|| {
+            terminal::print_note(
+                "Answer what you know: an empty answer leaves it for later, Ctrl-C ends without a file.",
+            );
+        });
     }
 
     /// Reads a line without its end.

@@ -42,9 +42,6 @@ pub fn describe_recipe(
     arguments: &NewArguments,
     dialog: &Dialog,
 ) -> Result<Option<(String, Vec<String>)>, Failure> {
-    terminal::print_note(
-        "Answer what you know: an empty answer leaves it for later, Ctrl-C ends without a file.",
-    );
     loop {
         let Some(block) = new_questions::ask_for_block(dialog)? else {
             return Ok(None);

@@ -67,7 +67,7 @@ fn ask_for_part(
         MissingPlace::Param(name) => name.clone(),
         _ => return Ok(()),
     };
-    terminal::print_note(&part.to_string());
+    dialog.explain(&part.to_string());
     loop {
         let answer = dialog.ask_for_command(&question)?;
         if answer.is_empty() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 pub mod downloads;
 mod gpus;
 
-use itertools::join;
+use itertools::{Itertools as _, join};
 
 use super::cached_directory::PopulateStep;
 use super::deviation::REIMPLEMENTED_REASON;
@@ -95,7 +95,7 @@ fn write_steps(out: &mut String, plan: &Plan) {
 fn need_rows(plan: &Plan) -> Vec<(&'static str, String)> {
     let mut rows = requirement_rows(&plan.requires);
     let names = plan.privileges.iter().map(|privilege| &privilege.name);
-    let privileges = join(names, ", ");
+    let privileges = join(names.unique(), ", ");
     let downloads = downloads::describe_total(plan);
     rows.extend(downloads.map(|total| ("downloads", total)));
     if !privileges.is_empty() {
@@ -175,8 +175,12 @@ pub fn requirement_rows(requires: &HostRequirements) -> Vec<(&'static str, Strin
     let gpus = requires.gpus.as_ref().map(|gpus| {
         let partition_mode = gpus.partition.as_ref();
         let partition = partition_mode.map(|mode| format!(", partition {mode}"));
-        let (count, models) = (gpus.count, gpus.models.join(" or "));
-        format!("{count} × {models}{}", partition.unwrap_or_default())
+        let kind = if gpus.models.is_empty() {
+            format!("{} GPU", gpus.vendor.name())
+        } else {
+            gpus.models.join(" or ")
+        };
+        format!("{} × {kind}{}", gpus.count, partition.unwrap_or_default())
     });
     let ports = Some(join(&requires.ports, ", ")).filter(|ports| !ports.is_empty());
     let rows = [

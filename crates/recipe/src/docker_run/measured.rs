@@ -61,7 +61,7 @@ impl MeasuredFigures {
         let entries = self.expected.iter().map(|(name, value, _)| {
             let keys = [
                 ("value", plain_node(value.to_string())),
-                ("kind", text_node("official")),
+                ("kind", text_node("guide")),
                 ("source", text_node(source)),
             ];
             (name.clone(), map_node(keys))
