@@ -115,10 +115,12 @@ fn render_table(table: &Table) -> String {
     let mut rows = vec![join(heads, " | "), join(rule, " | ")];
     for group in &table.groups {
         let group_title = group.title.as_ref();
-        let title = group_title.map_or(String::new(), |title| escape_markup(&title.text) + ": ");
+        let title = group_title.map_or(String::new(), |title| {
+            escape_markup(&title.full_text()) + ": "
+        });
         rows.extend(group.rows.iter().map(|row| {
             let cells = used.iter().filter_map(|at| row.get(*at));
-            title.clone() + &join(cells.map(|cell| escape_markup(&cell.text)), " | ")
+            title.clone() + &join(cells.map(|cell| escape_markup(&cell.full_text())), " | ")
         }));
     }
     let lines = rows.iter().map(|line| format!("| {line} |\n"));

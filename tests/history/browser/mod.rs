@@ -2,10 +2,13 @@
 //! colour schemes, no text on another in the charts, no word on the console, pages when printed.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod charts;
 mod chromium;
 #[path = "../../flow/lab/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "it is the flow tests' own")]
 mod lab;
+mod published;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,9 +16,17 @@ use std::process::Command;
 use crate::many_runs::Many;
 use chromium::{Chromium, Page};
 use lab::Lab;
+use retrial_results::verdict::QualifierKind;
 
 /// As wide as a telephone, a tablet, and two desks.
-const WIDTHS: [u32; 4] = [360, 800, 1300, 1600];
+const WIDTHS: [u32; 5] = [360, 390, 800, 1280, 1600];
+
+const WITHOUT_CHARTS: [&str; 4] = [
+    "a run that failed",
+    "website: runs",
+    "website: front",
+    "website: published runs",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -147,26 +158,10 @@ fn pages(home: &Path) -> Vec<(&'static str, String)> {
 #[test]
 #[ignore = "needs the lab"]
 fn pages_can_be_read() {
-    let chromium = Chromium::find();
     let home = tempfile::tempdir().unwrap();
     let pages = pages(home.path());
-    for dark in [false, true] {
-        let viewed: Vec<Page<'_>> = pages
-            .iter()
-            .flat_map(|(name, html)| WIDTHS.map(|width| Page { name, width, html }))
-            .collect();
-        let views = chromium.look(home.path(), &viewed, dark);
-        assert_eq!(views.len(), viewed.len());
-        for view in views {
-            let label = format!("{} at {} (dark: {dark})", view.name, view.width);
-            assert!(view.faults.is_empty(), "{label}: {:#?}", view.faults);
-            assert_eq!((view.dark, view.is_dark), (dark, dark), "{label}");
-            assert!(
-                view.charts > 0 || ["a run that failed", "website: runs"].contains(&&*view.name),
-                "{label}"
-            );
-        }
-    }
+    look_at(home.path(), &pages);
+    let chromium = Chromium::find();
     for (name, html) in &pages {
         let file = home.path().join("alone.html");
         fs::write(&file, html).unwrap();
@@ -174,6 +169,56 @@ fn pages_can_be_read() {
         assert_eq!(console, Vec::<String>::new(), "{name}");
         assert!(sheets > 0, "{name}");
     }
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn websites_have_room_for_titles_verdicts_and_qualifiers() {
+    let home = tempfile::tempdir().unwrap();
+    let pages = published::website_pages();
+    look_at(home.path(), &pages);
+    let (_, front) = &pages[0];
+    let is_missing = |kind: &QualifierKind| !front.contains(&kind.to_string());
+    let missing: Vec<QualifierKind> = QualifierKind::ALL.into_iter().filter(is_missing).collect();
+    assert_eq!(missing, []);
+    assert!(front.contains("imported") && front.contains("unverified"));
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn charts_of_extreme_data_can_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    look_at(home.path(), &[("charts", charts::page())]);
+}
+
+/// Looks at pages in all widths and both colour schemes. `RETRIAL_PAGES=DIR` keeps them, for looking at them oneself.
+fn look_at(scratch: &Path, pages: &[(&'static str, String)]) {
+    if let Some(kept) = std::env::var_os("RETRIAL_PAGES") {
+        for (name, html) in pages {
+            let file = Path::new(&kept).join(name.replace([' ', ':'], "-") + ".html");
+            fs::write(file, html).unwrap();
+        }
+    }
+    let chromium = Chromium::find();
+    let mut faults = Vec::new();
+    for dark in [false, true] {
+        let viewed: Vec<Page<'_>> = pages
+            .iter()
+            .flat_map(|(name, html)| WIDTHS.map(|width| Page { name, width, html }))
+            .collect();
+        let views = chromium.look(scratch, &viewed, dark);
+        assert_eq!(views.len(), viewed.len());
+        for view in views {
+            let label = format!("{} at {} (dark: {dark})", view.name, view.width);
+            faults.extend(view.faults.iter().map(|fault| format!("{label}: {fault}")));
+            assert_eq!((view.dark, view.is_dark), (dark, dark), "{label}");
+            assert!(
+                view.charts > 0 || WITHOUT_CHARTS.contains(&&*view.name),
+                "{label}"
+            );
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 /// A chart's file is drawn without a page around it.

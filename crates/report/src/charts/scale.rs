@@ -56,6 +56,12 @@ impl Scale {
         ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0)
     }
 
+    /// `axis starts at 0.95`, of a scale without zero.
+    pub fn start_remark(&self) -> Option<String> {
+        let has_zero = (self.min..=self.max).contains(&0.0);
+        (!has_zero).then(|| format!("axis starts at {}", self.tick_label(self.min)))
+    }
+
     /// The texts of all ticks.
     pub fn tick_labels(&self) -> Vec<String> {
         self.ticks

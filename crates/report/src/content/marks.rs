@@ -80,7 +80,7 @@ impl From<HostCheckState> for StatusMark {
 
 /// An outcome with its qualifiers: no table has one without them.
 pub(super) fn outcome_cell(outcome: &QualifiedOutcome) -> TableCell {
-    TableCell::status(outcome.outcome, &outcome.to_string())
+    TableCell::status(outcome.outcome, outcome.outcome.word()).with_note(join(&outcome.kinds, ", "))
 }
 
 /// Counts outcomes: `2 reproduced, 1 reproduced (modified)`.

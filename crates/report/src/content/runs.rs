@@ -4,7 +4,7 @@ use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::marks::unverified_word;
+use super::marks::{self, unverified_word};
 use super::verdict;
 use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
@@ -159,15 +159,15 @@ fn status_cell(row: &RunSummary) -> TableCell {
     }
 }
 
-/// A run's outcome, or its state after a sign if it has none.
+/// A run's outcome with its qualifiers, or its state after a sign if it has none; and whether it was imported.
 pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
-    row.qualified_outcome().map_or_else(
-        || format!("{sign} {}", row.state_word()).into(),
-        |outcome| {
-            let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
-            TableCell::status(outcome.outcome, &format!("{outcome}{imported}"))
-        },
-    )
+    let imported = row.imported_from.as_ref().map(|_| "imported".to_owned());
+    let Some(outcome) = row.qualified_outcome() else {
+        let state = format!("{sign} {}", row.state_word());
+        return TableCell::from(state).with_note(imported.unwrap_or_default());
+    };
+    let kinds = outcome.kinds.iter().map(ToString::to_string);
+    marks::outcome_cell(&outcome).with_note(join(kinds.chain(imported), ", "))
 }
 
 /// The title of a run's benchmark.

@@ -1,5 +1,7 @@
 //! Tables, with the ways in which a narrow format may lay out their columns.
 
+use std::borrow::Cow;
+
 use itertools::Itertools as _;
 
 use super::{Block, Line, StatusMark, Tone};
@@ -122,10 +124,14 @@ impl Column {
 pub struct TableCell {
     /// The text; empty without a value.
     pub text: Line,
+    /// Less important text after it, in parentheses; on a page below it.
+    pub note: Line,
     /// Good or bad news, if it is either.
     pub tone: Option<Tone>,
     /// The target of its link: `#` and the id of a section, or a path relative to the document.
     pub link: Option<String>,
+    /// A ratio around 1, which a page draws as a bar below the text.
+    pub ratio: Option<f64>,
 }
 
 impl TableCell {
@@ -140,7 +146,28 @@ impl TableCell {
         Self {
             text: text.into(),
             tone: Some(tone),
-            link: None,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the less important text after its text.
+    pub fn with_note(self, note: impl Into<Line>) -> Self {
+        Self {
+            note: note.into(),
+            ..self
+        }
+    }
+
+    /// Sets the ratio that a page draws as a bar.
+    pub fn with_ratio(self, ratio: Option<f64>) -> Self {
+        Self { ratio, ..self }
+    }
+
+    /// Returns all of its text on one line: `reproduced (modified)`.
+    pub fn full_text(&self) -> Cow<'_, str> {
+        match self.note.as_str() {
+            "" => Cow::Borrowed(&self.text),
+            note => Cow::Owned(format!("{} ({note})", self.text)),
         }
     }
 

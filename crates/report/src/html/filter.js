@@ -1,11 +1,15 @@
 "use strict";
-// Puts a filter above every table of many rows: words, and verdicts where they differ.
-for (const box of document.querySelectorAll(".table")) {
-  const rows = [...box.querySelectorAll("tbody tr")].filter((row) => !row.querySelector("[scope=rowgroup]"));
-  if (rows.length < 8) continue;
+// Tables can be sorted by each column, and those of many rows filtered by words and verdict.
+const MIN_FILTERED_ROWS = 8;
+
+// Puts a form above a table: words, and verdicts where they differ.
+function addFilter(box, rows) {
   const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent.toLowerCase()).join("\n"));
-  // The last one: the one before may be that of the run before.
-  const verdict = (row) => [...row.querySelectorAll("td.w")].at(-1)?.textContent ?? "";
+  // The last one: the one before may be that of the run before. Qualifiers are words.
+  const verdict = (row) => {
+    const cell = [...row.querySelectorAll("td.w")].at(-1);
+    return (cell?.querySelector("div") ?? cell)?.firstChild.textContent.trim() ?? "";
+  };
   const verdicts = [...new Set(rows.map(verdict))].filter(Boolean).sort();
   const form = document.createElement("form");
   form.className = "filter";
@@ -32,4 +36,36 @@ for (const box of document.querySelectorAll(".table")) {
   form.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
   box.before(form);
+}
+
+// Makes a button of a column's head, which sorts the rows of each group; those without a value are last.
+function addSorting(table, head) {
+  const at = [...head.parentElement.cells].indexOf(head);
+  const isNumber = head.classList.contains("n");
+  const key = (row) => {
+    const text = row.cells[at].textContent.trim();
+    return isNumber ? Number.parseFloat(text.replaceAll(",", "")) : text;
+  };
+  const isMissing = (value) => value === "" || Number.isNaN(value);
+  const compare = (left, right) => (isNumber ? left - right : left.localeCompare(right, "en", { numeric: true }));
+  const button = document.createElement("button");
+  button.append(...head.childNodes);
+  head.append(button);
+  button.addEventListener("click", () => {
+    const sign = head.ariaSort === "ascending" ? -1 : 1;
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.ariaSort = sign > 0 ? "ascending" : "descending";
+    for (const body of table.tBodies) {
+      const rows = [...body.rows].filter((row) => !row.querySelector("[scope=rowgroup]"));
+      const sorted = rows.map((row) => [key(row), row]).sort(([left], [right]) =>
+        isMissing(left) || isMissing(right) ? isMissing(left) - isMissing(right) : sign * compare(left, right));
+      body.append(...sorted.map(([, row]) => row));
+    }
+  });
+}
+
+for (const box of document.querySelectorAll(".table")) {
+  const rows = [...box.querySelectorAll("tbody tr")].filter((row) => !row.querySelector("[scope=rowgroup]"));
+  if (rows.length >= MIN_FILTERED_ROWS) addFilter(box, rows);
+  if (rows.length > 1) box.querySelectorAll("thead th").forEach((head) => addSorting(box.querySelector("table"), head));
 }

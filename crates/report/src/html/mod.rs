@@ -5,10 +5,11 @@ mod website;
 
 use std::cell::{Cell as Counter, RefCell};
 
+use itertools::join;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::charts::Chart;
+use super::charts::{Chart, to_f64};
 use super::document::{
     Block, Column, ColumnKind, Conclusion, Document, Line, ListItem, Section, StatusMark,
     StyledText, Table, TableCell, Tone,
@@ -209,6 +210,16 @@ fn render_list(items: &[ListItem]) -> Markup {
 const MAX_UNSTACKED_COLUMNS: usize = 3;
 /// Cells of at most this many letters are not wrapped.
 const MAX_NOWRAP_LETTERS: usize = 16;
+/// Notes of at most this many letters are not wrapped.
+const MAX_NOTE_LINE_LETTERS: usize = 34;
+/// The size of a note's letters, of those of its text.
+const NOTE_SIZE: f64 = 0.82;
+/// The width of a letter in a table, rem: a generous guess, since fonts differ.
+const LETTER_REM: f64 = 0.475;
+/// The letters that are missing at the end of a line, on average.
+const BROKEN_LINE_LETTERS: f64 = 4.0;
+/// Narrower columns need no stated width, rem.
+const MIN_STATED_WIDTH: f64 = 9.0;
 
 /// A table in a region that scrolls by itself if it is too wide.
 fn render_table(table: &Table, heading: &str) -> Markup {
@@ -219,11 +230,11 @@ fn render_table(table: &Table, heading: &str) -> Markup {
         div.table role="region" tabindex="0" aria-label=(caption) {
             table class=[is_stacked.then_some("stacked")] {
                 caption class=[(caption == heading).then_some("hidden")] { (caption) }
-                thead { tr { @for at in &used { (render_head(&table.columns[*at])) } } }
+                thead { tr { @for at in &used { (render_head(table, *at)) } } }
                 @for group in &table.groups {
                     tbody {
                         @if let Some(title) = &group.title {
-                            tr { th scope="rowgroup" colspan=(used.len()) { (render_link(title)) } }
+                            tr { th scope="rowgroup" colspan=(used.len()) { (render_content(title)) } }
                         }
                         @for row in &group.rows {
                             tr {
@@ -240,11 +251,38 @@ fn render_table(table: &Table, heading: &str) -> Markup {
     }
 }
 
-fn render_head(column: &Column) -> Markup {
+/// Returns whether a note follows the text of its cell: a short one is a line of its own.
+fn is_flowing(cell: &TableCell, column: &Column) -> bool {
+    let (text, note) = (cell.text.chars().count(), cell.note.chars().count());
+    let is_subject = column.kind == ColumnKind::Head;
+    note > MAX_NOTE_LINE_LETTERS || note > 0 && is_subject && text + note > MAX_NOTE_LINE_LETTERS
+}
+
+/// The width with which each cell of a column takes at most two lines, rem.
+fn two_line_width(table: &Table, at: usize) -> Option<f64> {
+    let column = &table.columns[at];
+    let widths = table.rows().filter_map(|row| row.get(at)).map(|cell| {
+        let text = to_f64(cell.text.chars().count());
+        let note = to_f64(cell.note.chars().count()) * NOTE_SIZE;
+        let flowing = if is_flowing(cell, column) {
+            text + note
+        } else {
+            text
+        };
+        (flowing / 2.0 + BROKEN_LINE_LETTERS) * LETTER_REM
+    });
+    let is_wrapped = column.kind != ColumnKind::Number;
+    let widest = is_wrapped.then(|| widths.fold(0.0, f64::max))?;
+    (widest > MIN_STATED_WIDTH).then_some(widest)
+}
+
+fn render_head(table: &Table, at: usize) -> Markup {
+    let column = &table.columns[at];
+    let width = two_line_width(table, at).map(|width| format!("--width:{width:.1}rem"));
     html! {
         @if column.name.is_empty() { td {} }
         @else {
-            th scope="col" class=[(column.kind == ColumnKind::Number).then_some("n")] {
+            th scope="col" class=[(column.kind == ColumnKind::Number).then_some("n")] style=[width] {
                 (column.name.as_str())
                 @if !column.note.is_empty() { " " small { (column.note.as_str()) } }
             }
@@ -252,28 +290,53 @@ fn render_head(column: &Column) -> Markup {
     }
 }
 
-fn render_link(cell: &TableCell) -> Markup {
+/// The text of a cell, with its note and bar.
+fn render_content(cell: &TableCell) -> Markup {
     html! {
         @match cell.link.as_deref().map(to_link_target) {
             Some(to) => a href=(to) { (cell.text.as_str()) },
             None => (cell.text.as_str()),
         }
+        @if !cell.note.is_empty() { " " small.note { (cell.note.as_str()) } }
+        @if let Some(ratio) = cell.ratio { (render_ratio_bar(ratio)) }
     }
+}
+
+/// The ratio at either end of a bar, above and below 1.
+const BAR_RANGE: f64 = 0.2;
+
+/// A bar from the middle, which is 1, to a ratio: to the right if it is above 1.
+fn render_ratio_bar(ratio: f64) -> Markup {
+    let end = ((ratio - 1.0) / BAR_RANGE).clamp(-1.0, 1.0) * 50.0 + 50.0;
+    let place = format!(
+        "left:{:.0}%;right:{:.0}%",
+        end.min(50.0),
+        100.0 - end.max(50.0)
+    );
+    html! { span.bar aria-hidden="true" { span style=(place) {} } }
 }
 
 /// A cell; a stacked one has its column's name as its label.
 fn render_cell(cell: &TableCell, column: &Column, is_stacked: bool) -> Markup {
-    let toned = cell.tone.map(|tone| format!("w {}", tone_class(tone)));
-    let class = match column.kind {
-        _ if toned.is_some() => toned,
-        ColumnKind::Number => Some("n".to_owned()),
-        _ => (cell.text.chars().count() <= MAX_NOWRAP_LETTERS).then(|| "s".to_owned()),
-    };
+    let is_long = is_flowing(cell, column);
+    let text = cell.text.chars().count();
+    let classes = [
+        cell.tone.map(|tone| format!("w {}", tone_class(tone))),
+        (column.kind == ColumnKind::Number && cell.tone.is_none()).then(|| "n".to_owned()),
+        (column.kind != ColumnKind::Number && text <= MAX_NOWRAP_LETTERS && !is_long)
+            .then(|| "s".to_owned()),
+        is_long.then(|| "long".to_owned()),
+    ];
+    let classes = join(classes.into_iter().flatten(), " ");
+    let class = Some(classes).filter(|classes| !classes.is_empty());
     let label = (is_stacked && !cell.text.is_empty()).then(|| column.full_name());
     html! {
         @match column.kind {
-            ColumnKind::Head => th scope="row" class=[class] { (render_link(cell)) },
-            _ => td class=[class] data-label=[label] { (render_link(cell)) },
+            ColumnKind::Head => th scope="row" class=[class] { (render_content(cell)) },
+            _ => td class=[class] data-label=[label] {
+                // One part of a grid next to the label.
+                @if is_stacked { div { (render_content(cell)) } } @else { (render_content(cell)) }
+            },
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Axes: of numbers and of categories below a drawing, of values at its left.
 
+use itertools::Itertools as _;
+
 use super::drawing::{Drawing, SMALL_LETTER_WIDTH, text_width};
 use crate::charts::{Scale, to_f64};
 use retrial_results::verdict::number;
 
-/// The numbers below, with a line up to `top` for each.
+/// The numbers below, with a line for each in these bands: between them are texts.
 pub(super) fn draw_number_axis(
     drawing: &mut Drawing,
     scale: &Scale,
-    top: f64,
+    bands: &[(f64, f64)],
     (left, right): (f64, f64),
     named: &str,
 ) {
@@ -21,16 +23,29 @@ pub(super) fn draw_number_axis(
     let every = fitting.unwrap_or(scale.ticks.len().max(1));
     for (number, (tick, label)) in scale.ticks.iter().zip(&labels).enumerate() {
         let x = left + scale.position(*tick) * (right - left);
-        drawing.draw_line("g", (x, top), (x, bottom + 4.0));
+        for (top, end) in bands {
+            drawing.draw_line("g", (x, *top), (x, *end));
+        }
+        drawing.draw_line("g", (x, bottom), (x, bottom + 4.0));
         if number % every == 0 {
-            let half = text_width(label, SMALL_LETTER_WIDTH) / 2.0;
-            let middle = x.clamp(half, (drawing.width - half).max(half));
-            drawing.draw_text("s m", middle, bottom + 17.0, label);
+            drawing.draw_text("s m", x, bottom + 17.0, label);
         }
     }
     drawing.draw_line("a", (left, bottom), (right, bottom));
     drawing.draw_text("s m", f64::midpoint(left, right), bottom + 34.0, named);
     drawing.height += 40.0;
+}
+
+/// Ends of an axis of numbers in a drawing, at least this far from its edges: the first and the last number have room.
+pub(super) fn axis_ends(scale: &Scale, width: f64, (left, right): (f64, f64)) -> (f64, f64) {
+    let labels = scale.tick_labels();
+    let half = |label: Option<&String>| {
+        label.map_or(0.0, |label| text_width(label, SMALL_LETTER_WIDTH) / 2.0)
+    };
+    (
+        left.max(half(labels.first())),
+        width - right.max(half(labels.last())),
+    )
 }
 
 /// The names of categories below, on two levels if one is too narrow.
@@ -51,11 +66,10 @@ pub(super) fn draw_categories(
     for (number, name) in names.iter().enumerate() {
         let tick = left + (to_f64(number) + 0.5) * room;
         drawing.draw_line("a", (tick, bottom), (tick, bottom + 4.0));
-        let most = room * to_f64(levels) - 6.0;
-        let half = (text_width(name, SMALL_LETTER_WIDTH).min(most) / 2.0).min(drawing.width / 2.0);
-        let at = tick.clamp(half, drawing.width - half);
+        let to_edges = 2.0 * tick.min(drawing.width - tick);
+        let most = (room * to_f64(levels)).min(to_edges) - 12.0;
         let y = bottom + 17.0 + to_f64(number % levels) * 16.0;
-        drawing.draw_truncated_text("s m", at, y, name, most * 1.15);
+        drawing.draw_truncated_text("s m", tick, y, name, most * 1.15);
     }
     let y = bottom + 18.0 + to_f64(levels) * 16.0;
     drawing.draw_text("s m", f64::midpoint(left, right), y, over);
@@ -77,6 +91,26 @@ fn widest_text(texts: &[String]) -> f64 {
         .iter()
         .map(|text| text_width(text, SMALL_LETTER_WIDTH));
     widths.fold(0.0, f64::max)
+}
+
+/// The room that small letters take above and below their baseline.
+const ABOVE_BASELINE: f64 = 10.0;
+const BELOW_BASELINE: f64 = 4.0;
+
+/// Raises the baseline of a text of this height above the lines that would run through it.
+pub(super) fn raise_above_lines(baseline: f64, height: f64, lines: &[f64]) -> f64 {
+    let sorted = lines
+        .iter()
+        .copied()
+        .sorted_by(|left, right| right.total_cmp(left));
+    sorted.fold(baseline, |baseline, line| {
+        let is_through = line > baseline - height && line < baseline + BELOW_BASELINE;
+        if is_through {
+            line - BELOW_BASELINE
+        } else {
+            baseline
+        }
+    })
 }
 
 /// The part of a drawing where points of values are, with the values' axis at its left.
@@ -103,12 +137,8 @@ impl PlotArea {
         let (factor, unit) = number::display_scale(unit, like);
         let scale = Scale::from_values(values.iter().map(|value| value * factor), from_zero, 5);
         let labels = scale.tick_labels();
-        let begin = if scale.min > 0.0 {
-            format!(" (axis starts at {})", scale.tick_label(scale.min))
-        } else {
-            String::new()
-        };
-        let head = format!("{}{begin}", describe_unit(unit));
+        let remark = scale.start_remark().map(|remark| format!(" ({remark})"));
+        let head = format!("{}{}", describe_unit(unit), remark.unwrap_or_default());
         drawing.draw_text("s", 4.0, drawing.height + 13.0, &head);
         let top = drawing.height + 26.0;
         Self {
@@ -131,11 +161,24 @@ impl PlotArea {
         drawing.draw_rectangle("x", (from, self.top), (to - from, self.bottom - self.top));
     }
 
-    /// Draws the numbers at the left, each with a line to the right.
-    pub fn draw_axis(&self, drawing: &mut Drawing) {
-        for tick in &self.scale.ticks {
-            let at = self.y_position(tick / self.factor);
-            drawing.draw_line("g", (self.left, at), (self.right, at));
+    /// The heights of the lines of its numbers.
+    pub fn line_heights(&self) -> Vec<f64> {
+        let ticks = self.scale.ticks.iter();
+        ticks
+            .map(|tick| self.y_position(tick / self.factor))
+            .collect()
+    }
+
+    /// Returns the baseline next to a height that no line of its numbers, and none of these, runs through.
+    pub fn free_baseline(&self, baseline: f64, others: &[f64]) -> f64 {
+        let lines = [self.line_heights().as_slice(), others].concat();
+        raise_above_lines(baseline, ABOVE_BASELINE, &lines)
+    }
+
+    /// Draws the numbers at the left, each with a line up to this position.
+    pub fn draw_axis(&self, drawing: &mut Drawing, right: f64) {
+        for (tick, at) in self.scale.ticks.iter().zip(self.line_heights()) {
+            drawing.draw_line("g", (self.left, at), (right, at));
             drawing.draw_text(
                 "s e",
                 self.left - 6.0,

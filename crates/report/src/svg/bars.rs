@@ -8,6 +8,7 @@ use retrial_results::verdict::number;
 
 /// A row: its words above, its bar below.
 const ROW_HEIGHT: f64 = 46.0;
+const WORDS_HEIGHT: f64 = 22.0;
 const BAR_HEIGHT: f64 = 16.0;
 
 pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
@@ -19,17 +20,22 @@ pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let (factor, unit) = number::display_scale(&bars.unit, like);
     let scale = Scale::from_values(values.map(|value| value * factor), true, 5);
-    let (left, right) = (4.0, drawing.width - 14.0);
+    let ends = axes::axis_ends(&scale, drawing.width, (4.0, 14.0));
+    let (left, right) = ends;
     let at = |value: f64| left + scale.position(value * factor) * (right - left);
     let top = drawing.height;
     let bottom = top + to_f64(bars.bars.len()) * ROW_HEIGHT + 4.0;
     drawing.height = bottom;
     let named = axes::describe_unit(unit);
-    axes::draw_number_axis(drawing, &scale, top + 22.0, (left, right), named);
+    let row_tops = (0..bars.bars.len()).map(|row| top + to_f64(row) * ROW_HEIGHT);
+    let bands: Vec<_> = row_tops
+        .map(|row| (row + WORDS_HEIGHT, row + ROW_HEIGHT))
+        .collect();
+    axes::draw_number_axis(drawing, &scale, &bands, ends, named);
     for (row, bar) in bars.bars.iter().enumerate() {
         let row_top = top + to_f64(row) * ROW_HEIGHT;
         draw_words(drawing, bar, &bars.unit, like, row_top);
-        let y = row_top + 22.0;
+        let y = row_top + WORDS_HEIGHT;
         let zero = at(0.0);
         let end = at(bar.value);
         let size = ((end - zero).abs().max(1.0), BAR_HEIGHT);

@@ -18,6 +18,8 @@ const MIN_NUMBER_ROOM: f64 = 13.0;
 const REFERENCE_HEIGHT: f64 = 28.0;
 /// The most that names of lines take of a drawing.
 const MAX_MARGIN_SHARE: f64 = 0.25;
+/// Larger numbers are printed with an exponent.
+const MAX_GROUPED_NUMBER: f64 = 1e9;
 const CLASSES: [&str; 6] = ["f1", "f2", "f3", "f4", "f5", "f6"];
 
 /// The positions of columns.
@@ -29,6 +31,8 @@ struct ColumnLayout {
     /// The numbers above the columns, and whether they run upwards.
     numbers: Vec<String>,
     are_upright: bool,
+    /// The values of the lines across all columns.
+    references: Vec<f64>,
 }
 
 impl ColumnLayout {
@@ -52,7 +56,7 @@ impl ColumnLayout {
             (group * GROUP_SHARE / to_f64(chart.series.len().max(1))).min(MAX_COLUMN_ROOM)
         };
         let are_upright = widest > column_room(width);
-        let above = if are_upright { widest + 10.0 } else { 18.0 };
+        let above = if are_upright { widest + 10.0 } else { 32.0 };
         if most > 0.0 {
             values.push(most * FIELD_HEIGHT / (FIELD_HEIGHT - above));
         }
@@ -68,8 +72,14 @@ impl ColumnLayout {
             column: column_room(width),
             numbers,
             are_upright,
+            references: chart.references.iter().map(|line| line.value).collect(),
             field,
         }
+    }
+
+    /// Returns whether numbers run upwards, and have room.
+    fn has_upright_numbers(&self) -> bool {
+        self.are_upright && self.column >= MIN_NUMBER_ROOM
     }
 
     /// The middle of a column.
@@ -83,7 +93,13 @@ impl ColumnLayout {
 pub(super) fn draw_columns(drawing: &mut Drawing, chart: &ColumnChart) {
     let layout = ColumnLayout::new(drawing, chart);
     let field = &layout.field;
-    field.draw_axis(drawing);
+    // Numbers that run upwards are next to no line.
+    let line_end = if layout.has_upright_numbers() {
+        field.left
+    } else {
+        field.right
+    };
+    field.draw_axis(drawing, line_end);
     let ends = (field.left, field.right);
     axes::draw_categories(drawing, &chart.groups, &chart.axis_name, ends);
     let count = chart.series.len();
@@ -129,10 +145,17 @@ fn draw_number(drawing: &mut Drawing, layout: &ColumnLayout, x: f64, column: &Co
         drawing.draw_upright_whisker(x, field.y_position(low), high);
         top = top.min(high);
     }
-    if !layout.are_upright {
-        drawing.draw_text("s m n", x, top - 5.0, text);
-    } else if layout.column >= MIN_NUMBER_ROOM {
-        drawing.draw_upright_text(x + 4.0, top - 5.0, text);
+    let compared = column
+        .published
+        .into_iter()
+        .chain(layout.references.iter().copied());
+    let lines: Vec<f64> = compared.map(|value| field.y_position(value)).collect();
+    if layout.has_upright_numbers() {
+        let height = text_width(text, SMALL_LETTER_WIDTH);
+        let start = axes::raise_above_lines(top - 5.0, height, &lines);
+        drawing.draw_upright_text(x + 4.0, start, text);
+    } else if !layout.are_upright {
+        drawing.draw_text("s m n", x, field.free_baseline(top - 5.0, &lines), text);
     }
 }
 
@@ -159,7 +182,7 @@ fn draw_reference_names(drawing: &mut Drawing, chart: &ColumnChart, field: &Plot
     let room = drawing.width - field.right - 6.0;
     let mut lowest = field.top;
     for (line, below) in lines.iter().zip((0..lines.len()).rev()) {
-        let last = field.bottom - to_f64(below) * REFERENCE_HEIGHT;
+        let last = field.bottom - REFERENCE_HEIGHT / 2.0 - to_f64(below) * REFERENCE_HEIGHT;
         let y = (field.y_position(line.value) + 4.0).max(lowest).min(last);
         lowest = y + REFERENCE_HEIGHT;
         let x = field.right + 6.0;
@@ -194,8 +217,11 @@ fn draw_column_legend(drawing: &mut Drawing, chart: &ColumnChart) {
     );
 }
 
-/// A number with four digits, or as many as it has before the point.
+/// A number with four digits, or as many as it has before the point if these are few.
 fn format_short(value: f64) -> String {
+    if value.abs() >= MAX_GROUPED_NUMBER && value.is_finite() {
+        return format!("{value:.3e}");
+    }
     if value == 0.0 || !value.is_finite() {
         return number::format_grouped(value);
     }

@@ -18,7 +18,7 @@ pub(super) fn draw_dots(drawing: &mut Drawing, dots: &DotChart) {
     if let Some((before, after)) = dots.change {
         field.draw_area(drawing, x(before), x(after));
     }
-    field.draw_axis(drawing);
+    field.draw_axis(drawing, field.right);
     axes::draw_categories(drawing, &dots.categories, &dots.axis_name, ends);
     for (category, value) in &dots.dots {
         drawing.draw_marker(0, x(*category), field.y_position(*value));
@@ -40,13 +40,11 @@ fn draw_numbers(drawing: &mut Drawing, dots: &DotChart, category: usize, x: f64,
     let mut here: Vec<(i32, f64)> = in_category
         .map(|(number, (_, value))| (number, field.y_position(*value)))
         .collect();
-    here.sort_by(|left, right| left.1.total_cmp(&right.1));
-    let mut lowest = field.top;
+    here.sort_by(|left, right| right.1.total_cmp(&left.1));
+    let mut lowest = field.bottom;
     for (number, at) in here {
-        let at = (at + 4.0)
-            .max(lowest)
-            .min(field.bottom + NUMBER_LINE_HEIGHT);
-        lowest = at + NUMBER_LINE_HEIGHT;
-        drawing.draw_text("s", x + 7.0, at, &number.to_string());
+        let baseline = field.free_baseline((at + 4.0).min(lowest), &[]);
+        lowest = baseline - NUMBER_LINE_HEIGHT;
+        drawing.draw_text("s", x + 7.0, baseline, &number.to_string());
     }
 }

@@ -11,16 +11,18 @@ const FIELD_HEIGHT: f64 = 200.0;
 
 pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
     let values = finite_values(lines);
-    let field = PlotArea::new(drawing, &values, &lines.unit, lines.from_zero, FIELD_HEIGHT);
-    let ends = (field.left, field.right);
+    let mut field = PlotArea::new(drawing, &values, &lines.unit, lines.from_zero, FIELD_HEIGHT);
     let along = horizontal_scale(lines);
+    let margins = (field.left, drawing.width - field.right);
+    let ends = axes::axis_ends(&along, drawing.width, margins);
+    (field.left, field.right) = ends;
     let x = |at: f64| field.left + along.position(at) * (field.right - field.left);
     for (from, to) in &lines.stretches {
         field.draw_area(drawing, x(*from), x(*to));
     }
-    field.draw_axis(drawing);
+    field.draw_axis(drawing, field.right);
     if lines.categories.is_empty() {
-        axes::draw_number_axis(drawing, &along, field.bottom, ends, &lines.axis_name);
+        axes::draw_number_axis(drawing, &along, &[], ends, &lines.axis_name);
     } else {
         axes::draw_categories(drawing, &lines.categories, &lines.axis_name, ends);
     }

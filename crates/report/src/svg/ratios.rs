@@ -31,7 +31,7 @@ struct RatioRowLayout {
 impl RatioRowLayout {
     /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
     /// the axis is below.
-    fn new(ratios: &RatioChart, width: f64) -> Self {
+    fn new(ratios: &RatioChart, scale: &Scale, width: f64) -> Self {
         let widths = ratios
             .rows
             .iter()
@@ -65,7 +65,7 @@ impl RatioRowLayout {
         let lines = labels.iter().map(Vec::len).max().unwrap_or(1);
         let more = to_f64(lines.saturating_sub(1)) * LABEL_LINE_HEIGHT;
         Self {
-            axis: (14.0, width - 14.0),
+            axis: axes::axis_ends(scale, width, (14.0, 14.0)),
             row: 48.0 + room + more,
             words: 15.0,
             marks: 20.0 + more,
@@ -76,16 +76,20 @@ impl RatioRowLayout {
 }
 
 pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
-    let layout = RatioRowLayout::new(ratios, drawing.width);
     let all_rows = ratios.rows.iter();
     let values = all_rows.flat_map(|row| row.axis_values().chain(row.trials.iter().copied()));
     let scale = Scale::from_values(values.chain([1.0]), false, 5);
+    let layout = RatioRowLayout::new(ratios, &scale, drawing.width);
     let (left, right) = layout.axis;
     let at = |value: f64| left + scale.position(value) * (right - left);
     let top = drawing.height;
     drawing.height = top + to_f64(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.reference);
-    axes::draw_number_axis(drawing, &scale, top + 4.0, layout.axis, &named);
+    let row_tops = (0..ratios.rows.len()).map(|row| top + to_f64(row) * layout.row);
+    let bands: Vec<_> = row_tops
+        .map(|row| (row + layout.marks, row + layout.row))
+        .collect();
+    axes::draw_number_axis(drawing, &scale, &bands, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
         let row_top = top + to_f64(number) * layout.row;
         let (class, text) = (if row.bad { "bad e" } else { "t e" }, ratio_words(row));
@@ -122,10 +126,9 @@ pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
             drawing.draw_point(at(*trial), y + 12.0);
         }
     }
-    if !(scale.min..=scale.max).contains(&0.0) {
-        let begin = format!("axis starts at {}", scale.tick_label(scale.min));
+    if let Some(remark) = scale.start_remark() {
         drawing.height += 2.0;
-        drawing.draw_text("s", 4.0, drawing.height + 10.0, &begin);
+        drawing.draw_text("s", 4.0, drawing.height + 10.0, &remark);
         drawing.height += 14.0;
     }
     let any = |is: fn(&RatioRow) -> bool| ratios.rows.iter().any(is);

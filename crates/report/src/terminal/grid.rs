@@ -186,7 +186,7 @@ impl<'a> Grid<'a> {
         let mut remaining_rows = rows.iter();
         for group in &self.table.groups {
             if let Some(title) = &group.title {
-                text += &(terminal.bold(&title.text) + "\n");
+                text += &(terminal.bold(&title.full_text()) + "\n");
             }
             for (row, cells) in group.rows.iter().zip(remaining_rows.by_ref()) {
                 for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
@@ -219,10 +219,11 @@ fn cell_lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -
         if position > 0 && cell.text.is_empty() {
             continue;
         }
-        let folded = if cell.text.width() <= width {
-            vec![cell.text.to_string()]
+        let text = cell.full_text();
+        let folded = if text.width() <= width {
+            vec![text.into_owned()]
         } else {
-            fold_at_separators(&cell.text, width)
+            fold_at_separators(&text, width)
         };
         let indented = folded.iter().map(|line| format!("{:indent$}{line}", ""));
         lines.extend(indented.map(|line| (line, position > 0)));
@@ -255,7 +256,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
     };
     let words = |row: &[TableCell], kinds| {
         let cells = of_kind(kinds).filter_map(|at| row.get(at));
-        let words = join(cells.map(|cell| &cell.text), " ");
+        let words = join(cells.map(TableCell::full_text), " ");
         words.trim().to_owned()
     };
     let label = |at: usize| table.columns[at].full_name();
@@ -266,7 +267,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
     let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
     for group in &table.groups {
         if let Some(title) = &group.title {
-            line(&terminal.bold(&title.text));
+            line(&terminal.bold(&title.full_text()));
         }
         for row in &group.rows {
             let title = words(row, &[ColumnKind::Head]);
@@ -290,7 +291,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
                 let padding = " ".repeat(widest - label(at).width());
                 let indent = " ".repeat(2 + widest);
                 let room = width.saturating_sub(indent.len()).max(MIN_FOLDED_WIDTH);
-                let mut parts = wrap_anywhere(&cell.text, room, 0).into_iter();
+                let mut parts = wrap_anywhere(&cell.full_text(), room, 0).into_iter();
                 let first = parts.next().unwrap_or_default();
                 line(&format!("  {}{padding}{first}", label(at)));
                 parts.for_each(|part| line(&format!("{indent}{part}")));

@@ -3,13 +3,12 @@
 
 use itertools::{Itertools as _, join};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::group::SubmissionRuns;
 use super::{FRONT, Website, tables};
 use crate::content::marks;
-use crate::content::runs::{format_minute, truncate_cell, truncate_text};
-use crate::document::{Block, Line, Table, TableCell};
+use crate::content::runs::{truncate_cell, truncate_text};
+use crate::document::{Block, Column, Line, Table};
 use crate::feed::{Feed, FeedEntry};
 use retrial_history::RunSummary;
 use retrial_results::verdict::{QualifiedOutcome, trademark_notice};
@@ -31,7 +30,7 @@ pub(super) struct VerdictChange<'a> {
 
 impl VerdictChange<'_> {
     /// When it was known.
-    fn time(&self) -> Option<Timestamp> {
+    pub fn time(&self) -> Option<Timestamp> {
         self.run.ended.or(self.run.started)
     }
 
@@ -72,39 +71,33 @@ pub(super) fn changes_table(
         return vec![Block::paragraph("No verdict has changed.")];
     }
     let count = all.len();
-    let submission = |at: usize| {
-        let group = &website.groups[at];
-        TableCell::from(truncate_cell(group.title)).with_link(Some(group.page_name()))
-    };
     let link = website.options.link;
     let table = Table::builder(
-        "Changes of verdict, newest first",
+        "Changes of verdict",
         all.into_iter().take(MAX_LISTED_CHANGES),
-    )
-    .head("changed", |(_, change)| {
-        format_minute(change.time(), &TimeZone::UTC)
-    });
-    let submission_table = match only {
-        Some(_) => table,
-        None => table.text("submission", |(at, _)| submission(*at)),
+    );
+    // On a submission's own page the run is what is changed.
+    let table = match only {
+        Some(_) => table.head("run", |(_, change)| {
+            tables::title_cell(&change.run.id, &change.run.format_choices())
+                .with_link(link(change.run))
+        }),
+        None => table.head("submission", |(at, change)| {
+            let group = &website.groups[*at];
+            tables::title_cell(group.title, &change.run.format_choices())
+                .with_link(Some(group.page_name()))
+        }),
     };
-    let table = submission_table
+    let table = table
         .status("before", |(_, change)| {
             marks::outcome_cell(&change.previous_outcome)
         })
         .status("verdict", |(_, change)| {
             marks::outcome_cell(&change.current_outcome)
         })
-        .text("variant", |(_, change)| {
-            truncate_cell(&change.run.format_choices())
-        })
-        .text("GPUs", |(_, change)| truncate_cell(&change.run.gpus));
-    let table = match only {
-        Some(_) => table.text("run", |(_, change)| {
-            TableCell::from(&change.run.id).with_link(link(change.run))
-        }),
-        None => table,
-    };
+        .column(Column::text("changed").with_note("on"), |(_, change)| {
+            tables::time_cell(change.time()).with_note(truncate_cell(&change.run.gpus))
+        });
     let mut blocks = tables::truncate_to_bytes(table.table, bytes, "of older changes");
     if count > MAX_LISTED_CHANGES {
         let text = format!("The newest {MAX_LISTED_CHANGES} of {count}.");

@@ -5,13 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use itertools::join;
-
 use super::group::{RunSeries, SubmissionRuns, newest_judged};
 use super::{FRONT, Website, WebsitePage, WebsitePart, changes, releases, tables};
-use crate::content::runs::truncate_cell;
 use crate::content::verdict;
-use crate::document::{Block, Document, Line, RowTable, Section, StyledText, Table, TableCell};
+use crate::document::{
+    Block, Document, Line, ListItem, RowTable, Section, StyledText, Table, TableCell,
+};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural_sort_key;
@@ -22,6 +21,14 @@ const MAX_SUBMISSIONS_BYTES: usize = 130_000;
 const MAX_CHANGES_BYTES: usize = 30_000;
 const MAX_GPUS_BYTES: usize = 30_000;
 const MAX_RELEASES_BYTES: usize = 50_000;
+
+const SUBMISSIONS: &str = "Submissions";
+/// The sections below the submissions, each with its title and its id.
+const OVERVIEW_SECTIONS: [(&str, &str); 3] = [
+    ("Changes of verdict", "changes"),
+    ("By GPU", "gpus"),
+    ("By release", "releases"),
+];
 
 /// The name of a front page.
 pub(super) fn front_page_name(at: usize) -> String {
@@ -46,30 +53,63 @@ pub(super) fn divide_submissions(groups: &[SubmissionRuns<'_>]) -> Vec<Range<usi
 pub(super) fn front_page(website: &Website<'_>, part: &Range<usize>) -> WebsitePage {
     let groups: Vec<&SubmissionRuns<'_>> = website.groups[part.clone()].iter().collect();
     let is_first = part.start == 0;
-    let submissions = Section::new_block("Submissions", submissions_table(&groups).into_block());
-    let mut blocks = vec![submissions];
+    let mut blocks = Vec::new();
     if is_first {
-        blocks.insert(0, Block::paragraph(summarize_runs(website)));
+        blocks.extend(Block::list(count_newest_verdicts(website)));
+        blocks.push(Block::paragraph(summarize_runs(website)));
+    }
+    let submissions = submissions_table(&groups).into_block();
+    blocks.push(Section::new_block(SUBMISSIONS, submissions));
+    if is_first {
         blocks.extend(overview_sections(website));
     }
     let newest = groups.iter().map(|group| &group.newest_run().submission);
     blocks.extend(verdict::notice_blocks(newest));
+    let sections = OVERVIEW_SECTIONS.iter().filter(|_| is_first);
+    let sections = sections.map(|(title, id)| ((*title).into(), format!("#{id}")));
     WebsitePage {
         document: Document::new("Retrial: published figures, measured again", blocks),
-        links: links_to_fronts(website, part),
+        links: sections.chain(links_to_fronts(website, part)).collect(),
     }
 }
 
+/// The newest verdict of every submission, counted.
+fn count_newest_verdicts(website: &Website<'_>) -> Vec<ListItem> {
+    let groups = website.groups.iter();
+    let newest: Vec<QualifiedOutcome> = groups
+        .filter_map(|group| group.deciding_run().qualified_outcome())
+        .collect();
+    let first = [Outcome::Reproduced, Outcome::NotReproduced];
+    let others = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| !first.contains(outcome));
+    let items = first.into_iter().chain(others).filter_map(|outcome| {
+        let of_outcome = newest.iter().filter(|other| other.outcome == outcome);
+        let (qualified, plain): (Vec<_>, Vec<_>) =
+            of_outcome.partition(|other| !other.kinds.is_empty());
+        let count = qualified.len() + plain.len();
+        let text = match qualified.len() {
+            0 => outcome.word().to_owned(),
+            some => format!("{} ({some} qualified)", outcome.word()),
+        };
+        (count > 0).then(|| ListItem::with_key(count.to_string(), text).with_mark(outcome))
+    });
+    items.collect()
+}
+
 /// The other front pages.
-fn links_to_fronts(website: &Website<'_>, part: &Range<usize>) -> Vec<(Line, String)> {
+fn links_to_fronts(
+    website: &Website<'_>,
+    part: &Range<usize>,
+) -> impl Iterator<Item = (Line, String)> {
     let fronts = website.pages.iter().filter_map(|(name, page)| match page {
         WebsitePart::Front(range) => Some((name, range)),
         _ => None,
     });
-    let others = fronts.enumerate().filter(|(_, (_, range))| *range != part);
-    others
-        .map(|(at, (name, _))| (format!("Submissions, page {}", at + 1).into(), name.clone()))
-        .collect()
+    let others = fronts
+        .enumerate()
+        .filter(move |(_, (_, range))| *range != part);
+    others.map(|(at, (name, _))| (format!("Submissions, page {}", at + 1).into(), name.clone()))
 }
 
 fn summarize_runs(website: &Website<'_>) -> StyledText {
@@ -89,32 +129,40 @@ fn summarize_runs(website: &Website<'_>) -> StyledText {
     } else {
         format!("from {first} to {last}")
     };
-    format!("{}, started {days}.", counts.join(", ")).into()
+    let runs = format!("{}, started {days}.", counts.join(", "));
+    format!("{runs} {}", describe_latest_change(website)).into()
+}
+
+/// `12 changes of verdict, the latest on 2026-04-03: Llama 2 70B, reproduced, now invalid.`
+fn describe_latest_change(website: &Website<'_>) -> String {
+    let Some((at, latest)) = website.changes.first() else {
+        return "No verdict has changed.".to_owned();
+    };
+    let count = format::format_count(website.changes.len(), "change");
+    let time = latest.time().map_or(String::new(), |time| {
+        format!(" on {}", time.strftime("%Y-%m-%d"))
+    });
+    let title = tables::title_cell(website.groups[*at].title, "").text;
+    let (before, now) = (&latest.previous_outcome, &latest.current_outcome);
+    format!("{count} of verdict, the latest{time}: {title}, {before}, now {now}.")
 }
 
 fn submissions_table<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a SubmissionRuns<'a>> {
-    let suite = |group: &SubmissionRuns<'_>| {
-        let submission = &group.newest_run().submission;
-        let words = [
-            submission.submitter.as_deref(),
-            Some(&submission.suite),
-            submission.round.as_deref(),
-        ];
-        truncate_cell(&join(words.into_iter().flatten(), " "))
-    };
     let mut newest = groups.iter().map(|group| &group.newest_run().submission);
     let is_noticed = newest.any(|submission| trademark_notice(submission).is_some());
-    let caption = "Submissions with their newest verdict";
-    let table = Table::builder(caption, groups.iter().copied()).head("submission", |group| {
-        TableCell::from(truncate_cell(group.title)).with_link(Some(group.page_name()))
+    let table = Table::builder(SUBMISSIONS, groups.iter().copied()).head("submission", |group| {
+        tables::title_cell(group.title, &group.deciding_run().format_choices())
+            .with_link(Some(group.page_name()))
     });
     tables::add_run_columns(table, is_noticed, true, |group| group.deciding_run())
-        .text("GPUs", |group| truncate_cell(&group.deciding_run().gpus))
-        .text("started", |group| {
-            tables::format_start_utc(group.deciding_run())
+        .text("measured on", |group| {
+            tables::machine_cell(group.deciding_run())
         })
-        .text("suite", |group| suite(group))
-        .number("runs", |group| group.rows.len().to_string())
+        .text("started", |group| {
+            let runs = format::format_count(group.rows.len(), "run");
+            let started = tables::time_cell(group.deciding_run().started);
+            started.with_note(format!("of {runs}"))
+        })
 }
 
 /// Changes, and the newest verdicts by GPU and release.
@@ -128,11 +176,20 @@ fn overview_sections(website: &Website<'_>) -> Vec<Block> {
     );
     let below = |text: &str, blocks: Vec<Block>| [Block::paragraph(text)].into_iter().chain(blocks);
     let text = "Counts of the newest verdicts, one per submission, variant and GPUs.";
-    vec![
-        Section::new_block("Changes of verdict", changes),
-        Section::new_block("By GPU", below(text, gpus)),
-        Section::new_block("By release", below("The same, per release.", releases)),
-    ]
+    let contents = [
+        changes,
+        below(text, gpus).collect(),
+        below("The same, per release.", releases).collect(),
+    ];
+    let sections = OVERVIEW_SECTIONS.iter().zip(contents);
+    let sections = sections.map(|((title, id), blocks)| {
+        Block::Section(Section {
+            title: (*title).into(),
+            id: Some((*id).to_owned()),
+            blocks,
+        })
+    });
+    sections.collect()
 }
 
 /// The numbers of runs on GPUs or with a release, and the newest verdicts.
@@ -170,18 +227,17 @@ fn tally_table<'a>(
     tallies: impl Iterator<Item = (String, &'a str, RunTally)>,
 ) -> RowTable<(String, &'a str, RunTally)> {
     let table = Table::builder(caption, tallies)
-        .head(head, |(_, name, _)| truncate_cell(name))
+        .head(head, |(_, name, _)| tables::title_cell(name, ""))
         .number("submissions", |(.., tally)| tally.submissions.to_string())
         .number("runs", |(.., tally)| tally.runs.to_string());
     Outcome::ALL.into_iter().fold(table, |table, outcome| {
         table.number(outcome.word(), |(.., tally)| {
             let newest = || tally.newest.iter().filter(|other| other.outcome == outcome);
             let qualified = newest().filter(|other| !other.kinds.is_empty()).count();
-            match (newest().count(), qualified) {
-                (0, _) => String::new(),
-                (count, 0) => count.to_string(),
-                (count, qualified) => format!("{count} ({qualified} qualified)"),
-            }
+            let positive = |count: usize| (count > 0).then_some(count);
+            let count = positive(newest().count()).map(|count| count.to_string());
+            let note = positive(qualified).map(|count| format!("{count} qualified"));
+            TableCell::from(count.unwrap_or_default()).with_note(note.unwrap_or_default())
         })
     })
 }
@@ -193,7 +249,7 @@ fn table_by_gpu(website: &Website<'_>) -> Table {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
         (String::new(), gpus, tally)
     });
-    tally_table("Newest verdicts by GPU", "GPUs", rows).table
+    tally_table(OVERVIEW_SECTIONS[1].0, "GPUs", rows).table
 }
 
 /// Tallies runs by release, each kind a group of rows.
@@ -211,6 +267,6 @@ fn table_by_release(website: &Website<'_>) -> Table {
         .sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural_sort_key(release))));
     let all_rows = release_tallies.into_iter();
     let rows = all_rows.map(|((kind, release), tally)| (kind.name(), release, tally));
-    let table = tally_table("Newest verdicts by release", "release", rows);
+    let table = tally_table(OVERVIEW_SECTIONS[2].0, "release", rows);
     table.group_by(|(kind, ..)| kind.clone()).table
 }

@@ -9,6 +9,7 @@ use jiff::{Span, Timestamp};
 
 use super::group::SubmissionRuns;
 use super::releases::{self, ReleaseKind};
+use super::tables;
 use crate::charts::{CategoryResults, Chart, history_charts};
 use crate::content::runs::{deciding_ratio, truncate_cell};
 use retrial_history::RunSummary;
@@ -108,10 +109,9 @@ fn charts_over_releases(
     history_charts((&name, &name), &names.collect_vec(), &results, unverified)
 }
 
-/// An image's name without its registry and namespace.
 fn short_release_name(kind: ReleaseKind<'_>, release: &str) -> String {
     let name = match kind {
-        ReleaseKind::Image => release.rsplit('/').next().unwrap_or(release),
+        ReleaseKind::Image => tables::short_image(release),
         _ => release,
     };
     truncate_cell(name)

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, join};
 
 use super::group::SubmissionRuns;
 use super::{FRONT, WebsiteOptions, WebsitePage, tables};
@@ -20,18 +20,78 @@ const MAX_FIRST_PAGE_BYTES: usize = 60_000;
 /// The most of a page of runs.
 const MAX_PART_RUNS: usize = 250;
 const MAX_PART_BYTES: usize = 220_000;
+/// The most letters of a property's value.
+const MAX_VALUE_LETTERS: usize = 120;
 
-type ListedProperty = (&'static str, fn(&RunSummary) -> String);
+/// A property of runs that is listed once if all runs of a page have it in common.
+#[derive(Clone, Copy)]
+struct ListedProperty {
+    name: &'static str,
+    /// Which properties share a column.
+    column: usize,
+    /// Whether it is less important than others of its column: its name, which is printed before its value.
+    note_label: Option<&'static str>,
+    value: fn(&RunSummary) -> String,
+}
 
-/// Properties that are listed once if all runs of a page have them in common.
 const PROPERTIES: [ListedProperty; 6] = [
-    ("GPUs", |row| runs::truncate_cell(&row.gpus)),
-    ("variant", |row| runs::truncate_cell(&row.format_choices())),
-    ("ROCm", |row| runs::truncate_cell(&row.rocm)),
-    ("driver", |row| runs::truncate_cell(&row.driver)),
-    ("image", |row| runs::truncate_cell(&row.image)),
-    ("host", |row| runs::truncate_cell(&row.host)),
+    ListedProperty::new("GPUs", 0, None, |row| runs::truncate_cell(&row.gpus)),
+    ListedProperty::new("host", 0, None, tables::short_host),
+    ListedProperty::new("ROCm", 0, Some("ROCm "), |row| {
+        runs::truncate_cell(&row.rocm)
+    }),
+    ListedProperty::new("driver", 0, Some("driver "), |row| {
+        runs::truncate_cell(&row.driver)
+    }),
+    ListedProperty::new("variant", 1, None, |row| {
+        runs::truncate_text(&row.format_choices(), MAX_VALUE_LETTERS)
+    }),
+    ListedProperty::new("image", 1, Some(""), |row| {
+        runs::truncate_text(tables::short_image(&row.image), MAX_VALUE_LETTERS)
+    }),
 ];
+
+impl ListedProperty {
+    const fn new(
+        name: &'static str,
+        column: usize,
+        note_label: Option<&'static str>,
+        value: fn(&RunSummary) -> String,
+    ) -> Self {
+        Self {
+            name,
+            column,
+            note_label,
+            value,
+        }
+    }
+
+    /// The value as a part of its column's cell.
+    fn format_part(&self, row: &RunSummary) -> Option<String> {
+        let value = (self.value)(row);
+        let label = self.note_label.unwrap_or_default();
+        (!value.is_empty()).then(|| format!("{label}{value}"))
+    }
+}
+
+/// A cell of the properties of one column.
+fn properties_cell(properties: &[&ListedProperty], row: &RunSummary) -> TableCell {
+    let (notes, texts): (Vec<&ListedProperty>, Vec<&ListedProperty>) = properties
+        .iter()
+        .partition(|property| property.note_label.is_some());
+    let format = |parts: Vec<&ListedProperty>| {
+        join(
+            parts
+                .iter()
+                .filter_map(|property| property.format_part(row)),
+            ", ",
+        )
+    };
+    match (format(texts), format(notes)) {
+        (text, notes) if text.is_empty() => notes.into(),
+        (text, notes) => TableCell::from(text).with_note(notes),
+    }
+}
 
 /// The runs of each page of runs; none if a submission's first page has room for all of them.
 pub(super) fn divide_runs(rows: &[&RunSummary], options: &WebsiteOptions<'_>) -> Vec<Range<usize>> {
@@ -118,12 +178,12 @@ fn runs_with_common_properties(
     options: &WebsiteOptions<'_>,
 ) -> Vec<Block> {
     let differs =
-        |(_, property): &ListedProperty| !rows.iter().map(|row| property(row)).all_equal();
+        |property: &ListedProperty| !rows.iter().map(|row| (property.value)(row)).all_equal();
     let (differ, same): (Vec<ListedProperty>, Vec<ListedProperty>) =
         PROPERTIES.into_iter().partition(differs);
-    let common = same.into_iter().filter_map(|(name, property)| {
-        let value = property(rows.first()?);
-        (!value.is_empty()).then(|| ListItem::with_key(name, value))
+    let common = same.into_iter().filter_map(|property| {
+        let value = (property.value)(rows.first()?);
+        (!value.is_empty()).then(|| ListItem::with_key(property.name, value))
     });
     let table = runs_table(caption, rows, &differ, options).table;
     let table = tables::truncate_to_bytes(table, bytes, "on the pages of runs");
@@ -141,13 +201,16 @@ fn runs_table<'a>(
     let is_noticed = rows
         .iter()
         .any(|row| trademark_notice(&row.submission).is_some());
-    let table = Table::builder(caption, rows.iter().copied())
-        .head("run", |row| {
-            TableCell::from(&row.id).with_link((options.link)(row))
-        })
-        .text("started", |row| tables::format_start_utc(row));
+    let table = Table::builder(caption, rows.iter().copied()).head("run", |row| {
+        TableCell::from(&row.id).with_link((options.link)(row))
+    });
     let table = tables::add_run_columns(table, is_noticed, scenarios, |row| row);
-    properties.iter().fold(table, |table, (name, property)| {
-        table.text(name, |row| property(row))
+    let columns = properties
+        .iter()
+        .into_group_map_by(|property| property.column);
+    let columns = columns.into_iter().sorted_by_key(|(column, _)| *column);
+    columns.fold(table, |table, (_, properties)| {
+        let name = join(properties.iter().map(|property| property.name), ", ");
+        table.text(&name, |row| properties_cell(&properties, row))
     })
 }

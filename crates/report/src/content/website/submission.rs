@@ -1,11 +1,12 @@
 //! The first page of a submission: its newest verdict, the history of its verdicts, and its newest runs.
 
 use itertools::Itertools as _;
+use jiff::tz::TimeZone;
 
 use super::group::{RunSeries, SubmissionRuns, newest_judged_or_last};
 use super::releases::{COMMON_KINDS, ReleaseKind};
 use super::{FRONT, Website, WebsitePage, changes, history, runs, tables};
-use crate::content::runs::{truncate_cell, truncate_text};
+use crate::content::runs::{format_start, truncate_cell, truncate_text};
 use crate::content::verdict;
 use crate::document::{
     Block, Conclusion, Document, Line, ListItem, RowTable, Section, StatusMark, StyledText, Table,
@@ -20,6 +21,9 @@ use retrial_results::verdict::trademark_notice;
 const MAX_SERIES_BYTES: usize = 30_000;
 const MAX_RELEASES_BYTES: usize = 30_000;
 const MAX_CHANGES_BYTES: usize = 20_000;
+/// The most letters of a variant and parameters in a table, and of a fact.
+const MAX_CHOICES_LETTERS: usize = 120;
+const MAX_FACT_LETTERS: usize = 200;
 /// The most sources of a published result.
 const MAX_SOURCES: usize = 4;
 
@@ -71,9 +75,10 @@ fn links_of_submission(group: &SubmissionRuns<'_>) -> Vec<(Line, String)> {
 fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let newest = group.deciding_run();
     let submission = &newest.submission;
-    let text_of = |text: &Option<String>| truncate_cell(text.as_deref().unwrap_or_default());
+    let cut = |text: &str| truncate_text(text, MAX_FACT_LETTERS);
+    let text_of = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
     let all_facts = [
-        ("suite", truncate_cell(&submission.suite)),
+        ("suite", cut(&submission.suite)),
         ("round", text_of(&submission.round)),
         (
             "division",
@@ -81,20 +86,16 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
         ),
         ("submitter", text_of(&submission.submitter)),
         ("system", text_of(&submission.system)),
-        ("benchmark", truncate_cell(&submission.benchmark)),
+        ("benchmark", cut(&submission.benchmark)),
         ("run", newest.id.clone()),
-        ("started", tables::format_start_utc(newest)),
+        ("started", format_start(newest, &TimeZone::UTC)),
         ("GPUs", truncate_cell(&newest.gpus)),
-        ("variant", truncate_cell(&newest.format_choices())),
+        ("variant", cut(&newest.format_choices())),
     ];
     let known_facts = all_facts.into_iter().filter(|(_, value)| !value.is_empty());
     let shown_sources = submission.sources.iter().take(MAX_SOURCES);
-    let sources = shown_sources.map(|source| {
-        (
-            "source".into(),
-            StyledText::Code(truncate_cell(source).into()),
-        )
-    });
+    let sources =
+        shown_sources.map(|source| ("source".into(), StyledText::Code(cut(source).into())));
     let facts = known_facts.map(|(name, value)| (name.into(), value.into()));
     let sentence = truncate_text(&newest.sentence, changes::MAX_SENTENCE_LETTERS);
     Conclusion {
@@ -123,7 +124,10 @@ fn release_blocks(group: &SubmissionRuns<'_>, is_noticed: bool) -> Vec<Block> {
     let common = COMMON_KINDS.into_iter().filter_map(|kind| {
         let mut releases = group.rows.iter().map(|row| kind.release_of(row));
         let release = releases.all_equal_value().ok()??;
-        Some(ListItem::with_key(kind.name(), truncate_cell(release)))
+        Some(ListItem::with_key(
+            kind.name(),
+            truncate_text(release, MAX_FACT_LETTERS),
+        ))
     });
     let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
@@ -147,11 +151,7 @@ fn variants_by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>
                 kind: kind.name(),
                 release,
                 choices: &series.choices,
-                gpus: if group.has_several_gpus() {
-                    series.gpus
-                } else {
-                    ""
-                },
+                gpus: series.gpus,
                 rows,
             })
         });
@@ -174,14 +174,19 @@ fn variants_table<'a>(
     is_noticed: bool,
 ) -> RowTable<VariantRuns<'a>> {
     let table = Table::builder(caption, rows)
-        .head("release", |row| truncate_cell(row.release))
-        .text("GPUs", |row| truncate_cell(row.gpus))
-        .text("variant", |row| truncate_cell(row.choices));
-    tables::add_run_columns(table, is_noticed, true, |row| {
+        .head("release", |row| tables::title_cell(row.release, ""))
+        .text("variant", |row| {
+            truncate_text(row.choices, MAX_CHOICES_LETTERS)
+        });
+    let table = tables::add_run_columns(table, is_noticed, true, |row| {
         newest_judged_or_last(&row.rows)
-    })
-    .text("started", |row| {
-        tables::format_start_utc(newest_judged_or_last(&row.rows))
-    })
-    .number("runs", |row| row.rows.len().to_string())
+    });
+    table
+        .text("measured on", |row| {
+            tables::machine_cell(newest_judged_or_last(&row.rows))
+        })
+        .text("started", |row| {
+            tables::time_cell(newest_judged_or_last(&row.rows).started)
+        })
+        .number("runs", |row| row.rows.len().to_string())
 }

@@ -2,15 +2,22 @@
 
 use std::ops::Range;
 
+use itertools::join;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::html;
 
 use crate::content::figures::format_ratio;
 use crate::content::marks::unverified_word;
-use crate::content::runs;
+use crate::content::runs::{self, truncate_cell, truncate_text};
 use crate::document::{Block, Column, RowTable, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
+use retrial_results::verdict::number;
+
+/// Titles and notes that no recipe has are cut.
+const MAX_TITLE_LETTERS: usize = 200;
+const MAX_NOTE_LETTERS: usize = 120;
 
 /// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
 pub(super) fn add_run_columns<R>(
@@ -21,18 +28,71 @@ pub(super) fn add_run_columns<R>(
 ) -> RowTable<R> {
     let figure = Column::number("figure").with_note(unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
-    rows.status("verdict", |row| runs::outcome_or_state(run(row), "•"))
-        .column(figure, |row| {
-            runs::format_deciding_figure(run(row), scenarios)
-        })
-        .column(to_published, |row| {
-            format_ratio(runs::deciding_ratio(run(row)))
-        })
+    rows.status("verdict", |row| verdict_cell(run(row)))
+        .column(figure, |row| figure_cell(run(row), scenarios))
+        .column(to_published, |row| ratio_cell(run(row)))
 }
 
-/// When a run started.
-pub(super) fn format_start_utc(row: &RunSummary) -> String {
-    runs::format_start(row, &TimeZone::UTC)
+/// A run's outcome with its qualifiers, or its state with the reason.
+fn verdict_cell(run: &RunSummary) -> TableCell {
+    let cell = runs::outcome_or_state(run, "•");
+    let reason = run.reason.as_deref().filter(|_| run.outcome.is_none());
+    let notes = [Some(cell.note.as_str()), reason].into_iter().flatten();
+    let note = join(notes.filter(|note| !note.is_empty()), ", ");
+    cell.with_note(truncate_text(&note, MAX_NOTE_LETTERS))
+}
+
+/// The figure that decided, perhaps with its scenario.
+fn figure_cell(run: &RunSummary, scenarios: bool) -> TableCell {
+    let Some(deciding) = &run.deciding else {
+        return TableCell::default();
+    };
+    let figure = deciding
+        .value
+        .map(|value| number::format_figure(value, &deciding.unit));
+    let cell = TableCell::from(truncate_cell(figure.as_deref().unwrap_or("no figure")));
+    if scenarios {
+        return cell.with_note(truncate_cell(&deciding.scenario.to_string()));
+    }
+    cell
+}
+
+fn ratio_cell(run: &RunSummary) -> TableCell {
+    let ratio = runs::deciding_ratio(run);
+    TableCell::from(format_ratio(ratio)).with_ratio(ratio)
+}
+
+/// The title of a submission, with a variant and parameters.
+pub(super) fn title_cell(title: &str, choices: &str) -> TableCell {
+    TableCell::from(truncate_text(title, MAX_TITLE_LETTERS))
+        .with_note(truncate_text(choices, MAX_NOTE_LETTERS))
+}
+
+/// The GPUs that measured, and their host.
+pub(super) fn machine_cell(run: &RunSummary) -> TableCell {
+    let gpus = if run.gpus.is_empty() {
+        "no GPU"
+    } else {
+        &run.gpus
+    };
+    TableCell::from(truncate_cell(gpus)).with_note(short_host(run))
+}
+
+/// An image's name without its registry and namespace.
+pub(super) fn short_image(image: &str) -> &str {
+    image.rsplit('/').next().unwrap_or(image)
+}
+
+/// The name of a run's host within its network.
+pub(super) fn short_host(run: &RunSummary) -> String {
+    truncate_cell(run.host.split('.').next().unwrap_or_default())
+}
+
+/// The date of a time, and its hour and minute.
+pub(super) fn time_cell(time: Option<Timestamp>) -> TableCell {
+    let minute = runs::format_minute(time, &TimeZone::UTC);
+    let (date, clock) = minute.split_once(' ').unwrap_or_default();
+    TableCell::from(date).with_note(clock)
 }
 
 /// The table, with as many rows as fit into so many bytes of HTML, and a remark on the others.
@@ -82,7 +142,9 @@ pub(super) fn divide_rows(weights: &[usize], rows: usize, bytes: usize) -> Vec<R
 fn row_weight(cells: &[TableCell]) -> usize {
     let weights = cells.iter().map(|cell| {
         let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
-        64 + html! { (cell.text.as_str()) }.into_string().len() + link
+        let bar = cell.ratio.map_or(0, |_| 90);
+        let text = html! { (cell.text.as_str()) (cell.note.as_str()) };
+        128 + text.into_string().len() + link + bar
     });
     weights.sum()
 }
