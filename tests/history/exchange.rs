@@ -296,7 +296,7 @@ fn a_forged_verdict_is_not_imported() {
     assert_eq!(rows[0]["outcome"], honest);
     assert_ne!(rows[0]["deciding"]["ratio"], 100);
     let listed = here.retrial(&["runs"]);
-    assert!(listed.out.contains("(imported)"), "{}", listed.out);
+    assert!(listed.out.contains("imported)"), "{}", listed.out);
 }
 
 #[test]

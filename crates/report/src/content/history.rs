@@ -219,27 +219,33 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
             number::format_figure_like(value(spread), spread.unit, spread.median)
         })
     };
+    let range = |spread: &Option<Spread<'_>>| {
+        let several = spread.as_ref().filter(|spread| spread.runs > 1);
+        several.map(|_| {
+            let lowest = text(spread, |spread| spread.lowest);
+            format!("{lowest} to {}", text(spread, |spread| spread.highest))
+        })
+    };
     let table = Table::builder("Runs by benchmark, variant and machine", rows)
-        .head("benchmark", |(group, _)| group.title)
-        .text("variant", |(group, _)| &group.choices)
+        .head("benchmark", |(group, _)| {
+            TableCell::from(group.title).with_note(&group.choices)
+        })
         .text("machine", |(group, _)| group.place)
         .number("runs", |(group, _)| group.rows.len().to_string())
         .text("outcomes", |(group, _)| states(group))
-        .text("scenario", |(_, spread)| {
-            spread.as_ref().map_or("", |spread| spread.scenario)
-        })
         .text("figure", |(_, spread)| {
-            spread.as_ref().map_or("", |spread| spread.figure)
+            let of_figure = spread.as_ref();
+            TableCell::from(of_figure.map_or("", |spread| spread.figure))
+                .with_note(of_figure.map_or("", |spread| spread.scenario))
         })
-        .column(median, |(_, spread)| text(spread, |spread| spread.median))
-        .number("lowest", |(_, spread)| text(spread, |spread| spread.lowest))
-        .number("highest", |(_, spread)| {
-            text(spread, |spread| spread.highest)
+        .column(median, |(_, spread)| {
+            let middle = TableCell::from(text(spread, |spread| spread.median));
+            middle.with_note(range(spread).unwrap_or_default())
         })
         .column(to_published, |(_, spread)| {
-            spread
-                .as_ref()
-                .map_or(String::new(), |spread| format_ratio(spread.ratio))
+            let ratio = spread.as_ref().map(|spread| spread.ratio);
+            let cell = TableCell::from(ratio.map_or(String::new(), format_ratio));
+            cell.with_ratio(ratio.flatten())
         });
     let rest = groups.len().saturating_sub(MAX_GROUPS);
     let fewer = "select fewer runs with --recipe, --set, --host, --since";

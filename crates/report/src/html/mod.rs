@@ -210,14 +210,16 @@ fn render_list(items: &[ListItem]) -> Markup {
 const MAX_UNSTACKED_COLUMNS: usize = 3;
 /// Cells of at most this many letters are not wrapped.
 const MAX_NOWRAP_LETTERS: usize = 16;
-/// Notes of at most this many letters are not wrapped.
-const MAX_NOTE_LINE_LETTERS: usize = 34;
+/// Notes of at most this many letters, after texts of at most so many, are lines of their own.
+const MAX_NOTE_LINE_LETTERS: usize = 40;
+const MAX_NOTED_LETTERS: usize = 24;
 /// The size of a note's letters, of those of its text.
-const NOTE_SIZE: f64 = 0.82;
+const NOTE_SIZE: f64 = 0.8;
 /// The width of a letter in a table, rem: a generous guess, since fonts differ.
 const LETTER_REM: f64 = 0.475;
-/// The letters that are missing at the end of a line, on average.
-const BROKEN_LINE_LETTERS: f64 = 4.0;
+/// The letters that are missing at the end of a line: in lists of words, and at most in subjects.
+const BROKEN_LINE_LETTERS: f64 = 4.5;
+const MAX_BROKEN_LETTERS: f64 = 7.0;
 /// Narrower columns need no stated width, rem.
 const MIN_STATED_WIDTH: f64 = 9.0;
 
@@ -251,27 +253,44 @@ fn render_table(table: &Table, heading: &str) -> Markup {
     }
 }
 
-/// Returns whether a note follows the text of its cell: a short one is a line of its own.
-fn is_flowing(cell: &TableCell, column: &Column) -> bool {
+/// Returns whether a note follows the text of its cell: a short one after a short text is a line of its own.
+fn is_flowing(cell: &TableCell) -> bool {
     let (text, note) = (cell.text.chars().count(), cell.note.chars().count());
-    let is_subject = column.kind == ColumnKind::Head;
-    note > MAX_NOTE_LINE_LETTERS || note > 0 && is_subject && text + note > MAX_NOTE_LINE_LETTERS
+    note > MAX_NOTE_LINE_LETTERS || note > 0 && text > MAX_NOTED_LETTERS
+}
+
+/// The width of a text in letters: capitals and digits are wider than others.
+fn count_letters(text: &str) -> f64 {
+    let is_wide = |letter: &char| letter.is_uppercase() || letter.is_ascii_digit();
+    to_f64(text.chars().count()) + to_f64(text.chars().filter(is_wide).count()) * 0.2
+}
+
+/// The letters of the longest part of a cell that a line cannot break.
+fn longest_word(cell: &TableCell) -> f64 {
+    let words = [&cell.text, &cell.note].into_iter();
+    let words = words.flat_map(|line| line.split([' ', '-', '/']));
+    to_f64(words.map(|word| word.chars().count()).max().unwrap_or(0))
 }
 
 /// The width with which each cell of a column takes at most two lines, rem.
 fn two_line_width(table: &Table, at: usize) -> Option<f64> {
-    let column = &table.columns[at];
+    let is_subject = table.columns[at].kind == ColumnKind::Head;
     let widths = table.rows().filter_map(|row| row.get(at)).map(|cell| {
-        let text = to_f64(cell.text.chars().count());
-        let note = to_f64(cell.note.chars().count()) * NOTE_SIZE;
-        let flowing = if is_flowing(cell, column) {
-            text + note
+        let text = count_letters(&cell.text);
+        let note = count_letters(&cell.note) * NOTE_SIZE;
+        let letters = if cell.note.is_empty() || is_flowing(cell) {
+            let broken = if is_subject {
+                (longest_word(cell) / 2.0).min(MAX_BROKEN_LETTERS)
+            } else {
+                BROKEN_LINE_LETTERS
+            };
+            f64::midpoint(text, note) + broken
         } else {
-            text
+            text.max(note)
         };
-        (flowing / 2.0 + BROKEN_LINE_LETTERS) * LETTER_REM
+        letters * LETTER_REM
     });
-    let is_wrapped = column.kind != ColumnKind::Number;
+    let is_wrapped = table.columns[at].kind != ColumnKind::Number;
     let widest = is_wrapped.then(|| widths.fold(0.0, f64::max))?;
     (widest > MIN_STATED_WIDTH).then_some(widest)
 }
@@ -318,13 +337,13 @@ fn render_ratio_bar(ratio: f64) -> Markup {
 
 /// A cell; a stacked one has its column's name as its label.
 fn render_cell(cell: &TableCell, column: &Column, is_stacked: bool) -> Markup {
-    let is_long = is_flowing(cell, column);
-    let text = cell.text.chars().count();
+    let is_long = is_flowing(cell);
+    let is_short = cell.text.chars().count() <= MAX_NOWRAP_LETTERS;
+    let is_on_one_line = !is_long && (is_short || !cell.note.is_empty());
     let classes = [
         cell.tone.map(|tone| format!("w {}", tone_class(tone))),
         (column.kind == ColumnKind::Number && cell.tone.is_none()).then(|| "n".to_owned()),
-        (column.kind != ColumnKind::Number && text <= MAX_NOWRAP_LETTERS && !is_long)
-            .then(|| "s".to_owned()),
+        (column.kind != ColumnKind::Number && is_on_one_line).then(|| "s".to_owned()),
         is_long.then(|| "long".to_owned()),
     ];
     let classes = join(classes.into_iter().flatten(), " ");

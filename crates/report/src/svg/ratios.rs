@@ -58,7 +58,8 @@ impl RatioRowLayout {
                 words: 20.0,
                 marks: 0.0,
                 whisker: 15.0,
-                labels: in_lines(widest),
+                // Not narrower than a line by rounding.
+                labels: in_lines(widest + 1.0),
             };
         }
         let labels = in_lines(width - 4.0 - words);
@@ -128,7 +129,7 @@ pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
     }
     if let Some(remark) = scale.start_remark() {
         drawing.height += 2.0;
-        drawing.draw_text("s", 4.0, drawing.height + 10.0, &remark);
+        drawing.draw_text("s", left, drawing.height + 10.0, &remark);
         drawing.height += 14.0;
     }
     let any = |is: fn(&RatioRow) -> bool| ratios.rows.iter().any(is);

@@ -65,7 +65,7 @@ fn ratio_cell(run: &RunSummary) -> TableCell {
 /// The title of a submission, with a variant and parameters.
 pub(super) fn title_cell(title: &str, choices: &str) -> TableCell {
     TableCell::from(truncate_text(title, MAX_TITLE_LETTERS))
-        .with_note(truncate_text(choices, MAX_NOTE_LETTERS))
+        .with_note(truncate_text(&choices.replace(',', ", "), MAX_NOTE_LETTERS))
 }
 
 /// The GPUs that measured, and their host.
