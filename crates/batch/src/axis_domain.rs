@@ -5,9 +5,7 @@ use itertools::join;
 
 use super::model::Spanned;
 use retrial_mlperf::ScenarioName;
-use retrial_recipe::{
-    DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, did_you_mean, find_nearest,
-};
+use retrial_recipe::{DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, find_nearest};
 
 /// A recipe of a batch, as far as cells depend on it.
 #[derive(Debug, Clone)]
@@ -110,7 +108,18 @@ pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> D
         _ => "no recipe has a".to_owned(),
     };
     let message = format!("{who} variant or param `{name}`");
-    let help = did_you_mean(name, names, "axes and params that can be varied");
+    let help = find_nearest(name, names.iter().copied()).map_or_else(
+        || {
+            let listed = if names.is_empty() {
+                String::new()
+            } else {
+                let listed = join(&names, ", ");
+                format!("axes and params that can be varied: {listed}; for another one, ")
+            };
+            format!("{listed}write `params: {{ {name}: {{ type: string }} }}` in the recipe, and `${{{{ params.{name} }}}}` where it is used")
+        },
+        |near| format!("did you mean `{near}`?"),
+    );
     Diagnostic::error("unknown-axis", message, span.clone()).with_help(help)
 }
 

@@ -275,7 +275,7 @@ error: r has no variant or param `gpu`
 11 | exclude: [{ gpu: x }]
    |             ^^^
    |
-   = help: axes and params that can be varied: rocm, backend, size, kind
+   = help: axes and params that can be varied: rocm, backend, size, kind; for another one, write `params: { gpu: { type: string } }` in the recipe, and `${{ params.gpu }}` where it is used
 
 7 errors
 "#);

@@ -9,7 +9,7 @@ use super::figures::{self, MAX_INLINE_FIGURES, NOTHING};
 use super::verdict::{self, notice_block};
 use super::{claims, marks, verdict::submission_title};
 use crate::ReportedVerdict;
-use crate::document::{Block, Column, Document, ListItem, Table, TableCell};
+use crate::document::{Block, Column, Document, ListItem, StatusMark, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict};
@@ -19,8 +19,7 @@ pub fn brief_document(entry: &ReportedVerdict<'_>) -> Document {
     let judged = entry.verdict;
     let mut blocks = figure_tables(judged);
     blocks.extend(claims::claim_list(&judged.claims));
-    let results = judged.results.iter();
-    let warnings = results.flat_map(|result| verdict::rule_items(result, |rule| rule.warning));
+    let warnings = warning_items(judged);
     let of_benchmark = verdict::benchmark_rule_items(entry);
     let reasons = reason_items(judged).into_iter();
     blocks.extend(Block::list(reasons.chain(warnings).chain(of_benchmark)));
@@ -201,6 +200,26 @@ fn reason_items(judged: &Verdict) -> Vec<ListItem> {
         ListItem::new(format!("{subject}: {sentence}")).with_mark(outcome)
     });
     failed.chain(items).collect()
+}
+
+/// Returns the warnings of rules: those that several results share, once, after their names.
+fn warning_items(judged: &Verdict) -> Vec<ListItem> {
+    let mut shared: IndexMap<String, (StatusMark, Vec<String>)> = IndexMap::new();
+    for result in &judged.results {
+        let rules = result.rules.iter().filter(|rule| rule.is_notable());
+        for rule in rules.filter(|rule| rule.warning) {
+            let fresh = || (StatusMark::from(rule), Vec::new());
+            let (_, subjects) = shared.entry(rule.to_string()).or_insert_with(fresh);
+            let trial = rule.trial.filter(|_| result.trials.len() > 1);
+            let trial = trial.map_or_else(String::new, |trial| format!(" trial {trial}"));
+            subjects.push(format!("{}{trial}", result_subject(result)));
+        }
+    }
+    let items = shared.into_iter().map(|(rule, (mark, subjects))| {
+        let subjects = subjects.iter().unique().join(", ");
+        ListItem::new(format!("{subjects}: {rule}")).with_mark(mark)
+    });
+    items.collect()
 }
 
 /// The sentences of a result's figures that do not hold, or are undecided.

@@ -71,7 +71,7 @@ pub(super) fn benchmark_rule_items(entry: &ReportedVerdict<'_>) -> impl Iterator
 }
 
 /// Those of the notable rules of a result that are shown.
-pub(super) fn rule_items(
+fn rule_items(
     result: &ResultVerdict,
     is_shown: impl Fn(&RuleCheck) -> bool,
 ) -> impl Iterator<Item = ListItem> {

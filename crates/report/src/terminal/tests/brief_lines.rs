@@ -6,8 +6,8 @@ use super::{RUN, accuracy, context, mixed, performance, render_brief};
 use crate::content::brief;
 use crate::terminal::{Terminal, render_terminal};
 use crate::{OpenRun, ReportedVerdict};
-use retrial_recipe::model::Expectation;
-use retrial_results::verdict::{Evidence, FigureValue, StepOutcome, Verdict, judge};
+use retrial_recipe::model::{Expectation, Mode};
+use retrial_results::verdict::{Evidence, FigureValue, RuleCheck, StepOutcome, Verdict, judge};
 
 /// Three scenarios, each with its speed and three figures of accuracy.
 fn twelve_figures(scale: f64) -> Verdict {
@@ -72,6 +72,25 @@ fn results_that_failed_by_one_cause_share_a_line() {
     let line = "! six results were not measured: the step did not run: pull failed: no such host: registry.example.";
     assert!(text.contains(line), "{text}");
     assert_eq!(text.matches("no such host").count(), 1, "{text}");
+}
+
+/// Logs that a harness does not keep are missing of every scenario.
+#[test]
+fn a_warning_of_several_results_is_printed_once() {
+    let mut verdict = twelve_figures(1.0);
+    for result in &mut verdict.results {
+        let missing = RuleCheck::warning("mlperf_log_detail.txt", "missing", "the detail log");
+        result.rules.extend(
+            [missing]
+                .into_iter()
+                .filter(|_| result.mode == Mode::Performance),
+        );
+    }
+    let text = render_brief(&verdict, 120);
+    let line =
+        "~ Offline, Server, Interactive: mlperf_log_detail.txt: missing; required the detail log";
+    assert!(text.contains(line), "{text}");
+    assert_eq!(text.matches("mlperf_log_detail.txt").count(), 1, "{text}");
 }
 
 #[rstest]
