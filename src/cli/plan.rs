@@ -43,7 +43,7 @@ pub fn plan_run_or_batch(
     let opened = OpenedRecipe::open(request)?;
     let host = probe_host_for(global, [&opened.resolved.recipe]);
     let plan = opened.plan(global, request, Some(&host))?;
-    opened.print_warnings(global, &plan);
+    opened.print_warnings(global, &plan, 1);
     print_plan(global, &plan, &opened.entry.builtin_files(), format);
     Ok(ExitCode::Success)
 }

@@ -24,7 +24,7 @@ pub fn run_recipe(global: &GlobalOptions, arguments: &RunArguments) -> Result<Ex
     let opened = OpenedRecipe::open(request)?;
     let host = probe_host_for(global, [&opened.resolved.recipe]);
     let planned = opened.plan_run(global, request, &run.request, Some(&host))?;
-    planned.print_warnings(global);
+    planned.print_warnings(global, 1);
     let checked = planned.check(global)?;
     NodeAllocation::check_machine_count(nodes.as_ref(), checked.plan())?;
     let approved = checked.approve(&global.home)?;

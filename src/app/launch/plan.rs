@@ -31,9 +31,9 @@ impl PlannedRun<'_> {
         &self.plan
     }
 
-    /// Prints the warnings of the recipe and of its lock.
-    pub fn print_warnings(&self, global: &GlobalOptions) {
-        self.opened.print_warnings(global, &self.plan);
+    /// Prints the warnings of the recipe and of its lock, where the plan is executed so many times: a batch repeats it.
+    pub fn print_warnings(&self, global: &GlobalOptions, trial_runs: usize) {
+        self.opened.print_warnings(global, &self.plan, trial_runs);
     }
 }
 
@@ -157,14 +157,15 @@ impl OpenedRecipe {
         )
     }
 
-    /// Prints the warnings of the recipe and of the lock that its plan follows.
-    pub fn print_warnings(&self, global: &GlobalOptions, plan: &Plan) {
+    /// Prints the warnings of the recipe and of the lock that its plan follows. The plan is executed so many times.
+    pub fn print_warnings(&self, global: &GlobalOptions, plan: &Plan, trial_runs: usize) {
         if global.quiet {
             return;
         }
         let mut open_warnings = Diagnostics::default();
         for warning in self.resolved.warnings.clone() {
-            if !is_settled(&warning, plan, self.entry.is_builtin()) {
+            let is_repeated = trial_runs > 1 && warning.code == "single-trial";
+            if !is_repeated && !is_settled(&warning, plan, self.entry.is_builtin()) {
                 open_warnings.push(warning);
             }
         }

@@ -40,7 +40,7 @@ impl SitePlan {
         let global = with_site_home(global, &site_file);
         let opened = OpenedRecipe::open(request)?;
         let plan = opened.plan(&global, request, None)?;
-        opened.print_warnings(&global, &plan);
+        opened.print_warnings(&global, &plan, 1);
         let target = run_job_target(&global, site_file, &plan, &request.options)?;
         Ok(Self {
             target,

@@ -38,7 +38,7 @@ pub fn submit_run(
     let site_global = &with_site_home(global, &site_file);
     let opened = OpenedRecipe::open(request)?;
     let planned = opened.plan_run(site_global, request, execution, None)?;
-    planned.print_warnings(site_global);
+    planned.print_warnings(site_global, 1);
     let target = run_job_target(site_global, site_file, planned.plan(), &request.options)?;
     // Approvals are those of this user, whatever the site's home is.
     let approved = planned.check(global)?.approve(&global.home)?;

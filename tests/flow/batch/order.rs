@@ -241,3 +241,14 @@ fn problems_are_reported_before_anything_starts() {
     assert_eq!(lab.runs(), Vec::<std::path::PathBuf>::new());
     assert!(!lab.home_path().join("batches").exists());
 }
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_batch_that_repeats_its_cells_is_not_warned_of_single_trials() {
+    let text = varied("", "").replace(", noise: 1%", "");
+    let warning = "one trial cannot show";
+    let lab = Lab::new().recipe(&text);
+    lab.batch(&["--trials", "2"]).does_not_print(warning);
+    let lab = Lab::new().recipe(&text);
+    lab.batch(&[]).prints(warning);
+}
