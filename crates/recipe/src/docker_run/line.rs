@@ -74,10 +74,23 @@ pub(super) fn parse_line(
     };
     let command = reader.rest.as_slice().to_vec();
     let flags = reader.flags;
-    if image.is_none() {
-        let help = "give the whole command line, up to the image and its command";
-        let message = format!("no image follows the flags of `{}`", program.name);
-        problems.error("guide", message, place, help);
+    let taken = find_taken_image(&flags, image.is_none());
+    match (taken, &image) {
+        (Some(FlagValue { flag, value }), _) => {
+            let (name, text) = (flag.name, &value.text);
+            let message =
+                format!("--{name} takes `{text}` as its value, which looks like the image");
+            let help = format!(
+                "write the value before the image: `--{name} VALUE {text}`; or remove --{name}"
+            );
+            problems.error("guide", message, &value.span, help);
+        }
+        (None, None) => {
+            let help = "give the whole command line, up to the image and its command";
+            let message = format!("no image follows the flags of `{}`", program.name);
+            problems.error("guide", message, place, help);
+        }
+        (None, Some(_)) => {}
     }
     let image = image.filter(|_| problems.error_count() == before)?;
     Some(ContainerLine {
@@ -90,6 +103,22 @@ pub(super) fn parse_line(
     })
 }
 
+/// Returns the flag that took the image as its value: the last one, if no image follows, or `--name`, whose value is
+/// never like an image.
+fn find_taken_image(flags: &[FlagValue], lacks_image: bool) -> Option<&FlagValue> {
+    let is_taken = |option: &&FlagValue| {
+        option.flag.arity == FlagArity::Value && is_image_reference(&option.value.text)
+    };
+    let last = flags.last().filter(|_| lacks_image);
+    let named = flags.iter().filter(|option| option.flag.name == "name");
+    last.into_iter().chain(named).find(is_taken)
+}
+
+/// Returns whether a text has the form of an image with a registry, a namespace or a tag.
+fn is_image_reference(text: &str) -> bool {
+    text.contains([':', '/']) && !text.starts_with(['/', '.']) && ImageRef::parse(text).is_ok()
+}
+
 /// Returns whether a variable of unknown value holds flags: an image follows it, and its name is none of an image.
 fn is_flag_variable(word: &Word, rest: &[Word]) -> bool {
     let names_image = |word: &Word| {
@@ -100,10 +129,9 @@ fn is_flag_variable(word: &Word, rest: &[Word]) -> bool {
     };
     let is_image = |next: &Word| {
         let text = &next.text;
-        let is_reference = text.contains([':', '/']) && !text.starts_with(['/', '.']);
         text.starts_with('-')
             || text.contains("${{") && names_image(next)
-            || is_reference && ImageRef::parse(text).is_ok()
+            || is_image_reference(text)
     };
     !names_image(word) && rest.first().is_some_and(is_image)
 }
