@@ -2,8 +2,10 @@
 //! A character stays one character, so that places are those of the text that the user has.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use brush_parser::ParserOptions;
+use regex_lite::Regex;
 use retrial_document::is_harmful;
 
 use super::secret::mask_secrets;
@@ -124,12 +126,26 @@ fn prepare_lines(text: &str) -> String {
     prepared
 }
 
-/// Blanks a prompt: `$ `, `# ` before a command of root, `user@host:~$ `, and `> ` of a continued line.
+/// The prompts of shells: `$ `, `user@host:~$ `, `[user@host dir]# `, `host:/w# `, `bash-5.1# `, `PS C:\> `, each also
+/// behind the name of a Python environment, `(venv) `.
+static PROMPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let prompts = [
+        r"[$❯]",
+        r"[\w.-]+@[\w.-]+(:\S*| \S+ ?)?[$#%]",
+        r"\[[\w.-]+@[\w.-]+([: ][^\]\s]*)?\][$#%]",
+        r"[\w.-]+:[~/]\S*[$#]",
+        r"(ba)?sh-[\d.]+[$#]",
+        r"PS( [^>]*)?>",
+    ];
+    let pattern = format!(r"^(\([\w.:/-]+\) ?)?({}) ", prompts.join("|"));
+    Regex::new(&pattern).ok()
+});
+
+/// Blanks a prompt, `# ` before a command of root, and `> ` of a continued line.
 fn blank_prompt(letters: &mut [char], is_continued: bool) {
     let line: String = letters.iter().collect();
     let bare = line.trim_start();
     let indent = line.chars().count() - bare.chars().count();
-    let names_host = |prompt: &&str| prompt.contains('@') && !prompt.contains(char::is_whitespace);
     let is_command = |rest: &&str| {
         let command = rest.trim_start_matches("sudo ");
         ["docker ", "podman ", "nvidia-docker "]
@@ -138,14 +154,11 @@ fn blank_prompt(letters: &mut [char], is_continued: bool) {
     };
     let prompt = if is_continued {
         bare.strip_prefix("> ").map(|_| "> ".len())
-    } else if bare.starts_with("$ ") {
-        Some("$ ".len())
     } else if bare.strip_prefix("# ").as_ref().is_some_and(is_command) {
         Some("# ".len())
     } else {
-        let host = bare.split_once("$ ").or_else(|| bare.split_once("# "));
-        host.filter(|(prompt, _)| names_host(prompt))
-            .map(|(prompt, _)| prompt.chars().count() + "$ ".len())
+        let prompt = PROMPT.as_ref().and_then(|prompt| prompt.find(bare));
+        prompt.map(|prompt| prompt.as_str().chars().count())
     };
     for letter in letters.iter_mut().skip(indent).take(prompt.unwrap_or(0)) {
         *letter = ' ';
@@ -154,16 +167,21 @@ fn blank_prompt(letters: &mut [char], is_continued: bool) {
 
 /// Marks `<HOST_DIR>`, the placeholder of many guides, which the shell would read as redirections.
 fn mark_placeholders(letters: &mut [char]) {
-    let is_inner = |letter: char| letter.is_alphanumeric() || "_-./ ,:'".contains(letter);
     let mut from = 0;
     while let Some(start) = letters[from..].iter().position(|&letter| letter == '<') {
         let start = from + start;
         from = start + 1;
-        let inner = letters[from..]
-            .iter()
-            .take_while(|letter| is_inner(**letter))
-            .count();
-        let end = from + inner;
+        // A quote between blanks or brackets is the shell's: `'<a' 'b>'` is two words.
+        let is_inner = |&at: &usize| match letters.get(at) {
+            Some('\'') => [at - 1, at + 1].iter().all(|next| {
+                letters
+                    .get(*next)
+                    .is_some_and(|letter| letter.is_alphanumeric())
+            }),
+            Some(letter) => letter.is_alphanumeric() || "_-./ ,:".contains(*letter),
+            None => false,
+        };
+        let end = from + (from..letters.len()).take_while(is_inner).count();
         let is_named = letters[from..end]
             .iter()
             .any(|letter| letter.is_alphanumeric());
