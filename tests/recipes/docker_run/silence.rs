@@ -92,6 +92,21 @@ fn what_a_recipe_does_not_do_is_noted() {
 }
 
 #[test]
+fn options_of_podman_that_docker_does_not_have_are_noted() {
+    let notes = read("podman run --userns=keep-id:uid=0 -v /x:/x:ro,Z --mount type=bind,src=/y,dst=/y,relabel=shared a b").notes;
+    for start in [
+        "--userns keep-id:uid=0: dropped",
+        "--volume /x:/x:ro,Z: dropped `Z`",
+        "--mount type=bind,src=/y,dst=/y,relabel=shared: dropped `relabel=shared`",
+    ] {
+        assert!(
+            notes.iter().any(|note| note.starts_with(start)),
+            "{notes:?}"
+        );
+    }
+}
+
+#[test]
 fn what_the_shell_and_the_job_say_is_in_the_recipe() {
     let heredoc = "docker run -i a python3 - <<'E'\nprint(1)\nE";
     for (block, text) in [

@@ -79,6 +79,10 @@ fn set_flag_value(
                 parts.set_map_entry("env", &name, value);
             }
         }
+        // Podman's own mapping, by which files that root of a rootless container writes are the user's.
+        "userns" if literal == "keep-id" || literal.starts_with("keep-id:") => {
+            parts.note(format!("--userns {literal}: dropped, Docker maps no users; `container.user` is the container's"));
+        }
         "platform" if matches!(&*literal, "linux/amd64" | "linux/x86_64") => {
             parts.note(format!(
                 "--platform {literal}: dropped, the engine takes the image for its own machine"

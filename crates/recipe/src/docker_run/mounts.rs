@@ -28,10 +28,7 @@ pub(super) fn translate_volume(
                     "--volume {shown}: dropped `{option}`, which only Docker Desktop uses"
                 ));
             }
-            "z" | "Z" => {
-                let option = option.to_owned();
-                return Err(FlagValueError::Relabel { option });
-            }
+            "z" | "Z" => note_label(parts, &format!("--volume {}", parts.written(word)), option),
             other => {
                 let option = other.to_owned();
                 return Err(FlagValueError::VolumeOption { option });
@@ -60,6 +57,7 @@ pub(super) fn translate_mount(
             "tmpfs-size" => tmpfs.push(format!("size={value}")),
             "tmpfs-mode" => tmpfs.push(format!("mode={value}")),
             "bind-propagation" if value == "rprivate" => {}
+            "relabel" => note_label(parts, &format!("--mount {}", parts.written(word)), field),
             other => {
                 let key = other.to_owned();
                 return Err(FlagValueError::MountKey { key });
@@ -81,6 +79,10 @@ pub(super) fn translate_mount(
         }
         _ => Err(FlagValueError::MountType),
     }
+}
+
+fn note_label(parts: &mut RecipeParts<'_>, flag: &str, option: &str) {
+    parts.note(format!("{flag}: dropped `{option}`, the engine then labels the directory for SELinux; where SELinux is enforced, `container.security_opt: [label=disable]` lets the container read it"));
 }
 
 fn add_bind_mount(

@@ -18,13 +18,6 @@ pub enum FlagValueError {
     #[error("recipes mount directories, not named volumes")]
     #[diagnostic(help("write an absolute path, or ./ for one next to the recipe"))]
     NamedVolume,
-    /// `z` or `Z` after a volume.
-    #[error("`{option}` relabels the directory for SELinux, which a recipe cannot express")]
-    #[diagnostic(help("label it yourself, or give --security-opt label=disable"))]
-    Relabel {
-        /// The option as written.
-        option: String,
-    },
     /// Another option of a volume.
     #[error("a recipe cannot express `{option}`: ro and rw are known")]
     VolumeOption {
