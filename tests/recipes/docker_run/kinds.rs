@@ -2,7 +2,7 @@
 
 use retrial_recipe::docker_run::EmptyEnvironment;
 
-use super::{Shell, made, recipe_from_block, script};
+use super::{Shell, made, recipe_from_block, script, split_commands};
 
 fn recipe(block: &str) -> String {
     let read = recipe_from_block("x", block, &EmptyEnvironment);
@@ -26,6 +26,8 @@ fn the_number_of_gpus_is_that_of_the_line_or_is_asked_for() {
         ("--gpus device=GPU-1 a", "nvidia", Some("1")),
         ("--gpus all a", "nvidia", None),
         ("--gpus all a vllm serve m -tp 4", "nvidia", Some("4")),
+        ("--gpus all a all_reduce_perf -g 8", "nvidia", Some("8")),
+        ("--gpus all a other -g 8", "nvidia", None),
         (
             "--gpus all -e CUDA_VISIBLE_DEVICES=0,1 a",
             "nvidia",
@@ -174,8 +176,115 @@ fn lines_behind_an_interactive_run_are_steps() {
     let venv = "docker run -it a bash\nsource venv/bin/activate\npython3 b.py";
     let (_, executed) = made(&script(&recipe(venv), &[]));
     assert_eq!(executed, ["source venv/bin/activate\npython3 b.py\n"]);
+    let built = "docker run -it -w /w a bash\ngit clone h/r && cd r/\npip install .\nexport N=$(ls | wc -l)\n\
+                 HIP_VISIBLE_DEVICES=0 python3 b.py\ncd ..";
+    let reading = recipe_from_block("x", built, &EmptyEnvironment).unwrap();
+    let (_, executed) = made(&script(&reading.recipe, &[]));
+    let export = "export N=$(ls | wc -l)";
+    assert_eq!(
+        executed,
+        [
+            "git clone h/r",
+            "pip install .",
+            &format!("{export}\nHIP_VISIBLE_DEVICES=0 python3 b.py\n"),
+        ]
+    );
+    assert_eq!(reading.recipe.matches("workdir: /w/r\n").count(), 2);
+    assert!(
+        reading
+            .notes
+            .iter()
+            .any(|note| note.starts_with("`cd ..`: dropped"))
+    );
+    let unknown = "docker run -it a bash\ngit clone h/r\ncd r\npip install .\nsource run.sh";
+    assert_eq!(
+        made(&script(&recipe(unknown), &[])).1,
+        [
+            "git clone h/r",
+            "cd r\npip install .\n",
+            "cd r\nsource run.sh\n"
+        ]
+    );
     let here = "docker run -i a bash <<'EOF'\npython3 b.py\nEOF";
     assert_eq!(made(&script(&recipe(here), &[])).1, ["python3 b.py\n"]);
+}
+
+#[test]
+fn a_value_that_is_exported_in_the_container_and_never_set_is_a_param() {
+    let block = "docker run -it a bash\nexport HF_TOKEN=$your_token\nexport M=\"$your_model\"\nexport P=$ROCM_PATH\nbench";
+    let reading = recipe_from_block("x", block, &EmptyEnvironment).unwrap();
+    let recipe = reading.recipe;
+    assert!(recipe.contains("secrets:\n  - HF_TOKEN"), "{recipe}");
+    assert!(!recipe.contains("your_token"), "{recipe}");
+    assert!(
+        recipe.contains("M: \"${{ params.your_model }}\""),
+        "{recipe}"
+    );
+    assert!(recipe.contains("export P=$ROCM_PATH"), "{recipe}");
+    let prefix = "docker run -it a bash\nHF_TOKEN=<your token> bench --a\nAPI_KEY=abc bench --b";
+    let given = self::recipe(prefix);
+    assert!(
+        given.contains(r#"run: "HF_TOKEN=\"$HF_TOKEN\" bench --a""#),
+        "{given}"
+    );
+    assert!(
+        given.contains(r#"API_KEY=\"$API_KEY\" bench --b"#),
+        "{given}"
+    );
+    assert!(
+        !given.contains("abc") && !given.contains("your_token"),
+        "{given}"
+    );
+    let set = "docker run -e A=1 -it a bash\nexport M=$A\nbench";
+    assert!(!self::recipe(set).contains("params:"));
+}
+
+#[test]
+fn a_placeholder_is_within_one_word() {
+    let (_, executed) = made(&script(&recipe("docker run a b '<0' '>' '<c' 'd>'"), &[]));
+    assert_eq!(
+        split_commands(&executed[0])[0],
+        ["b", "<0", ">", "<c", "d>"]
+    );
+    assert!(recipe("docker run a b <the model's path>").contains("params.the_model_s_path"));
+}
+
+#[test]
+fn a_flag_that_takes_the_image_is_named() {
+    for (block, flag) in [
+        ("docker run -it --device /dev/kfd --name rocm/a:1", "--name"),
+        ("docker run --name rocm/a:1 bash", "--name"),
+        ("docker run -it --network rocm/a:1", "--network"),
+    ] {
+        let problems = recipe_from_block("x", block, &EmptyEnvironment).unwrap_err();
+        let texts: Vec<String> = problems
+            .iter()
+            .map(|problem| problem.message.clone())
+            .collect();
+        let expected = format!("{flag} takes `rocm/a:1` as its value, which looks like the image");
+        assert_eq!(texts, [expected], "{block}");
+    }
+}
+
+#[test]
+fn prompts_are_no_part_of_a_command() {
+    for prompt in [
+        "$",
+        "ann@host:~$",
+        "(venv) $",
+        "(base) ann@host:/w#",
+        "[root@gpu01 ~]#",
+        "root@a1b2:/workspace#",
+        "bash-5.1#",
+        "PS>",
+        "PS C:\\Users\\ann>",
+        "ann@host ~ %",
+    ] {
+        let recipe = recipe(&format!(
+            "{prompt} docker run -it a bash\n{prompt} bench --n 1"
+        ));
+        assert!(recipe.contains("run: bench --n 1"), "{prompt}: {recipe}");
+    }
 }
 
 #[test]

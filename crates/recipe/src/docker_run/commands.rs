@@ -1,5 +1,7 @@
 //! The commands of a block, by what they are for a recipe.
 
+use brush_parser::ast;
+
 use super::foreign;
 use super::line::ContainerLine;
 use super::values::Word;
@@ -54,7 +56,7 @@ pub(super) enum CommandKind {
     /// Copies files out of the container, or into it.
     Copy { is_out: bool },
     /// Is typed in the container's shell.
-    Typed,
+    Typed { changes_shell: bool },
     /// Is run on the host.
     Other,
     /// Cannot be read; its problems are known.
@@ -127,13 +129,48 @@ pub(super) fn is_tool(name: &str) -> bool {
     engines.contains(&name) || foreign::is_foreign(name)
 }
 
-/// Whether a typed command has an effect on the commands behind it.
-pub(super) fn changes_shell(first: &str) -> bool {
-    let commands = [
-        "cd", "export", "source", ".", "conda", "module", "pushd", "popd", "alias", "set",
-        "ulimit", "unset", "eval", "shopt",
-    ];
-    commands.contains(&first) || first.contains('=')
+/// Commands with an effect on the commands behind them in one shell.
+const SHELL_COMMANDS: [&str; 18] = [
+    ".",
+    "alias",
+    "cd",
+    "declare",
+    "deactivate",
+    "eval",
+    "export",
+    "module",
+    "popd",
+    "pushd",
+    "readonly",
+    "set",
+    "shopt",
+    "source",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unset",
+];
+
+/// Package managers that have such commands among others.
+const ENVIRONMENT_TOOLS: [&str; 4] = ["conda", "mamba", "micromamba", "pyenv"];
+
+/// Returns whether a typed command has an effect on the commands behind it.
+pub(super) fn changes_shell(pipeline: &ast::Pipeline) -> bool {
+    let simple = match &pipeline.seq[..] {
+        [ast::Command::Simple(simple)] => simple,
+        [ast::Command::Function(_)] => return true,
+        _ => return false,
+    };
+    let Some(name) = &simple.word_or_name else {
+        // Assignments only.
+        return true;
+    };
+    let first = simple.suffix.iter().flat_map(|suffix| &suffix.0).next();
+    let switches = first.is_some_and(|argument| {
+        let text = argument.to_string();
+        matches!(&*text, "activate" | "deactivate" | "shell")
+    });
+    SHELL_COMMANDS.contains(&&*name.value) || switches && ENVIRONMENT_TOOLS.contains(&&*name.value)
 }
 
 /// Returns the reason why a command only keeps the container running.

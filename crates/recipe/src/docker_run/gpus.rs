@@ -3,14 +3,12 @@
 
 use std::ops::ControlFlow;
 
+use super::gpu_options::{MAX_GPUS, count_of_commands};
 use super::line::ContainerLine;
 use super::nodes::{map_node, plain_node, text_node};
 use super::parts::{MissingPlace, RecipeParts};
 use super::value_error::FlagValueError;
 use crate::model::GpuVendor;
-
-/// The most GPUs of one machine, as a recipe takes them.
-const MAX_GPUS: u32 = 4096;
 
 /// Variables that choose GPUs, and whose they are.
 const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
@@ -19,40 +17,6 @@ const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
     ("ROCR_VISIBLE_DEVICES", GpuVendor::Amd),
     ("HIP_VISIBLE_DEVICES", GpuVendor::Amd),
     ("AMD_VISIBLE_DEVICES", GpuVendor::Amd),
-];
-
-/// Options that state the processes of a machine, one for each GPU, each with the program that has it.
-const PROCESS_OPTIONS: [(&str, &[&str]); 3] = [
-    ("", &["--nproc_per_node", "--nproc-per-node"]),
-    ("accelerate", &["--num_processes", "--num-processes"]),
-    ("deepspeed", &["--num_gpus"]),
-];
-
-/// Options of servers that use several GPUs for a model; the numbers of one command are multiplied.
-const PARALLEL_OPTIONS: [&[&str]; 3] = [
-    &[
-        "--tensor-parallel-size",
-        "--tensor_parallel_size",
-        "--tp-size",
-        "--tp_size",
-        "--tp",
-        "-tp",
-        "--num-shard",
-    ],
-    &[
-        "--pipeline-parallel-size",
-        "--pp-size",
-        "--pp_size",
-        "--pp",
-        "-pp",
-    ],
-    &[
-        "--data-parallel-size",
-        "--dp-size",
-        "--dp_size",
-        "--dp",
-        "-dp",
-    ],
 ];
 
 /// Device nodes of GPUs and accelerators that are not required.
@@ -114,12 +78,18 @@ fn ask_for_count(
     vendor: GpuVendor,
     line: &ContainerLine,
 ) -> retrial_document::Node {
-    let written = if line.flag("gpus").is_some() {
-        "The number of GPUs: --gpus all"
+    let flags = ["gpus", "device", "runtime"].iter().find_map(|flag| {
+        let value = parts.literal(line.flag(flag)?);
+        Some(format!("--{flag} {value}"))
+    });
+    let user = if parts.server.is_some() {
+        "server"
     } else {
-        "the devices"
+        "benchmark"
     };
-    let text = parts.shell.values.declare("gpus", written, None, None);
+    let flags = flags.unwrap_or_else(|| "the variables".to_owned());
+    let written = format!("GPUs of the {user}: {flags}");
+    let text = parts.shell.values.declare("gpus", &written, None, None);
     parts.shell.values.set_kind(&text, "int");
     let word = line.image.with_text(&text);
     let taken = parts.take("--gpus", &word).unwrap_or_default();
@@ -303,89 +273,9 @@ fn variable_value(parts: &RecipeParts<'_>, name: &str) -> Option<String> {
     Some(parts.shell.values.literal(text))
 }
 
-/// Returns the most GPUs that one of the commands uses.
-fn count_of_commands(commands: &[Vec<String>]) -> Option<u32> {
-    commands
-        .iter()
-        .filter_map(|words| count_of_command(words))
-        .max()
-}
-
-fn count_of_command(words: &[String]) -> Option<u32> {
-    // `bash -c "vllm serve … -tp 8"` has its words in one.
-    let words: Vec<&str> = words
-        .iter()
-        .flat_map(|word| word.split_whitespace())
-        .collect();
-    let number = |names: &&[&str]| -> Option<u32> {
-        let mut pairs = words.iter().enumerate();
-        pairs.find_map(|(at, word)| {
-            let (name, value) = match word.split_once('=') {
-                Some((name, value)) => (name, value),
-                None => (*word, *words.get(at + 1)?),
-            };
-            let value = value.trim_matches(['"', '\'', ';']);
-            names.contains(&name).then(|| value.parse().ok()).flatten()
-        })
-    };
-    // torchrun's processes are all; SGLang's attention shares the GPUs of the tensors.
-    let names_program = |program: &str| {
-        let mut programs = words.iter().filter_map(|word| word.rsplit('/').next());
-        program.is_empty() || programs.any(|word| word == program)
-    };
-    let processes = PROCESS_OPTIONS
-        .iter()
-        .filter(|(program, _)| names_program(program));
-    let processes = processes
-        .map(|(_, options)| *options)
-        .find(|options| number(options).is_some());
-    let groups = if let Some(options) = &processes {
-        std::slice::from_ref(options)
-    } else if words.contains(&"--enable-dp-attention") {
-        &PARALLEL_OPTIONS[..2]
-    } else {
-        &PARALLEL_OPTIONS[..]
-    };
-    let numbers: Vec<u32> = groups.iter().filter_map(number).collect();
-    let product = numbers
-        .iter()
-        .try_fold(1_u32, |product, number| product.checked_mul(*number))?;
-    (!numbers.is_empty() && (1..=MAX_GPUS).contains(&product)).then_some(product)
-}
-
-/// Returns words of text as those of a command.
-pub(super) fn split_words(text: &str) -> Vec<String> {
-    text.split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']).to_owned())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_processes_of_a_command_are_counted() {
-        let count = |text: &str| count_of_command(&split_words(text));
-        assert_eq!(
-            count("vllm serve /m --tensor-parallel-size 4 -pp 2"),
-            Some(8)
-        );
-        assert_eq!(
-            count("torchrun --nproc_per_node=8 x.py --tp 4 --pp 2"),
-            Some(8)
-        );
-        assert_eq!(
-            count("sglang.launch_server --tp 8 --dp 8 --enable-dp-attention"),
-            Some(8)
-        );
-        assert_eq!(count("torchrun --nproc_per_node=gpu train.py"), None);
-        assert_eq!(count("bash -c 'vllm serve -tp 2'"), Some(2));
-        assert_eq!(count("bench --tp"), None);
-        assert_eq!(count("accelerate launch --num_processes 4 x.py"), Some(4));
-        assert_eq!(count("deepspeed --num_gpus=8 x.py --tp 2"), Some(8));
-        assert_eq!(count("load.py --num_processes 4"), None);
-    }
 
     #[test]
     fn lists_of_gpus_are_counted() {

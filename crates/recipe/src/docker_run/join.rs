@@ -19,14 +19,17 @@ pub(super) fn join_commands(
     let literals = commands.iter().flat_map(|command| command.literals.clone());
     let literals = literals.collect();
     let keys = commands[0].keys.clone();
-    let has_these_keys = |command: &DraftedCommand| render(&command.keys) == render(&keys);
-    if !commands.iter().all(has_these_keys) {
+    let before = commands[0].before.clone();
+    let has_these = |command: &DraftedCommand| {
+        render(&command.keys) == render(&keys) && command.before == before
+    };
+    if !commands.iter().all(has_these) {
         let subshells = commands.iter().map(|command| subshell(parts, command));
         let subshells: Vec<String> = subshells.collect();
         return Some(DraftedCommand {
             run: format!("set -e\n{}", subshells.concat()),
             literals,
-            keys: WrittenKeys::new(),
+            ..DraftedCommand::default()
         });
     }
     let runs: Vec<&str> = commands
@@ -39,6 +42,7 @@ pub(super) fn join_commands(
         runs.join(" &&\n") + "\n"
     };
     Some(DraftedCommand {
+        before,
         run,
         literals,
         keys,
@@ -68,6 +72,6 @@ fn subshell(parts: &mut RecipeParts<'_>, command: &DraftedCommand) -> String {
             ),
         }
     }
-    lines.push(command.run.trim_end().to_owned());
+    lines.push(command.text().trim_end().to_owned());
     format!("(\n{}\n)\n", lines.join("\n"))
 }

@@ -17,6 +17,7 @@ mod execute;
 mod expand;
 mod flags;
 mod foreign;
+mod gpu_options;
 mod gpus;
 mod images;
 mod join;

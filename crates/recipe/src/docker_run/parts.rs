@@ -19,10 +19,22 @@ pub(super) type WrittenKeys = Vec<(&'static str, Node)>;
 /// A command in the container.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DraftedCommand {
+    /// Lines before it in its shell, each with an effect on that shell only.
+    pub before: Vec<String>,
     pub run: String,
     /// The words with the values that are known.
     pub literals: Vec<String>,
     pub keys: WrittenKeys,
+}
+
+impl DraftedCommand {
+    /// Returns the command with the lines before it.
+    pub(super) fn text(&self) -> String {
+        if self.before.is_empty() {
+            return self.run.clone();
+        }
+        format!("{}\n{}\n", self.before.join("\n"), self.run.trim_end())
+    }
 }
 
 /// A part of a recipe that a block does not say.
@@ -190,6 +202,7 @@ impl<'a> RecipeParts<'a> {
             run: run?.join(" "),
             literals: words.iter().map(|word| self.literal(word)).collect(),
             keys,
+            before: Vec::new(),
         })
     }
 

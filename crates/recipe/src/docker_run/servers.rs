@@ -337,7 +337,7 @@ pub(super) fn is_client(text: &str, published: &[(u16, u16)]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docker_run::gpus::split_words;
+    use crate::docker_run::gpu_options::split_words;
 
     #[test]
     fn servers_are_known_by_their_words() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
 use super::block::{Block, unmark_placeholders};
-use super::commands::{CommandKind, GuideCommand, is_tool};
+use super::commands::{CommandKind, GuideCommand, changes_shell, is_tool};
 use super::foreign::JobContext;
 use super::line::LineReader;
 use super::programs::SRUN;
@@ -108,7 +108,7 @@ impl Shell<'_> {
         let others: Vec<_> = and_or.into_iter().skip(1).collect();
         let mut pipelines = and_or.into_iter();
         if self.is_typing && !pipelines.any(|(_, pipeline)| pipeline.seq.iter().any(names_tool)) {
-            return self.type_command(and_or, is_background);
+            return self.type_commands(and_or, is_background);
         }
         if is_test
             && !others
@@ -135,10 +135,33 @@ impl Shell<'_> {
         }
     }
 
-    /// Adds a command that is typed in the container.
-    fn type_command(&mut self, and_or: &ast::AndOrList, is_background: bool) {
-        let written = restore_here_documents(&and_or.to_string());
-        let span = self.span(and_or.location());
+    /// Adds what is typed in the container: `mkdir x && cd x` is two commands, since the second has an effect on those
+    /// behind it.
+    fn type_commands(&mut self, and_or: &ast::AndOrList, is_background: bool) {
+        let has_effect = and_or
+            .into_iter()
+            .any(|(_, pipeline)| changes_shell(pipeline));
+        let is_sequence = and_or
+            .into_iter()
+            .all(|(operator, _)| matches!(operator, ast::PipelineOperator::And));
+        let is_test = and_or.first.seq.first().is_some_and(is_test);
+        if has_effect && is_sequence && !is_test && !is_background {
+            for (_, pipeline) in and_or {
+                self.type_command(pipeline, false, changes_shell(pipeline));
+            }
+        } else {
+            self.type_command(and_or, is_background, has_effect);
+        }
+    }
+
+    fn type_command(
+        &mut self,
+        part: &(impl ToString + ast::SourceLocation),
+        is_background: bool,
+        changes_shell: bool,
+    ) {
+        let written = restore_here_documents(&part.to_string());
+        let span = self.span(part.location());
         if written == "exit" {
             self.is_typing = false;
             return;
@@ -146,7 +169,7 @@ impl Shell<'_> {
         let text = if written.contains("${{") {
             let message = format!(
                 "`${{{{` in `{}`: a recipe would read it as an expression",
-                show(and_or)
+                show(part)
             );
             self.values.defer(
                 &written,
@@ -159,7 +182,7 @@ impl Shell<'_> {
         };
         self.commands.push(GuideCommand {
             is_background,
-            ..GuideCommand::new(CommandKind::Typed, text, &span)
+            ..GuideCommand::new(CommandKind::Typed { changes_shell }, text, &span)
         });
     }
 

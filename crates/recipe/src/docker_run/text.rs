@@ -281,11 +281,8 @@ fn param_entry<'a>(param: &'a GuideParam, here: &str) -> (&'a str, Node) {
 
 /// Returns the keys of a command. A step that names a secret gets it.
 fn command_keys(command: &DraftedCommand, token: bool) -> WrittenKeys {
-    let run = if token {
-        with_token(&command.run)
-    } else {
-        command.run.clone()
-    };
+    let text = command.text();
+    let run = if token { with_token(&text) } else { text };
     let keys = command.keys.iter().cloned();
     [("run", text_node(run))].into_iter().chain(keys).collect()
 }

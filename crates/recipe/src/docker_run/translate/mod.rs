@@ -3,11 +3,13 @@
 mod host_commands;
 mod service_container;
 mod steps;
+mod typed;
 
 use itertools::Itertools as _;
 
 use self::service_container::ServerSide;
-use self::steps::{TypedLines, script_command};
+use self::steps::script_command;
+use self::typed::TypedLines;
 use crate::docker_run::commands::{CommandKind, GuideCommand, docker_flag, idle_reason};
 use crate::docker_run::container::translate_flags;
 use crate::docker_run::gpus::add_gpus;
@@ -65,7 +67,9 @@ impl Translator {
                 parts.note(format!("`{shown}`: dropped, {reason}"));
             }
             CommandKind::Copy { is_out } => Self::add_copy(parts, command, *is_out),
-            CommandKind::Typed => self.add_typed(parts, command),
+            CommandKind::Typed { changes_shell } => {
+                self.add_typed(parts, command, *changes_shell);
+            }
             CommandKind::Other => self.add_other(parts, command),
             CommandKind::Attach | CommandKind::Refused => {}
         }

@@ -1,15 +1,11 @@
 //! Adds the commands of a container: steps, what is typed, and the server among them.
 
-use retrial_document::Node;
-
 use super::Translator;
 use crate::Span;
-use crate::docker_run::commands::{
-    CommandInput, CommandKind, GuideCommand, changes_shell, idle_reason,
-};
+use crate::docker_run::commands::{CommandInput, CommandKind, GuideCommand, idle_reason};
 use crate::docker_run::container::{parse_variable, read_env_file};
 use crate::docker_run::flags::FlagTreatment;
-use crate::docker_run::gpus::split_words;
+use crate::docker_run::gpu_options::split_words;
 use crate::docker_run::line::ContainerLine;
 use crate::docker_run::nodes::{map_node, text_node};
 use crate::docker_run::parts::{DraftedCommand, MissingPlace, RecipeParts, WrittenKeys};
@@ -18,35 +14,6 @@ use crate::docker_run::values::Word;
 
 /// The last line of a command's input.
 const INPUT_END: &str = "END_OF_INPUT";
-
-/// The state of the shell in which commands are typed.
-#[derive(Default)]
-pub(super) struct TypedLines {
-    /// The working directory and the variables, while they can be keys of a step.
-    keys: WrittenKeys,
-    env: Vec<(String, Node)>,
-    /// A command has an effect on the shell that no key has: all are one script.
-    script: Option<Vec<String>>,
-}
-
-impl TypedLines {
-    /// Adds the script that the typed commands are, if they are one.
-    pub(super) fn finish(&mut self, parts: &mut RecipeParts<'_>) {
-        if let Some(script) = self.script.take() {
-            let script = script_command(&(script.join("\n") + "\n"));
-            let keys = self.step_keys();
-            parts.commands.push(DraftedCommand { keys, ..script });
-        }
-    }
-
-    fn step_keys(&self) -> WrittenKeys {
-        let mut keys = self.keys.clone();
-        if !self.env.is_empty() {
-            keys.push(("env", map_node(self.env.clone())));
-        }
-        keys
-    }
-}
 
 impl Translator {
     pub(super) fn add_exec(
@@ -142,7 +109,7 @@ impl Translator {
         self.add_drafted(parts, drafted, is_detached, &command.span);
     }
 
-    fn add_drafted(
+    pub(super) fn add_drafted(
         &mut self,
         parts: &mut RecipeParts<'_>,
         drafted: DraftedCommand,
@@ -169,59 +136,17 @@ impl Translator {
             vec![("ready", until)]
         });
         self.server_words.clone_from(&drafted.literals);
-        let keys = [("run", text_node(drafted.run))]
+        let keys = [("run", text_node(drafted.text()))]
             .into_iter()
             .chain(ready)
             .chain(drafted.keys);
         parts.server = Some(keys.collect());
         parts.commands_before_server = parts.commands.len();
     }
-
-    /// Adds a command that is typed in the container. `cd` and `export` are keys of the steps behind them; everything
-    /// else with an effect on the shell makes one script of all.
-    pub(super) fn add_typed(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
-        let Some(text) = parts.take("the command", &Word::new(&*command.text, &command.span))
-        else {
-            return;
-        };
-        if parts.server.is_some() && manages_server(&text) {
-            return parts.note(format!(
-                "`{text}`: dropped, a service is awaited by its `ready`, and is stopped by Retrial"
-            ));
-        }
-        if let Some(script) = &mut self.typed.script {
-            return script.push(text);
-        }
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let is_plain =
-            |word: &str| !word.contains(['$', '`', '"', '\'', '~', ';', '&', '|', '>', '<', '(']);
-        match words[..] {
-            ["cd", path] if path.starts_with('/') && is_plain(path) => {
-                self.typed.keys = vec![("workdir", text_node(path))];
-            }
-            ["export", assignment] if is_plain(assignment) && assignment.contains('=') => {
-                let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-                self.typed.env.push((name.to_owned(), text_node(value)));
-            }
-            [first, ..] if changes_shell(first) => {
-                let earlier = parts.commands.drain(..).map(|drafted| drafted.run);
-                self.typed.script = Some(earlier.chain([text]).collect());
-            }
-            _ => {
-                let keys = self.typed.step_keys();
-                let drafted = DraftedCommand {
-                    literals: split_words(&text),
-                    run: text,
-                    keys,
-                };
-                self.add_drafted(parts, drafted, command.is_background, &command.span);
-            }
-        }
-    }
 }
 
 /// Returns whether a command only waits for a server, or stops it.
-fn manages_server(text: &str) -> bool {
+pub(super) fn manages_server(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_one = !text.contains(['\n', ';', '&', '|']);
     is_one && ["sleep", "wait", "kill", "pkill", "killall", "fg", "jobs"].contains(&first)
@@ -232,6 +157,6 @@ pub(super) fn script_command(script: &str) -> DraftedCommand {
     DraftedCommand {
         run: script.to_owned(),
         literals: split_words(script),
-        keys: Vec::new(),
+        ..DraftedCommand::default()
     }
 }

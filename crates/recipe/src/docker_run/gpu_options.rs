@@ -1,0 +1,181 @@
+//! The number of GPUs that a command uses, by the options of known programs. Pure.
+
+/// The most GPUs of one machine, as a recipe takes them.
+pub(super) const MAX_GPUS: u32 = 4096;
+
+/// Options of one meaning.
+type Names = &'static [&'static str];
+
+/// A program whose options state GPUs; the numbers of its options are multiplied.
+struct GpuOptions {
+    /// The name of the program; `*` at its start is any start. Empty: any program.
+    program: &'static str,
+    /// A further word of its commands; empty: none is needed.
+    word: &'static str,
+    options: &'static [Names],
+}
+
+const TENSORS: Names = &[
+    "--tensor-parallel-size",
+    "--tensor_parallel_size",
+    "--tp-size",
+    "--tp_size",
+    "--tp",
+    "-tp",
+    "--num-shard",
+];
+const PIPELINES: Names = &[
+    "--pipeline-parallel-size",
+    "--pp-size",
+    "--pp_size",
+    "--pp",
+    "-pp",
+];
+const REPLICAS: Names = &[
+    "--data-parallel-size",
+    "--dp-size",
+    "--dp_size",
+    "--dp",
+    "-dp",
+];
+const THREAD_GPUS: Names = &["-g", "--ngpus"];
+const THREADS: Names = &["-t", "--nthreads"];
+const LAUNCHED_GPUS: &[Names] = &[THREAD_GPUS, THREADS, &["-np", "-n", "--np"]];
+
+/// The options of programs, those that count all GPUs first: of a command the first that has a number counts.
+const PROGRAMS: [GpuOptions; 11] = [
+    // One process for each GPU.
+    GpuOptions::of("", &[&["--nproc_per_node", "--nproc-per-node"]]),
+    GpuOptions::of("accelerate", &[&["--num_processes", "--num-processes"]]),
+    GpuOptions::of("deepspeed", &[&["--num_gpus"]]),
+    // nccl-tests and rccl-tests: GPUs of a thread, threads of a process, and processes. Their own `-n` is another one.
+    GpuOptions::of("*_perf", LAUNCHED_GPUS).with("mpirun"),
+    GpuOptions::of("*_perf", LAUNCHED_GPUS).with("mpiexec"),
+    GpuOptions::of("*_perf", &[THREAD_GPUS, THREADS]),
+    GpuOptions::of("ray", &[&["--num-gpus"]]),
+    GpuOptions::of("fastchat.serve.*", &[&["--num-gpus"]]),
+    GpuOptions::of("tf_cnn_benchmarks.py", &[&["--num_gpus"]]),
+    // SGLang's attention shares the GPUs of the tensors.
+    GpuOptions::of("", &[TENSORS, PIPELINES]).with("--enable-dp-attention"),
+    GpuOptions::of("", &[TENSORS, PIPELINES, REPLICAS]),
+];
+
+impl GpuOptions {
+    const fn of(program: &'static str, options: &'static [Names]) -> Self {
+        Self {
+            program,
+            word: "",
+            options,
+        }
+    }
+
+    const fn with(mut self, word: &'static str) -> Self {
+        self.word = word;
+        self
+    }
+
+    fn is_of(&self, words: &[&str]) -> bool {
+        let is_program = |word: &&str| {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            match (
+                self.program.strip_prefix('*'),
+                self.program.strip_suffix('*'),
+            ) {
+                (Some(end), _) => name.ends_with(end),
+                (_, Some(start)) => name.starts_with(start),
+                (None, None) => name == self.program,
+            }
+        };
+        (self.program.is_empty() || words.iter().any(is_program))
+            && (self.word.is_empty() || words.contains(&self.word))
+    }
+
+    /// Returns the product of the numbers that a command has of these options; none if it has none of them.
+    fn count(&self, words: &[&str]) -> Option<u32> {
+        let numbers = self
+            .options
+            .iter()
+            .filter_map(|names| find_number(words, names));
+        let product = numbers
+            .map(Some)
+            .reduce(|product, number| product?.checked_mul(number?));
+        product.flatten()
+    }
+}
+
+/// Returns the most GPUs that one of the commands uses.
+pub(super) fn count_of_commands(commands: &[Vec<String>]) -> Option<u32> {
+    commands
+        .iter()
+        .filter_map(|words| count_of_command(words))
+        .max()
+}
+
+fn count_of_command(words: &[String]) -> Option<u32> {
+    // `bash -c "vllm serve … -tp 8"` has its words in one.
+    let words: Vec<&str> = words
+        .iter()
+        .flat_map(|word| word.split_whitespace())
+        .collect();
+    let mut programs = PROGRAMS.iter().filter(|program| program.is_of(&words));
+    let count = programs.find_map(|program| program.count(&words));
+    count.filter(|count| (1..=MAX_GPUS).contains(count))
+}
+
+/// Returns the number of an option: `--tp 8`, `--tp=8`.
+fn find_number(words: &[&str], names: Names) -> Option<u32> {
+    let mut pairs = words.iter().enumerate();
+    pairs.find_map(|(at, word)| {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => (*word, *words.get(at + 1)?),
+        };
+        let value = value.trim_matches(['"', '\'', ';']);
+        names.contains(&name).then(|| value.parse().ok()).flatten()
+    })
+}
+
+/// Returns words of text as those of a command.
+pub(super) fn split_words(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processes_of_a_command_are_counted() {
+        let count = |text: &str| count_of_command(&split_words(text));
+        assert_eq!(
+            count("vllm serve /m --tensor-parallel-size 4 -pp 2"),
+            Some(8)
+        );
+        assert_eq!(
+            count("torchrun --nproc_per_node=8 x.py --tp 4 --pp 2"),
+            Some(8)
+        );
+        assert_eq!(
+            count("sglang.launch_server --tp 8 --dp 8 --enable-dp-attention"),
+            Some(8)
+        );
+        assert_eq!(count("torchrun --nproc_per_node=gpu train.py"), None);
+        assert_eq!(count("bash -c 'vllm serve -tp 2'"), Some(2));
+        assert_eq!(count("bench --tp"), None);
+        assert_eq!(count("accelerate launch --num_processes 4 x.py"), Some(4));
+        assert_eq!(count("deepspeed --num_gpus=8 x.py --tp 2"), Some(8));
+        assert_eq!(count("load.py --num_processes 4"), None);
+        assert_eq!(
+            count("./build/all_reduce_perf -b 8 -e 8G -f 2 -g 8"),
+            Some(8)
+        );
+        assert_eq!(count("mpirun -np 8 ./alltoall_perf -g 1"), Some(8));
+        assert_eq!(count("./all_reduce_perf -n 20 -t 2 -g 4"), Some(8));
+        assert_eq!(count("bench -g 8"), None);
+        assert_eq!(count("python3 tf_cnn_benchmarks.py --num_gpus=4"), Some(4));
+        assert_eq!(count("ray start --head --num-gpus 8"), Some(8));
+        assert_eq!(count("load.py --gpus 8"), None);
+    }
+}
