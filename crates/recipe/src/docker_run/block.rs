@@ -212,3 +212,21 @@ pub(super) fn unmark_placeholders(text: &str) -> String {
         .replace(PLACEHOLDER_END, ">")
         .replace(PLACEHOLDER_BLANK, " ")
 }
+
+/// Repairs here-documents with a quoted end: the grammar renders the last line with its quotes.
+pub(super) fn restore_here_documents(text: &str) -> String {
+    let quoted_end = |line: &str| {
+        let (_, end) = line.split_once("<<")?;
+        let end = end.trim_start_matches('-').split_whitespace().next()?;
+        end.contains(['\'', '"', '\\']).then(|| end.to_owned())
+    };
+    let mut ends: Vec<String> = Vec::new();
+    let lines = text.split('\n').map(|line| {
+        if let Some(at) = ends.iter().position(|end| end == line) {
+            return ends.remove(at).replace(['\'', '"', '\\'], "");
+        }
+        ends.extend(quoted_end(line));
+        line.to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

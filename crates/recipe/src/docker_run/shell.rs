@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
-use super::block::{Block, unmark_placeholders};
+use super::block::{Block, restore_here_documents, unmark_placeholders};
 use super::commands::{CommandKind, GuideCommand, changes_shell, is_tool};
 use super::foreign::JobContext;
 use super::line::LineReader;
@@ -372,24 +372,6 @@ fn is_test(command: &ast::Command) -> bool {
         ast::Command::ExtendedTest(..) => true,
         _ => false,
     }
-}
-
-/// Repairs here-documents with a quoted end: the grammar renders the last line with its quotes.
-fn restore_here_documents(text: &str) -> String {
-    let quoted_end = |line: &str| {
-        let (_, end) = line.split_once("<<")?;
-        let end = end.trim_start_matches('-').split_whitespace().next()?;
-        end.contains(['\'', '"', '\\']).then(|| end.to_owned())
-    };
-    let mut ends: Vec<String> = Vec::new();
-    let lines = text.split('\n').map(|line| {
-        if let Some(at) = ends.iter().position(|end| end == line) {
-            return ends.remove(at).replace(['\'', '"', '\\'], "");
-        }
-        ends.extend(quoted_end(line));
-        line.to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a part of the block as a person reads it, without secrets.
