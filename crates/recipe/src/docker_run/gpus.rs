@@ -53,14 +53,13 @@ pub(super) fn add_gpus(
         count_of_variables,
     ];
     let of_line = steps.iter().try_for_each(|count| count(parts, line));
-    let count = match (of_line, count_of_commands(commands)) {
+    let of_commands =
+        count_of_commands(commands).map(|count| (count, "the options of its program"));
+    let of_job = || Some((parts.shell.job.gpus()?, "the job's options"));
+    let count = match (of_line, of_commands.or_else(of_job)) {
         (ControlFlow::Break(count), _) => count,
-        (ControlFlow::Continue(()), Some(count)) => GpuCount::Known(count),
-        (ControlFlow::Continue(()), None) => parts
-            .shell
-            .job
-            .gpus()
-            .map_or(GpuCount::Unknown, GpuCount::Known),
+        (ControlFlow::Continue(()), Some((count, source))) => known_by(parts, count, source),
+        (ControlFlow::Continue(()), None) => GpuCount::Unknown,
     };
     let count_node = match count {
         GpuCount::Known(count) => plain_node(count.to_string()),
@@ -70,6 +69,12 @@ pub(super) fn add_gpus(
     let vendor_name: &str = vendor.into();
     let gpus = map_node([("vendor", text_node(vendor_name)), ("count", count_node)]);
     parts.requires = Some(map_node([("gpus", gpus)]));
+}
+
+/// Returns a number that something else than `--gpus` shows, and notes what.
+fn known_by(parts: &mut RecipeParts<'_>, count: u32, source: &str) -> GpuCount {
+    parts.note(format!("requires.gpus: {count}, by {source}"));
+    GpuCount::Known(count)
 }
 
 /// Returns the param of a number that the line does not have.
@@ -240,7 +245,9 @@ fn count_of_devices(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Contro
         .iter()
         .any(|device| device == "/dev/dri" || device.ends_with("gpu=all"));
     match u32::try_from(devices.iter().filter(is_single).count()) {
-        Ok(count) if count > 0 && !is_all => ControlFlow::Break(GpuCount::Known(count)),
+        Ok(count) if count > 0 && !is_all => {
+            ControlFlow::Break(known_by(parts, count, "the devices"))
+        }
         _ => ControlFlow::Continue(()),
     }
 }
@@ -262,7 +269,7 @@ fn count_of_variables(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Cont
                 "--env {name}={ids}: dropped, `retrial run --gpus {ids}` chooses these"
             ));
         }
-        return ControlFlow::Break(GpuCount::Known(count));
+        return ControlFlow::Break(known_by(parts, count, &format!("{name}={ids}")));
     }
     ControlFlow::Continue(())
 }
