@@ -21,7 +21,7 @@ enum ReportDestination {
     StandardOutput,
     /// A file that the user named.
     Path(PathBuf),
-    /// The default file of a page: it replaces only another report.
+    /// The default file of a page in its directory: it replaces only another report.
     DefaultPath(PathBuf),
 }
 
@@ -108,6 +108,9 @@ fn report_target(
     let is_redirected = global.is_output_given && !std::io::stdout().is_terminal();
     match &request.to {
         Some(file) if file.as_os_str() == "-" => ReportDestination::StandardOutput,
+        Some(directory) if output == OutputFormat::Html && directory.is_dir() => {
+            ReportDestination::DefaultPath(directory.join(PAGE_FILE))
+        }
         Some(file) => ReportDestination::Path(file.clone()),
         None if output == OutputFormat::Html && !is_redirected => ReportDestination::DefaultPath(
             report.directory().unwrap_or(Path::new("")).join(PAGE_FILE),

@@ -3,6 +3,9 @@
 mod exchange;
 mod remove;
 
+use std::collections::HashSet;
+
+use itertools::Itertools as _;
 use jiff::tz::TimeZone;
 
 use super::arguments::{RunsArguments, RunsCommand};
@@ -10,7 +13,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::runs::{self, select_runs};
 use crate::app::terminal;
-use retrial_history::sort_runs;
+use retrial_history::{RunSummary, sort_runs};
 use retrial_report::{content, markdown};
 use retrial_results::verdict::ExitCode;
 
@@ -45,7 +48,8 @@ fn list_runs(global: &GlobalOptions, arguments: &RunsArguments) {
     let mut rows = runs::open_index(global).runs(filter);
     sort_runs(&mut rows, arguments.sort);
     if let Some(limit) = arguments.limit {
-        rows.drain(..rows.len().saturating_sub(limit.get()));
+        let is_grouped = !arguments.flat && global.output != OutputFormat::Json;
+        keep_last_rows(&mut rows, limit.get(), is_grouped);
     }
     if global.output == OutputFormat::Json {
         terminal::print_json(&runs::rows_with_states(&rows));
@@ -68,4 +72,20 @@ fn list_runs(global: &GlobalOptions, arguments: &RunsArguments) {
             terminal::print_document(&document);
         }
     }
+}
+
+/// Keeps the last rows of the list: runs, or runs and batches with all their runs.
+fn keep_last_rows(rows: &mut Vec<RunSummary>, limit: usize, is_grouped: bool) {
+    let name_of = |row: &RunSummary| {
+        let batch = row.batch.as_ref().filter(|_| is_grouped);
+        batch.map_or_else(|| row.id.clone(), |position| position.id.clone())
+    };
+    let last: HashSet<String> = rows
+        .iter()
+        .rev()
+        .map(name_of)
+        .unique()
+        .take(limit)
+        .collect();
+    rows.retain(|row| last.contains(&name_of(row)));
 }

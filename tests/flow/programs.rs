@@ -65,6 +65,10 @@ fn a_page_is_opened_in_the_browser() {
     lab.until("the browser has the page", |_| opened.is_file());
     let page = fs::read_to_string(&opened).unwrap();
     assert_eq!(page.trim(), "page.html");
+    lab.retrial(&["report", "last", "--to", "programs"])
+        .expect_exit(0)
+        .prints("programs/report.html");
+    assert!(programs.join("report.html").is_file());
     lab.retrial(&["report", "last", "--to", "-", "--open"])
         .expect_exit(2)
         .prints("--open needs a page in a file");

@@ -89,6 +89,32 @@ fn one_trial_is_warned_of_unless_the_command_line_repeats_it() {
 }
 
 #[test]
+fn a_host_is_simulated_by_a_directory_that_exists() {
+    let stderr = refused(&["doctor", "--root", "/no/such/host"]);
+    assert!(
+        stderr.contains("'/no/such/host' for '--root <DIR>'"),
+        "{stderr}"
+    );
+}
+
+/// No force makes up for a directory that is missing.
+#[test]
+fn a_missing_source_of_a_mount_is_to_be_created() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = folder.path().join("one.yaml");
+    let text = "schema: 1\ntitle: One\nsubmission: { suite: mine, benchmark: mine }\nimage: debian:12\ncontainer: { mounts: ['./out:/out'] }\nscenarios:\n  a:\n    performance:\n      run: 'true'\n      figures: { x: { pattern: 'x: ${number}' } }\n";
+    std::fs::write(&recipe, text).unwrap();
+    let output = retrial(&["run", recipe.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let help = format!("mkdir -p {}/out", folder.path().display());
+    assert!(
+        stderr.contains(&help) && !stderr.contains("--force"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn gpus_are_unique_valid_indices() {
     let stderr = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
     assert!(stderr.contains("0 is a duplicate"), "{stderr}");

@@ -5,6 +5,7 @@ use super::preflight::describe_with_fix;
 use super::secrets::require_secrets;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use retrial_host::checks::HostCheck;
 use retrial_plan::Plan;
 
 /// A run that can start on its host as far as is known without an engine, and is not approved yet.
@@ -68,14 +69,20 @@ impl<'a> PlannedRun<'a> {
 /// Refuses a host that does not meet the requirements of a plan, unless it is forced.
 pub(super) fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
     let stops = plan.unmet.iter().filter(|check| check.prevents_start());
-    let lines: Vec<String> = stops.map(describe_with_fix).collect();
+    let lines: Vec<String> = stops.clone().map(describe_with_fix).collect();
     if lines.is_empty() || force {
         return Ok(());
     }
-    Err(Failure::host(format!(
+    let failure = Failure::host(format!(
         "this host does not meet the requirements of {}:\n{}",
         plan.recipe,
         lines.join("\n")
-    ))
-    .with_help("run it anyway with --force: the verdict is then marked 'other hardware'"))
+    ));
+    // Nothing else that is missing can do without.
+    let is_hardware = stops.clone().all(HostCheck::is_other_hardware);
+    Err(if is_hardware {
+        failure.with_help("run it anyway with --force: the verdict is then marked 'other hardware'")
+    } else {
+        failure
+    })
 }

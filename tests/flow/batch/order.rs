@@ -249,6 +249,8 @@ fn a_batch_that_repeats_its_cells_is_not_warned_of_single_trials() {
     let warning = "one trial cannot show";
     let lab = Lab::new().recipe(&text);
     lab.batch(&["--trials", "2"]).does_not_print(warning);
+    // A limit counts the rows of the list, and leaves no run of a batch out.
+    lab.retrial(&["runs", "--limit", "1"]).prints("4 runs: ");
     let lab = Lab::new().recipe(&text);
     lab.batch(&[]).prints(warning);
 }

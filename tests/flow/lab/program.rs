@@ -102,6 +102,14 @@ pub struct Done {
 }
 
 impl Done {
+    fn has_printed(&self, text: &str) -> bool {
+        let unwrap = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = unwrap(text);
+        [&self.out, &self.err]
+            .iter()
+            .any(|printed| unwrap(printed).contains(&text))
+    }
+
     /// Asserts its exit code.
     #[track_caller]
     pub fn expect_exit(self, code: i32) -> Self {
@@ -115,10 +123,10 @@ impl Done {
         self
     }
 
-    /// Asserts that it printed this text, on either stream.
+    /// Asserts that it printed this text, on either stream, wherever its lines break.
     #[track_caller]
     pub fn prints(self, text: &str) -> Self {
-        let printed = self.out.contains(text) || self.err.contains(text);
+        let printed = self.has_printed(text);
         assert!(
             printed,
             "not printed: {text}\n--- out\n{}\n--- err\n{}",
@@ -130,7 +138,7 @@ impl Done {
     /// Asserts that it did not print this text.
     #[track_caller]
     pub fn does_not_print(self, text: &str) -> Self {
-        let printed = self.out.contains(text) || self.err.contains(text);
+        let printed = self.has_printed(text);
         assert!(
             !printed,
             "printed: {text}\n--- out\n{}\n--- err\n{}",

@@ -76,10 +76,13 @@ impl HostCheck {
 
     /// A mount's source on this host that does not exist.
     pub fn missing_source(source: &str, target: &str) -> Self {
-        let source = HostCheckKind::Mount
+        HostCheckKind::Mount
             .fail("no such file or directory")
-            .with_requirement(source);
-        source.with_name(format!("mount {target}"))
+            .with_name(format!("mount {target}"))
+            .with_requirement(source)
+            .with_fix(format!(
+                "create it, or correct the recipe: mkdir -p {source}"
+            ))
     }
 
     /// A device of a container that this host does not have.

@@ -8,6 +8,7 @@ use brush_parser::ParserOptions;
 use regex_lite::Regex;
 use retrial_document::is_harmful;
 
+use super::markdown::find_command_lines;
 use super::secret::mask_secrets;
 use crate::{Diagnostics, Source, Span};
 
@@ -102,8 +103,15 @@ impl Block {
 fn prepare_lines(text: &str) -> String {
     let mut prepared = String::with_capacity(text.len());
     let mut is_continued = false;
-    for line in text.replace('\u{a0}', " ").split_inclusive('\n') {
+    let text = text.replace('\u{a0}', " ");
+    for (line, is_command) in text.split_inclusive('\n').zip(find_command_lines(&text)) {
         let mut letters: Vec<char> = line.chars().collect();
+        if !is_command {
+            letters
+                .iter_mut()
+                .filter(|letter| **letter != '\n')
+                .for_each(|letter| *letter = ' ');
+        }
         blank_prompt(&mut letters, is_continued);
         mark_placeholders(&mut letters);
         let ending = letters.iter().rposition(|letter| !letter.is_whitespace());

@@ -22,6 +22,7 @@ mod gpus;
 mod images;
 mod join;
 mod line;
+mod markdown;
 mod measured;
 mod mounts;
 mod nodes;
