@@ -24,10 +24,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How long a background process may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Shows a run until no process follows it; nothing if none does.
+/// Shows a run until no process follows it; only notes that none does, where that is so.
 pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
     if !has_follower(run.record()) {
-        return;
+        return note_without_follower(global, run.record());
     }
     note_how_to_leave(global, run.record());
     let remaining = estimate::estimate_run(global, run);
@@ -48,10 +48,10 @@ pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
     reporter.finish();
 }
 
-/// Shows a batch until no process follows it; nothing if none does.
+/// Shows a batch until no process follows it; only notes that none does, where that is so.
 pub fn show_batch(global: &GlobalOptions, directory: &RecordDirectory, plan: &BatchPlan) {
     if !has_follower(directory) {
-        return;
+        return note_without_follower(global, directory);
     }
     note_how_to_leave(global, directory);
     let (events, incoming) = unbounded_channel();
@@ -119,9 +119,25 @@ fn send_events(trial_run: usize, events: &mut RunEvents, display: &UnboundedSend
     }
 }
 
+/// Notes that nothing is under way, for a verdict that is printed next.
+pub fn note_without_follower(global: &GlobalOptions, directory: &RecordDirectory) {
+    if !global.quiet {
+        let id = directory.id();
+        terminal::print_note(&format!("{id} is not running; its verdict:"));
+    }
+}
+
 /// Returns whether a process executes it, or starts to within a moment: a run that was detached just now has none yet.
 fn has_follower(directory: &RecordDirectory) -> bool {
     let since = Instant::now();
+    let written = directory
+        .journal_path()
+        .metadata()
+        .and_then(|file| file.modified());
+    let age = written.ok().and_then(|time| time.elapsed().ok());
+    if age.is_some_and(|age| age > START_TIMEOUT) {
+        return FileLock::find_holder(&directory.lock_path()).is_some();
+    }
     loop {
         if FileLock::find_holder(&directory.lock_path()).is_some() {
             return true;

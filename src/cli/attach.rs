@@ -15,7 +15,9 @@ pub fn attach_to(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure
             if is_submitted(&run) && !run.read_state()?.is_judged() {
                 return site::resume_run(global, &run, false);
             }
-            if !run.read_state()?.is_judged() {
+            if run.read_state()?.is_judged() {
+                attach::note_without_follower(global, run.record());
+            } else {
                 attach::show_run(global, &run);
             }
             judge::judge_one_run(global, &run, false)

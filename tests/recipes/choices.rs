@@ -97,6 +97,30 @@ fn a_host_is_simulated_by_a_directory_that_exists() {
     );
 }
 
+#[test]
+fn a_script_repeats_the_values_of_params_without_a_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = folder.path().join("one.yaml");
+    let text = "schema: 1\ntitle: One\nsubmission: { suite: mine, benchmark: mine }\nparams: { image: { type: string } }\nimage: '${{ params.image }}'\nscenarios:\n  a:\n    performance:\n      run: 'true'\n      figures: { x: { pattern: 'x: ${number}' } }\n";
+    std::fs::write(&recipe, text).unwrap();
+    let recipe = recipe.to_str().unwrap();
+    let output = retrial(&[
+        "plan",
+        recipe,
+        "--set",
+        "image=debian:12",
+        "--format",
+        "shell",
+    ]);
+    let script = String::from_utf8(output.stdout).unwrap();
+    let made_by = format!("# made by `retrial plan {recipe} --set image=debian:12 --format shell`");
+    assert!(script.contains(&made_by), "{script}");
+    assert!(
+        script.contains(&format!("--recipe {recipe} --set image=debian:12")),
+        "{script}"
+    );
+}
+
 /// No force makes up for a directory that is missing.
 #[test]
 fn a_missing_source_of_a_mount_is_to_be_created() {

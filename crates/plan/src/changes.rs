@@ -257,6 +257,7 @@ impl<'a> Execution<'a> {
             // The selection of measurements, and settings that are compared by themselves.
             partial: _,
             modified: _,
+            given_params: _,
             trial_run: _,
             changes: _,
             options: _,

@@ -45,14 +45,14 @@ impl Plan {
         words.join(" ")
     }
 
-    /// `--set` of each variant and each changed param.
-    fn setting_flags(&self) -> Vec<String> {
-        let changed_names = self.modified.iter();
-        let changed =
-            changed_names.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
+    /// `--set` of each variant, each changed param and each one without a default.
+    pub(super) fn setting_flags(&self) -> Vec<String> {
+        let set_names = self.modified.iter().chain(&self.given_params);
+        let set_params =
+            set_names.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
         let variants = self.variant.iter();
         let chosen = variants.map(|(axis, value)| (axis, value.clone()));
-        let settings = chosen.chain(changed);
+        let settings = chosen.chain(set_params);
         settings
             .map(|(name, value)| format!("--set {}", shell_quote(&format!("{name}={value}"))))
             .collect()

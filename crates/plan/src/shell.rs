@@ -37,10 +37,12 @@ const RUN_SCRIPT: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -
 pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "#!/bin/sh\n# {}", to_one_line(&plan.title));
+    let settings = plan.setting_flags();
+    let words = join([&plan.recipe].into_iter().chain(&settings), " ");
     let _ = writeln!(
         out,
         "# made by `retrial plan {} --format shell`",
-        to_one_line(&plan.recipe)
+        to_one_line(&words)
     );
     for note in &plan.notes {
         let _ = writeln!(out, "# note: {}", to_one_line(note));

@@ -60,6 +60,9 @@ pub struct Plan {
     pub variant: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
+    /// Params without a default that `--set` gave a value: the recipe cannot be planned without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_params: Vec<String>,
     /// It only shows that everything starts: its figures are compared with no published ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trial_run: bool,

@@ -166,8 +166,10 @@ fn describe_unpinned(plan: &Plan) -> Option<String> {
         .fetched_models()
         .filter(|model| !is_commit(&model.revision));
     let models = branches.map(|model| format!("{} at {}", model.repository, model.revision));
-    let names = join(image.into_iter().chain(models), ", ");
-    (!names.is_empty()).then(|| format!("{names}; pin them: retrial lock {}", plan.recipe))
+    let names: Vec<String> = image.into_iter().chain(models).collect();
+    let them = if names.len() == 1 { "it" } else { "them" };
+    let names = join(names, ", ");
+    (!names.is_empty()).then(|| format!("{names}; pin {them}: retrial lock {}", plan.recipe))
 }
 
 /// What the recipe requires of the machine, each with its label.

@@ -241,6 +241,7 @@ fn build_recipe(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe
         params: names.scope.params.clone(),
         variant: names.scope.variant.clone(),
         modified: names.modified.clone(),
+        given_params: names.given_params.clone(),
         ..recipe
     })
 }

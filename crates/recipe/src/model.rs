@@ -81,6 +81,8 @@ object! {
         variant: BTreeMap<String, String> = read_default,
         /// Names of params that `--set` changed from the recipe's own value.
         modified: Vec<String> = read_default,
+        /// Names of params without a default that `--set` gave a value.
+        given_params: Vec<String> = read_default,
     }
     keys {
         /// The version of the recipe's language: 1.

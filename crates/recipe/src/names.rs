@@ -36,6 +36,8 @@ pub struct DeclaredNames {
     pub scope: ExpressionScope,
     /// The params that `--set` changed from the recipe's own value.
     pub modified: Vec<String>,
+    /// The params without a default that `--set` gave a value.
+    pub given_params: Vec<String>,
     /// The params that the default of another param names.
     pub used_params: BTreeSet<String>,
 }
@@ -137,11 +139,14 @@ impl DeclaredNames {
             }
         }
         self.report_circles(&waiting, problems);
-        for (name, param) in &self.params {
-            if param.set_value.is_some()
-                && param.default.is_some()
-                && defaults.get(name) != self.scope.params.get(name)
-            {
+        let set_params = self
+            .params
+            .iter()
+            .filter(|(_, param)| param.set_value.is_some());
+        for (name, param) in set_params {
+            if param.default.is_none() {
+                self.given_params.push(name.clone());
+            } else if defaults.get(name) != self.scope.params.get(name) {
                 self.modified.push(name.clone());
             }
         }

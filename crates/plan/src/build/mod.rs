@@ -112,6 +112,7 @@ fn build_without_changes(
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),
         modified: recipe.modified.clone(),
+        given_params: recipe.given_params.clone(),
         trial_run: recipe.trial_run,
         options: options.clone(),
         requires: recipe.requires.clone(),

@@ -21,7 +21,7 @@ pub enum JsonError {
         reason: String,
     },
     /// There is no document to look in.
-    #[error("it contains no JSON")]
+    #[error("it contains no JSON (of a file, `results` and `file` say which)")]
     Empty,
     /// Only a document that cannot be read.
     #[error("it contains no readable JSON: `{text}` was cut, or is not JSON")]
