@@ -89,15 +89,6 @@ fn one_trial_is_warned_of_unless_the_command_line_repeats_it() {
 }
 
 #[test]
-fn a_host_is_simulated_by_a_directory_that_exists() {
-    let stderr = refused(&["doctor", "--root", "/no/such/host"]);
-    assert!(
-        stderr.contains("'/no/such/host' for '--root <DIR>'"),
-        "{stderr}"
-    );
-}
-
-#[test]
 fn a_script_repeats_the_values_of_params_without_a_default() {
     let folder = tempfile::tempdir().unwrap();
     let recipe = folder.path().join("one.yaml");

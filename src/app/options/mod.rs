@@ -72,7 +72,7 @@ pub struct GlobalOptions {
         value_name = "DIR",
         default_value = "/",
         hide_default_value = true,
-        value_parser = PathBufValueParser::new().try_map(existing_path)
+        value_parser = PathBufValueParser::new().try_map(std::path::absolute)
     )]
     pub root: PathBuf,
 }

@@ -138,7 +138,7 @@ impl Done {
     /// Asserts that it did not print this text.
     #[track_caller]
     pub fn does_not_print(self, text: &str) -> Self {
-        let printed = self.has_printed(text);
+        let printed = self.out.contains(text) || self.err.contains(text);
         assert!(
             !printed,
             "printed: {text}\n--- out\n{}\n--- err\n{}",
