@@ -1,7 +1,7 @@
 //! Shows a run or a batch that another process executes, as that process would, until it ends.
 //!
-//! The events are read from journals, outputs and telemetry. Nothing of the run is changed: whoever attaches may leave at any
-//! time, and the run continues.
+//! The events are read from journals, outputs and telemetry. Nothing of the run is changed: whoever attaches may leave
+//! at any time, and the run continues.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;

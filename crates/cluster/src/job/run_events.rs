@@ -1,6 +1,6 @@
 //! Reads the files that another process, such as a job, writes into the directory of a run: its journal, the output of
-//! the current step, and the samples of its telemetry. Files are reopened for each poll, since a network file system shows another host's writes
-//! when a file is opened.
+//! the current step, and the samples of its telemetry. Files are reopened for each poll, since a network file system
+//! shows another host's writes when a file is opened.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
