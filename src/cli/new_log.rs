@@ -7,6 +7,7 @@ use retrial_readings::formats::{FIGURE, JSON_PATH, PATTERN};
 use retrial_recipe::docker_run::{MeasuredFigures, is_json_path};
 use retrial_results::evidence::figures::TextFile;
 use retrial_results::evidence::readings::read_trial_figures;
+use retrial_results::verdict::RepeatedValues;
 
 use crate::app::terminal;
 
@@ -110,6 +111,15 @@ impl FigureLog {
                     )
                 });
                 terminal::print_note(&format!("found {name} = {figure}{ratio}"));
+                let origin = figure.origin.as_ref();
+                if let Some(repeated) = origin.and_then(|origin| origin.repeated) {
+                    let RepeatedValues {
+                        least, greatest, ..
+                    } = repeated;
+                    terminal::print_note(&format!(
+                        "{name} is {repeated} ({least} to {greatest}): `take:` in the recipe chooses another"
+                    ));
+                }
                 true
             }
             (None, reason) => {

@@ -140,6 +140,47 @@ fn what_was_passed_over_is_told() {
     assert!(text.contains(expected), "{text}");
 }
 
+const REPEATED: &str = "rate: printed 2 times with different values, the last is taken";
+
+#[rstest]
+#[case::lines(LINE, "output.log", "rate: 38\nrate: 41\n", true)]
+#[case::columns("csv: rate, file: t.csv", "t.csv", "name,rate\na,40\nb,41\n", true)]
+#[case::records(JSON, "output.log", "{\"rate\": 40}\n{\"rate\": 41}\n", true)]
+#[case::choice(
+    "pattern: 'rate: ([0-9.]+)', take: last",
+    "output.log",
+    "rate: 38\nrate: 41\n",
+    false
+)]
+#[case::first(
+    "pattern: 'rate: ([0-9.]+)', take: first",
+    "output.log",
+    "rate: 41\nrate: 38\n",
+    false
+)]
+#[case::rounded(LINE, "output.log", "rate: 41.02\nrate: 41.0\n", false)]
+#[case::equal(LINE, "output.log", "rate: 41\nrate: 41\n", false)]
+fn a_figure_that_is_printed_with_different_values_is_reported(
+    #[case] figure: &str,
+    #[case] name: &str,
+    #[case] content: &str,
+    #[case] is_reported: bool,
+) {
+    let (code, text, _) = judge(figure, name, content.as_bytes());
+    assert_eq!((code, text.contains(REPEATED)), (0, is_reported), "{text}");
+}
+
+#[test]
+fn an_earlier_value_is_found_far_before_the_last_one() {
+    let between = "another line\n".repeat(300_000);
+    let log = format!("rate: 38\n{between}rate: 41\n");
+    let (_, text, json) = judge(LINE, "output.log", log.as_bytes());
+    assert!(text.contains(REPEATED), "{text}");
+    let repeated = &json["results"][0]["trials"][0]["figures"]["rate"]["origin"]["repeated"];
+    let expected = serde_json::json!({ "count": 2, "least": 38.0, "greatest": 41.0 });
+    assert_eq!(*repeated, expected);
+}
+
 #[test]
 fn json_of_any_length_is_read() {
     let text = format!("{{\"texts\": \"{}\", \"rate\": 41}}\n", "x".repeat(300_000));
@@ -204,6 +245,21 @@ fn each_file_that_matches_must_have_the_figure(#[case] figure: &str, #[case] log
     let whole = [("rank0.log", logs[0]), ("rank1.log", logs[0])];
     let (_, text, json) = judge_files(&keys, &whole);
     assert_ne!(json["outcome"], "invalid", "{text}");
+}
+
+#[test]
+fn figures_of_one_missing_file_have_one_cause() {
+    let keys = "      figures:
+        rate: { json: $.rate, file: r.json, unit: tokens/s }
+        users: { json: $.users, file: r.json }
+        steps: { json: $.steps, file: r.json }
+";
+    let (code, text, _) = judge_files(keys, &[("other.log", "done")]);
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("r.json") && !text.contains("more rule"),
+        "{text}"
+    );
 }
 
 const LIMITED: &str = "      limits: { ttft: { max: 450 } }

@@ -27,14 +27,23 @@ pub fn find_nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns "did you mean" with the candidate that is near enough to be a slip, if one is.
+pub fn suggest_nearest<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let near = find_nearest(written, candidates)?;
+    Some(format!("did you mean `{near}`?"))
+}
+
 /// Returns "did you mean", or a list of the candidates after the words of `otherwise`.
 pub fn did_you_mean<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
     otherwise: &str,
 ) -> String {
-    if let Some(near) = find_nearest(written, candidates.clone()) {
-        return format!("did you mean `{near}`?");
+    if let Some(suggestion) = suggest_nearest(written, candidates.clone()) {
+        return suggestion;
     }
     let all: Vec<&str> = candidates.into_iter().collect();
     if all.is_empty() {

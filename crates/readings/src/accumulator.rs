@@ -60,6 +60,8 @@ pub struct Accumulator<E> {
     place: RecordLocation,
     /// The least number that counts, and where it stands.
     least: Option<(f64, RecordLocation)>,
+    /// The least and the greatest of all numbers, whichever counts.
+    extremes: Option<(PrintedNumber, PrintedNumber)>,
     /// The announcement that decides, if it cannot be read.
     unreadable: Option<UnreadableRecord<E>>,
     passed_over: SkippedRecords,
@@ -76,6 +78,7 @@ impl<E: Display> Accumulator<E> {
             overflowed: false,
             place: RecordLocation::default(),
             least: None,
+            extremes: None,
             unreadable: None,
             passed_over: SkippedRecords::default(),
         }
@@ -123,10 +126,13 @@ impl<E: Display> Accumulator<E> {
             return;
         }
         if self.take == MatchSelection::Last && after.is_announced() {
-            *self = after;
+            let before = std::mem::replace(self, after);
+            self.count += before.count;
+            self.extend_extremes(before.extremes);
             return;
         }
         self.count += after.count;
+        self.extend_extremes(after.extremes);
         self.overflowed |= after.overflowed;
         self.sum.append(after.sum);
         if let Some((value, place)) = after.least {
@@ -156,6 +162,13 @@ impl<E: Display> Accumulator<E> {
     /// Returns the least number that counts, and where it stands.
     pub fn smallest_value(&self) -> Option<(f64, RecordLocation)> {
         self.least
+    }
+
+    /// Returns the least and the greatest number that were read, whichever counts; none if all are one value,
+    /// printed several times.
+    pub fn differing_values(&self) -> Option<(f64, f64)> {
+        let (least, greatest) = self.extremes?;
+        are_different(least, greatest).then_some((least.value, greatest.value))
     }
 
     /// Returns the announcement that decides, if it cannot be read.
@@ -209,6 +222,20 @@ impl<E: Display> Accumulator<E> {
             self.least = None;
         }
         self.note_least(printed.value, place);
+        self.extend_extremes(Some((printed, printed)));
+    }
+
+    fn extend_extremes(&mut self, others: Option<(PrintedNumber, PrintedNumber)>) {
+        let Some((least, greatest)) = others else {
+            return;
+        };
+        let (own_least, own_greatest) = self.extremes.get_or_insert((least, greatest));
+        if least.value < own_least.value {
+            *own_least = least;
+        }
+        if greatest.value > own_greatest.value {
+            *own_greatest = greatest;
+        }
     }
 
     fn note_least(&mut self, value: f64, place: RecordLocation) {
@@ -246,16 +273,17 @@ impl<E: Display> Accumulator<E> {
         if let Some(invalid) = values.iter().find(|printed| !printed.value.is_finite()) {
             return Err(SingleValueError::NotFinite(invalid.value));
         }
-        let differs = |other: &PrintedNumber| {
-            let apart = (other.value - first.value).abs();
-            // 1 and 2 cannot be one value, printed twice.
-            apart > 0.0 && apart >= other.half_digit + first.half_digit
-        };
-        if values.iter().any(differs) {
+        if values.iter().any(|other| are_different(*other, first)) {
             return Err(SingleValueError::Different { count });
         }
         Ok(first)
     }
+}
+
+/// Returns whether two numbers cannot be one value, printed twice: 1 and 2, but not 1.5 and 1.52.
+fn are_different(one: PrintedNumber, other: PrintedNumber) -> bool {
+    let apart = (other.value - one.value).abs();
+    apart > 0.0 && apart >= other.half_digit + one.half_digit
 }
 
 /// Returns the name of an entry: the words of these texts, joined by one space.

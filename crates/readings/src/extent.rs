@@ -280,6 +280,32 @@ pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
         && units::is_other_multiple(word, unit)
 }
 
+/// Returns the unit behind the number `part` that is of another kind than the figure's: `ms` of `speed: 100 ms` with
+/// `items/s`. The label of the next value is no unit: `tokens: 500`.
+pub fn find_unit_of_other_kind(line: &str, part: &Range<usize>, unit: &str) -> Option<String> {
+    let rest = &line[part.end..];
+    let (word, length) = unit_behind(rest);
+    let mut printed = word.to_owned();
+    let mut behind = rest[length..].trim_start();
+    // `tokens per second`, `tokens / s`
+    while let Some(below) = behind
+        .strip_prefix("per ")
+        .or_else(|| behind.strip_prefix('/'))
+    {
+        let below = below.trim_start();
+        let divisor = units::leading_unit(below);
+        if divisor.is_empty() {
+            break;
+        }
+        printed = format!("{printed}/{divisor}");
+        behind = below[divisor.len()..].trim_start();
+    }
+    let labels_have_marks = line[..part.start].trim_end().ends_with([':', '=']);
+    let is_label = word != "%"
+        && (behind.starts_with([':', '=']) || !labels_have_marks && behind.starts_with(is_digit));
+    (!is_label && units::is_other_kind(&printed, unit)).then_some(printed)
+}
+
 /// Returns the length of a suffix (`k`, ` M`), or of a unit that says another multiple of the figure's: `12.3ktok/s`.
 fn other_multiple_length(rest: &str, unit: &str) -> Option<usize> {
     let is_spaced = rest.starts_with([' ', '\u{a0}', '\t', '(', '[']);

@@ -29,9 +29,11 @@ pub use whole::{PartialNumber, PartialUnit};
 
 use super::announcement::Announcement;
 use super::bounded::BoundedRegex;
+use super::extent;
 use super::heading::Heading;
 use super::literal;
 use super::nearest::truncate_for_message;
+use super::units;
 use neighbours::Neighbours;
 
 /// A regular expression, the choice among its matches, and the unit of the figure.
@@ -55,6 +57,8 @@ pub struct Pattern {
     /// A literal that every matching line contains, if one is known.
     literal: Option<Finder<'static>>,
     take: MatchSelection,
+    /// Whether all lines are read even if the last match decides.
+    reads_every_match: bool,
     unit: Cow<'static, str>,
     /// The pattern with `${number}` in place of the group, and with a group for the unit too, once a line
     /// has needed them.
@@ -88,6 +92,7 @@ impl Pattern {
             entry_groups: Vec::new(),
             regex,
             take,
+            reads_every_match: false,
             unit: unit.into(),
             with_readers: OnceLock::new(),
         };
@@ -111,6 +116,15 @@ impl Pattern {
             .collect::<Result<_, _>>()?;
         self.locate_value();
         Ok(self)
+    }
+
+    /// Reads all matches of a text even if the last one decides, so that other values are known.
+    #[must_use]
+    pub fn with_every_match(self) -> Self {
+        Self {
+            reads_every_match: true,
+            ..self
+        }
     }
 
     /// Takes only the first line that matches below each line that matches this heading, and above the
@@ -153,6 +167,21 @@ impl Pattern {
     /// Returns whether the figure of a line depends on the lines before it.
     pub fn has_heading(&self) -> bool {
         self.heading.is_some()
+    }
+
+    /// Returns the unit that the pattern itself spells out behind its number, where it contradicts the figure's: it
+    /// is of another kind, or another multiple.
+    pub fn find_contradicting_unit(&self) -> Option<String> {
+        if self.unit_group.is_some() {
+            return None;
+        }
+        let behind = self.neighbours.text_behind();
+        let other_kind = extent::find_unit_of_other_kind(&behind, &(0..0), &self.unit);
+        let other_multiple = || {
+            let is_other = extent::has_other_unit(&behind, 0, &self.unit);
+            is_other.then(|| units::leading_unit(behind.trim_start()).to_owned())
+        };
+        other_kind.or_else(other_multiple)
     }
 
     fn locate_value(&mut self) {

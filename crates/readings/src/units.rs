@@ -3,8 +3,10 @@
 //! `tok/s`, `tokens/sec` and `tokens per second` are one unit, of which `ktok/s` and `tokens/min` are
 //! multiples. What is counted is never converted: samples are no tokens.
 
+mod kind;
 mod names;
 
+pub use kind::is_other_kind;
 use names::{counted_name, parse_data_unit, seconds_per_unit};
 
 /// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one

@@ -36,7 +36,8 @@ pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve_recipe};
 pub use origin::ValueOrigin;
 pub use resolve::{RecipeFileKind, check_source, compute_fingerprint, read_variants};
 pub use retrial_document::{
-    Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean, find_nearest,
+    Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean,
+    find_nearest, suggest_nearest,
 };
 pub use settings::{InvalidParamSetting, ParamSetting};
 pub use summary::{PublishedFigure, RecipeSummary, VariantSummary, summarize};

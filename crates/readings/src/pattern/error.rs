@@ -113,13 +113,13 @@ pub enum PatternError {
     },
     /// A line matched, and its unit is of another kind than the figure's.
     #[error(
-        "the pattern `{pattern}` captured the unit `{captured}`, which cannot be converted to `{unit}`; correct the figure's `unit`"
+        "the pattern `{pattern}` reads a number in `{printed}`, which cannot be converted to `{unit}`; correct the figure's `unit`, or the pattern"
     )]
     Unit {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The captured unit, shortened.
-        captured: String,
+        /// The unit behind the number, shortened.
+        printed: String,
         /// The figure's unit, as the recipe states it.
         unit: String,
     },

@@ -78,6 +78,24 @@ impl Neighbours {
         parts.find_map(|part| part_requires_space(part, side)) == Some(true)
     }
 
+    /// Returns the text that the pattern spells out behind the group, up to its last whole word; white space is a
+    /// space.
+    pub fn text_behind(&self) -> String {
+        let mut text = String::new();
+        for part in &self.behind {
+            match part.kind() {
+                HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+                HirKind::Empty | HirKind::Look(_) => {}
+                _ if is_space(part) => text.push(' '),
+                _ => {
+                    let whole = text.trim_end_matches(|letter: char| !letter.is_whitespace());
+                    return whole.to_owned();
+                }
+            }
+        }
+        text
+    }
+
     /// Returns whether the pattern spells out this text, which is next to the group in a line.
     pub fn spells_out(&self, side: NeighbourSide, text: &str) -> bool {
         let parts = match side {

@@ -119,6 +119,52 @@ fn the_number_reader_refuses_what_is_no_number(#[case] written: &str, #[case] li
 }
 
 #[rstest]
+#[case("speed: ${number}", "speed: 100 ms", "ms")]
+#[case("speed: ${number}", "speed: 100ms", "ms")]
+#[case("speed: ${number}", "speed: 100 (ms)", "ms")]
+#[case("speed: ${number}", "speed: 100 images per second", "images/second")]
+#[case("speed: ${number}", "speed: 100 images / s", "images/s")]
+#[case("speed: ${number} ms", "speed: 100 ms", "ms")]
+#[case("speed: ([0-9.]+)", "speed: 100 %", "%")]
+#[case("speed: ${number}", "speed: 100 ms 5 times", "ms")]
+fn a_unit_of_another_kind_is_refused(
+    #[case] written: &str,
+    #[case] line: &str,
+    #[case] expected: &str,
+) {
+    let error = read(written, "items/s", line).unwrap_err();
+    let PatternError::Unit { printed, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(printed, expected);
+}
+
+#[rstest]
+#[case("speed: ${number}", "speed: 100 tokens: 500")]
+#[case("speed ${number}", "speed 100 ms 12")]
+#[case("speed: ${number}", "speed: 100 in 3 s")]
+#[case("speed: ${number}", "speed: 100 items per second")]
+#[case("speed: ${number}", "speed: 100, 12 ms")]
+fn other_words_behind_a_number_are_no_units(#[case] written: &str, #[case] line: &str) {
+    assert_eq!(read(written, "items/s", line), Ok(100.0));
+}
+
+#[rstest]
+#[case("speed: ${number} items/s", "images/s", Some("items/s"))]
+#[case(r"speed: ${number}\s+ms", "s", Some("ms"))]
+#[case("speed: ${number} images?", "items/s", None)]
+#[case("speed: ${number} items", "items/s", None)]
+#[case("speed: ${number} (?<unit>ms)", "s", None)]
+fn a_pattern_may_contradict_its_unit(
+    #[case] written: &str,
+    #[case] unit: &'static str,
+    #[case] expected: Option<&str>,
+) {
+    let pattern = Pattern::new(written, MatchSelection::Last, unit).unwrap();
+    assert_eq!(pattern.find_contradicting_unit().as_deref(), expected);
+}
+
+#[rstest]
 #[case("took ([0-9.]+)(?<unit>s|m|h)", "took 45ms")]
 #[case("took ([0-9]+)(?<unit>[hms])", "took 1m30s")]
 fn a_unit_is_read_whole_too(#[case] written: &str, #[case] line: &str) {
@@ -189,7 +235,7 @@ proptest! {
         (value, number) in printed(),
         before in prop::sample::select(vec!["", "rate: ", "rate=", "│ ", "(", "[", "x:\t", "rate:"]),
         behind in prop::sample::select(vec![
-            "", " items/s", ", next", ".", " │", ")", "]", ";", " ms", "% of", "|",
+            "", " items/s", ", next", ".", " │", ")", "]", ";", " runs", " of 9", "|",
         ]),
     ) {
         let line = format!("{before}{number}{behind}");

@@ -11,6 +11,7 @@ use crate::accumulator::{
 };
 use crate::announcement::Announcement;
 use crate::bounded::{BoundedSearch, MAX_STEPS};
+use crate::extent;
 use crate::figure::{self, PrintedNumber};
 use crate::heading::{Heading, HeadingSearch};
 use crate::nearest::truncate_for_message;
@@ -71,11 +72,17 @@ impl<'a> PatternReader<'a> {
 
     /// Returns whether no later line changes anything; with `last`, whether no earlier one does.
     pub fn is_decided(&self) -> bool {
-        let takes_one = matches!(
-            self.pattern.take,
-            MatchSelection::First | MatchSelection::Last
-        );
+        let takes_one = match self.pattern.take {
+            MatchSelection::First => true,
+            MatchSelection::Last => !self.pattern.reads_every_match,
+            _ => false,
+        };
         takes_one && self.pattern.entry_groups.is_empty() && self.matches > 0
+    }
+
+    /// Returns whether a line has the figure, or announces it.
+    pub fn has_match(&self) -> bool {
+        self.matches > 0
     }
 
     /// Returns the steps that its searches took, and those of the readers that were joined.
@@ -268,7 +275,8 @@ impl<'a> PatternReader<'a> {
         group: Range<usize>,
     ) -> Result<PrintedNumber, PatternError> {
         let unit = &self.pattern.unit;
-        let captured = &line[trim_to_number(line, group.clone())];
+        let number = trim_to_number(line, group.clone());
+        let captured = &line[number.clone()];
         let pattern = || self.pattern.expression().to_owned();
         let captured_unit = self
             .pattern
@@ -291,13 +299,20 @@ impl<'a> PatternReader<'a> {
                 text: truncate_for_message(captured),
             })?;
         let Some(captured) = captured_unit else {
-            return Ok(printed);
+            return match extent::find_unit_of_other_kind(line, &number, unit) {
+                Some(other) => Err(PatternError::Unit {
+                    pattern: pattern(),
+                    printed: other,
+                    unit: unit.clone().into_owned(),
+                }),
+                None => Ok(printed),
+            };
         };
         let printed_unit = &line[captured.clone()];
         let factor =
             units::conversion_factor(printed_unit, unit).ok_or_else(|| PatternError::Unit {
                 pattern: pattern(),
-                captured: truncate_for_message(printed_unit),
+                printed: truncate_for_message(printed_unit),
                 unit: unit.clone().into_owned(),
             })?;
         match find_longer_unit(line, captured, unit, factor) {

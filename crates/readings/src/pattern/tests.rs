@@ -209,14 +209,20 @@ fn a_unit_captured_by_the_pattern_is_converted(
         (Ok(actual), Some(expected)) => {
             assert!((actual[0].1 / expected - 1.0).abs() < 1e-12, "{actual:?}");
         }
-        (Err(error), None) => assert!(error.contains("captured the unit `ms`"), "{error}"),
+        (Err(error), None) => assert!(error.contains("reads a number in `ms`"), "{error}"),
         (actual, _) => panic!("{actual:?}"),
     }
-    // Without such a group a number is taken as it stands, but another multiple of the unit is a part of it.
-    if expected.is_some() && unit != "ms" {
+    // Without such a group a number is taken as it stands, but another multiple of the unit is a part of it, and a unit
+    // of another kind contradicts it.
+    if unit != "ms" {
         let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
         let error = entries(&plain, &[line]).unwrap_err();
-        assert!(error.contains("${number}"), "{error}");
+        let reason = if expected.is_some() {
+            "${number}"
+        } else {
+            "reads a number in `ms`"
+        };
+        assert!(error.contains(reason), "{error}");
         return;
     }
     let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();

@@ -151,6 +151,17 @@ pub(super) fn counted_name(small: &str) -> (&str, usize) {
     })
 }
 
+/// Returns the name of what a text counts, if it is in the table, perhaps behind a prefix as people write it: `ktok`,
+/// `TFLOPS`, but not `top`.
+pub(super) fn known_counted_name(text: &str) -> Option<&'static str> {
+    let small = text.to_ascii_lowercase();
+    SPELLINGS.iter().find_map(|(spelling, name)| {
+        let before = small.strip_suffix(spelling)?.len();
+        let prefix = text.get(..before)?.trim();
+        matches!(prefix, "" | "k" | "K" | "M" | "G" | "T" | "P").then_some(*name)
+    })
+}
+
 /// Returns whether a text in small letters is a prefix.
 fn is_prefix(text: &str) -> bool {
     matches!(

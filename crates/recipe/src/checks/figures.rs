@@ -2,20 +2,21 @@
 
 use super::CheckContext;
 use crate::model::{entry_name, figure_name};
-use retrial_document::{MapEntry, Node, Span, find_nearest};
+use retrial_document::{MapEntry, Node, Span, find_nearest, suggest_nearest};
 use retrial_mlperf::figures::{
     accuracy_figure_names, find_known_figure, find_loadgen_figure, is_accuracy_figure,
     loadgen_figure_names,
 };
 use retrial_readings::bounded::BoundedRegex;
 use retrial_readings::claim::Better;
-use retrial_readings::pattern::expand_readers;
+use retrial_readings::pattern::{MatchSelection, Pattern, expand_readers};
 
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
     pub(super) fn check_figures(&mut self, measurement: &Node, accuracy: bool) {
         for figure in measurement.entries_at("figures") {
             self.check_figure(figure);
+            self.check_printed_unit(&figure.value);
             self.check_direction(figure);
             self.check_figure_file(measurement, figure);
         }
@@ -150,6 +151,28 @@ impl CheckContext<'_> {
         }
     }
 
+    /// Checks that the unit that a pattern spells out behind its number is the figure's.
+    fn check_printed_unit(&mut self, figure: &Node) {
+        let (Some(expression), Some(unit)) = (figure.text_at("pattern"), figure.get("unit")) else {
+            return;
+        };
+        let stated = unit.text().unwrap_or_default();
+        let pattern = Pattern::new(expression, MatchSelection::default(), stated.to_owned());
+        let printed = pattern
+            .ok()
+            .and_then(|pattern| pattern.find_contradicting_unit());
+        if let Some(printed) = printed {
+            self.problems.error(
+                "conflict",
+                format!(
+                    "the pattern reads a number in `{printed}`, and the figure's unit is `{stated}`"
+                ),
+                &unit.span,
+                format!("write `unit: {printed}`, or correct the pattern"),
+            );
+        }
+    }
+
     /// Checks that a figure with the name of one of MLPerf's has its direction, where that is not the default.
     fn check_direction(&mut self, figure: &MapEntry) {
         let known = find_known_figure(&figure.key).and_then(|known| known.better);
@@ -207,10 +230,9 @@ impl CheckContext<'_> {
             "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
             let keys = own.iter().map(|figure| figure.key.as_str());
-            find_nearest(name, keys.chain(usual)).map_or_else(
-                || format!("define how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
-                |near| format!("did you mean `{near}`?"),
-            )
+            suggest_nearest(name, keys.chain(usual)).unwrap_or_else(|| {
+                format!("define how it is read: `figures: {{{name}: {{pattern: …}}}}`")
+            })
         };
         let message = format!("nothing provides the figure `{written}`");
         self.problems.error("unknown-figure", message, span, help);

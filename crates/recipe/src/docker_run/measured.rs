@@ -18,6 +18,8 @@ pub struct MeasuredFigures {
     pub figures: Vec<(String, String)>,
     /// The published values: name, value, unit.
     pub expected: Vec<(String, f64, Option<String>)>,
+    /// The units of figures for which nothing was published: name, unit.
+    pub units: Vec<(String, String)>,
     /// Where they were published; none: in the guide.
     pub source: Option<String>,
     /// Nothing was published: the recipe only measures.
@@ -82,8 +84,12 @@ impl MeasuredFigures {
     }
 
     fn unit_of(&self, figure: &str) -> Option<&str> {
-        let stated = self.expected.iter().find(|(name, ..)| name == figure);
-        stated.and_then(|(_, _, unit)| unit.as_deref())
+        let published = self.expected.iter().find(|(name, ..)| name == figure);
+        if let Some((_, _, unit)) = published {
+            return unit.as_deref();
+        }
+        let unpublished = self.units.iter().find(|(name, _)| name == figure);
+        unpublished.map(|(_, unit)| unit.as_str())
     }
 }
 

@@ -33,12 +33,20 @@ object! {
         label: Option<String> = T::Text(formats::LINE),
         /// Whether higher or lower is better.
         better: Better [default = "higher", read = deserialize_word] = BETTER_TYPE,
-        /// The match that is used where several lines match.
-        take: MatchSelection [default = "last"],
+        /// The match that is used where several lines match; none: the last, with a warning if their values differ.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        take: Option<MatchSelection>,
         /// The aggregate of several trials.
         aggregate: Aggregate [default = "mean", read = deserialize_word] = AGGREGATE_TYPE,
         /// Assumed noise of one trial, for example 0.8%.
         noise: Option<f64> = T::Fraction,
+    }
+}
+
+impl FigureSource {
+    /// Returns the match that is used where several lines match.
+    pub fn match_selection(&self) -> MatchSelection {
+        self.take.unwrap_or_default()
     }
 }
 

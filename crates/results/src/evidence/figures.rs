@@ -10,7 +10,7 @@ use self::each_file::read_each_file;
 use super::scan;
 use super::texts::TextError;
 pub use super::texts::TextFile;
-use crate::verdict::{FigureLocation, FigureValue, Skipped};
+use crate::verdict::{FigureLocation, FigureValue, RepeatedValues, Skipped};
 use retrial_readings::accumulator::{Accumulator, FigureEntries};
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::json::{self, JsonError};
@@ -152,6 +152,7 @@ impl FigureExtraction<'_> {
             };
             let mut origin = locate_origin(self.files, accumulator.deciding_place());
             let passed_over = skipped_records(self.files, &accumulator);
+            let repeated = repeated_values(self.source, &accumulator);
             let below_zero = accumulator
                 .smallest_value()
                 .filter(|(least, _)| *least < 0.0 && units::is_never_negative(&unit));
@@ -170,6 +171,7 @@ impl FigureExtraction<'_> {
             match number {
                 Ok(printed) => {
                     origin.passed_over = passed_over;
+                    origin.repeated = repeated;
                     let value = FigureValue::new(printed.value, unit.clone());
                     let figure = value
                         .with_half_digit(printed.half_digit)
@@ -194,7 +196,23 @@ pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> Figure
         file: file.map_or(String::new(), |file| file.file.display().to_string()),
         line,
         passed_over: None,
+        repeated: None,
     }
+}
+
+/// Returns the different values of a figure of which the last is taken, where the recipe chooses none.
+pub(super) fn repeated_values<E: Display>(
+    source: &FigureSource,
+    accumulator: &Accumulator<E>,
+) -> Option<RepeatedValues> {
+    let (least, greatest) = accumulator
+        .differing_values()
+        .filter(|_| source.take.is_none())?;
+    Some(RepeatedValues {
+        count: accumulator.count(),
+        least,
+        greatest,
+    })
 }
 
 /// Returns the records that were skipped.
@@ -224,7 +242,8 @@ fn read_csv_figure(
         let bytes = file
             .read_bytes(MAX_DOCUMENT_BYTES)
             .map_err(FigureReadError::absent)?;
-        let entries = rows::read_csv_entries(&bytes, cell, &source.by, source.take, number);
+        let entries =
+            rows::read_csv_entries(&bytes, cell, &source.by, source.match_selection(), number);
         entries.map_err(|error| match error {
             RowsError::NoHeader { .. } | RowsError::NoRow { .. } => FigureReadError::absent(error),
             error => FigureReadError::fault(error),
@@ -259,7 +278,12 @@ fn read_pattern_figure(
     files: &[TextFile],
 ) -> Result<FigureEntries<PatternError>, FigureReadError> {
     let unit = source.unit.clone().unwrap_or_default();
-    let pattern = Pattern::new(expression, source.take, unit)
+    let take = source.match_selection();
+    let pattern = Pattern::new(expression, take, unit)
+        .map(|pattern| match source.take {
+            None => pattern.with_every_match(),
+            Some(_) => pattern,
+        })
         .and_then(|pattern| pattern.with_entry_groups(&source.by))
         .and_then(|pattern| block.restrict_pattern(pattern))
         .map_err(FigureReadError::fault)?;
@@ -287,7 +311,7 @@ fn read_json_figure(
     files: &[TextFile],
 ) -> Result<FigureEntries<JsonError>, FigureReadError> {
     read_each_file(source, files, |number, file| {
-        let mut reader = json::JsonReader::new(path, &source.by, value, source.take)
+        let mut reader = json::JsonReader::new(path, &source.by, value, source.match_selection())
             .map_err(FigureReadError::fault)?;
         reader.begin_file(number);
         if source.file.is_some() {

@@ -81,7 +81,10 @@ impl TrialReadings {
         let is_reduced = |name: &str| {
             let named = declared.iter().find(|(declared, _)| declared == name);
             named.is_some_and(|(_, source)| {
-                matches!(source.take, MatchSelection::Sum | MatchSelection::Mean)
+                matches!(
+                    source.match_selection(),
+                    MatchSelection::Sum | MatchSelection::Mean
+                )
             })
         };
         let files = texts
@@ -204,7 +207,7 @@ impl<'a> TrainingLogs<'a> {
             .or(mllog_figures.first());
         let keys: Vec<(String, MatchSelection)> = mllog_figures
             .iter()
-            .map(|(_, source, figure)| (figure.key.clone(), source.take))
+            .map(|(_, source, figure)| (figure.key.clone(), source.match_selection()))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
             let runs = texts(source)
@@ -349,6 +352,7 @@ fn read_value(
             }
             let mut origin = figures::locate_origin(files, accumulator.deciding_place());
             origin.passed_over = figures::skipped_records(files, accumulator);
+            origin.repeated = figures::repeated_values(source, accumulator);
             let single = accumulator.clone().into_single_value();
             let printed = single.map_err(|error| match error {
                 SingleValueError::NoValue => FigureReadError::absent(error),

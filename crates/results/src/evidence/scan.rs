@@ -96,7 +96,11 @@ fn scan_in_parts<'a>(
             for part in scan_parallel(pattern, file, now)? {
                 joined.append(part);
             }
+            let later = whole.clone();
             joined.append(whole);
+            if joined.is_exhausted() && later.has_match() {
+                return Ok(later);
+            }
             (whole, remaining) = (joined, before);
         } else {
             let (now, after) = remaining.split_at(count);

@@ -41,6 +41,31 @@ pub struct FigureLocation {
     /// Records that announce the figure, cannot be read, and do not count, since a later one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<Skipped>,
+    /// Different values of which the last is taken, although the recipe does not say so by `take`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<RepeatedValues>,
+}
+
+/// Different values of one figure in one output.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RepeatedValues {
+    /// How often the figure is printed.
+    pub count: u64,
+    /// The least value, in the figure's unit.
+    pub least: f64,
+    /// The greatest value, in the figure's unit.
+    pub greatest: f64,
+}
+
+/// Writes the values as a sentence has them: `printed 3 times with different values, the last is taken`.
+impl fmt::Display for RepeatedValues {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "printed {} times with different values, the last is taken",
+            self.count
+        )
+    }
 }
 
 // Not `SkippedRecords`: the file and the line, which are stored, are known where texts are read.

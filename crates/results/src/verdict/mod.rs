@@ -43,7 +43,7 @@ pub use bounds::Bounds;
 pub use context::RunContext;
 pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_name};
 pub use exit::ExitCode;
-pub use figure_value::{FigureLocation, FigureValue, Skipped};
+pub use figure_value::{FigureLocation, FigureValue, RepeatedValues, Skipped};
 pub use judge::judge;
 pub use model::{
     FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, UnjudgedReference,

@@ -5,6 +5,8 @@
 
 mod round;
 
+use std::collections::BTreeSet;
+
 use super::evidence::{find_by_name, table_name};
 use super::{
     Evidence, FigureValue, RuleCheck, StatedValidity, StepOutcome, TrialEvidence, convergence,
@@ -22,6 +24,8 @@ pub(crate) struct RuleFindings {
     pub failed: Vec<String>,
     /// The reasons why it is invalid; none if it is not.
     pub invalid: Vec<String>,
+    /// The causes of all of that: several figures of one missing file, or of several trials, have one cause.
+    pub causes: BTreeSet<String>,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
 }
@@ -35,6 +39,7 @@ pub(crate) fn check_rules(evidence: &Evidence, is_trial_run: bool) -> RuleFindin
         let check = RuleCheck::violation("step", "no trial", "a trial");
         checked.rules.push(check);
         checked.failed.push("it never ran".to_owned());
+        checked.causes.insert("it never ran".to_owned());
         return checked;
     }
     for trial in &evidence.trials {
@@ -63,6 +68,7 @@ fn add_file_checks(checked: &mut RuleFindings, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
         let trial_name = check.trial.map(|trial| trial_prefix(evidence, trial));
         let prefix = trial_name.unwrap_or_default();
+        checked.causes.insert(check.to_string());
         checked.invalid.push(format!("{prefix}{check}"));
     }
     checked.rules.extend_from_slice(&evidence.checks);
@@ -97,6 +103,7 @@ fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
             }
             Err(error) => {
                 checked.invalid.push(error.to_string());
+                checked.causes.insert(error.to_string());
                 RuleCheck::violation(RULE, error.to_string(), "as the reference")
             }
         });
@@ -126,7 +133,20 @@ impl TrialRules<'_> {
         required: &str,
         why: &str,
     ) {
+        self.add_violation_by(rule, measured, required, why, why);
+    }
+
+    /// Adds a violated rule that may have its cause in common with others.
+    fn add_violation_by(
+        &mut self,
+        rule: &str,
+        measured: impl Into<String>,
+        required: &str,
+        why: &str,
+        cause: &str,
+    ) {
         self.checked.invalid.push(format!("{}{why}", self.prefix));
+        self.checked.causes.insert(cause.to_owned());
         self.add_check(RuleCheck::violation(rule, measured, required));
     }
 
@@ -156,6 +176,7 @@ impl TrialRules<'_> {
         self.checked
             .failed
             .push(format!("{}{failure}", self.prefix));
+        self.checked.causes.insert(failure.clone());
         self.add_check(RuleCheck::violation("step", failure, "finished"));
     }
 
@@ -220,6 +241,7 @@ impl TrialRules<'_> {
             self.check_limit(name, limit);
         }
         self.check_declared_figures();
+        self.warn_of_repeated_figures();
         if evidence.plan.expect.is_empty() && limits.is_empty() {
             self.check_any_figure();
         }
@@ -251,7 +273,8 @@ impl TrialRules<'_> {
                 Some(_) => format!("{name} is {text}, which cannot be compared"),
                 None => format!("{name} is missing{}", describe_missing(self.trial, name)),
             };
-            self.add_violation(name, text, required, &why);
+            let cause = find_missing_reason(self.trial, name).filter(|_| figure.is_none());
+            self.add_violation_by(name, text, required, &why, cause.unwrap_or(&why));
         }
     }
 
@@ -272,7 +295,8 @@ impl TrialRules<'_> {
             format!(": {name}: {reason}")
         });
         let why = format!("it has no figure{why}");
-        self.add_violation("figures", "none", "at least one", &why);
+        let cause = first_missing.map_or(&why, |(_, reason)| reason);
+        self.add_violation_by("figures", "none", "at least one", &why, cause);
     }
 
     /// Checks that every declared figure is there, even if nothing is required of it.
@@ -290,7 +314,25 @@ impl TrialRules<'_> {
                 .any(|(figure, _)| figure == name);
             if is_declared && !is_required(name) {
                 let why = format!("{name} is missing: {reason}");
-                self.add_violation(name, "no such figure", "a figure", &why);
+                self.add_violation_by(name, "no such figure", "a figure", &why, reason);
+            }
+        }
+    }
+
+    /// Warns of figures that are printed several times with different values, where the recipe does not choose one.
+    fn warn_of_repeated_figures(&mut self) {
+        for (declared, _) in &self.evidence.plan.figures {
+            let figures = self.trial.figures.iter();
+            let mut of_declared = figures.filter(|(name, _)| {
+                *name == declared || table_name(name) == Some(declared.as_str())
+            });
+            let repeated = of_declared.find_map(|(name, figure)| {
+                let origin = figure.origin.as_ref()?;
+                Some((name, origin.repeated?))
+            });
+            if let Some((name, repeated)) = repeated {
+                let required = "a choice in the recipe: `take:` last, first, min, max, mean or sum";
+                self.add_check(RuleCheck::warning(name, repeated.to_string(), required));
             }
         }
     }
@@ -307,7 +349,8 @@ impl TrialRules<'_> {
             }
             let missing = describe_missing(self.trial, name);
             let why = format!("{name} is missing{missing}; required {required}");
-            return self.add_violation(name, "no such figure", &required, &why);
+            let cause = find_missing_reason(self.trial, name).unwrap_or(&why);
+            return self.add_violation_by(name, "no such figure", &required, &why, cause);
         };
         let text = figure.to_string();
         let may_be_negative = limit.min.is_some_and(|min| min < 0.0);
@@ -323,14 +366,18 @@ impl TrialRules<'_> {
     }
 }
 
-fn describe_missing(trial: &TrialEvidence, name: &str) -> String {
-    let table = table_name(name);
+/// The reason why a figure is missing: its own, or its table's.
+fn find_missing_reason<'a>(trial: &'a TrialEvidence, name: &str) -> Option<&'a str> {
     let own_reason = find_by_name(&trial.missing, name);
-    let reason = own_reason.or_else(|| find_by_name(&trial.missing, table?));
-    if let Some((_, reason)) = reason {
+    let reason = own_reason.or_else(|| find_by_name(&trial.missing, table_name(name)?));
+    reason.map(|(_, reason)| reason.as_str())
+}
+
+fn describe_missing(trial: &TrialEvidence, name: &str) -> String {
+    if let Some(reason) = find_missing_reason(trial, name) {
         return format!(": {reason}");
     }
-    let Some(table) = table else {
+    let Some(table) = table_name(name) else {
         return String::new();
     };
     let names = trial.figures.keys().map(String::as_str);

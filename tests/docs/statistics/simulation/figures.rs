@@ -38,7 +38,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         unit: None,
         label: None,
         better: Better::Higher,
-        take: MatchSelection::Last,
+        take: Some(MatchSelection::Last),
         aggregate,
         noise: None,
     };

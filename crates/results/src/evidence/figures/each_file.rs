@@ -54,7 +54,10 @@ fn describe_partial_entry(
     counts: &BTreeMap<String, usize>,
     files: usize,
 ) -> Option<String> {
-    let is_reduced = matches!(source.take, MatchSelection::Sum | MatchSelection::Mean);
+    let is_reduced = matches!(
+        source.match_selection(),
+        MatchSelection::Sum | MatchSelection::Mean
+    );
     let is_common = counts.values().any(|count| *count > 1);
     let mut partial = counts.iter().filter(|(_, count)| **count < files);
     let (name, count) = partial.next().filter(|_| is_reduced && is_common)?;

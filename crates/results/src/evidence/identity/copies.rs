@@ -127,6 +127,7 @@ fn find_shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
             .map(|origin| {
                 FigureLocation {
                     passed_over: None,
+                    repeated: None,
                     ..origin
                 }
                 .to_string()

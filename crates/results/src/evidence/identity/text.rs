@@ -219,6 +219,7 @@ mod tests {
             file: "output.log".to_owned(),
             line: Some(line),
             passed_over: None,
+            repeated: None,
         };
         let figure = FigureValue::new(rate, "items/s").with_half_digit(0.05);
         text_log(&text, &[&figure.with_origin(origin)], is_reduced).unwrap()

@@ -206,7 +206,7 @@ fn mllog_source(key: &str, unit: &str) -> FigureSource {
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
         label: None,
         better: Better::Lower,
-        take: MatchSelection::Last,
+        take: Some(MatchSelection::Last),
         aggregate: Aggregate::Olympic,
         noise: None,
     }

@@ -220,7 +220,7 @@ fn describe_more_trials(more: MoreTrials) -> String {
         MoreTrials::AtLeast(count) => format!("at least {count} more trials of each are needed"),
         MoreTrials::About(count) => format!("about {count} more trials of each would decide"),
         MoreTrials::MoreThan(count) => {
-            format!("more than {count} more trials of each would be needed")
+            format!("more than {count} further trials of each would be needed")
         }
         MoreTrials::Independent => {
             "the trials depend on their order: independent ones are needed".to_owned()

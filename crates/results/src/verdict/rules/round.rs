@@ -47,9 +47,9 @@ impl TrialRules<'_> {
                 let reason = missing_reason.map_or(String::new(), |reason| format!(" ({reason})"));
                 let (prefix, rule, measured) = (&self.prefix, &check.rule, &check.measured);
                 let required = &check.required;
-                self.checked.invalid.push(format!(
-                    "{prefix}{rule}: {measured}{reason}; required {required}"
-                ));
+                let cause = format!("{rule}: {measured}{reason}; required {required}");
+                self.checked.invalid.push(format!("{prefix}{cause}"));
+                self.checked.causes.insert(cause);
             }
             self.add_check(check);
         }

@@ -114,7 +114,7 @@ pub(crate) fn describe_remedy(judgement: &Judgement) -> Option<String> {
             format!("Measure about {} more (`--trials {all}`)", count(more))
         }
         MoreTrials::MoreThan(more) => {
-            format!("It would take more than {} more trials", count(more))
+            format!("It would take more than {} further trials", count(more))
         }
         MoreTrials::Independent => {
             "More trials like these would not decide: take them after a pause, in another order or \

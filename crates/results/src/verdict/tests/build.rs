@@ -3,7 +3,7 @@
 use crate::verdict::{Evidence, FigureValue, RunContext, StatedValidity, TrialEvidence};
 use retrial_recipe::model::{
     Aggregate, Better, Claim, Expectation, ExpectationKind, FigureLocator, FigureSource, Limit,
-    MatchSelection, Mode, Submission,
+    Mode, Submission,
 };
 
 pub const TOKENS: &str = "tokens_per_second";
@@ -95,7 +95,7 @@ pub fn source() -> FigureSource {
         unit: None,
         label: None,
         better: Better::default(),
-        take: MatchSelection::default(),
+        take: None,
         aggregate: Aggregate::default(),
         noise: None,
     }
