@@ -186,6 +186,7 @@ impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
         let text = ErrorText::of(&error);
         match error {
+            CatalogError::Text(problems) => Self::of_problems(problems),
             CatalogError::Write { .. } => Self::host(text),
             _ => Self::usage(text),
         }

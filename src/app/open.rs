@@ -1,9 +1,12 @@
 //! Opens what the command line names: a run or a batch, the host, the engine.
 
 use std::path::Path;
+use std::sync::Once;
 
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::terminal;
+use retrial_document::ErrorText;
 use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_host::model::HostView;
@@ -86,11 +89,32 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
     if path.is_dir() {
         return Ok(None);
     }
-    find_run_or_batch(home, name).map(Some)
+    let is_unknown = |error: &StoreError| matches!(error, StoreError::NoSuch { matches: 0, .. });
+    match (home.find_run(name), home.find_batch(name)) {
+        (Err(of_run), Err(of_batch))
+            if name != "last" && is_unknown(&of_run) && is_unknown(&of_batch) =>
+        {
+            let help = ErrorText::of(&of_run).help;
+            let message = format!("no such directory, run or batch: `{name}`");
+            Err(Failure::usage(ErrorText { message, help }))
+        }
+        _ => find_run_or_batch(home, name).map(Some),
+    }
 }
 
-/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`.
+/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`. A directory that does not
+/// exist is an empty host: that is said once.
 pub fn probe_host(global: &GlobalOptions) -> HostView {
+    static MISSING_ROOT: Once = Once::new();
+    if !global.root.is_dir() {
+        MISSING_ROOT.call_once(|| {
+            let text = format!(
+                "warning: no such directory: --root {}",
+                global.root.display()
+            );
+            terminal::advise(text, "nothing is known of the host: check the path");
+        });
+    }
     host::probe_host(&global.root, global.home.root())
 }
 

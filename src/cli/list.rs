@@ -37,6 +37,9 @@ pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<Exi
         let suite = recipe.summary.suite.clone();
         (suite, Reverse(natural_sort_key(round)), recipe.name.clone())
     });
+    if host.gpus.is_empty() {
+        terminal::print_note("no GPU found on this host");
+    }
     terminal::print_lines(as_text(&matching_recipes, &host));
     let with_figure = matching_recipes
         .iter()

@@ -17,24 +17,36 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
     let figures: Vec<_> = figures
         .map(|text| split_pair("figure", text, "'speed: ${number}'"))
         .collect::<Result<_, _>>()?;
-    let is_only_measured = arguments.expected == [NOTHING_PUBLISHED];
-    let expected = arguments.expected.iter().filter(|_| !is_only_measured);
-    let expected: Vec<_> = expected
+    let stated = arguments.expected.iter();
+    let stated: Vec<(String, Option<f64>, Option<String>)> = stated
+        .filter(|text| *text != NOTHING_PUBLISHED)
         .map(|text| read_expected(text))
         .collect::<Result<_, _>>()?;
     let is_read = |name: &str| figures.iter().any(|(figure, _)| figure == name);
-    if let Some((name, ..)) = expected.iter().find(|(name, ..)| !is_read(name)) {
+    if let Some((name, ..)) = stated.iter().find(|(name, ..)| !is_read(name)) {
         let failure = Failure::usage(format!("--expect {name}: no --figure of this name"));
         return Err(failure.with_help(format!(
             "add --figure {name}=PATTERN, which finds it in the output"
         )));
     }
+    let mut expected = Vec::new();
+    let mut units = Vec::new();
+    for (name, value, unit) in stated {
+        match value {
+            Some(value) => expected.push((name, value, unit)),
+            None => units.extend(
+                unit.filter(|unit| !unit.is_empty())
+                    .map(|unit| (name, unit)),
+            ),
+        }
+    }
     Ok(MeasuredFigures {
         command: arguments.measure.clone(),
         figures,
+        is_only_measured: expected.is_empty() && !arguments.expected.is_empty(),
         expected,
+        units,
         source: arguments.source.clone(),
-        is_only_measured,
     })
 }
 
@@ -49,13 +61,25 @@ pub fn read_published_value(text: &str) -> Option<(f64, Option<String>)> {
     Some((value, (!unit.is_empty()).then(|| unit.to_owned())))
 }
 
-fn read_expected(text: &str) -> Result<(String, f64, Option<String>), Failure> {
+/// Reads a figure's name, its value, and its unit; the value `none` was not published.
+fn read_expected(text: &str) -> Result<(String, Option<f64>, Option<String>), Failure> {
     let (name, published) = split_pair("expect", text, "42.0")?;
+    if let Some(unit) = read_unpublished_unit(&published) {
+        return Ok((name, None, Some(unit.to_owned())));
+    }
     let (value, unit) = read_published_value(&published).ok_or_else(|| {
-        Failure::usage(format!("invalid value for --expect: {text}"))
-            .with_help("write a number, and its unit if it has one: --expect speed='42.0 items/s'")
+        Failure::usage(format!("invalid value for --expect: {text}")).with_help(
+            "write a number, and its unit if it has one: --expect speed='42.0 items/s'; of a figure that was not published: --expect speed='none items/s'",
+        )
     })?;
-    Ok((name, value, unit))
+    Ok((name, Some(value), unit))
+}
+
+/// Reads `none` and the unit behind it, which may be empty: of a figure that was not published.
+pub fn read_unpublished_unit(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix(NOTHING_PUBLISHED)?;
+    let is_word = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    is_word.then(|| rest.trim())
 }
 
 fn split_pair(option: &str, text: &str, example: &str) -> Result<(String, String), Failure> {
@@ -83,5 +107,13 @@ mod tests {
         assert_eq!(read_published_value("12.4ms"), Some((12.4, unit("ms"))));
         assert_eq!(read_published_value("1,010"), Some((1010.0, None)));
         assert_eq!(read_published_value("fast"), None);
+    }
+
+    #[test]
+    fn a_figure_that_was_not_published_may_have_a_unit() {
+        assert_eq!(read_unpublished_unit("none items/s"), Some("items/s"));
+        assert_eq!(read_unpublished_unit("none"), Some(""));
+        assert_eq!(read_unpublished_unit("nonexistent"), None);
+        assert_eq!(read_unpublished_unit("42 items/s"), None);
     }
 }

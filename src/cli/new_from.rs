@@ -8,7 +8,7 @@ use retrial_engine::api::Engine as _;
 use retrial_recipe::docker_run::{
     self, DockerRunDraft, ImageProgram, MissingPlace, ShellEnvironment,
 };
-use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check_source};
+use retrial_recipe::{Diagnostics, NoTemplates, RecipeFileKind, Severity, Source, check_source};
 
 use super::arguments::NewArguments;
 use super::{new_figures, new_questions};
@@ -73,10 +73,12 @@ fn finish_draft(
     let source = Source::new("the converted recipe", made.recipe.clone());
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
-        return Err(Failure::usage(format!(
-            "a recipe cannot express all of this\n{}",
-            problems.render(false)
-        )));
+        let mut errors = Diagnostics::default();
+        let found = problems.into_iter();
+        found
+            .filter(|problem| problem.severity == Severity::Error)
+            .for_each(|problem| errors.push(problem));
+        return Err(Failure::usage("the recipe would not be valid").with_problems(errors));
     }
     let left = (!made.incomplete.is_empty()).then(|| {
         format!(

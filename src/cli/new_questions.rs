@@ -4,7 +4,7 @@
 use retrial_document::ErrorText;
 use retrial_recipe::docker_run::{DockerRunDraft, MeasuredFigures, MissingPart, MissingPlace};
 
-use super::new_figures::read_published_value;
+use super::new_figures::{read_published_value, read_unpublished_unit};
 use super::new_log::FigureLog;
 use crate::app::dialog::Dialog;
 use crate::app::failure::Failure;
@@ -129,6 +129,7 @@ fn ask_for_figure(
         }
         figures.figures.retain(|(figure, _)| figure != name);
         figures.expected.retain(|(figure, ..)| figure != name);
+        figures.units.retain(|(figure, _)| figure != name);
     }
 }
 
@@ -171,6 +172,12 @@ fn ask_for_published_value(
     loop {
         let answer = dialog.ask(&question)?;
         if answer.is_empty() {
+            return Ok(());
+        }
+        if let Some(unit) = read_unpublished_unit(&answer) {
+            if !unit.is_empty() {
+                figures.units.push((name.to_owned(), unit.to_owned()));
+            }
             return Ok(());
         }
         if let Some((value, unit)) = read_published_value(&answer) {

@@ -181,3 +181,32 @@ fn setup_steps_of_a_mode_are_planned_only_with_that_mode() {
     assert_eq!(steps_of("performance"), [always, performance]);
     assert_eq!(steps_of("accuracy"), [always, environment, accuracy]);
 }
+
+#[test]
+fn an_image_that_must_be_set_is_named_by_its_param() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = folder.path().join("mine.yaml");
+    let text = "schema: 1\ntitle: Mine\nsubmission: { suite: house, benchmark: own }\nparams:\n  image: { type: string }\n\
+                image: ${{ params.image }}\nscenarios:\n  case:\n    performance:\n      run: ./bench\n      figures: { speed: { pattern: 'speed ${number}' } }\n";
+    std::fs::write(&recipe, text).unwrap();
+    let path = recipe.to_str().unwrap();
+    for command in ["show", "doctor", "lock"] {
+        let stderr = refused(&[command, path]);
+        assert!(stderr.contains("--set image=VALUE"), "{command}: {stderr}");
+        assert!(!stderr.contains("to-be-set"), "{command}: {stderr}");
+    }
+}
+
+#[test]
+fn a_name_of_a_file_that_does_not_exist_is_said_to_be_none() {
+    let stderr = refused(&["batch", "five.txt"]);
+    assert!(
+        stderr.contains("no built-in recipe, and no file `five.txt`"),
+        "{stderr}"
+    );
+    let stderr = refused(&["judge", "nixx"]);
+    assert!(
+        stderr.contains("no such directory, run or batch: `nixx`"),
+        "{stderr}"
+    );
+}

@@ -99,3 +99,15 @@ fn json_lists_one_object_per_recipe() {
         "name title suite round submitter system benchmark gpus needs published source fits";
     assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
 }
+
+#[test]
+fn a_host_without_gpus_and_one_that_does_not_exist_are_said() {
+    let without = list(&NO_GPUS);
+    let stderr = String::from_utf8(without.stderr).unwrap();
+    assert_eq!(stderr.trim(), "no GPU found on this host");
+    let missing = list(&["--root", "/no/such/host"]);
+    assert!(missing.status.success(), "{missing:?}");
+    let stderr = String::from_utf8(missing.stderr).unwrap();
+    let warning = "warning: no such directory: --root /no/such/host";
+    assert_eq!(stderr.matches(warning).count(), 1, "{stderr}");
+}

@@ -5,7 +5,7 @@ use itertools::join;
 
 use super::model::Spanned;
 use retrial_mlperf::ScenarioName;
-use retrial_recipe::{DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, find_nearest};
+use retrial_recipe::{DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, suggest_nearest};
 
 /// A recipe of a batch, as far as cells depend on it.
 #[derive(Debug, Clone)]
@@ -108,18 +108,15 @@ pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> D
         _ => "no recipe has a".to_owned(),
     };
     let message = format!("{who} variant or param `{name}`");
-    let help = find_nearest(name, names.iter().copied()).map_or_else(
-        || {
-            let listed = if names.is_empty() {
-                String::new()
-            } else {
-                let listed = join(&names, ", ");
-                format!("axes and params that can be varied: {listed}; for another one, ")
-            };
-            format!("{listed}write `params: {{ {name}: {{ type: string }} }}` in the recipe, and `${{{{ params.{name} }}}}` where it is used")
-        },
-        |near| format!("did you mean `{near}`?"),
-    );
+    let help = suggest_nearest(name, names.iter().copied()).unwrap_or_else(|| {
+        let listed = if names.is_empty() {
+            String::new()
+        } else {
+            let listed = join(&names, ", ");
+            format!("axes and params that can be varied: {listed}; for another one, ")
+        };
+        format!("{listed}write `params: {{ {name}: {{ type: string }} }}` in the recipe, and `${{{{ params.{name} }}}}` where it is used")
+    });
     Diagnostic::error("unknown-axis", message, span.clone()).with_help(help)
 }
 
@@ -140,8 +137,8 @@ pub(super) fn unknown_value(
     let param = recipes.iter().find_map(|domain| domain.find_param(name));
     let expected = param.and_then(|param| describe_mismatch(param, text));
     Some(problem.with_help(
-        match (find_nearest(text, values.iter().copied()), expected) {
-            (Some(near), _) => format!("did you mean `{near}`?"),
+        match (suggest_nearest(text, values.iter().copied()), expected) {
+            (Some(suggestion), _) => suggestion,
             (None, Some(expected)) => format!("expected {expected}"),
             (None, None) => format!("values are: {}", join(values, ", ")),
         },

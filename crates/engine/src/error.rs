@@ -200,6 +200,17 @@ impl EngineError {
         matches!(self, Self::Disconnected { .. } | Self::Unreachable { .. })
     }
 
+    /// Returns whether a registry was asked for an image and does not have it: no other attempt helps.
+    pub fn is_missing_image(&self) -> bool {
+        matches!(
+            self,
+            Self::Pull {
+                failure: PullFailure::NotFound,
+                ..
+            }
+        )
+    }
+
     /// Returns the cause of a refusal, if the engine's message states it.
     pub fn refusal(&self) -> Option<&EngineRefusal> {
         match self {

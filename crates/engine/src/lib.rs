@@ -9,6 +9,7 @@ pub mod credentials;
 pub mod docker;
 pub mod endpoint;
 pub mod error;
+pub mod missing_image;
 mod proxies;
 
 pub use api::Engine;

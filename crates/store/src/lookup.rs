@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use retrial_document::measures::format::join_first;
+use retrial_document::suggest_nearest;
 
 use super::error::{RecordKind, StoreError};
 use super::files::{PRIVATE_DIRECTORY_MODE, create_private_directory};
@@ -142,7 +143,9 @@ pub(super) fn find_record(
     let help = if matches.is_empty() && latest.is_empty() {
         format!("there are no {} yet", kind.plural())
     } else if matches.is_empty() {
-        format!("the latest are: {}", latest.join(", "))
+        let names = std::iter::once("last").chain(ids.iter().map(String::as_str));
+        suggest_nearest(query, names)
+            .unwrap_or_else(|| format!("the latest are: {}", latest.join(", ")))
     } else {
         let newest_first: Vec<&str> = matches.iter().rev().map(String::as_str).collect();
         let listed = join_first(&newest_first, MAX_LISTED);

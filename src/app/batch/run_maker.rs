@@ -1,6 +1,6 @@
 //! Prepares a batch's trial runs as `retrial run` would.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
@@ -8,12 +8,14 @@ use super::cells::CellFailures;
 use super::planned::PlannedBatch;
 use crate::app::failure::Failure;
 use crate::app::launch::ApprovedPlan;
-use crate::app::launch::free_space::check_images_fit;
+use crate::app::launch::free_space::{check_images_fit, pulled_image};
 use crate::app::open;
 use crate::app::options::GlobalOptions;
 use retrial_batch::journal::TrialRunEnd;
 use retrial_batch::run::RunMaker;
+use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
+use retrial_engine::missing_image::find_missing_image;
 use retrial_plan::options::PullPolicy;
 use retrial_plan::step::Action;
 use retrial_plan::{BatchPosition, Plan};
@@ -81,6 +83,7 @@ impl TrialRunMaker<'_> {
                 failures.add(cell.map_or("", |cell| &cell.name), failure);
             }
         }
+        self.find_missing_images(&mut failures).await;
         failures.into_result()?;
         let all_plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan.plan()).collect();
         let images: BTreeSet<&str> = all_plans.iter().map(|plan| plan.image.as_str()).collect();
@@ -88,6 +91,29 @@ impl TrialRunMaker<'_> {
             check_images_fit(self.engine, &all_plans, force).await?;
         }
         Ok(())
+    }
+}
+
+impl TrialRunMaker<'_> {
+    /// Adds a failure for each cell whose image neither the engine nor its registry has: a wrong tag would be found
+    /// only after the cells before it were measured.
+    async fn find_missing_images(&self, failures: &mut CellFailures) {
+        let PlannedBatch { record, plans, .. } = self.planned;
+        let mut errors: BTreeMap<&str, Option<ErrorText>> = BTreeMap::new();
+        for (cell, plan) in plans.iter() {
+            let Some(image) = pulled_image(plan.plan()) else {
+                continue;
+            };
+            if !errors.contains_key(image) {
+                let missing = find_missing_image(self.engine, image).await;
+                errors.insert(image, missing.map(|error| ErrorText::of(&error)));
+            }
+            if let Some(Some(error)) = errors.get(image) {
+                let cell = record.plan.cells.get(cell);
+                let name = cell.map_or("", |cell| &cell.name);
+                failures.add(name, Failure::host(error.clone()));
+            }
+        }
     }
 }
 

@@ -12,10 +12,12 @@ use retrial_recipe::{Diagnostics, find_nearest};
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum CatalogError {
     /// No built-in recipe has this name.
-    #[error("there is no built-in recipe `{name}`")]
+    #[error("there is no built-in recipe{} `{name}`", if *is_file_name { ", and no file" } else { "" })]
     Unknown {
         /// The name on the command line.
         name: String,
+        /// Whether the name looks like that of a file, and there is none.
+        is_file_name: bool,
         /// Similar names, or where to find the names.
         #[help]
         help: Option<String>,
@@ -87,14 +89,19 @@ impl CatalogError {
             format!("for the one in this directory, write `./{name}`")
         } else {
             match similar_names(name, names)[..] {
-                [] => "see `retrial list`; a path begins with `./` or `/`, or ends with `.yaml`"
+                [] => "see `retrial list`; recipes and batches are files that end with `.yaml`, or whose path begins with `./` or `/`"
                     .to_owned(),
                 [one] => format!("did you mean `{one}`?"),
                 ref several => format!("did you mean one of: {}?", several.join(", ")),
             }
         };
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let has_extension = extension.is_some_and(|extension| {
+            extension.len() <= 4 && extension.chars().all(|letter| letter.is_ascii_alphabetic())
+        });
         Self::Unknown {
             name: name.to_owned(),
+            is_file_name: has_extension && !path.exists(),
             help: Some(help),
         }
     }

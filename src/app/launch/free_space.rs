@@ -75,7 +75,7 @@ pub async fn check_images_fit(
 }
 
 /// The image that a plan may pull.
-pub(super) fn pulled_image(plan: &Plan) -> Option<&str> {
+pub fn pulled_image(plan: &Plan) -> Option<&str> {
     plan.steps.iter().find_map(|step| match &step.action {
         Action::Pull { reference, policy }
             if !step.is_skipped() && *policy != PullPolicy::Never =>

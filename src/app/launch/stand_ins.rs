@@ -29,7 +29,8 @@ pub fn open_with_stand_ins(
     resolve_with_stand_ins(entry, request.settings.clone())
 }
 
-/// Resolves a recipe with a stand-in for each param that must be set and is not, and names these.
+/// Resolves a recipe with a stand-in for each param that must be set and is not, and names these. Where no path can
+/// stand in, as for an image or a number, the params that must be set are the problem.
 pub fn resolve_with_stand_ins(
     entry: FoundRecipe,
     mut settings: Vec<ParamSetting>,
@@ -44,8 +45,8 @@ pub fn resolve_with_stand_ins(
         .collect();
     let stand_ins = unset.iter().map(|name| (name.clone(), stand_in_path(name)));
     settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
-    let resolve_result = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
-    let resolved = resolve_result.map_err(Failure::of_problems)?;
+    let with_stand_ins = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
+    let resolved = with_stand_ins.map_err(|_| Failure::of_problems(problems))?;
     Ok((OpenedRecipe { entry, resolved }, unset))
 }
 

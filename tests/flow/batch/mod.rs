@@ -108,3 +108,21 @@ impl Batches for Lab {
         texts.collect()
     }
 }
+
+#[test]
+#[ignore = "needs the lab"]
+fn an_image_that_exists_nowhere_is_found_before_the_first_run() {
+    let known = crate::lab::image("busybox");
+    let unknown = known.replace(":1", ":no-such-tag");
+    let keys = "params:\n  image: { type: string }\nimage: ${{ params.image }}\n";
+    let recipe = recipe_with(keys, &crate::lab::case("main", "echo 1", ""));
+    let lab = Lab::new().recipe(&recipe);
+    let vary = format!("image={known},{unknown}");
+    let done = lab
+        .start_retrial(&["batch", "./recipe.yaml", "--vary", &vary])
+        .end();
+    let text = done.expect_exit(3).err;
+    assert!(text.contains("no-such-tag: there is no image"), "{text}");
+    assert!(text.contains("nothing was started"), "{text}");
+    assert!(lab.happened("trial_run_started").is_empty());
+}

@@ -13,7 +13,7 @@ use super::side;
 use super::words::{self, ClaimWord, find_phrase, join_words, span_of_words};
 use crate::Spanned;
 use retrial_recipe::model::Claim;
-use retrial_recipe::{Diagnostic, Span, find_nearest};
+use retrial_recipe::{Diagnostic, Span, suggest_nearest};
 
 /// The words that turn a claim about all pairs into one about an exception.
 const NOT_ALWAYS: &str = "is not always";
@@ -186,15 +186,12 @@ fn unrecognized_claim(words: &[ClaimWord], span: &Span) -> Box<Diagnostic> {
         let to = words.iter().rposition(ends).filter(|to| *to > from);
         let written = &words[from..=to.unwrap_or_else(|| (from + 2).min(words.len() - 1))];
         let message = format!("`{}` cannot be checked", join_words(written));
-        let help = find_nearest(&join_words(written), verbs.clone()).map_or_else(
-            || {
-                format!(
-                    "valid claims: {}, the gap to … is smaller with … than with …, the gain from … to … is larger with … than with …",
-                    join(verbs, ", ")
-                )
-            },
-            |near| format!("did you mean `{near}`?"),
-        );
+        let help = suggest_nearest(&join_words(written), verbs.clone()).unwrap_or_else(|| {
+            format!(
+                "valid claims: {}, the gap to … is smaller with … than with …, the gain from … to … is larger with … than with …",
+                join(verbs, ", ")
+            )
+        });
         return claim_problem(&message, &span_of_words(written, span), &help);
     }
     claim_problem(

@@ -10,6 +10,7 @@ use super::session::{BatchSession, ProgressEvent};
 use crate::OnFailure;
 use crate::journal::{BatchEventKind, BatchState, TrialRunAction, TrialRunEnd, TrialRunFigure};
 use retrial_document::ErrorText;
+use retrial_engine::missing_image::find_missing_image;
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
@@ -49,10 +50,24 @@ pub(super) async fn execute_trial_run(
             batch.stop.cancel();
         }
         let last = batch.with_state(|state| state.next_action(trial_run, retries))
-            == TrialRunAction::Complete;
+            == TrialRunAction::Complete
+            || exit == ExitCode::Host && has_no_image(batch, trial_run).await;
         if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
             batch.halt(format!("{} failed", batch.describe_trial_run(trial_run)));
         }
+        if last {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns whether the image of a trial run exists nowhere, so that a retry would fail as well.
+async fn has_no_image(batch: &BatchSession<'_>, trial_run: usize) -> bool {
+    match batch.job.run_maker.image_to_pull(trial_run) {
+        Some(image) => find_missing_image(&*batch.job.engine, &image)
+            .await
+            .is_some(),
+        None => false,
     }
 }
 

@@ -12,7 +12,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::sleep;
 
 use super::fault::{
-    engine_message, is_connection_error, root_cause, to_engine_error, without_stray_line_break,
+    engine_message, is_connection_error, is_not_found_error, root_cause, to_engine_error,
+    without_stray_line_break,
 };
 use super::image;
 use super::pull_failure::{PullFailure, classify_pull_failure};
@@ -129,7 +130,12 @@ pub fn layer_progress(
 fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
     match engine_message(&error) {
         Some(message) => {
-            pull_failure_error(classify_pull_failure(message), reference, message, tries)
+            let failure = match classify_pull_failure(message) {
+                // Newer engines pass on the registry's status.
+                PullFailure::Other if is_not_found_error(&error) => PullFailure::NotFound,
+                failure => failure,
+            };
+            pull_failure_error(failure, reference, message, tries)
         }
         None => to_engine_error(&format!("pull {reference}"), error),
     }

@@ -58,7 +58,10 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
     let measured = Column::number("figure").with_note(unverified_word(notice.is_some()));
     let table = Table::builder("Runs", lines)
         .head("run", RunsRow::id)
-        .status("outcome", RunsRow::outcome)
+        .column(
+            Column::status("outcome").shorten_at_rank(6),
+            RunsRow::outcome,
+        )
         .column(Column::text("benchmark").omit_at_rank(3), |row| {
             truncate_cell(&row.last_run().title)
         })
@@ -72,10 +75,10 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
                 .map(|run| format_deciding_figure(run, scenarios));
             figure.unwrap_or_default()
         })
-        .column(Column::text("started").omit_at_rank(6), |row| {
+        .column(Column::text("started").omit_at_rank(7), |row| {
             format_minute(row.started(), zone)
         })
-        .column(Column::number("ratio").omit_at_rank(7), |row| {
+        .column(Column::number("ratio").omit_at_rank(8), |row| {
             let ratio = row.single().and_then(|run| run.deciding.as_ref()?.ratio);
             ratio.map(number::format_ratio).unwrap_or_default()
         })
@@ -130,11 +133,22 @@ impl<'a> RunsRow<'a> {
         match self {
             Self::Run(run) => status_cell(run),
             Self::Batch(_, runs) => {
-                let words = runs.iter().map(|run| run.describe_state()).counts();
+                // A run that was retried counts once, by its last attempt.
+                let position = |run: &&&RunSummary| {
+                    let batch = run.batch.as_ref();
+                    batch.map(|batch| (batch.cell.clone(), batch.trial))
+                };
+                let latest = runs.iter().rev().unique_by(position).collect_vec();
+                let words = latest.iter().map(|run| run.describe_state()).counts();
                 let counts = words.into_iter().sorted();
                 let counts = counts.map(|(word, count)| format!("{count} {word}"));
-                let runs = format::format_count(runs.len(), "run");
-                format!("{runs}: {}", join(counts, ", ")).into()
+                let retries = match runs.len() - latest.len() {
+                    0 => String::new(),
+                    1 => "; 1 retry".to_owned(),
+                    several => format!("; {several} retries"),
+                };
+                let runs = format::format_count(latest.len(), "run");
+                format!("{runs}: {}{retries}", join(counts, ", ")).into()
             }
         }
     }

@@ -45,6 +45,8 @@ pub struct Column {
     pub stacked_under: Option<usize>,
     /// It may be omitted if the table is too wide, those of the lowest rank first.
     pub omission_rank: Option<u8>,
+    /// Its cells may be cut off if the table is too wide, when columns of a lower rank are omitted.
+    pub shortening_rank: Option<u8>,
 }
 
 /// The kind of a column's cells.
@@ -68,6 +70,7 @@ impl Column {
             kind,
             stacked_under: None,
             omission_rank: None,
+            shortening_rank: None,
         }
     }
 
@@ -106,6 +109,12 @@ impl Column {
     /// Omits it if the table is too wide.
     pub fn omit_at_rank(mut self, rank: u8) -> Self {
         self.omission_rank = Some(rank);
+        self
+    }
+
+    /// Cuts off its cells if the table is too wide.
+    pub fn shorten_at_rank(mut self, rank: u8) -> Self {
+        self.shortening_rank = Some(rank);
         self
     }
 

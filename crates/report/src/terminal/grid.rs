@@ -14,6 +14,8 @@ use crate::document::{ColumnKind, Table, TableCell};
 const COLUMN_GAP: usize = 2;
 /// The least width of a folded column.
 const MIN_FOLDED_WIDTH: usize = 16;
+/// The least width of a column whose cells are cut off.
+const MIN_SHORTENED_WIDTH: usize = 16;
 /// A cell of more lines makes the table a list.
 const MAX_CELL_LINES: usize = 6;
 
@@ -29,22 +31,29 @@ pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> S
         return String::new();
     }
     let rank = |at: &usize| table.columns[*at].omission_rank;
-    let ranks = used.iter().filter_map(rank).sorted().dedup().collect_vec();
+    let shortening_rank = |at: &usize| table.columns[*at].shortening_rank;
+    let all_ranks = used
+        .iter()
+        .flat_map(|at| rank(at).into_iter().chain(shortening_rank(at)));
+    let ranks = all_ranks.sorted().dedup().collect_vec();
     let without = |omitted: &[u8]| -> Vec<usize> {
         let is_shown = |at: &usize| rank(at).is_none_or(|rank| !omitted.contains(&rank));
         used.iter().copied().filter(is_shown).collect()
     };
-    let shown = (0..=ranks.len())
-        .map(|count| without(&ranks[..count]))
-        .collect_vec();
-    let side_by_side = shown
+    let counts = 0..=ranks.len();
+    let shown = counts.map(|count| (&ranks[..count], without(&ranks[..count])));
+    let shown = shown.collect_vec();
+    let side_by_side = shown.iter().map(|(omitted, columns)| {
+        let layout: ColumnLayout = columns.iter().map(|at| vec![*at]).collect();
+        (layout, Narrowing::Shortened(omitted))
+    });
+    let stacked = shown
         .iter()
-        .map(|columns| columns.iter().map(|at| vec![*at]).collect());
-    let stacked = shown.iter().map(|columns| stack_columns(table, columns));
-    let mut layouts = side_by_side.chain(stacked);
+        .map(|(omitted, columns)| (stack_columns(table, columns), Narrowing::Shortened(omitted)));
+    let folded = (stack_columns(table, &used), Narrowing::Folded);
+    let mut layouts = side_by_side.chain(stacked).chain([folded]);
     layouts
-        .find_map(|layout| render_layout(table, &layout, width, false, terminal))
-        .or_else(|| render_layout(table, &stack_columns(table, &used), width, true, terminal))
+        .find_map(|(layout, narrowing)| render_layout(table, &layout, width, narrowing, terminal))
         .unwrap_or_else(|| render_as_list(table, width, terminal))
 }
 
@@ -62,23 +71,33 @@ fn stack_columns(table: &Table, used: &[usize]) -> ColumnLayout {
     first.map(stack).collect()
 }
 
-/// Draws the table in a layout, if it fits; `folded`: columns may be narrower than their cells.
+/// What makes columns narrower than their cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Narrowing<'a> {
+    /// Cells of the columns with these ranks are cut off.
+    Shortened(&'a [u8]),
+    /// Cells are folded.
+    Folded,
+}
+
+/// Draws the table in a layout, if it fits.
 fn render_layout(
     table: &Table,
     layout: &ColumnLayout,
     width: usize,
-    folded: bool,
+    narrowing: Narrowing<'_>,
     terminal: Terminal,
 ) -> Option<String> {
     let mut grid = Grid::new(table, layout);
-    if folded {
-        grid.shrink_to(width)?;
+    match narrowing {
+        Narrowing::Shortened(ranks) => grid.shorten_to(width, ranks),
+        Narrowing::Folded => grid.shrink_to(width)?,
     }
     if grid.total_width() > width {
         return None;
     }
     let rows = grid.lines_of_rows();
-    if folded {
+    if narrowing == Narrowing::Folded {
         if rows
             .iter()
             .flatten()
@@ -131,6 +150,20 @@ impl<'a> Grid<'a> {
         self.widths.iter().sum::<usize>() + COLUMN_GAP * (self.widths.len() - 1)
     }
 
+    /// Makes the columns that may be shortened at these ranks as narrow as it takes for all to fit.
+    fn shorten_to(&mut self, width: usize, ranks: &[u8]) {
+        let mut excess = self.total_width().saturating_sub(width);
+        for (column, stack) in self.widths.iter_mut().zip(self.layout) {
+            let rank = self.table.columns[stack[0]].shortening_rank;
+            if stack.len() == 1 && rank.is_some_and(|rank| ranks.contains(&rank)) {
+                let narrower = column.saturating_sub(excess).max(MIN_SHORTENED_WIDTH);
+                let narrower = narrower.min(*column);
+                excess -= *column - narrower;
+                *column = narrower;
+            }
+        }
+    }
+
     /// Makes the widest columns of words narrower, until all fit.
     fn shrink_to(&mut self, width: usize) -> Option<()> {
         let is_words = |stack: &Vec<usize>| {
@@ -155,7 +188,8 @@ impl<'a> Grid<'a> {
             let stacks = self.layout.iter().zip(&self.widths).enumerate();
             let cells = stacks.map(|(column, (stack, width))| {
                 let indent = if column == 0 { self.indent } else { 0 };
-                cell_lines(row, stack, width - indent, indent)
+                let is_shortened = self.table.columns[stack[0]].shortening_rank.is_some();
+                cell_lines(row, stack, width - indent, indent, is_shortened)
             });
             cells.collect()
         });
@@ -212,7 +246,13 @@ fn style_line(cell: Option<&TableCell>, line: &str, below: bool, terminal: Termi
     }
 }
 
-fn cell_lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -> CellLines {
+fn cell_lines(
+    row: &[TableCell],
+    stack: &[usize],
+    width: usize,
+    indent: usize,
+    is_shortened: bool,
+) -> CellLines {
     let mut lines = CellLines::new();
     for (position, at) in stack.iter().enumerate() {
         let Some(cell) = row.get(*at) else { continue };
@@ -222,6 +262,8 @@ fn cell_lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -
         let text = cell.full_text();
         let folded = if text.width() <= width {
             vec![text.into_owned()]
+        } else if is_shortened {
+            vec![cut_off(&text, width)]
         } else {
             fold_at_separators(&text, width)
         };
@@ -229,6 +271,13 @@ fn cell_lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -
         lines.extend(indented.map(|line| (line, position > 0)));
     }
     lines
+}
+
+/// Returns the beginning of a text that is wider than this.
+fn cut_off(text: &str, width: usize) -> String {
+    let mut begin = text.to_owned();
+    while begin.width() >= width && begin.pop().is_some() {}
+    format!("{}…", begin.trim_end_matches([' ', '(', ',', ':']))
 }
 
 /// Joins a line of cells, each given plain, for its width, and styled.

@@ -51,25 +51,37 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
         let others = session
             .with_engine(|engine| engine.list_containers(GPU_LABEL))
             .await?;
-        let conflict = |other: &&ContainerState| {
-            other.running
-                && label_value(other, RUN_LABEL) != session.run_session.run.id()
-                && claims_overlap(&mine, label_value(other, GPU_LABEL))
+        let is_of_another_run = |other: &&ContainerState| {
+            other.running && label_value(other, RUN_LABEL) != session.run_session.run.id()
         };
-        let holders: Vec<&ContainerState> = others.iter().filter(conflict).collect();
+        let of_other_runs: Vec<&ContainerState> = others.iter().filter(is_of_another_run).collect();
+        let conflict =
+            |other: &&ContainerState| claims_overlap(&mine, label_value(other, GPU_LABEL));
+        let holders: Vec<&ContainerState> =
+            of_other_runs.iter().copied().filter(conflict).collect();
         let Some(holder) = holders.first() else {
             return Ok(lock);
         };
         // Other runs may check meanwhile.
         drop(lock);
-        let holder_text = join(holders.iter().map(|holder| describe_holder(holder)), "; ");
+        let describe = |holders: &[&ContainerState]| {
+            join(holders.iter().map(|holder| describe_holder(holder)), "; ")
+        };
         if session.run_session.plan.no_wait {
+            // Any GPU would have done if none was chosen: a free one would have been assigned.
+            let is_any_gpu_enough = session.run_session.plan.gpus.is_empty();
+            let holder_text = describe(if is_any_gpu_enough {
+                &of_other_runs
+            } else {
+                &holders
+            });
             let run = label_value(holder, RUN_LABEL);
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
             );
             return Err(Halt::failure(StepFault::Host, holder_text, advice));
         }
+        let holder_text = describe(&holders);
         if reported != holder_text {
             session.warn(format!("waiting: {holder_text}"))?;
             reported = holder_text;

@@ -6,7 +6,7 @@ use crate::claim::sentence::{AmountQualifier, ClaimModifiers, ClaimSubjects, cla
 use crate::claim::words::{ClaimWord, find_phrase, span_of_words};
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::figures::find_loadgen_figure;
-use retrial_recipe::{Diagnostic, Span, find_nearest};
+use retrial_recipe::{Diagnostic, Span, suggest_nearest};
 
 /// Parts words into a side and what follows it.
 pub(super) fn split_tail<'a>(
@@ -93,15 +93,22 @@ fn parse_scenario_and_figure(
         } else {
             let scenarios = subjects.scenarios.iter().map(ScenarioName::as_str);
             let figures = subjects.figures.iter().map(String::as_str);
-            let near = find_nearest(&word.text, scenarios.clone().chain(figures));
+            let names = scenarios.clone().chain(figures.clone());
             let message = format!(
                 "`{}` is not a scenario or figure of these recipes",
                 word.text
             );
-            let help = near.map_or_else(
-                || format!("scenarios are: {}", join(scenarios, ", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let help = suggest_nearest(&word.text, names).unwrap_or_else(|| {
+                let kinds = [
+                    ("scenarios", join(scenarios, ", ")),
+                    ("figures", join(figures, ", ")),
+                ];
+                let listed = kinds.iter().filter(|(_, names)| !names.is_empty());
+                join(
+                    listed.map(|(kind, names)| format!("{kind} are: {names}")),
+                    "; ",
+                )
+            });
             return Err(claim_problem(&message, &word.span, &help));
         }
     }

@@ -5,7 +5,7 @@ use crate::terminal::{Terminal, render_terminal};
 use retrial_history::{DecidingFigure, RunState};
 use retrial_plan::step::BatchPosition;
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::Outcome;
+use retrial_results::verdict::{Outcome, QualifierKind};
 
 fn row(number: i64, host: &str) -> RunSummary {
     let started = Timestamp::from_second(1_795_256_000 + number * 3600).unwrap();
@@ -130,4 +130,37 @@ fn the_runs_of_a_batch_are_one_row() {
         "20261121-100000-releases-77aa 3 runs: 1 failed, 2 reproduced ResNet-50 on the CPU";
     assert!(batch.starts_with(expected), "{text}");
     assert!(lines[3].starts_with(&rows[3].id), "{text}");
+}
+
+#[test]
+fn a_retried_run_of_a_batch_counts_once() {
+    let mut rows = [0, 1, 2].map(|number| row(number, "node-a"));
+    for (trial, run) in [1, 1, 2].into_iter().zip(&mut rows) {
+        run.batch = Some(BatchPosition {
+            id: "20261121-100000-releases-77aa".to_owned(),
+            cell: "rocm=7.1.1".to_owned(),
+            trial,
+        });
+    }
+    rows[0].outcome = None;
+    let terminal = Terminal {
+        width: 200,
+        color: false,
+        unicode: true,
+    };
+    let text = render_terminal(&grouped_runs_document(&rows, &TimeZone::UTC), terminal);
+    assert!(text.contains("2 runs: 2 reproduced; 1 retry"), "{text}");
+}
+
+#[test]
+fn a_long_outcome_is_cut_off_before_the_start_is_omitted() {
+    let mut rows = [row(0, "node-a"), row(1, "node-a")];
+    rows[0].qualifiers = vec![QualifierKind::OtherHardware, QualifierKind::PerformanceOnly];
+    let text = rendered(&rows, 80);
+    let head = text.lines().next().unwrap_or_default();
+    assert!(head.contains("started"), "{text}");
+    assert!(
+        text.contains("✓ reproduced (perform") && text.contains('…'),
+        "{text}"
+    );
 }
