@@ -140,7 +140,7 @@ fn what_was_passed_over_is_told() {
     assert!(text.contains(expected), "{text}");
 }
 
-const REPEATED: &str = "rate: printed 2 times with different values, the last is taken";
+const REPEATED: &str = "values of rate: printed 2 times with different values, the last is taken";
 
 #[rstest]
 #[case::lines(LINE, "output.log", "rate: 38\nrate: 41\n", true)]
@@ -249,12 +249,13 @@ fn each_file_that_matches_must_have_the_figure(#[case] figure: &str, #[case] log
 
 #[test]
 fn figures_of_one_missing_file_have_one_cause() {
-    let keys = "      figures:
+    let missing = "      figures:
         rate: { json: $.rate, file: r.json, unit: tokens/s }
         users: { json: $.users, file: r.json }
-        steps: { json: $.steps, file: r.json }
 ";
-    let (code, text, _) = judge_files(keys, &[("other.log", "done")]);
+    let partly =
+        format!("{missing}        alive: {{ pattern: 'alive (\\d+)', file: alive.txt }}\n");
+    let (code, text, _) = judge_files(&partly, &[("alive.txt", "alive 1\n")]);
     assert_eq!(code, 1, "{text}");
     assert!(
         text.contains("r.json") && !text.contains("more rule"),

@@ -254,7 +254,7 @@ impl<'a> ResultDraft<'a> {
     }
 
     fn describe_violation(&self, reason: &str) -> String {
-        let others = self.checked.causes.len().saturating_sub(1);
+        let others = self.checked.causes.count.saturating_sub(1);
         match others {
             0 => reason.to_owned(),
             1 => format!("{reason} (and 1 more rule was violated)"),

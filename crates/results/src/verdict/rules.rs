@@ -24,10 +24,28 @@ pub(crate) struct RuleFindings {
     pub failed: Vec<String>,
     /// The reasons why it is invalid; none if it is not.
     pub invalid: Vec<String>,
-    /// The causes of all of that: several figures of one missing file, or of several trials, have one cause.
-    pub causes: BTreeSet<String>,
+    /// The causes of all of that.
+    pub causes: ViolationCauses,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
+}
+
+/// The causes of violations: several figures of one missing file have one cause, and so has a rule that several
+/// trials violate.
+#[derive(Debug, Default)]
+pub(crate) struct ViolationCauses {
+    /// The rules that were violated, and the reasons.
+    known: BTreeSet<String>,
+    /// The number of different causes.
+    pub count: usize,
+}
+
+impl ViolationCauses {
+    fn add(&mut self, rule: &str, reason: &str) {
+        let is_new_rule = self.known.insert(rule.to_owned());
+        let is_new_reason = self.known.insert(reason.to_owned());
+        self.count += usize::from(is_new_rule && is_new_reason);
+    }
 }
 
 /// Checks the rules of every trial, and adds those that were checked with the files. A trial run has to finish and to
@@ -39,7 +57,7 @@ pub(crate) fn check_rules(evidence: &Evidence, is_trial_run: bool) -> RuleFindin
         let check = RuleCheck::violation("step", "no trial", "a trial");
         checked.rules.push(check);
         checked.failed.push("it never ran".to_owned());
-        checked.causes.insert("it never ran".to_owned());
+        checked.causes.add("step", "it never ran");
         return checked;
     }
     for trial in &evidence.trials {
@@ -68,7 +86,7 @@ fn add_file_checks(checked: &mut RuleFindings, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
         let trial_name = check.trial.map(|trial| trial_prefix(evidence, trial));
         let prefix = trial_name.unwrap_or_default();
-        checked.causes.insert(check.to_string());
+        checked.causes.add(&check.rule, &check.to_string());
         checked.invalid.push(format!("{prefix}{check}"));
     }
     checked.rules.extend_from_slice(&evidence.checks);
@@ -103,7 +121,7 @@ fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
             }
             Err(error) => {
                 checked.invalid.push(error.to_string());
-                checked.causes.insert(error.to_string());
+                checked.causes.add(RULE, &error.to_string());
                 RuleCheck::violation(RULE, error.to_string(), "as the reference")
             }
         });
@@ -146,7 +164,7 @@ impl TrialRules<'_> {
         cause: &str,
     ) {
         self.checked.invalid.push(format!("{}{why}", self.prefix));
-        self.checked.causes.insert(cause.to_owned());
+        self.checked.causes.add(rule, cause);
         self.add_check(RuleCheck::violation(rule, measured, required));
     }
 
@@ -176,7 +194,7 @@ impl TrialRules<'_> {
         self.checked
             .failed
             .push(format!("{}{failure}", self.prefix));
-        self.checked.causes.insert(failure.clone());
+        self.checked.causes.add("step", &failure);
         self.add_check(RuleCheck::violation("step", failure, "finished"));
     }
 
@@ -332,7 +350,9 @@ impl TrialRules<'_> {
             });
             if let Some((name, repeated)) = repeated {
                 let required = "a choice in the recipe: `take:` last, first, min, max, mean or sum";
-                self.add_check(RuleCheck::warning(name, repeated.to_string(), required));
+                // By the figure's name alone it would be its limit.
+                let rule = format!("values of {name}");
+                self.add_check(RuleCheck::warning(rule, repeated.to_string(), required));
             }
         }
     }

@@ -135,10 +135,32 @@ pub enum FoldersError {
     },
 }
 
+/// `case rate, case steps: r.json: no such file`: figures that are missing for one reason share it.
 fn list_missing(missing: &BTreeMap<String, String>) -> String {
-    let reasons = missing.iter();
+    let mut figures: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, reason) in missing {
+        figures.entry(reason).or_default().push(name);
+    }
+    let reasons = figures.iter();
     join(
-        reasons.map(|(name, reason)| format!("{name}: {reason}")),
+        reasons.map(|(reason, names)| format!("{}: {reason}", names.join(", "))),
         "; ",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_are_missing_for_one_reason_share_it() {
+        let missing = [
+            ("rate", "no file"),
+            ("steps", "no match"),
+            ("users", "no file"),
+        ];
+        let missing = missing.map(|(name, reason)| (name.to_owned(), reason.to_owned()));
+        let listed = list_missing(&BTreeMap::from(missing));
+        assert_eq!(listed, "rate, users: no file; steps: no match");
+    }
 }

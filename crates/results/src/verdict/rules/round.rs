@@ -49,7 +49,7 @@ impl TrialRules<'_> {
                 let required = &check.required;
                 let cause = format!("{rule}: {measured}{reason}; required {required}");
                 self.checked.invalid.push(format!("{prefix}{cause}"));
-                self.checked.causes.insert(cause);
+                self.checked.causes.add(rule, &cause);
             }
             self.add_check(check);
         }
