@@ -25,6 +25,7 @@ mod figure_value;
 mod figures;
 mod judge;
 mod model;
+mod noise_basis;
 mod notice;
 pub use retrial_readings::number;
 mod outcome;
@@ -49,6 +50,7 @@ pub use model::{
     FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, UnjudgedReference,
     Verdict,
 };
+pub use noise_basis::NoiseBasis;
 pub use notice::{published_notice, trademark_notice};
 pub use outcome::Outcome;
 pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};

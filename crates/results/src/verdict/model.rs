@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::ClaimVerdict;
 use super::{
-    Bounds, ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier,
+    Bounds, ExitCode, FigureValue, MoreTrials, NoiseBasis, Outcome, QualifiedOutcome, Qualifier,
     ReasonSentence, RuleCheck, StepOutcome,
 };
 use retrial_mlperf::{Division, ScenarioName};
@@ -150,6 +150,14 @@ impl ResultVerdict {
         matches!(self.outcome, Outcome::Invalid | Outcome::Failed)
     }
 
+    /// Returns whether its deciding figure is of one trial, whose noise the recipe does not state.
+    pub fn is_of_single_trial(&self) -> bool {
+        let decides = |judgement: &&Judgement| self.deciding.as_ref() == Some(&judgement.figure);
+        let is_single = self.mode == Mode::Performance && self.trials.len() == 1;
+        let judged = self.judgements.iter().find(decides);
+        judged.map_or(is_single, Judgement::is_of_single_trial)
+    }
+
     /// Returns the outcome of a judged figure: a violated rule counts, whatever the figure.
     pub fn outcome_of(&self, judgement: &Judgement) -> Outcome {
         match self.outcome {
@@ -209,7 +217,8 @@ pub struct Judgement {
     pub noise: Noise,
     /// The source of an assumed noise: `the recipe`, `16 published pairs of llama2-70b Offline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise_basis: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub noise_basis: Option<NoiseBasis>,
     /// The number of judged trials.
     pub trials: u32,
     /// Outliers among them; they count anyway.
@@ -233,6 +242,19 @@ pub struct Judgement {
     pub outcome: Outcome,
     /// The reason of the outcome, in one sentence.
     pub sentence: ReasonSentence,
+}
+
+impl Judgement {
+    /// Returns whether it rests on one trial, whose noise the recipe does not state.
+    fn is_of_single_trial(&self) -> bool {
+        let is_stated = match self.noise {
+            // An exact figure has no noise.
+            Noise::Assumed(noise) => noise <= 0.0 || self.noise_basis == Some(NoiseBasis::Recipe),
+            Noise::Measured(_) => true,
+            Noise::Unknown => false,
+        };
+        self.trials == 1 && !is_stated
+    }
 }
 
 /// A published figure that was compared with.

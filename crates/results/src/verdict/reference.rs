@@ -1,7 +1,7 @@
 //! The published figure that decides, the direction of a figure, and the noise of one trial.
 
 use super::context::is_usable_margin;
-use super::{Evidence, RunContext};
+use super::{Evidence, NoiseBasis, RunContext};
 use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::noise::{is_inference_benchmark, published_pairs};
@@ -50,8 +50,8 @@ pub(crate) fn figure_margin(context: &RunContext, mode: Mode, expectation: &Expe
 pub(crate) struct AssumedNoise {
     /// Its relative standard deviation.
     pub value: f64,
-    /// Where it is from: `the recipe`, `16 published pairs of llama2-70b Offline`.
-    pub basis: String,
+    /// Where it is from.
+    pub basis: NoiseBasis,
 }
 
 /// Returns the assumed noise of one trial, if there is any basis to assume one: for the figures by which
@@ -75,7 +75,7 @@ pub(crate) fn assumed_noise(
         .filter(|noise| noise.is_finite() && *noise >= 0.0);
     let stated = stated_noise.map(|value| AssumedNoise {
         value,
-        basis: "the recipe".to_owned(),
+        basis: NoiseBasis::Recipe,
     });
     stated.or_else(|| {
         let rules = evidence.plan.rules.as_ref();
@@ -86,7 +86,7 @@ pub(crate) fn assumed_noise(
         let pairs = published.then(|| published_pairs(benchmark, &evidence.plan.scenario))??;
         Some(AssumedNoise {
             value: pairs.relative_deviation(),
-            basis: pairs.to_string(),
+            basis: NoiseBasis::Published(pairs.to_string()),
         })
     })
 }
@@ -228,7 +228,7 @@ mod tests {
         evidence.plan.loadgen = true;
         let assumed = assumed_noise(&context, &evidence, "samples_per_second", None).unwrap();
         assert!((assumed.value - value).abs() < 5e-5, "{assumed:?}");
-        assert_eq!(assumed.basis, basis);
+        assert_eq!(assumed.basis.to_string(), basis);
     }
 
     /// Published pairs say nothing of another suite, or of a benchmark that none of them has.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::verdict::{Evidence, Outcome, ResultVerdict, RunContext};
+use crate::verdict::{Evidence, NoiseBasis, Outcome, ResultVerdict, RunContext};
 use crate::verdict::{compare, convergence, number, reference};
 use retrial_mlperf::ScenarioName;
 use retrial_readings::units;
@@ -56,7 +56,7 @@ pub struct MeasuredFigure {
     pub noise: Option<f64>,
     /// The source of the assumed noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise_basis: Option<String>,
+    pub noise_basis: Option<NoiseBasis>,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
     /// did not converge is null in it.
     #[serde(deserialize_with = "deserialize_trials")]

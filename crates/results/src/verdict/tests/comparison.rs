@@ -3,7 +3,9 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{Evidence, MoreTrials, Noise, Outcome, StatedValidity, Verdict, judge};
+use crate::verdict::{
+    Evidence, MoreTrials, Noise, NoiseBasis, Outcome, StatedValidity, Verdict, judge,
+};
 use retrial_recipe::model::{Aggregate, Better, Expectation, FigureSource, JudgeRules};
 
 pub(super) fn outcome(evidence: Evidence) -> Outcome {
@@ -47,8 +49,10 @@ fn the_sentence_states_the_bound_that_was_achieved() {
          One trial, assumed noise 0.3 %."
     );
     assert_eq!(
-        verdict.results[0].judgements[0].noise_basis.as_deref(),
-        Some("16 published pairs of llama2-70b Offline")
+        verdict.results[0].judgements[0].noise_basis,
+        Some(NoiseBasis::Published(
+            "16 published pairs of llama2-70b Offline".to_owned()
+        ))
     );
 }
 

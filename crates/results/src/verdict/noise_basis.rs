@@ -1,0 +1,42 @@
+//! Where the noise that is assumed of one trial is from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+const OF_RECIPE: &str = "the recipe";
+
+/// The source of an assumed noise; in files its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum NoiseBasis {
+    /// The recipe states it.
+    Recipe,
+    /// Published runs on one system: `16 published pairs of llama2-70b Offline`.
+    Published(String),
+}
+
+impl fmt::Display for NoiseBasis {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Recipe => OF_RECIPE,
+            Self::Published(pairs) => pairs,
+        })
+    }
+}
+
+impl From<String> for NoiseBasis {
+    fn from(text: String) -> Self {
+        if text == OF_RECIPE {
+            Self::Recipe
+        } else {
+            Self::Published(text)
+        }
+    }
+}
+
+impl From<NoiseBasis> for String {
+    fn from(basis: NoiseBasis) -> Self {
+        basis.to_string()
+    }
+}
