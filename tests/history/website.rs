@@ -236,7 +236,8 @@ fn run_texts_are_escaped_and_reports_are_linked() {
     }
     let pages = all.values().map(|bytes| String::from_utf8_lossy(bytes));
     let link = format!("href=\"./../home/runs/{id}/report.html\"");
-    assert_eq!(pages.filter(|page| page.contains(&link)).count(), 1);
+    // On its submission's page, and on its batch's.
+    assert_eq!(pages.filter(|page| page.contains(&link)).count(), 2);
 }
 
 #[test]

@@ -172,6 +172,7 @@ fn deciding_figure(verdict: &Verdict) -> Option<DecidingFigure> {
             .map(|figure| figure.unit.clone())
             .unwrap_or_default(),
         ratio: result.ratio,
+        is_of_single_trial: result.is_of_single_trial(),
         figure,
     })
 }

@@ -93,6 +93,8 @@ pub struct DecidingFigure {
     pub unit: String,
     /// Its ratio to the published figure: above 1 is better.
     pub ratio: Option<f64>,
+    /// Whether it is of one trial, whose noise the recipe does not state.
+    pub is_of_single_trial: bool,
 }
 
 /// Whether a run is over, by its journal and its lock.
@@ -133,6 +135,20 @@ impl RunSummary {
     pub fn qualified_outcome(&self) -> Option<QualifiedOutcome> {
         let kinds = self.qualifiers.iter().copied();
         Some(QualifiedOutcome::from_kinds(self.outcome?, kinds))
+    }
+
+    /// Returns whether its outcome rests on one trial, whose noise the recipe does not state.
+    pub fn rests_on_single_trial(&self) -> bool {
+        let is_of_figures = self
+            .outcome
+            .is_some_and(|outcome| outcome < Outcome::Invalid);
+        let deciding = self.deciding.as_ref();
+        is_of_figures && deciding.is_some_and(|deciding| deciding.is_of_single_trial)
+    }
+
+    /// Returns its position in a batch of this home: that of an imported run is elsewhere.
+    pub fn local_batch(&self) -> Option<&BatchPosition> {
+        self.batch.as_ref().filter(|_| self.imported_from.is_none())
     }
 
     /// Its state for people: [`Self::state_word`], an outcome with its qualifiers.

@@ -129,7 +129,9 @@ fn render_table(table: &Table) -> String {
 
 fn render_text(text: &StyledText) -> String {
     match text {
-        StyledText::Plain(line) | StyledText::Faint(line) => escape_markup(line),
+        StyledText::Plain(line) | StyledText::Faint(line) | StyledText::Link(line, _) => {
+            escape_markup(line)
+        }
         StyledText::Code(line) => render_code(line),
     }
 }

@@ -117,6 +117,7 @@ impl<'a> BatchReport<'a> {
                 .canonicalize()
                 .ok();
             let path = run_path.filter(|_| !run.run.is_empty());
+            let path = path.map(|path| steps::written_report(&path).unwrap_or(path));
             (run.clone(), path.map(|path| steps::page_link(from, &path)))
         });
         runs.collect()

@@ -14,7 +14,7 @@ use retrial_report::charts::{self, Chart};
 use retrial_report::content::page::{self, ReportPage};
 use retrial_report::content::subject::ReportSubject;
 use retrial_report::content::{self, DetailLevel, trials};
-use retrial_report::document::Block;
+use retrial_report::document::{Block, Line, StyledText};
 use retrial_report::{ReportedVerdict, html, json, junit, markdown, terminal as text};
 use retrial_results::evidence::{environment, telemetry};
 use retrial_results::verdict;
@@ -22,8 +22,9 @@ use retrial_results::verdict::comparison::{
     self, Comparison, ComparisonOptions, Fact, compare_subjects,
 };
 use retrial_run::read_evidence;
+use retrial_store::import::ImportOrigin;
 use retrial_store::journal::{Event, Journal, JournalState};
-use retrial_store::{Home, RunDirectory};
+use retrial_store::{Home, RecordDirectory, RunDirectory};
 use retrial_telemetry::TelemetryRow;
 
 /// The subjects of a report, and their comparison.
@@ -187,6 +188,27 @@ impl Report for RunsReport<'_> {
     }
 }
 
+impl ReportedRun {
+    /// The recipe, the machine and the time, and the batch that it is a part of.
+    fn describe_origin(&self, home: &Home, page: Option<&Path>) -> Vec<(Line, StyledText)> {
+        let mut facts = super::describe_origin(&self.plan.recipe, &self.environment, &self.events);
+        facts.extend(self.plan.batch.as_ref().map(|batch| {
+            let text = format!("{}, {}, trial {}", batch.id, batch.cell, batch.trial);
+            // In another home, the batch may be another one of this name.
+            let is_here = !self.is_packed && ImportOrigin::read(&self.directory).is_none();
+            let has_id = is_here && RecordDirectory::is_valid_id(&batch.id);
+            let directory = has_id.then(|| home.batches_directory().join(&batch.id));
+            let report = directory.and_then(|directory| steps::written_report(&directory));
+            let text = match report {
+                Some(report) => StyledText::Link(text.into(), steps::page_link(page, &report)),
+                None => text.into(),
+            };
+            ("batch".into(), text)
+        }));
+        facts
+    }
+}
+
 impl ReportInput {
     fn entry(&self, home: &Home) -> ReportedVerdict<'_> {
         let entry = ReportedVerdict::new(self.judged.path.clone(), &self.judged.verdict);
@@ -213,7 +235,7 @@ impl ReportInput {
             }
         }
         ReportSubject {
-            run_facts: super::describe_origin(&run.plan.recipe, &run.environment, &run.events),
+            run_facts: run.describe_origin(home, page),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
             commands: Some(shell::render_script(&run.plan, &[])),

@@ -37,6 +37,13 @@ pub fn list_steps(
     steps.collect()
 }
 
+/// The report in the directory of a run or a batch, if it was written.
+pub fn written_report(directory: &Path) -> Option<PathBuf> {
+    let report = directory.join(super::PAGE_FILE);
+    let is_file = std::fs::symlink_metadata(&report).is_ok_and(|metadata| metadata.is_file());
+    is_file.then_some(report)
+}
+
 /// The path to a file as a page in a directory links it, or else the whole path.
 pub fn page_link(page: Option<&Path>, to: &Path) -> String {
     let path = page.map_or_else(|| to.to_owned(), |page| relative_path(page, to));

@@ -21,11 +21,14 @@ use retrial_results::verdict::QualifierKind;
 /// As wide as a telephone, a tablet, and two desks.
 const WIDTHS: [u32; 4] = [360, 800, 1280, 1600];
 
-const WITHOUT_CHARTS: [&str; 4] = [
+const WITHOUT_CHARTS: [&str; 7] = [
     "a run that failed",
     "website: runs",
     "website: front",
     "website: published runs",
+    "website: unjudged batch",
+    "website: batch",
+    "website: batches",
 ];
 
 fn root() -> PathBuf {
@@ -123,7 +126,10 @@ fn website(home: &Path) -> Vec<(&'static str, String)> {
     let mut names: Vec<PathBuf> = fs::read_dir(&site)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.to_string_lossy().contains("llama2"))
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.contains("llama2") && !name.starts_with("batch.")
+        })
         .collect();
     names.sort();
     let titles = ["website: submission", "website: runs"];
@@ -131,6 +137,49 @@ fn website(home: &Path) -> Vec<(&'static str, String)> {
     pages
         .map(|(title, path)| (title, fs::read_to_string(path).unwrap()))
         .collect()
+}
+
+/// Pages of the website of a batch's runs, which link its report and are linked by it.
+fn website_of_batch(home: &Path, batch: &str) -> Vec<(&'static str, String)> {
+    let run = || {
+        let runs = fs::read_dir(home.join("runs")).unwrap();
+        let mut all: Vec<PathBuf> = runs.map(|entry| entry.unwrap().path()).collect();
+        all.sort();
+        all.remove(0)
+    };
+    let retrial = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .env("RETRIAL_HOME", home)
+            .arg("report")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+    };
+    let site = home.join("site");
+    retrial(&[batch]);
+    let run = run();
+    retrial(&[run.file_name().unwrap().to_str().unwrap()]);
+    retrial(&["--all", "--to", site.to_str().unwrap()]);
+    let of_run = fs::read_to_string(run.join("report.html")).unwrap();
+    let link = format!("href=\"./../../batches/{batch}/report.html\"");
+    assert!(of_run.contains(&link), "{link}");
+    let page = format!("batch.{batch}.html");
+    let front = fs::read_to_string(site.join("index.html")).unwrap();
+    let of_batch = fs::read_to_string(site.join(&page)).unwrap();
+    assert!(front.contains(&format!("href=\"./{page}\"")));
+    assert!(of_batch.contains(&format!("href=\"./../batches/{batch}/report.html\"")));
+    let names = fs::read_dir(&site)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_of_submission = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.ends_with(".html") && name != "index.html" && !name.starts_with("batch.")
+    };
+    let of_submission = names.filter(is_of_submission).map(fs::read_to_string);
+    let links_batch = |text: String| text.contains(&format!("href=\"./{page}\""));
+    assert!(of_submission.map(Result::unwrap).all(links_batch));
+    vec![("website: batches", front), ("website: batch", of_batch)]
 }
 
 fn pages(home: &Path) -> Vec<(&'static str, String)> {
@@ -148,8 +197,10 @@ fn pages(home: &Path) -> Vec<(&'static str, String)> {
     ];
     pages.extend(website(home));
     pages.extend(failed.map(|id| ("a run that failed", report(home, &[&id]))));
+    pages.push(("all runs", report(home, &["--all"])));
     let (lab, name) = batch();
     pages.push(("a batch", report(lab.home_path(), &[&name])));
+    pages.extend(website_of_batch(lab.home_path(), &name));
     pages.push(("cards of several hosts", crate::radeon::page()));
     pages.push(("short trials", report(lab.home_path(), &["last"])));
     pages

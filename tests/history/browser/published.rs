@@ -1,10 +1,11 @@
 //! A website of runs that nobody ran: of every built-in recipe, with every outcome and qualifier, on three machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::process::Command;
 
 use jiff::{SignedDuration, Timestamp};
 use retrial_history::{DecidingFigure, RunState, RunSummary};
+use retrial_plan::BatchPosition;
 use retrial_recipe::model::{Mode, Submission};
 use retrial_report::content::website::{Website, WebsiteOptions};
 use retrial_report::html::render_website_page;
@@ -114,6 +115,11 @@ fn run_of(recipe: &Value, number: usize, nth: usize) -> RunSummary {
         rocm,
         driver,
         image,
+        batch: number.is_multiple_of(2).then(|| BatchPosition {
+            id: format!("20261001-060000-releases-{:02x}", nth / 4),
+            cell: format!("recipe={number},rocm=7.2.0"),
+            trial: u32::try_from(nth % 4 + 1).unwrap(),
+        }),
         imported_from: (number % 5 == 4).then(|| "another".to_owned()),
         run_state: RunState::Ended,
         exit_code: Some(u8::from(is_failed)),
@@ -131,6 +137,7 @@ fn run_of(recipe: &Value, number: usize, nth: usize) -> RunSummary {
             value: Some(published * ratio),
             unit: unit.to_owned(),
             ratio: Some(ratio),
+            is_of_single_trial: nth % 4 == 1,
         }),
         ..RunSummary::default()
     }
@@ -150,6 +157,7 @@ pub fn website_pages() -> Vec<(&'static str, String)> {
     let options = WebsiteOptions {
         made_by: "retrial 0.1.0",
         link: &|row| Some(format!("../runs/{}/report.html", row.id)),
+        batches: &HashMap::new(),
         url: None,
     };
     let website = Website::new(&rows, &options);
@@ -169,8 +177,12 @@ pub fn website_pages() -> Vec<(&'static str, String)> {
         page_of("website: front", &|name| name == "index.html"),
         page_of("website: published", &|name| name == many),
         page_of("website: published runs", &|name| name == first_of_many),
+        page_of("website: unjudged batch", &|name| {
+            name.ends_with("releases-00.html")
+        }),
         page_of("website: few runs", &|name| {
             name != "index.html"
+                && !name.starts_with("batch.")
                 && !name.starts_with(first_of_many.trim_end_matches(".runs-1.html"))
         }),
     ]

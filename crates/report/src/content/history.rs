@@ -19,6 +19,8 @@ const MAX_GROUPS: usize = 400;
 /// The most runs of a page, and the least of each group.
 const MAX_RUNS: usize = 3000;
 const MIN_RUNS_PER_GROUP: usize = 3;
+/// The most letters of a note that is one line.
+const MAX_NOTE_LETTERS: usize = 40;
 /// The most charts, and the most bars of one.
 const MAX_CHARTS: usize = 12;
 const MAX_BARS: usize = 12;
@@ -205,12 +207,6 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         let rows = all_spreads.pad_using(1, |_| None);
         rows.map(move |spread| (group, spread))
     });
-    let states = |group: &HistoryGroup<'_>| {
-        let state_counts = group.rows.iter().map(|row| row.describe_state()).counts();
-        let sorted_counts = state_counts.into_iter().sorted();
-        let counts = sorted_counts.map(|(state, count)| format!("{count} {state}"));
-        join(counts, ", ")
-    };
     let median = Column::number("median").with_note(marks::unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
     let text = |spread: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
@@ -232,7 +228,7 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         })
         .text("machine", |(group, _)| group.place)
         .number("runs", |(group, _)| group.rows.len().to_string())
-        .text("outcomes", |(group, _)| states(group))
+        .text("outcomes", |(group, _)| outcomes_cell(&group.rows))
         .text("figure", |(_, spread)| {
             let of_figure = spread.as_ref();
             TableCell::from(of_figure.map_or("", |spread| spread.figure))
@@ -251,6 +247,32 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
     let fewer = "select fewer runs with --recipe, --set, --host, --since";
     let rest = Block::omitted_note(rest, "more group", fewer);
     table.into_block().into_iter().chain(rest).collect()
+}
+
+/// The outcomes of runs in two lines: the first of them, and the others with the number of qualified ones.
+fn outcomes_cell(rows: &[&RunSummary]) -> TableCell {
+    let states = rows.iter().map(|row| (row.outcome, row.state_word()));
+    let mut counts = states
+        .counts()
+        .into_iter()
+        .sorted_by_key(|((outcome, state), _)| (outcome.is_none(), *outcome, *state));
+    let Some(((_, first), count)) = counts.next() else {
+        return TableCell::default();
+    };
+    let others = counts.collect_vec();
+    let kinds = rows.iter().filter_map(|row| row.qualified_outcome());
+    let qualified = kinds.filter(|outcome| !outcome.kinds.is_empty()).count();
+    let qualified = (qualified > 0).then(|| format!("{qualified} qualified"));
+    let format_note = |others: Vec<String>| join(others.into_iter().chain(qualified.clone()), ", ");
+    let each = others
+        .iter()
+        .map(|((_, state), count)| format!("{count} {state}"));
+    let mut note = format_note(each.collect());
+    if note.chars().count() > MAX_NOTE_LETTERS {
+        let sum: usize = others.iter().map(|(_, count)| count).sum();
+        note = format_note(vec![format::format_count(sum, "other")]);
+    }
+    TableCell::from(format!("{count} {first}")).with_note(note)
 }
 
 /// The latest runs of each group.

@@ -28,11 +28,7 @@ pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
 
 /// The runs as a table, those of a batch in one row, at the place of the last one.
 pub fn grouped_runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
-    // The batch of an imported run is elsewhere.
-    let batch_of = |row: &'_ RunSummary| {
-        let batch = row.batch.as_ref().filter(|_| row.imported_from.is_none());
-        batch.map(|batch| batch.id.clone())
-    };
+    let batch_of = |row: &'_ RunSummary| row.local_batch().map(|batch| batch.id.clone());
     let mut lines: Vec<RunsRow<'_>> = Vec::new();
     for (position, row) in rows.iter().enumerate() {
         let Some(batch) = batch_of(row) else {

@@ -211,12 +211,14 @@ pub enum StyledText {
     Code(Line),
     /// Less important text.
     Faint(Line),
+    /// Text that links a file on a page, by its path relative to the page.
+    Link(Line, String),
 }
 
 impl StyledText {
     /// Returns the text without its style.
     pub fn line(&self) -> &Line {
-        let (Self::Plain(line) | Self::Code(line) | Self::Faint(line)) = self;
+        let (Self::Plain(line) | Self::Code(line) | Self::Faint(line) | Self::Link(line, _)) = self;
         line
     }
 }

@@ -180,6 +180,7 @@ fn render_text(text: &StyledText) -> Markup {
             StyledText::Plain(line) => (line.as_str()),
             StyledText::Code(line) => code { (line.as_str()) },
             StyledText::Faint(line) => span.faint { (line.as_str()) },
+            StyledText::Link(line, path) => a href=(to_link_target(path)) { (line.as_str()) },
         }
     }
 }
@@ -216,7 +217,7 @@ const MAX_NOTED_LETTERS: usize = 24;
 /// The size of a note's letters, of those of its text.
 const NOTE_SIZE: f64 = 0.8;
 /// The width of a letter in a table, rem: a generous guess, since fonts differ.
-const LETTER_REM: f64 = 0.475;
+const LETTER_REM: f64 = 0.465;
 /// The letters that are missing at the end of a line: in lists of words, and at most in subjects.
 const BROKEN_LINE_LETTERS: f64 = 4.5;
 const MAX_BROKEN_LETTERS: f64 = 7.0;

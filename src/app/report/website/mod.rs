@@ -3,18 +3,22 @@
 
 mod folder;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+
+use rayon::prelude::*;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, ReportRequest};
 use crate::app::{runs, terminal};
+use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_plan::Plan;
-use retrial_report::content::website::{FRONT, Website, WebsiteOptions};
+use retrial_report::content::website::{FRONT, RecordedBatch, Website, WebsiteOptions};
 use retrial_report::{feed, html};
 use retrial_results::verdict::Verdict;
+use retrial_store::RecordDirectory;
 
 use super::steps;
 
@@ -32,9 +36,11 @@ pub fn write_website(
     let rows = readable_runs(global, request)?;
     let site_folder = folder::WebsiteFolder::open(directory)?;
     let reports = report_links(&rows, &site_folder.path);
+    let batches = read_batches(global, &rows, &site_folder.path);
     let options = WebsiteOptions {
         made_by: concat!("retrial ", env!("CARGO_PKG_VERSION")),
         link: &|row| reports.get(row.id.as_str()).cloned(),
+        batches: &batches,
         url: request.url.as_deref(),
     };
     let website = Website::new(&rows, &options);
@@ -108,13 +114,35 @@ fn unreadable_reason(row: &RunSummary) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
+/// The batches of runs, as far as they were judged.
+fn read_batches(
+    global: &GlobalOptions,
+    rows: &[RunSummary],
+    from: &Path,
+) -> HashMap<String, RecordedBatch> {
+    let ids = rows.iter().filter_map(RunSummary::local_batch);
+    let ids = ids.map(|batch| batch.id.as_str());
+    // A plan is a file that anybody may have written.
+    let ids: BTreeSet<&str> = ids.filter(|id| RecordDirectory::is_valid_id(id)).collect();
+    let read = ids.into_par_iter().filter_map(|id| {
+        let directory = RecordDirectory::from_path(global.home.batches_directory().join(id));
+        let verdict: BatchVerdict = directory.read_json("verdict.json").ok()?;
+        let report = report_link(directory.path(), from);
+        Some((id.to_owned(), RecordedBatch::new(&verdict, report)))
+    });
+    read.collect()
+}
+
 /// The paths to the runs' own reports, where these were written.
 fn report_links<'a>(rows: &'a [RunSummary], from: &Path) -> HashMap<&'a str, String> {
-    let written = rows.iter().filter_map(|row| {
-        let report = row.path.join(super::PAGE_FILE);
-        let is_file = report.symlink_metadata().is_ok_and(|file| file.is_file());
-        let path = is_file.then(|| steps::relative_path(from, &report))?;
-        Some((row.id.as_str(), path.display().to_string()))
-    });
+    let written = rows
+        .iter()
+        .filter_map(|row| Some((row.id.as_str(), report_link(&row.path, from)?)));
     written.collect()
+}
+
+/// The path to the report of a run or a batch, where it was written.
+fn report_link(directory: &Path, from: &Path) -> Option<String> {
+    let report = steps::written_report(directory)?;
+    Some(steps::relative_path(from, &report).display().to_string())
 }

@@ -25,6 +25,7 @@ fn row(number: i64, host: &str) -> RunSummary {
             value: Some(1234.5),
             unit: "samples/s".to_owned(),
             ratio: Some(0.98),
+            is_of_single_trial: false,
         }),
         ..RunSummary::default()
     }

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use super::group::SubmissionRuns;
 use super::{FRONT, Website, tables};
-use crate::content::marks;
 use crate::content::runs::{truncate_cell, truncate_text};
 use crate::document::{Block, Column, Line, Table};
 use crate::feed::{Feed, FeedEntry};
@@ -89,12 +88,8 @@ pub(super) fn changes_table(
         }),
     };
     let table = table
-        .status("before", |(_, change)| {
-            marks::outcome_cell(&change.previous_outcome)
-        })
-        .status("verdict", |(_, change)| {
-            marks::outcome_cell(&change.current_outcome)
-        })
+        .status("before", |(_, change)| tables::verdict_cell(change.before))
+        .status("verdict", |(_, change)| tables::verdict_cell(change.run))
         .column(Column::text("changed").with_note("on"), |(_, change)| {
             tables::time_cell(change.time()).with_note(truncate_cell(&change.run.gpus))
         });

@@ -1,12 +1,14 @@
-//! The front page: all submissions with their newest verdict, changes, and verdicts by GPU and release. Very
-//! many submissions are on further pages.
+//! The front page: all submissions with their newest verdict, batches, changes, and verdicts by GPU and release.
+//! Very many submissions are on further pages.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use itertools::Itertools as _;
+
 use super::group::{RunSeries, SubmissionRuns, newest_judged};
-use super::{FRONT, Website, WebsitePage, WebsitePart, changes, releases, tables};
+use super::{FRONT, Website, WebsitePage, WebsitePart, batches, changes, releases, tables};
 use crate::content::verdict;
 use crate::document::{
     Block, Document, Line, ListItem, RowTable, Section, StyledText, Table, TableCell,
@@ -18,17 +20,14 @@ use retrial_results::verdict::{Outcome, QualifiedOutcome, trademark_notice};
 
 /// The most that each table may take, in bytes of HTML.
 const MAX_SUBMISSIONS_BYTES: usize = 130_000;
+const MAX_BATCHES_BYTES: usize = 30_000;
 const MAX_CHANGES_BYTES: usize = 30_000;
 const MAX_GPUS_BYTES: usize = 30_000;
 const MAX_RELEASES_BYTES: usize = 50_000;
 
 const SUBMISSIONS: &str = "Submissions";
-/// The sections below the submissions, each with its title and its id.
-const OVERVIEW_SECTIONS: [(&str, &str); 3] = [
-    ("Changes of verdict", "changes"),
-    ("By GPU", "gpus"),
-    ("By release", "releases"),
-];
+const BY_GPU: &str = "By GPU";
+const BY_RELEASE: &str = "By release";
 
 /// The name of a front page.
 pub(super) fn front_page_name(at: usize) -> String {
@@ -60,16 +59,21 @@ pub(super) fn front_page(website: &Website<'_>, part: &Range<usize>) -> WebsiteP
     }
     let submissions = submissions_table(&groups).into_block();
     blocks.push(Section::new_block(SUBMISSIONS, submissions));
-    if is_first {
-        blocks.extend(overview_sections(website));
-    }
+    let overview = is_first.then(|| overview_sections(website));
+    let overview = overview.unwrap_or_default();
+    let links_below = overview
+        .iter()
+        .filter_map(|section| Some((section.title.clone(), format!("#{}", section.id.as_ref()?))))
+        .collect_vec();
+    blocks.extend(overview.into_iter().map(Block::Section));
     let newest = groups.iter().map(|group| &group.newest_run().submission);
     blocks.extend(verdict::notice_blocks(newest));
-    let sections = OVERVIEW_SECTIONS.iter().filter(|_| is_first);
-    let sections = sections.map(|(title, id)| ((*title).into(), format!("#{id}")));
     WebsitePage {
         document: Document::new("Retrial: published figures, measured again", blocks),
-        links: sections.chain(links_to_fronts(website, part)).collect(),
+        links: links_below
+            .into_iter()
+            .chain(links_to_fronts(website, part))
+            .collect(),
     }
 }
 
@@ -165,8 +169,10 @@ fn submissions_table<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a Subm
         })
 }
 
-/// Changes, and the newest verdicts by GPU and release.
-fn overview_sections(website: &Website<'_>) -> Vec<Block> {
+/// The sections below the submissions: batches, changes, and the newest verdicts by GPU and release.
+fn overview_sections(website: &Website<'_>) -> Vec<Section> {
+    let batches = batches::batches_table(&website.batches);
+    let batches = tables::truncate_to_bytes(batches, MAX_BATCHES_BYTES, "of older batches");
     let changes = changes::changes_table(website, None, MAX_CHANGES_BYTES);
     let gpus = tables::truncate_to_bytes(table_by_gpu(website), MAX_GPUS_BYTES, "of other GPUs");
     let releases = tables::truncate_to_bytes(
@@ -174,20 +180,27 @@ fn overview_sections(website: &Website<'_>) -> Vec<Block> {
         MAX_RELEASES_BYTES,
         "of other releases",
     );
-    let below = |text: &str, blocks: Vec<Block>| [Block::paragraph(text)].into_iter().chain(blocks);
+    let below = |text: &str, blocks: Vec<Block>| {
+        let text = [Block::paragraph(text)].into_iter();
+        text.chain(blocks).collect_vec()
+    };
     let text = "Counts of the newest verdicts, one per submission, variant and GPUs.";
-    let contents = [
-        changes,
-        below(text, gpus).collect(),
-        below("The same, per release.", releases).collect(),
+    let sections = [
+        ("Batches", "batches", batches),
+        ("Changes of verdict", "changes", changes),
+        (BY_GPU, "gpus", below(text, gpus)),
+        (
+            BY_RELEASE,
+            "releases",
+            below("The same, per release.", releases),
+        ),
     ];
-    let sections = OVERVIEW_SECTIONS.iter().zip(contents);
-    let sections = sections.map(|((title, id), blocks)| {
-        Block::Section(Section {
-            title: (*title).into(),
-            id: Some((*id).to_owned()),
-            blocks,
-        })
+    let has_batches = !website.batches.is_empty();
+    let sections = sections.into_iter().skip(usize::from(!has_batches));
+    let sections = sections.map(|(title, id, blocks)| Section {
+        title: title.into(),
+        id: Some(id.to_owned()),
+        blocks,
     });
     sections.collect()
 }
@@ -249,7 +262,7 @@ fn table_by_gpu(website: &Website<'_>) -> Table {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
         (String::new(), gpus, tally)
     });
-    tally_table(OVERVIEW_SECTIONS[1].0, "GPUs", rows).table
+    tally_table(BY_GPU, "GPUs", rows).table
 }
 
 /// Tallies runs by release, each kind a group of rows.
@@ -267,6 +280,6 @@ fn table_by_release(website: &Website<'_>) -> Table {
         .sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural_sort_key(release))));
     let all_rows = release_tallies.into_iter();
     let rows = all_rows.map(|((kind, release), tally)| (kind.name(), release, tally));
-    let table = tally_table(OVERVIEW_SECTIONS[2].0, "release", rows);
+    let table = tally_table(BY_RELEASE, "release", rows);
     table.group_by(|(kind, ..)| kind.clone()).table
 }

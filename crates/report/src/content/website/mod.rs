@@ -1,10 +1,11 @@
-//! A website of runs: a front page of all submissions, pages of each with the history of its verdicts and
-//! its runs, and a feed of changes of verdict.
+//! A website of runs: a front page of all submissions and batches, pages of each submission with the history of
+//! its verdicts and its runs, a page of each batch, and a feed of changes of verdict.
 //!
 //! The same runs give the same pages: nothing here depends on when or where they are made. Times are UTC.
 //! Every page has at most 300 kB: tables are cut by their size, and the runs of a submission are spread
 //! over pages, of which all but the last stay as they are when runs are added.
 
+mod batches;
 mod changes;
 mod front;
 mod group;
@@ -14,12 +15,15 @@ mod runs;
 mod submission;
 mod tables;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::document::{Document, Line};
 use crate::feed::Feed;
 use retrial_history::RunSummary;
 
+use self::batches::BatchRuns;
+pub use self::batches::RecordedBatch;
 use self::changes::VerdictChange;
 use self::group::SubmissionRuns;
 
@@ -32,6 +36,8 @@ pub struct WebsiteOptions<'a> {
     pub made_by: &'a str,
     /// The path from the website to a run's own report, if it has one.
     pub link: &'a (dyn Fn(&RunSummary) -> Option<String> + Sync),
+    /// The batches that have a verdict, by id.
+    pub batches: &'a HashMap<String, RecordedBatch>,
     /// The address at which the website will be served, if it is known.
     pub url: Option<&'a str>,
 }
@@ -42,6 +48,8 @@ pub struct Website<'a> {
     groups: Vec<SubmissionRuns<'a>>,
     /// Newest first, each with the position of its submission.
     changes: Vec<(usize, VerdictChange<'a>)>,
+    /// Newest first.
+    batches: Vec<BatchRuns<'a>>,
     pages: Vec<(String, WebsitePart)>,
 }
 
@@ -61,6 +69,8 @@ enum WebsitePart {
     Submission(usize),
     /// The runs of a submission on this page of runs; the first has the oldest.
     Runs(usize, usize),
+    /// A batch, by its position.
+    Batch(usize),
 }
 
 impl<'a> Website<'a> {
@@ -83,10 +93,14 @@ impl<'a> Website<'a> {
             pages
                 .extend(runs.map(|part| (group.runs_page_name(part), WebsitePart::Runs(at, part))));
         }
+        let batches = batches::find_batches(rows, options);
+        let batch_pages = batches.iter().enumerate();
+        pages.extend(batch_pages.map(|(at, batch)| (batch.page_name(), WebsitePart::Batch(at))));
         Self {
             options,
             groups,
             changes,
+            batches,
             pages,
         }
     }
@@ -101,6 +115,7 @@ impl<'a> Website<'a> {
         let mut page = match &self.pages[at].1 {
             WebsitePart::Front(part) => front::front_page(self, part),
             WebsitePart::Submission(at) => submission::submission_page(self, *at),
+            WebsitePart::Batch(at) => batches::batch_page(self, *at),
             WebsitePart::Runs(at, part) => runs::runs_page(&self.groups[*at], *part, self.options),
         };
         page.document.made_by = format!("{}; times are UTC", self.options.made_by).into();

@@ -7,7 +7,7 @@ use std::ops::Range;
 use itertools::{Itertools as _, join};
 
 use super::group::SubmissionRuns;
-use super::{FRONT, WebsiteOptions, WebsitePage, tables};
+use super::{FRONT, WebsiteOptions, WebsitePage, batches, tables};
 use crate::content::{runs, verdict};
 use crate::document::{Block, Document, Line, ListItem, RowTable, Section, Table, TableCell};
 use retrial_document::measures::format;
@@ -209,8 +209,9 @@ fn runs_table<'a>(
         .iter()
         .into_group_map_by(|property| property.column);
     let columns = columns.into_iter().sorted_by_key(|(column, _)| *column);
-    columns.fold(table, |table, (_, properties)| {
+    let table = columns.fold(table, |table, (_, properties)| {
         let name = join(properties.iter().map(|property| property.name), ", ");
         table.text(&name, |row| properties_cell(&properties, row))
-    })
+    });
+    table.text("part of", |row| batches::position_cell(row))
 }

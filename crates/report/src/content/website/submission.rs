@@ -91,6 +91,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
         ("started", format_start(newest, &TimeZone::UTC)),
         ("GPUs", truncate_cell(&newest.gpus)),
         ("variant", cut(&newest.format_choices())),
+        ("trials", describe_single_trial(newest)),
     ];
     let known_facts = all_facts.into_iter().filter(|(_, value)| !value.is_empty());
     let shown_sources = submission.sources.iter().take(MAX_SOURCES);
@@ -106,6 +107,13 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
             sentence,
         )
     }
+}
+
+/// That the verdict of a run rests on one trial; empty if it does not.
+fn describe_single_trial(run: &RunSummary) -> String {
+    let is_single = run.rests_on_single_trial();
+    let text = is_single.then_some("one, whose noise the recipe does not state");
+    text.unwrap_or_default().to_owned()
 }
 
 /// Runs of a variant on GPUs, perhaps with a release.

@@ -19,6 +19,9 @@ use retrial_results::verdict::number;
 const MAX_TITLE_LETTERS: usize = 200;
 const MAX_NOTE_LETTERS: usize = 120;
 
+/// Marks a verdict that rests on one trial, whose noise the recipe does not state.
+const SINGLE_TRIAL: &str = "one trial";
+
 /// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
 pub(super) fn add_run_columns<R>(
     rows: RowTable<R>,
@@ -33,13 +36,16 @@ pub(super) fn add_run_columns<R>(
         .column(to_published, |row| ratio_cell(run(row)))
 }
 
-/// A run's outcome with its qualifiers, or its state with the reason.
-fn verdict_cell(run: &RunSummary) -> TableCell {
+/// A run's outcome with its qualifiers and whether it rests on one trial, or its state with the reason.
+pub(super) fn verdict_cell(run: &RunSummary) -> TableCell {
     let cell = runs::outcome_or_state(run, "•");
+    let single = run.rests_on_single_trial().then_some(SINGLE_TRIAL);
     let reason = run.reason.as_deref().filter(|_| run.outcome.is_none());
-    let notes = [Some(cell.note.as_str()), reason].into_iter().flatten();
+    let reason = reason.map(|reason| truncate_text(reason, MAX_NOTE_LETTERS));
+    let notes = [Some(cell.note.as_str()), single, reason.as_deref()];
+    let notes = notes.into_iter().flatten();
     let note = join(notes.filter(|note| !note.is_empty()), ", ");
-    cell.with_note(truncate_text(&note, MAX_NOTE_LETTERS))
+    cell.with_note(note)
 }
 
 /// The figure that decided, perhaps with its scenario.

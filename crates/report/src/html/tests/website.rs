@@ -1,6 +1,6 @@
 //! A website's pages are well-formed and small whatever a container wrote, and its feeds are valid.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -13,6 +13,7 @@ use super::{HOSTILE, check};
 use crate::content::website::{FRONT, Website, WebsiteOptions};
 use crate::document::sanitize_line;
 use retrial_history::{DecidingFigure, RunState, RunSummary};
+use retrial_plan::BatchPosition;
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::Outcome;
 
@@ -51,6 +52,11 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
             driver: numbered(11),
             image: numbered(13),
             run_state: RunState::Ended,
+            batch: (number % 3 == 0).then(|| BatchPosition {
+                id: numbered(6),
+                cell: text.to_owned(),
+                trial: 2,
+            }),
             outcome: Some(outcome),
             sentence: text.to_owned(),
             deciding: Some(DecidingFigure {
@@ -60,6 +66,7 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
                 value: Some(1000.0),
                 unit: text.to_owned(),
                 ratio: Some(1.01),
+                is_of_single_trial: true,
             }),
             ..RunSummary::default()
         }
@@ -83,6 +90,7 @@ fn look(text: &str, count: usize) {
     let options = WebsiteOptions {
         made_by: "retrial 0.1.0",
         link: &|row| Some(format!("../{}/report.html", row.id)),
+        batches: &HashMap::new(),
         url: Some("https://example.org/runs/"),
     };
     let website = Website::new(&rows, &options);
@@ -168,6 +176,7 @@ fn a_website_without_runs_has_a_page() {
     let options = WebsiteOptions {
         made_by: "retrial 0.1.0",
         link: &|_| None,
+        batches: &HashMap::new(),
         url: None,
     };
     let website = Website::new(&[], &options);
@@ -193,6 +202,7 @@ fn a_run_without_options_is_labeled_default() {
     let options = WebsiteOptions {
         made_by: "retrial 0.1.0",
         link: &|_| None,
+        batches: &HashMap::new(),
         url: None,
     };
     let of_submission = pages(&Website::new(&runs, &options)).remove(1).1;
@@ -206,6 +216,7 @@ fn full_pages_of_runs_do_not_change() {
     let options = WebsiteOptions {
         made_by: "retrial 0.1.0",
         link: &|_| None,
+        batches: &HashMap::new(),
         url: None,
     };
     let before: BTreeMap<_, _> = pages(&Website::new(&all[..1300], &options))

@@ -1,0 +1,217 @@
+//! The page of a batch: its claims and cells as they were last judged, and its runs.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use itertools::Itertools as _;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::{FRONT, Website, WebsiteOptions, WebsitePage, tables};
+use crate::charts::file_name;
+use crate::content::runs::truncate_text;
+use crate::content::{DetailLevel, batch, verdict};
+use crate::document::{
+    Block, Conclusion, Document, Line, RowTable, Section, StatusMark, Table, TableCell, Tone,
+};
+use retrial_batch::verdict::BatchVerdict;
+use retrial_history::RunSummary;
+
+/// The most that the tables of a batch's page may take, in bytes of HTML, and the most entries of its lists.
+const MAX_CELLS_BYTES: usize = 80_000;
+const MAX_RUNS_BYTES: usize = 130_000;
+const MAX_LIST_ENTRIES: usize = 100;
+/// The most submissions that a batch's page links.
+const MAX_LINKED_SUBMISSIONS: usize = 6;
+/// The most letters of a batch's sentence in a table.
+const MAX_SENTENCE_LETTERS: usize = 100;
+
+/// A batch as its directory has it.
+pub struct RecordedBatch {
+    title: Line,
+    conclusion: Conclusion,
+    /// Its claims, cells and notes.
+    sections: Vec<Block>,
+    /// The path from the website to the batch's own report, if it has one.
+    report: Option<String>,
+}
+
+impl RecordedBatch {
+    /// A batch with its last verdict.
+    pub fn new(verdict: &BatchVerdict, report: Option<String>) -> Self {
+        let mut conclusion = Conclusion::default();
+        let mut sections = Vec::new();
+        for block in batch::batch_blocks(verdict, "", DetailLevel::Brief) {
+            match block {
+                Block::Conclusion(of_batch) => conclusion = of_batch,
+                block => sections.extend(limit_block(block)),
+            }
+        }
+        Self {
+            title: verdict.title.as_str().into(),
+            conclusion,
+            sections,
+            report,
+        }
+    }
+}
+
+/// A block with as much of its tables and lists as a page has room for.
+fn limit_block(block: Block) -> Vec<Block> {
+    match block {
+        Block::Section(section) => {
+            let blocks = section.blocks.into_iter().flat_map(limit_block).collect();
+            vec![Block::Section(Section { blocks, ..section })]
+        }
+        Block::Table(table) => tables::truncate_to_bytes(table, MAX_CELLS_BYTES, "of other cells"),
+        Block::List(mut items) => {
+            let more = items.len().saturating_sub(MAX_LIST_ENTRIES);
+            items.truncate(MAX_LIST_ENTRIES);
+            let hint = "the batch's own report has all";
+            let more = Block::omitted_note(more, "more entry", hint);
+            [Block::List(items)].into_iter().chain(more).collect()
+        }
+        other => vec![other],
+    }
+}
+
+/// A batch, and those of its runs that the website has.
+pub(super) struct BatchRuns<'a> {
+    id: &'a str,
+    /// The runs, newest last.
+    rows: Vec<&'a RunSummary>,
+    recorded: Option<&'a RecordedBatch>,
+}
+
+impl BatchRuns<'_> {
+    fn title(&self) -> &str {
+        self.recorded.map_or(self.id, |batch| batch.title.as_str())
+    }
+
+    fn conclusion(&self) -> Cow<'_, Conclusion> {
+        let sentence = "It has not been judged: it runs, or was interrupted.";
+        self.recorded.map_or_else(
+            || Cow::Owned(Conclusion::new(None, "no verdict", sentence)),
+            |batch| Cow::Borrowed(&batch.conclusion),
+        )
+    }
+
+    fn started(&self) -> Option<Timestamp> {
+        self.rows.iter().filter_map(|row| row.started).min()
+    }
+
+    /// Returns the file name of its page.
+    pub fn page_name(&self) -> String {
+        page_name(self.id)
+    }
+}
+
+/// The page of a batch, by its id. A submission's page has no dot in its name, and so not this name.
+pub(super) fn page_name(id: &str) -> String {
+    let name = file_name(id);
+    if name == id {
+        return format!("batch.{name}.html");
+    }
+    let hash = hex::encode(Sha256::digest(id));
+    format!("batch.{name}.{}.html", &hash[..8])
+}
+
+/// Returns the batches of runs (the newest last), the newest first.
+pub(super) fn find_batches<'a>(
+    rows: &'a [RunSummary],
+    options: &WebsiteOptions<'a>,
+) -> Vec<BatchRuns<'a>> {
+    let mut by_batch: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
+    for row in rows {
+        if let Some(batch) = row.local_batch() {
+            by_batch.entry(&batch.id).or_default().push(row);
+        }
+    }
+    let batches = by_batch.into_iter().map(|(id, rows)| BatchRuns {
+        id,
+        rows,
+        recorded: options.batches.get(id),
+    });
+    batches
+        .sorted_by_key(|batch| Reverse((batch.started(), batch.id)))
+        .collect()
+}
+
+/// The batches as a table, the newest first.
+pub(super) fn batches_table(batches: &[BatchRuns<'_>]) -> Table {
+    Table::builder("Batches", batches)
+        .head("batch", |batch| {
+            let id = batch.recorded.map(|_| batch.id).unwrap_or_default();
+            tables::title_cell(batch.title(), id).with_link(Some(batch.page_name()))
+        })
+        .status("verdict", |batch| outcome_cell(&batch.conclusion()))
+        .text("result", |batch| {
+            truncate_text(&batch.conclusion().sentence, MAX_SENTENCE_LETTERS)
+        })
+        .number("runs", |batch| batch.rows.len().to_string())
+        .text("started", |batch| tables::time_cell(batch.started()))
+        .table
+}
+
+fn outcome_cell(conclusion: &Conclusion) -> TableCell {
+    let unjudged = StatusMark::new(Tone::Plain, "•");
+    TableCell::status(conclusion.mark.unwrap_or(unjudged), &conclusion.word)
+}
+
+/// The page of a batch.
+pub(super) fn batch_page(website: &Website<'_>, at: usize) -> WebsitePage {
+    let batch = &website.batches[at];
+    let submissions = batch.rows.iter().map(|row| &row.submission);
+    let notices = verdict::notice_blocks(submissions).collect_vec();
+    let runs = runs_table(batch, website.options, !notices.is_empty()).table;
+    let runs = tables::truncate_to_bytes(runs, MAX_RUNS_BYTES, "of the batch");
+    let mut blocks = vec![Block::Conclusion(batch.conclusion().into_owned())];
+    blocks.extend(batch.recorded.iter().flat_map(|one| one.sections.clone()));
+    blocks.push(Section::new_block("Runs", runs));
+    blocks.extend(notices);
+    WebsitePage {
+        document: Document::new(batch.title(), blocks),
+        links: links_of_batch(website, batch),
+    }
+}
+
+fn links_of_batch(website: &Website<'_>, batch: &BatchRuns<'_>) -> Vec<(Line, String)> {
+    let mut links = vec![("All submissions".into(), FRONT.to_owned())];
+    let groups = website.groups.iter();
+    let has_run = |row: &&RunSummary| row.local_batch().is_some_and(|of| of.id == batch.id);
+    let with_runs = groups.filter(|group| group.rows.iter().any(has_run));
+    let submissions = with_runs.take(MAX_LINKED_SUBMISSIONS);
+    links.extend(submissions.map(|group| (group.title.into(), group.page_name())));
+    let report = batch.recorded.and_then(|one| one.report.clone());
+    links.extend(report.map(|report| ("Report of the batch".into(), report)));
+    links
+}
+
+fn runs_table<'a>(
+    batch: &BatchRuns<'a>,
+    options: &WebsiteOptions<'a>,
+    is_noticed: bool,
+) -> RowTable<&'a RunSummary> {
+    let table = Table::builder("Runs", batch.rows.iter().copied()).head("run", |row| {
+        TableCell::from(&row.id).with_link((options.link)(row))
+    });
+    let table = table.text("cell", |row| {
+        let position = row.local_batch();
+        position.map_or(TableCell::default(), |position| {
+            tables::title_cell(&position.cell, "").with_note(format!("trial {}", position.trial))
+        })
+    });
+    tables::add_run_columns(table, is_noticed, true, |row| row)
+        .text("measured on", |row| tables::machine_cell(row))
+        .text("started", |row| tables::time_cell(row.started))
+}
+
+/// A run's place in its batch, which links the batch's page.
+pub(super) fn position_cell(row: &RunSummary) -> TableCell {
+    row.local_batch().map_or(TableCell::default(), |position| {
+        TableCell::from("batch")
+            .with_note(format!("trial {}", position.trial))
+            .with_link(Some(page_name(&position.id)))
+    })
+}
