@@ -130,11 +130,6 @@ impl ClaimTester<'_> {
 
     /// Creates a part of which only the subjects are known.
     fn blank_part(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
-        let side = |subject: &str| MeasuredSide {
-            subject: subject.to_owned(),
-            value: None,
-            trials: Vec::new(),
-        };
         let required = self.claim.assertion.required_ratio();
         ClaimPart {
             of: self.part.of.to_string(),
@@ -157,8 +152,8 @@ impl ClaimTester<'_> {
                 margin: required.map_or(0.0, |(_, margin)| margin),
                 negated: self.claim.not_always,
             },
-            candidate: side(candidate),
-            baseline: baseline.map(side),
+            candidate: MeasuredSide::unmeasured(candidate),
+            baseline: baseline.map(MeasuredSide::unmeasured),
             gaps: Vec::new(),
             paired: false,
             ratio: None,

@@ -204,11 +204,7 @@ impl FigureClaimTester<'_> {
 
     /// Creates a part of which only the sides are known.
     fn blank_part(&self, entry: &str, subjects: [&str; 2]) -> ClaimPart {
-        let [candidate, baseline] = subjects.map(|subject| MeasuredSide {
-            subject: subject.to_owned(),
-            value: None,
-            trials: Vec::new(),
-        });
+        let [candidate, baseline] = subjects.map(MeasuredSide::unmeasured);
         ClaimPart {
             of: entry.to_owned(),
             benchmark: self.candidate.result.benchmark.clone(),

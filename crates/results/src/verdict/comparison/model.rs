@@ -117,6 +117,17 @@ pub struct MeasuredSide {
     pub trials: Vec<f64>,
 }
 
+impl MeasuredSide {
+    /// A subject without a measurement.
+    pub fn unmeasured(subject: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            value: None,
+            trials: Vec::new(),
+        }
+    }
+}
+
 retrial_document::word_enum! {
     /// The change that an interval shows.
     #[derive(JsonSchema)]
