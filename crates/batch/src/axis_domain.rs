@@ -3,7 +3,8 @@
 use indexmap::IndexSet;
 use itertools::join;
 
-use super::model::Spanned;
+use super::model::{Batch, Spanned};
+use retrial_document::Keys as _;
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::{DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, suggest_nearest};
 
@@ -53,7 +54,7 @@ impl AxisDomain {
         self.params.iter().find(|param| param.name == name)
     }
 
-    fn axis_names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn axis_names(&self) -> impl Iterator<Item = &str> {
         let axes = self.variants.axes.iter().map(|axis| axis.name.as_str());
         axes.chain(self.params.iter().map(|param| param.name.as_str()))
     }
@@ -75,7 +76,7 @@ impl AxisDomain {
             .collect())
     }
 
-    fn axis_values(&self, name: &str) -> Vec<&str> {
+    pub(super) fn axis_values(&self, name: &str) -> Vec<&str> {
         let axis = self.variants.axis(name).map(|axis| &axis.values);
         let param = self.find_param(name).map(|param| &param.values);
         let values = axis.or(param).into_iter().flatten();
@@ -108,6 +109,10 @@ pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> D
         _ => "no recipe has a".to_owned(),
     };
     let message = format!("{who} variant or param `{name}`");
+    if Batch::OBJECT.key(name).is_some() {
+        let help = format!("`{name}` is for all cells: write it at the top of the file");
+        return Diagnostic::error("unknown-axis", message, span.clone()).with_help(help);
+    }
     let help = suggest_nearest(name, names.iter().copied()).unwrap_or_else(|| {
         let listed = if names.is_empty() {
             String::new()

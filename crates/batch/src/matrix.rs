@@ -376,6 +376,7 @@ impl MatrixBuilder<'_> {
         let mut external_results = self.external_results();
         external_results.retain(|other| other.cells.is_empty());
         let subjects = ClaimSubjects {
+            recipes: self.recipes,
             axes: &self.axes_of_cells(),
             cells: &self.cells,
             excluded: &self.excluded,

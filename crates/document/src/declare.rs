@@ -45,7 +45,7 @@ pub fn read_document<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Op
     let mut own_problems = Diagnostics::default();
     let checked = parse::parse_yaml(source, &mut own_problems).map(|node| {
         let top = FieldType::Object(T::OBJECT);
-        Validator::new(&mut PlainLanguage, &mut own_problems).check_value(
+        Validator::new(&mut PlainLanguage::default(), &mut own_problems).check_value(
             &node,
             &top,
             &source.span(0..0),
@@ -79,7 +79,10 @@ pub fn parse_and_validate<T: Keys>(
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
-    Some(Validator::new(&mut PlainLanguage, problems).check_object(&node, T::OBJECT, &top))
+    let mut language = PlainLanguage {
+        document: Some(T::OBJECT),
+    };
+    Some(Validator::new(&mut language, problems).check_object(&node, T::OBJECT, &top))
 }
 
 /// Reads a required key.

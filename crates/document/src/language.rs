@@ -60,7 +60,10 @@ pub trait Language {
 
 /// The language of documents that have only keys and values.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PlainLanguage;
+pub struct PlainLanguage {
+    /// The keys of the whole document, by which a misplaced one is explained.
+    pub document: Option<&'static Object>,
+}
 
 impl Language for PlainLanguage {
     fn check_expressions(
@@ -80,5 +83,10 @@ impl Language for PlainLanguage {
             );
         }
         !has
+    }
+
+    fn path_of_own_key(&self, name: &str) -> Option<String> {
+        let document = self.document?;
+        document.key_paths(name).into_iter().next()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::model::Assertion;
 use crate::NamedValues;
+use crate::axis_domain::AxisDomain;
 use crate::cell::{Cell, ExcludedCell};
 use crate::model::ExternalResult;
 use retrial_mlperf::ScenarioName;
@@ -10,6 +11,8 @@ use retrial_recipe::{Diagnostic, Span};
 /// The names that sides may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimSubjects<'a> {
+    /// The recipes: they may have values that no cell has.
+    pub recipes: &'a [AxisDomain],
     pub axes: &'a [(String, Vec<String>)],
     pub cells: &'a [Cell],
     pub excluded: &'a [ExcludedCell],

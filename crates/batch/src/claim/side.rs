@@ -115,7 +115,9 @@ impl ClaimSubjects<'_> {
                 return Err(claim_problem(&message, span, help));
             }
             let names = self.axes.iter().map(|(name, _)| name.as_str());
-            let help = if self.axes.is_empty() {
+            let help = if let Some(hint) = self.hint_to_vary(Some(axis), value) {
+                hint
+            } else if self.axes.is_empty() {
                 "this batch varies nothing".to_owned()
             } else {
                 did_you_mean(axis, names, "axes are")
@@ -129,8 +131,27 @@ impl ClaimSubjects<'_> {
         let text = format!("{axis}={value}");
         self.refuse_omitted(&text, span, |axes| axes.get(axis) == Some(value))?;
         let names = values.iter().map(String::as_str);
-        let help = did_you_mean(value, names, "values are");
+        let hint = self.hint_to_vary(Some(axis), value);
+        let help = hint.unwrap_or_else(|| did_you_mean(value, names, "values are"));
         Err(claim_problem(&format!("no cell has {text}"), span, &help))
+    }
+
+    /// How the batch gets cells with a value that a recipe lists, of this axis or of any; none of another value.
+    fn hint_to_vary(&self, axis: Option<&str>, value: &str) -> Option<String> {
+        let named = self.recipes.iter().find_map(|recipe| {
+            let mut names = recipe.axis_names();
+            names.find(|name| {
+                axis.is_none_or(|axis| axis == *name) && recipe.axis_values(name).contains(&value)
+            })
+        })?;
+        let varied = self.axes.iter().find(|(name, _)| name == named);
+        let mut values = varied.map_or(Vec::new(), |(_, values)| values.clone());
+        values.push(value.to_owned());
+        let all = values.join(",");
+        Some(match varied {
+            Some(_) => format!("add it to `{named}` under `vary`: --vary {named}={all}"),
+            None => format!("vary `{named}`, which has this value: --vary {named}=…,{value}"),
+        })
     }
 
     /// Refuses a value if every cell that has it is omitted, with the reason.
@@ -165,9 +186,13 @@ impl ClaimSubjects<'_> {
                 let values = self.axes.iter().flat_map(|(_, values)| values);
                 let others = self.external_results.iter().map(|other| &other.name);
                 let names = values.chain(others).map(String::as_str);
-                let help = did_you_mean(value, names, "there are");
-                let message =
-                    format!("`{value}` is neither a value of an axis nor another host's runs");
+                let (message, help) = match self.hint_to_vary(None, value) {
+                    Some(hint) => (format!("no cell has `{value}`"), hint),
+                    None => (
+                        format!("`{value}` is neither a value of an axis nor another host's runs"),
+                        did_you_mean(value, names, "there are"),
+                    ),
+                };
                 Err(claim_problem(&message, span, &help))
             }
             ref several => {

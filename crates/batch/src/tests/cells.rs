@@ -108,6 +108,24 @@ fn exclude_and_include() {
     assert_eq!(plan.axes[2], ("size".to_owned(), vec!["5".to_owned()]));
 }
 
+/// A key of the whole batch within a cell.
+#[test]
+fn misplaced_keys_are_explained() {
+    let text = "schema: 1\ntitle: t\nrecipe: ./r.yaml\ninclude:\n  \
+         - { rocm: 7.0.0, claims: [7.1.1 is faster than 7.0.0] }\n  - { rocm: 7.1.1, trials: 3 }\n";
+    let (_, problems) = read_batch(&Source::new("batch.yaml", text));
+    let of_list = problems.render(false);
+    assert!(
+        of_list.contains("`claims` is a key: write it at the top of the file"),
+        "{of_list}"
+    );
+    let of_value = rendered(&text.replace("claims: [7.1.1 is faster than 7.0.0]", "size: 2"));
+    assert!(
+        of_value.contains("`trials` is for all cells: write it at the top of the file"),
+        "{of_value}"
+    );
+}
+
 #[test]
 fn each_cell_has_its_own_baseline() {
     let plan = planned(

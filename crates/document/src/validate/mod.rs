@@ -173,10 +173,26 @@ impl<'a, L: Language> Validator<'a, L> {
         let mut out = Vec::new();
         for entry in entries {
             self.report_mismatch("name", format.mismatch(&entry.key), &entry.key_span);
-            let value = self.check_value(&entry.value, of, &entry.key_span);
+            let value = match self.misplaced_key_path(entry, of) {
+                Some(path) => {
+                    let message = wrong_type_message(&entry.value, of);
+                    let help = format!("`{}` is a key: {}", entry.key, describe_path(&path));
+                    self.problems
+                        .error("wrong-type", message, &entry.key_span, help);
+                    Node::null(entry.value.span.clone())
+                }
+                None => self.check_value(&entry.value, of, &entry.key_span),
+            };
             out.push(entry.with_value(value));
         }
         Node::map(out, span.clone())
+    }
+
+    /// Returns the path of the key that an entry of a map of single values probably is: its value is none.
+    fn misplaced_key_path(&self, entry: &MapEntry, of: &FieldType) -> Option<String> {
+        let is_single = matches!(entry.value.value, Value::Scalar(_));
+        let path = || self.language.path_of_own_key(&entry.key);
+        (is_scalar(of) && !is_single).then(path)?
     }
 
     fn report_wrong_type(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
@@ -186,15 +202,19 @@ impl<'a, L: Language> Validator<'a, L> {
         } else {
             at
         };
-        let message = format!(
-            "expected {}, found {}",
-            describe_type(field_type),
-            node.kind()
-        );
+        let message = wrong_type_message(node, field_type);
         self.problems
             .error("wrong-type", message, span, writing_hint(field_type));
         Node::null(node.span.clone())
     }
+}
+
+fn wrong_type_message(node: &Node, field_type: &FieldType) -> String {
+    format!(
+        "expected {}, found {}",
+        describe_type(field_type),
+        node.kind()
+    )
 }
 
 /// Returns how to write the key with this path.

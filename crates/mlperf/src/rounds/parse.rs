@@ -60,8 +60,11 @@ pub fn is_rules_file(source: &Source) -> bool {
 fn read_round(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     let node = parse_yaml(source, problems)?;
     let top = source.span(0..0);
-    let checked =
-        Validator::new(&mut PlainLanguage, problems).check_object(&node, Round::OBJECT, &top);
+    let checked = Validator::new(&mut PlainLanguage::default(), problems).check_object(
+        &node,
+        Round::OBJECT,
+        &top,
+    );
     check_consistency(&checked, problems);
     Round::from_keys(&checked)
 }

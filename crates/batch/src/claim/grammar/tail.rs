@@ -54,7 +54,7 @@ pub(super) fn split_tail<'a>(
     Ok((&words[..end], tail))
 }
 
-/// `10%`, `10 %`, `0.1`
+/// `10%`, `10 %`, `0.1`. A number of 1 or more needs the sign: 5 is more likely to be 5 % than five times as much.
 fn parse_percentage(words: &[ClaimWord], span: &Span) -> Result<f64, Box<Diagnostic>> {
     let written: String = words.iter().map(|word| word.text.as_str()).collect();
     let (number, divisor) = match written.strip_suffix('%') {
@@ -63,7 +63,13 @@ fn parse_percentage(words: &[ClaimWord], span: &Span) -> Result<f64, Box<Diagnos
     };
     let digits = number.starts_with(|first: char| first.is_ascii_digit() || first == '.');
     let value = number.parse::<f64>().ok().filter(|_| digits);
+    let is_bare = divisor <= 1.0;
     match value.map(|value| value / divisor) {
+        Some(value) if value >= 1.0 && is_bare => Err(claim_problem(
+            &format!("`{written}` has no percent sign"),
+            span,
+            &format!("write `{written}%`, or `{}`", value / 100.0),
+        )),
         Some(value) if value > 0.0 && value <= 100.0 => Ok(value),
         _ => Err(claim_problem(
             &format!("`{written}` is not a percentage"),
