@@ -2,12 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs::FileType;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use itertools::{Itertools as _, join};
 use walkdir::WalkDir;
 
 use retrial_mlperf::loadgen::{LoadgenRun, LoadgenSummary, detail, summary};
+use retrial_readings::decode::{ENCODING_HEAD_BYTES, detect_encoding};
 use retrial_store::{StoreError, blocks, open};
 
 /// The largest summary that is read: a real one has 4 kB.
@@ -91,7 +93,8 @@ pub fn read_logs(root: &Path, folder: &Path) -> LoadgenLogs {
     }
     match read_detail_log(root, folder) {
         Ok(detail) if detail.entries == 0 => {
-            let reason = "no line of it is LoadGen's".to_owned();
+            let encoding = read_head(root, folder).and_then(|head| describe_encoding(&head));
+            let reason = encoding.unwrap_or_else(|| "no line of it is LoadGen's".to_owned());
             logs.faults.push((DETAIL, reason));
         }
         Ok(detail) => logs.run.detail = Some(detail),
@@ -106,11 +109,17 @@ pub fn read_logs(root: &Path, folder: &Path) -> LoadgenLogs {
 /// # Errors
 /// If it is missing, cannot be opened, or is no summary.
 pub fn read_summary(root: &Path, folder: &Path) -> Result<LoadgenSummary, FolderError> {
-    let text = open::read_text_beneath(root, &folder.join(SUMMARY), MAX_SUMMARY_BYTES)?;
-    summary::parse_summary(&text).map_err(|error| FolderError::Unreadable {
-        path: folder.join(SUMMARY).display().to_string(),
-        reason: error.to_string(),
-    })
+    let path = folder.join(SUMMARY);
+    let bytes = open::read_beneath(root, &path, MAX_SUMMARY_BYTES)?;
+    let unreadable = |reason| FolderError::Unreadable {
+        path: path.display().to_string(),
+        reason,
+    };
+    if let Some(encoding) = describe_encoding(&bytes) {
+        return Err(unreadable(encoding));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    summary::parse_summary(&text).map_err(|error| unreadable(error.to_string()))
 }
 
 /// Reads the detail log of a folder, of any length, in bounded memory.
@@ -124,6 +133,25 @@ pub fn read_detail_log(root: &Path, folder: &Path) -> Result<detail::LoadgenDeta
     blocks::for_each_block(file, |block| parser.push(block))
         .map_err(StoreError::io("read", &root.join(relative)))?;
     Ok(parser.finish())
+}
+
+/// The beginning of a folder's detail log.
+fn read_head(root: &Path, folder: &Path) -> Option<Vec<u8>> {
+    let file = open::open_beneath(root, &folder.join(DETAIL)).ok()?;
+    let mut head = Vec::new();
+    file.take(ENCODING_HEAD_BYTES as u64)
+        .read_to_end(&mut head)
+        .ok()?;
+    Some(head)
+}
+
+/// Describes the encoding of a text that is not as `LoadGen` writes it, by the text's beginning.
+fn describe_encoding(head: &[u8]) -> Option<String> {
+    let (encoding, _) = detect_encoding(head);
+    let name = encoding.name();
+    (name != "UTF-8").then(|| {
+        format!("it is in {name}, not in ASCII as LoadGen writes it: iconv -f {name} -t UTF-8 converts it")
+    })
 }
 
 /// Returns whether the file is not there at all.
@@ -163,4 +191,40 @@ pub(crate) fn find_folders_with(
         Some(folder.to_owned())
     });
     folders.sorted().dedup().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const LOG: &str = ":::MLLOG {\"key\": \"loadgen_version\", \"value\": \"5.0\", \"time_ms\": 0.0, \"namespace\": \"mlperf::logging\", \"event_type\": \"POINT_IN_TIME\", \"metadata\": {}}\n";
+
+    /// As Windows' shells redirect output.
+    #[rstest]
+    #[case("\u{feff}", u16::to_le_bytes, "UTF-16LE")]
+    #[case("", u16::to_le_bytes, "UTF-16LE")]
+    #[case("\u{feff}", u16::to_be_bytes, "UTF-16BE")]
+    fn logs_in_another_encoding_are_named(
+        #[case] mark: &str,
+        #[case] to_bytes: fn(u16) -> [u8; 2],
+        #[case] encoding: &str,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let text = format!("{mark}{text}");
+            let bytes: Vec<u8> = text.encode_utf16().flat_map(to_bytes).collect();
+            std::fs::write(directory.path().join(name), bytes).unwrap();
+        };
+        write(SUMMARY, "SUT name : PySUT\nScenario : Offline\n");
+        write(DETAIL, LOG);
+        let logs = read_logs(directory.path(), Path::new(""));
+        let expected = format!("it is in {encoding}, not in ASCII");
+        let names: Vec<&str> = logs.faults.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, [SUMMARY, DETAIL]);
+        for (name, reason) in &logs.faults {
+            assert!(reason.starts_with(&expected), "{name}: {reason}");
+        }
+    }
 }
