@@ -7,6 +7,7 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_document::ErrorText;
+use retrial_batch::run::read_state;
 use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_host::model::HostView;
@@ -15,6 +16,8 @@ use retrial_readings::sanitize;
 use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
 use retrial_store::import::ImportOrigin;
+use retrial_store::journal::JournalState;
+use retrial_store::process::ProcessIdentity;
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// A run or a batch, by the directory that it is recorded in.
@@ -127,6 +130,36 @@ pub fn refuse_imported(run: &RunDirectory) -> Result<(), Failure> {
             sanitize(&mark.host)
         )))
     })
+}
+
+/// Refuses to resume a run that started on another machine that shares the home: its container and its
+/// measurements are of that machine.
+pub fn refuse_other_host(id: &str, state: &JournalState) -> Result<(), Failure> {
+    let process = state.process.as_ref();
+    let host = process.and_then(ProcessIdentity::other_host_name);
+    host.map_or(Ok(()), |host| {
+        let host = sanitize(host);
+        Err(Failure::host(format!(
+            "{id} started on {host}, and what it has measured is of that machine"
+        ))
+        .with_help(format!(
+            "resume it there: `retrial resume {id}` on {host}; `retrial run --new` measures this machine"
+        )))
+    })
+}
+
+/// As [`refuse_other_host`], of the runs of a batch that has not ended.
+pub fn refuse_batch_of_other_host(home: &Home, batch: &RecordDirectory) -> Result<(), Failure> {
+    let state = read_state(batch)?;
+    if state.is_over() {
+        return Ok(());
+    }
+    for (_, run) in state.latest_runs() {
+        // A run that was removed is measured again.
+        let run_state = home.find_run(run).and_then(|run| run.read_state());
+        refuse_other_host(batch.id(), &run_state.unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 /// Connects to the engine that `--engine`, the environment or Docker's context selects.

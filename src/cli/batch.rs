@@ -11,6 +11,7 @@ use crate::app::batch::start::BatchPlacement;
 use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
 use crate::app::launch::background::start_in_background;
+use crate::app::open;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::site::open_or_saved_site;
 use crate::app::site::request::with_site_home;
@@ -122,6 +123,9 @@ pub fn resume_batch(
 ) -> Result<ExitCode, Failure> {
     check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
+    if record.site.is_none() {
+        open::refuse_batch_of_other_host(&global.home, directory)?;
+    }
     let arrays = directory.subrecord("arrays/1");
     let site = record.site.map(|site| open_or_saved_site(&arrays, &site));
     match start::resume_batch(global, directory, site.transpose()?)? {

@@ -60,6 +60,9 @@ pub fn resume_run_or_batch(
     if !in_job && is_submitted(&directory) {
         return site::resume_run(global, &directory, require_accuracy);
     }
+    if !in_job {
+        open::refuse_other_host(directory.id(), &state)?;
+    }
     let run = directory.clone();
     let proceed = || continue_run(global, directory, require_accuracy);
     if !in_job {

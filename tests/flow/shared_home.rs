@@ -82,7 +82,7 @@ fn stop_signals_only_the_process_that_follows_the_run() {
 
 #[test]
 #[ignore = "needs the lab"]
-fn a_run_without_a_process_is_stopped_on_the_machine_that_has_its_container() {
+fn a_run_without_a_process_is_stopped_and_resumed_where_its_container_is() {
     let lab = Lab::new();
     let lab = lab.measures(WAITS);
     let going = lab.start(&[]);
@@ -103,6 +103,10 @@ fn a_run_without_a_process_is_stopped_on_the_machine_that_has_its_container() {
         .expect_exit(3)
         .prints("its container is on n2")
         .prints(&format!("run `retrial stop {}` on n2", lab.id()));
+    lab.retrial(&["resume", "last"])
+        .expect_exit(3)
+        .prints("started on n2, and what it has measured is of that machine")
+        .prints(&format!("`retrial resume {}` on n2", lab.id()));
     assert_eq!(lab.containers().len(), 1);
     fs::write(&path, honest).unwrap();
     lab.retrial(&["stop", "last"]).expect_exit(0);
