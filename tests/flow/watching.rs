@@ -256,6 +256,28 @@ fn gpu_telemetry_is_recorded_and_summarized() {
     assert_eq!(again, lab.verdict());
 }
 
+/// As the process that follows the run writes them.
+#[test]
+#[ignore = "needs simulated GPUs and the lab"]
+fn whoever_attaches_sees_the_gpus_at_work() {
+    let lab = Lab::new();
+    let host = Host::plant();
+    let lab = waiting(lab, EIGHT);
+    let detached = [&arguments(&host)[..], &["--detach"]].concat();
+    lab.start(&detached).end().expect_exit(0);
+    lab.until_printed(STEP, "going");
+    let mut attached = lab.start_in_terminal(&["attach", "last"]);
+    lab.until("the idle GPUs are shown", |_| {
+        attached.printed("8 GPUs 0 %, 1.44 kW, 38 °C")
+    });
+    host.work();
+    lab.until("the busy GPUs are shown", |_| {
+        attached.printed("8 GPUs 98 %, 9.60 kW, 71 °C")
+    });
+    go_on(&lab);
+    attached.end().expect_exit(0).prints("reproduced");
+}
+
 #[test]
 #[ignore = "needs simulated GPUs and the lab"]
 fn idle_gpus_decide_nothing() {
