@@ -121,16 +121,21 @@ fn outcome_cell(cell: &CellVerdict) -> TableCell {
     }
 }
 
-/// Returns why a cell failed; empty if it did not.
+/// Returns why a cell failed, or which claim of its recipe is not supported; empty if there is neither.
 fn failure_reason(cell: &CellVerdict) -> String {
     let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
     let mut failed_results =
         results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
-    let failed = failed_results.next();
-    failed.map_or_else(String::new, |result| {
+    let failed = failed_results.next().map(|result| {
         let (scenario, sentence) = (&result.scenario, result.sentence.clause());
-        truncate_to_chars(&format!("{scenario}: {sentence}"), MAX_REASON_LETTERS)
-    })
+        format!("{scenario}: {sentence}")
+    });
+    let claims = cell.verdict.iter().flat_map(|verdict| &verdict.claims);
+    let worst = claims.max_by_key(|claim| claim.outcome);
+    let unsupported = worst.filter(|claim| claim.outcome != ClaimOutcome::Supported);
+    let claim = || unsupported.map(|claim| format!("claim {}: {}", claim.outcome, claim.claim));
+    let reason = failed.or_else(claim).unwrap_or_default();
+    truncate_to_chars(&reason, MAX_REASON_LETTERS)
 }
 
 /// The claims decide if every cell has its figures.

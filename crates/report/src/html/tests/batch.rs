@@ -209,3 +209,24 @@ fn columns_are_grouped_by_the_first_axis_and_lines_are_other_hosts() {
     });
     assert_eq!(alone.unwrap(), &["rocm=6.4.1,backend=vllm"]);
 }
+
+/// What a cell's own recipe claims, and the cell does not show, is the reason of its outcome.
+#[test]
+fn a_claim_of_a_cell_is_its_reason() {
+    let mut batch = batch();
+    let claim = &batch.claims[0];
+    let of_recipe = |text: &str, outcome| ClaimVerdict {
+        claim: text.to_owned(),
+        outcome,
+        ..claim.clone()
+    };
+    let claims = vec![
+        of_recipe("linear is faster than matmul", ClaimOutcome::Contradicted),
+        of_recipe("linear is as fast as cublas", ClaimOutcome::NotDecided),
+    ];
+    batch.cells[1].verdict.as_mut().unwrap().claims = claims;
+    let page = page_of(&batch);
+    let reason = "claim contradicted: linear is faster than matmul";
+    assert_eq!(page.matches(reason).count(), 1, "{page}");
+    assert!(!page.contains("claim not decided"), "{page}");
+}
