@@ -5,7 +5,7 @@ use std::path::Path;
 use clap_complete::env::Shells;
 
 use super::arguments::SchemaSubject;
-use super::help::full_command;
+use super::help::documented_command;
 use crate::app::failure::Failure;
 use crate::app::terminal;
 use retrial_batch::verdict::BatchVerdict;
@@ -58,7 +58,7 @@ pub fn print_completions(shell: clap_complete::Shell) -> Result<ExitCode, Failur
 
 /// Prints the manual page of the program or of a command, or writes those of all commands.
 pub fn write_man_pages(command: Option<&str>, to: Option<&Path>) -> Result<ExitCode, Failure> {
-    let mut whole = full_command();
+    let mut whole = documented_command();
     let fault = |error: std::io::Error| Failure::host(format!("cannot write the manual: {error}"));
     if let Some(directory) = to {
         std::fs::create_dir_all(directory).map_err(fault)?;

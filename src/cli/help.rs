@@ -175,6 +175,16 @@ pub fn full_command() -> Command {
     add_texts(add_completers(Arguments::command()))
 }
 
+/// The command line as manual pages describe it: `help`, which repeats them, has none.
+pub fn documented_command() -> Command {
+    add_texts(without_help_command(Arguments::command()))
+}
+
+fn without_help_command(command: Command) -> Command {
+    let command = command.disable_help_subcommand(true);
+    command.mut_subcommands(without_help_command)
+}
+
 /// Adds the texts to the whole command line.
 fn add_texts(command: Command) -> Command {
     let template = format!(

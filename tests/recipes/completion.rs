@@ -66,3 +66,21 @@ fn internal_options_and_commands_are_not_completed() {
     let commands = complete(directory.path(), &["retrial", ""]);
     assert!(!commands.contains(&"examine".to_owned()), "{commands:?}");
 }
+
+/// `help` repeats the commands, and is none of them.
+#[test]
+fn manual_pages_are_those_of_commands() {
+    let directory = tempfile::tempdir().unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["man", "--to"])
+        .arg(directory.path())
+        .status();
+    assert!(status.unwrap().success());
+    let entries = std::fs::read_dir(directory.path()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names.collect();
+    for name in ["retrial.1", "retrial-run.1", "retrial-runs-pack.1"] {
+        assert!(names.iter().any(|one| one == name), "{names:?}");
+    }
+    assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
+}
