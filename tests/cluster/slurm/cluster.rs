@@ -127,7 +127,7 @@ fn a_trial_run_is_a_job_of_its_own_length() {
         .run(&["--trial-run"])
         .exits(0)
         .prints("measured (trial run")
-        .prints("trial run: not comparable with the published figures");
+        .prints("trial run: not comparable with the published figure");
     let name = format!("--name=retrial-{}", login.user.id());
     let limit = ["in", "sacct", "-n", "-X", "-P", &name, "-o", "Timelimit"];
     assert_eq!(login.cluster.lab(&limit).trim(), "01:03:00");
