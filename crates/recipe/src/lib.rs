@@ -29,6 +29,7 @@ pub mod schema;
 mod settings;
 mod summary;
 mod variants;
+pub mod writer;
 
 use std::error::Error;
 

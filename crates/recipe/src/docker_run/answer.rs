@@ -3,9 +3,9 @@
 use retrial_document::{MapEntry, Node, Value};
 use thiserror::Error;
 
-use super::nodes::{map_node, plain_node, text_node};
 use super::parts::MissingPlace;
 use super::text::DockerRunDraft;
+use crate::writer::{map_node, plain_node, text_node};
 
 /// The reason why an answer is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error, miette::Diagnostic)]

@@ -5,12 +5,12 @@ use retrial_document::{ByteUnits, Node, measures};
 use super::flags::{FlagArity, FlagTreatment};
 use super::line::{ContainerLine, FlagValue};
 use super::mounts;
-use super::nodes::{map_node, plain_node, text_node};
 use super::parts::{MissingPlace, RecipeParts, has_parent};
 use super::secret::is_secret;
 use super::value_error::FlagValueError;
 use super::values::Word;
 use crate::formats::VARIABLE;
+use crate::writer::{map_node, plain_node, text_node};
 
 /// Sets the keys of a line's flags. `directory` is the working directory.
 pub(super) fn translate_flags(parts: &mut RecipeParts<'_>, line: &ContainerLine, directory: &str) {

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use super::gpu_options::{MAX_GPUS, count_of_commands};
 use super::line::ContainerLine;
-use super::nodes::{map_node, plain_node, text_node};
 use super::parts::{MissingPlace, RecipeParts};
 use super::value_error::FlagValueError;
 use crate::model::GpuVendor;
+use crate::writer::{map_node, plain_node, text_node};
 
 /// Variables that choose GPUs, and whose they are.
 const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [

@@ -3,9 +3,9 @@
 use itertools::Itertools as _;
 use retrial_container::ImageRef;
 
-use super::nodes::{map_node, text_node};
 use super::parts::RecipeParts;
 use super::values::Word;
+use crate::writer::{map_node, text_node};
 
 /// Sets the image: a text, or one param, because a recipe has no image of text and params.
 pub(super) fn add_image(parts: &mut RecipeParts<'_>, word: &Word) {

@@ -2,10 +2,10 @@
 
 use retrial_document::{Keys as _, to_yaml};
 
-use super::nodes::map_node;
 use super::parts::{DraftedCommand, MissingPlace, RecipeParts, WrittenKeys};
 use crate::model::Recipe;
 use crate::quote::shell_quote;
+use crate::writer::map_node;
 
 /// Returns the one command that commands are.
 pub(super) fn join_commands(

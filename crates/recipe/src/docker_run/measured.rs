@@ -3,8 +3,8 @@
 use retrial_document::{Field as _, Node, OrderedMap};
 use retrial_readings::units;
 
-use super::nodes::{list_node, map_node, plain_node, text_node};
 use crate::model::FigureSource;
+use crate::writer::{list_node, map_node, plain_node, text_node};
 
 /// The source of published values where none is stated.
 const GUIDE: &str = "the guide";

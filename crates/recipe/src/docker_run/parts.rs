@@ -5,13 +5,13 @@ use std::fmt;
 
 use retrial_document::{ErrorText, FieldType, Key, Keys as _, Node, Value};
 
-use super::nodes::{list_node, map_node, plain_node, text_node};
 use super::shell::Shell;
 use super::value_error::FlagValueError;
 use super::values::{Values, Word};
 use crate::Span;
 use crate::model::Container;
 use crate::quote::shell_quote;
+use crate::writer::{list_node, map_node, plain_node, text_node};
 
 /// Keys of a recipe's object, in their order.
 pub(super) type WrittenKeys = Vec<(&'static str, Node)>;

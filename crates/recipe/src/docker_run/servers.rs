@@ -3,8 +3,8 @@
 use retrial_container::ImageRef;
 
 use super::line::ContainerLine;
-use super::nodes::{map_node, text_node};
 use super::parts::{RecipeParts, WrittenKeys};
+use crate::writer::{map_node, text_node};
 
 /// The longest that a server may take until it is ready: it loads a model.
 const READY_TIMEOUT: &str = "1h";
@@ -251,7 +251,7 @@ pub(super) fn ready_key(words: &[String], published: &[(u16, u16)]) -> Option<Wr
             )
         }
         (None, Some(port), _) | (None, None, Some(&(_, port))) => {
-            ("port", super::nodes::plain_node(port.to_string()))
+            ("port", crate::writer::plain_node(port.to_string()))
         }
         (None, None, None) => return None,
     };

@@ -1,12 +1,9 @@
 //! Writes the recipe's text.
 
-use std::fmt::Write as _;
-
 use retrial_document::{Keys as _, Node, to_yaml};
 
 use super::join::join_commands;
 use super::measured::MeasuredFigures;
-use super::nodes::{list_node, map_node, plain_node, text_node};
 use super::parts::{
     DraftedCommand, MissingPart, MissingPlace, PLACEHOLDER_COMMAND, RecipeParts, SERVER_NAME,
     WrittenKeys,
@@ -14,6 +11,7 @@ use super::parts::{
 use super::values::{GuideParam, Word};
 use crate::Diagnostics;
 use crate::model::Recipe;
+use crate::writer::{self, list_node, map_node, plain_node, text_node};
 
 /// The keys of a recipe that follow from a `docker run`, to be written together with others.
 #[derive(Debug, Clone)]
@@ -34,42 +32,23 @@ pub struct DockerRunDraft {
     pub measured: Option<Vec<(&'static str, Node)>>,
 }
 
-/// The line by which editors find the schema.
-const SCHEMA_LINES: &str = "# yaml-language-server: $schema=recipe.schema.json\n# Editors then complete and check it, next to: retrial schema recipe > recipe.schema.json\n";
-
 /// Returns the recipe's text, with the notes as comments.
 pub(super) fn render_recipe(
     name: &str,
     draft: DockerRunDraft,
     measures: &MeasuredFigures,
 ) -> (String, Vec<String>) {
-    let mut out = String::from(SCHEMA_LINES);
-    out.push_str("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
+    let mut heading =
+        vec!["From a vendor's `docker run`, by `retrial new NAME --from`.".to_owned()];
     if !draft.notes.is_empty() {
-        out.push_str("# Differences from the command line:\n");
-        for note in &draft.notes {
-            let note_line: String = note.replace(char::is_control, " ");
-            let _ = writeln!(out, "#   {note_line}");
-        }
+        heading.push("Differences from the command line:".to_owned());
+        heading.extend(draft.notes.iter().map(|note| format!("  {note}")));
     }
-    out.push_str("# Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.\n");
+    heading.push("Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.".to_owned());
     let missing = missing_lines(name, &draft, measures);
     let keys = recipe_keys(name, draft, measures, &missing);
-    (out + &render_sections(keys), missing)
-}
-
-/// Returns keys of a recipe as text, in the order of the language; a blank line separates them.
-pub fn render_sections(mut keys: Vec<(&'static str, Node)>) -> String {
-    let position = |name: &str| Recipe::OBJECT.keys().position(|key| key.name == name);
-    keys.sort_by_key(|(name, _)| position(name));
-    let mut text = String::new();
-    for (number, (name, node)) in keys.into_iter().enumerate() {
-        if number > 1 {
-            text.push('\n');
-        }
-        text += &to_yaml(&map_node([(name, node)]), Recipe::OBJECT);
-    }
-    text
+    let text = writer::render_recipe(&heading, keys.into_iter().collect());
+    (text, missing)
 }
 
 /// Returns what remains to be written, with an example each.
@@ -120,7 +99,6 @@ fn recipe_keys(
     measured.extend(figures.expect_node().map(|expect| ("expect", expect)));
     let case = map_node([("performance", map_node(measured))]);
     let mut keys = vec![
-        ("schema", plain_node("1")),
         ("title", text_node(name)),
         ("submission", figures.submission_node(name)),
         ("image", draft.image_node),
@@ -197,7 +175,7 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
     let others = others.chain([("image", image_node.clone())]);
     let all = keys.iter().cloned().chain(others).collect();
     let commands = map_node(measured.iter().flatten().cloned());
-    let text = render_sections(all) + &to_yaml(&commands, Recipe::OBJECT);
+    let text = writer::render_keys(&all) + &to_yaml(&commands, Recipe::OBJECT);
     let word = Word::new(&*text, &parts.place);
     let values = &mut parts.shell.values;
     if values

@@ -8,10 +8,10 @@ use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpus::add_gpus;
 use crate::docker_run::line::{ContainerLine, FlagValue};
-use crate::docker_run::nodes::{map_node, text_node};
 use crate::docker_run::parts::{MissingPlace, PLACEHOLDER_COMMAND, RecipeParts};
 use crate::docker_run::servers::{HOST_NAMES, ready_key};
 use crate::docker_run::values::Word;
+use crate::writer::{map_node, text_node};
 
 /// A server with a container of its own.
 pub(super) struct ServerSide {

@@ -7,10 +7,10 @@ use crate::docker_run::container::{parse_variable, read_env_file};
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpu_options::split_words;
 use crate::docker_run::line::ContainerLine;
-use crate::docker_run::nodes::{map_node, text_node};
 use crate::docker_run::parts::{DraftedCommand, MissingPlace, RecipeParts, WrittenKeys};
 use crate::docker_run::servers::{is_server, move_ports, ready_key};
 use crate::docker_run::values::Word;
+use crate::writer::{map_node, text_node};
 
 /// The last line of a command's input.
 const INPUT_END: &str = "END_OF_INPUT";

@@ -11,11 +11,11 @@ use super::steps::manages_server;
 use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::container::parse_variable;
 use crate::docker_run::gpu_options::split_words;
-use crate::docker_run::nodes::{map_node, text_node};
 use crate::docker_run::parts::{DraftedCommand, RecipeParts, WrittenKeys};
 use crate::docker_run::secret::is_secret;
 use crate::docker_run::values::Word;
 use crate::formats::VARIABLE;
+use crate::writer::{map_node, text_node};
 
 /// Endings of names of variables that an image or a program in it sets.
 const IMAGE_VARIABLES: [&str; 8] = [

@@ -1,13 +1,11 @@
 //! The image, the container and the GPUs of a published result.
 
-use std::fmt::Write as _;
+use retrial_document::Node;
+use retrial_recipe::docker_run::MissingPlace;
+use retrial_recipe::model::GpuVendor;
+use retrial_recipe::writer::{Section, map_node, plain_node, text_node};
 
-use itertools::Itertools as _;
-use retrial_document::{Keys as _, Node, to_yaml};
-use retrial_recipe::docker_run::{MissingPlace, map_node, text_node};
-use retrial_recipe::model::{GpuVendor, Recipe};
-
-use super::write::{mapping_to_yaml, quote, to_single_line};
+use super::write::published_texts;
 use super::{PublishedSubmission, RecipeDraft};
 use retrial_results::evidence::tree::accelerators::Accelerators;
 
@@ -17,20 +15,17 @@ const IMAGE_PLACEHOLDER: &str = "to-be-completed";
 const DEFAULT_RESULTS_DIR: &str = "/results";
 
 /// Adds params, image, requirements and container.
-pub(super) fn add_container_sections(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
+pub(super) fn add_container_keys(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let drafted = published.container.as_ref();
     let keys = drafted.map_or(Vec::new(), |one| one.draft.keys_without_requirements());
     add_params(draft, &keys, published.outputs_noun());
     if let Some(container) = drafted {
-        let mut section = format!("# Drafted from {}.\n", to_single_line(&container.readme));
+        let origin = format!("Drafted from {}.", container.readme);
+        draft.keys.comment_above("image", &origin);
         for note in &container.draft.notes {
-            let _ = writeln!(section, "#   {}", to_single_line(note));
+            draft.keys.comment_above("image", &format!("  {note}"));
         }
-        section.push_str(&mapping_to_yaml(&[(
-            "image",
-            container.draft.image.clone(),
-        )]));
-        draft.sections.push(section);
+        draft.keys.set("image", text_node(&container.draft.image));
         for missing in &container.draft.incomplete {
             // The others are of the result itself.
             if matches!(
@@ -51,28 +46,23 @@ pub(super) fn add_container_sections(draft: &mut RecipeDraft, published: &Publis
     } else {
         let accelerators = published.entry.system.accelerators.as_ref();
         if accelerators.is_some_and(|one| one.vendor == Some(GpuVendor::Amd)) {
-            draft.sections.push(
-                "extends: amd-instinct    # the flags that AMD's containers share\n".to_owned(),
-            );
+            draft.keys.set("extends", text_node("amd-instinct"));
+            let comment = "the flags that AMD's containers share";
+            draft.keys.comment_beside("extends", comment);
         }
-        draft
-            .sections
-            .push(mapping_to_yaml(&[("image", IMAGE_PLACEHOLDER.to_owned())]));
+        draft.keys.set("image", text_node(IMAGE_PLACEHOLDER));
         draft.add_incomplete(
             "image and container: no README has a `docker run` that a recipe can express",
         );
     }
     add_requirements(draft, published);
-    let rest = keys.iter().filter(|(key, _)| *key != "params");
-    for key in rest.cloned() {
-        draft
-            .sections
-            .push(to_yaml(&map_node([key]), Recipe::OBJECT));
+    for (key, node) in keys.into_iter().filter(|(key, _)| *key != "params") {
+        draft.keys.set(key, node);
     }
     draft.add_incomplete("models and datasets: what the commands read, and where it is mounted");
 }
 
-/// The params of the block, and the directory of the results.
+/// Adds the params of the block, and the directory of the results.
 fn add_params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &str) {
     let help = format!("The directory in the container below which the commands write {outputs}.");
     let results = map_node([
@@ -93,22 +83,20 @@ fn add_params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &
     let others = drafted_params.iter().filter(|param| param.key != "results");
     let other_params = others.map(|param| (param.key.clone(), param.value.clone()));
     let all = other_params.chain([("results".to_owned(), results)]);
-    let params = map_node([("params", map_node(all))]);
-    draft.sections.push(to_yaml(&params, Recipe::OBJECT));
+    draft.keys.set("params", map_node(all));
     draft.add_incomplete(format!(
         "params.results: where the commands write {outputs}"
     ));
 }
 
-/// The GPUs that a recipe can ask for, and the machines.
+/// Adds the GPUs that a recipe can ask for, and the machines.
 fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let accelerators = published.entry.system.accelerators.as_ref();
     if let Some(system) = accelerators {
         match (system.vendor, system.per_node) {
             (Some(vendor), Some(count)) => {
-                draft
-                    .sections
-                    .push(render_gpu_requirement(system, vendor, count));
+                let requires = describe_gpus(system, vendor, count);
+                draft.keys.set_section("requires", requires);
                 if vendor == GpuVendor::Nvidia {
                     draft.add_incomplete(format!(
                         "requires.gpus.models: the name that nvidia-smi prints for {}",
@@ -120,9 +108,9 @@ fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>
                 draft.add_incomplete("requires.gpus: its description has no number of GPUs");
             }
             (None, _) => {
-                let name = to_single_line(&system.format_count_and_models());
-                let section = format!("# {name}: a recipe can require AMD and NVIDIA GPUs only.\n");
-                draft.sections.push(section);
+                let name = system.format_count_and_models();
+                let comment = format!("{name}: a recipe can require AMD and NVIDIA GPUs only.");
+                draft.keys.comment_above("requires", &comment);
             }
         }
     }
@@ -136,22 +124,25 @@ fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>
             others.filter(|_| is_gpu)
         };
         let gpus = accelerators.and_then(differing);
-        let gpus_key = gpus.map_or(String::new(), |gpus| format!(", gpus: {gpus}"));
+        let gpus = gpus.map(|gpus| ("gpus", plain_node(gpus.to_string())));
+        let keys = [("count", plain_node(count.to_string()))];
         draft
-            .sections
-            .push(format!("nodes: {{ count: {count}{gpus_key} }}\n"));
+            .keys
+            .set_compact("nodes", map_node(keys.into_iter().chain(gpus)));
         draft.add_incomplete("services: what runs on the other machines");
     }
 }
 
-fn render_gpu_requirement(accelerators: &Accelerators, vendor: GpuVendor, count: u32) -> String {
+fn describe_gpus(accelerators: &Accelerators, vendor: GpuVendor, count: u32) -> Section {
     let vendor_name: &str = vendor.into();
-    let models = accelerators.models.iter();
-    let models = match &*models.map(|model| quote(model)).join(", ") {
-        "" => String::new(),
-        models => format!("models: [{models}], "),
-    };
-    let name = to_single_line(&accelerators.name);
-    let gpus = format!("  gpus: {{ vendor: {vendor_name}, {models}count: {count} }}    # {name}");
-    format!("requires:\n{gpus}\n")
+    let models = &accelerators.models;
+    let models = (!models.is_empty()).then(|| ("models", published_texts(models)));
+    let keys = [("vendor", text_node(vendor_name))]
+        .into_iter()
+        .chain(models);
+    let gpus = keys.chain([("count", plain_node(count.to_string()))]);
+    let mut requires = Section::default();
+    requires.set_compact("gpus", map_node(gpus));
+    requires.comment_beside("gpus", &accelerators.name);
+    requires
 }

@@ -5,20 +5,16 @@ mod container;
 mod scenario;
 mod write;
 
-use std::fmt::Write as _;
-
-use itertools::Itertools as _;
-
 use super::ImportableResult;
 use super::model::PublishedSubmission;
+use retrial_recipe::writer::{Section, render_recipe};
 use retrial_results::evidence::tree::accelerators::Accelerators;
-use write::{mapping_to_yaml, to_single_line};
+use write::{published_text, published_texts, to_single_line};
 
 /// A recipe that is being written.
 #[derive(Debug, Default)]
 struct RecipeDraft {
-    /// Sections, with a blank line between them.
-    sections: Vec<String>,
+    keys: Section,
     /// The items to complete.
     incomplete: Vec<String>,
 }
@@ -29,12 +25,24 @@ pub fn write_recipe(published: &PublishedSubmission<'_>) -> (String, usize) {
     if published.round.is_none() {
         draft.add_incomplete("submission.round: no log has the seeds of a known round");
     }
-    draft.sections.push(render_submission(published));
-    container::add_container_sections(&mut draft, published);
+    add_title(&mut draft, published);
+    add_submission(&mut draft, published);
+    container::add_container_keys(&mut draft, published);
     scenario::add_scenarios(&mut draft, published);
-    let head = render_header(published, &draft.incomplete);
-    let mut sections = [head].into_iter().chain(draft.sections);
-    (sections.join("\n"), draft.incomplete.len())
+    let RecipeDraft {
+        mut keys,
+        incomplete,
+    } = draft;
+    if !incomplete.is_empty() {
+        keys.set("incomplete", published_texts(&incomplete));
+    }
+    let path = to_single_line(&published.path);
+    let heading = [
+        format!("From published results by `retrial new NAME --from-results`: {path}"),
+        "Complete everything under `incomplete`: `retrial check` lists it, `retrial run` refuses until then."
+            .to_owned(),
+    ];
+    (render_recipe(&heading, keys), incomplete.len())
 }
 
 impl RecipeDraft {
@@ -43,7 +51,7 @@ impl RecipeDraft {
     }
 }
 
-fn render_header(published: &PublishedSubmission<'_>, incomplete: &[String]) -> String {
+fn add_title(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let round = published.round.unwrap_or("of an unknown round");
     let benchmark = published.entry.benchmark;
     let accelerators = published.entry.system.accelerators.as_ref();
@@ -51,30 +59,12 @@ fn render_header(published: &PublishedSubmission<'_>, incomplete: &[String]) -> 
         || benchmark.system.clone(),
         Accelerators::format_count_and_models,
     );
-    let mut head = format!(
-        "# From published results by `retrial new NAME --from-results`: {}\n\
-         # Complete everything under `incomplete`: `retrial check` lists it, `retrial run` refuses until then.\n\
-         schema: 1\n",
-        to_single_line(&published.path)
-    );
     let (submitter, name) = (&benchmark.submitter.name, &benchmark.name);
     let title = format!("{submitter}, MLPerf Inference {round}, {name}, {on}");
-    head.push_str(&mapping_to_yaml(&[("title", to_single_line(&title))]));
-    if !incomplete.is_empty() {
-        head.push_str("\nincomplete:\n");
-        for item in incomplete {
-            let _ = writeln!(
-                head,
-                "  - {}",
-                write::quote_if_needed(&to_single_line(item))
-            );
-        }
-    }
-    head
+    draft.keys.set("title", published_text(&title));
 }
 
-fn render_submission(published: &PublishedSubmission<'_>) -> String {
-    let mut text = String::from("submission:\n");
+fn add_submission(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let ImportableResult {
         benchmark, system, ..
     } = published.entry;
@@ -86,20 +76,14 @@ fn render_submission(published: &PublishedSubmission<'_>) -> String {
         ("system", Some(&*benchmark.system)),
         ("benchmark", Some(&*benchmark.name)),
     ];
+    let mut submission = Section::default();
     for (key, value) in all {
         let Some(value) = value else { continue };
-        let value = write::quote_if_needed(&to_single_line(value));
-        let name = system.name.as_ref().filter(|_| key == "system");
-        let note = name.map(|name| format!("    # {}", to_single_line(name)));
-        let _ = writeln!(text, "  {key}: {value}{}", note.unwrap_or_default());
+        submission.set(key, published_text(value));
     }
-    text.push_str("  sources:\n");
-    for source in &published.sources {
-        let _ = writeln!(
-            text,
-            "    - {}",
-            write::quote_if_needed(&to_single_line(source))
-        );
+    if let Some(name) = &system.name {
+        submission.comment_beside("system", name);
     }
-    text
+    submission.set("sources", published_texts(&published.sources));
+    draft.keys.set_section("submission", submission);
 }

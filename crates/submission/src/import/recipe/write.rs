@@ -1,29 +1,21 @@
-//! Pieces of YAML.
+//! Texts of a published result in a recipe.
 
-use retrial_document::{Keys as _, to_yaml};
-use retrial_recipe::docker_run::{map_node, text_node};
-use retrial_recipe::model::Recipe;
+use retrial_document::Node;
+use retrial_recipe::writer::{list_node, text_node};
 
-/// A text in one line, without expressions.
+/// Returns a text in one line, without expressions.
 pub(super) fn to_single_line(text: &str) -> String {
     let printable = text.replace(char::is_control, " ");
     printable.replace("${{", "$ {{").trim().to_owned()
 }
 
-/// A text as YAML, in quotes if it needs them.
-pub(super) fn quote_if_needed(text: &str) -> String {
-    retrial_document::quote_scalar(text, false)
+/// Returns a text of somebody else as a node.
+pub(super) fn published_text(text: &str) -> Node {
+    text_node(to_single_line(text))
 }
 
-/// A text in quotes, valid within `{ … }`: JSON's strings are YAML's.
-pub(super) fn quote(text: &str) -> String {
-    serde_json::Value::from(to_single_line(text)).to_string()
-}
-
-/// Keys with their texts; texts of several lines become block scalars.
-pub(super) fn mapping_to_yaml(entries: &[(&str, String)]) -> String {
-    let nodes = entries
-        .iter()
-        .map(|(key, value)| (*key, text_node(value.as_str())));
-    to_yaml(&map_node(nodes), Recipe::OBJECT)
+/// Returns texts of somebody else as a list.
+pub(super) fn published_texts<Text: AsRef<str>>(texts: &[Text]) -> Node {
+    let items = texts.iter().map(|text| published_text(text.as_ref()));
+    list_node(items.collect())
 }

@@ -3,7 +3,7 @@
 use retrial_document::{MapEntry, Node, Source, Span};
 
 fn empty_span() -> Span {
-    Source::new("docker run", "").span(0..0)
+    Source::new("recipe", "").span(0..0)
 }
 
 /// Returns a text node, which is quoted where YAML needs it.
