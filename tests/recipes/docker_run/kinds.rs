@@ -137,6 +137,10 @@ fn words_behind_an_image_may_be_arguments_of_its_entrypoint() {
         ),
         ("vllm/vllm-openai:v1 acme/M-7b", "run: vllm serve acme/M-7b"),
         ("ollama/ollama", "run: ollama serve"),
+        (
+            "ghcr.io/ggml-org/llama.cpp:full-cuda --bench -m x",
+            "run: /app/tools.sh --bench -m x",
+        ),
         ("own:1 python3 x.py", "run: python3 x.py"),
     ] {
         let recipe = recipe(&format!("docker run {line}"));
@@ -237,6 +241,29 @@ fn a_value_that_is_exported_in_the_container_and_never_set_is_a_param() {
     );
     let set = "docker run -e A=1 -it a bash\nexport M=$A\nbench";
     assert!(!self::recipe(set).contains("params:"));
+}
+
+/// A shell in the container has none of the variables of the host's.
+#[test]
+fn a_variable_that_the_container_lacks_is_passed_or_asked_for() {
+    let typed = "MODEL=m/x\ndocker run -it -e N=1 a bash\nA=2\nbench --model $MODEL $N $A ${B:-3} $CUDA_HOME";
+    let passed = recipe(typed);
+    assert!(
+        passed.contains("env:\n        MODEL: \"${{ params.model }}\"\n"),
+        "{passed}"
+    );
+    assert!(!incomplete(typed).join(" ").contains("env:"));
+    let client =
+        "MODEL=m/x\ndocker run -d -p 80:80 a vllm serve $MODEL\nvllm bench serve --model $MODEL";
+    assert!(recipe(client).contains("env:\n        MODEL: \"${{ params.model }}\"\n"));
+    let unset = incomplete("docker run -it a bash\n./run.sh --config $tp").join("\n");
+    assert!(unset.contains("container: env: the value of tp"), "{unset}");
+    let inner = incomplete("docker run -d --name c a sleep inf\ndocker exec c bash -c 'bench $N'");
+    assert!(inner.join("\n").contains("the value of N"), "{inner:?}");
+    let port = "P=8080\ndocker run -d -p $P:8000 a vllm serve m\nvllm bench serve --port $P";
+    assert!(recipe(port).contains("P: \"8000\"\n"), "{}", recipe(port));
+    let token = recipe("docker run -it a bash\nhf auth login --token $HF_TOKEN\nbench");
+    assert!(token.contains("secrets:\n  - HF_TOKEN\n"), "{token}");
 }
 
 #[test]

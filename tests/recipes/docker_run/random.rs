@@ -81,7 +81,11 @@ proptest! {
     fn flags_round_trip_through_recipe_and_plan(
         flags in proptest::collection::vec(flag(), 0..8),
         mounts in proptest::collection::btree_map("/t[a-z]{1,6}", "/s[a-z ]{0,6}[a-z]", 0..3),
-        command in proptest::collection::vec("[a-zA-Z0-9 $'\"#:=,.*~&|<>;\\\\-]{1,12}", 0..4),
+        command in proptest::collection::vec(
+            "[a-zA-Z0-9 $'\"#:=,.*~&|<>;\\\\-]{1,12}"
+                .prop_filter("it is a placeholder", |word| !(word.contains('<') && word.contains('>'))),
+            0..4,
+        ),
     ) {
         let mut text = format!("docker run {}", flags.join(" "));
         for (target, source) in &mounts {

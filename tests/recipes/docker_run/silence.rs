@@ -186,6 +186,49 @@ fn what_the_shell_and_the_job_say_is_in_the_recipe() {
     );
 }
 
+#[test]
+fn images_and_commands_of_other_tools_are_read() {
+    for (block, text) in [
+        (
+            "docker run -d --name c a\ndocker cp w/b.py c:/x/\ndocker exec c b",
+            "- \"./w/b.py:/x/b.py:ro\"",
+        ),
+        (
+            "enroot import -o f.sqsh docker://r#a/b:1\nenroot create -n c f.sqsh\nenroot start --rw -m /d:/d -e A=1 c bench",
+            "image: \"r/a/b:1\"\n\ncontainer:\n  env:\n    A: \"1\"\n  mounts:\n    - \"/d:/d\"\n",
+        ),
+        (
+            "C=r#a/b:1\nM=/a:/b,/c\nsrun -N1 --container-image=$C --container-mounts=$M b",
+            "mounts:\n    - \"/a:/b\"\n    - \"/c:/c\"\n",
+        ),
+        (
+            "C=$(docker run -d a sleep inf)\ndocker exec $C bench",
+            "run: bench\n",
+        ),
+        ("docker run --cpus 2 `# two` a b", "cpus: 2\n"),
+        (
+            "docker run -it --gpus all a bash\nexport CUDA_VISIBLE_DEVICES=0,1\nbench",
+            "count: 2",
+        ),
+        ("ssh -p 22 gpu1 'docker run --cpus 2 a b'", "cpus: 2\n"),
+        (
+            "sudo bash -c \"cd /w && docker run -v ./d:/d a b\"",
+            "- \"/w/d:/d\"",
+        ),
+        (
+            "docker run -it --name c -m 4g a bash\npip install x\nexit\ndocker commit c mine:1\ndocker run --cpus 2 mine:1 bench",
+            "image: a\n\ncontainer:\n  memory: \"4g\"\n  cpus: 2\n\nsetup:\n  step-1:\n    run: pip install x\n",
+        ),
+        (
+            "docker run -d -p 80:80 a vllm serve m\nfor i in 1 2; do\n  curl 'a  b'\ndone",
+            "        for i in 1 2;\n        do\n            curl 'a  b'\n        done",
+        ),
+    ] {
+        let recipe = read(block).recipe;
+        assert!(recipe.contains(text), "{block}: {recipe}");
+    }
+}
+
 /// A service runs for a measurement only: what uses it is one.
 #[test]
 fn commands_behind_a_server_are_one_measurement() {

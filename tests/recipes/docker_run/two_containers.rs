@@ -79,6 +79,14 @@ fn a_server_of_unknown_entrypoint_is_asked_for() {
         asked.contains("services.server.run: the image's own entrypoint"),
         "{asked}"
     );
+    let on_host = block.replace("docker run --net host c bench", "vllm bench serve");
+    let client = recipe_from_block("x", &on_host, &EmptyEnvironment)
+        .unwrap()
+        .recipe;
+    assert!(
+        client.contains("run: \"vllm bench serve --url localhost:8000\"\n      needs:"),
+        "{client}"
+    );
     assert!(
         reading.recipe.contains("image: \"nvcr.io/nim/a/b:1\""),
         "{}",
@@ -90,6 +98,41 @@ fn a_server_of_unknown_entrypoint_is_asked_for() {
             .contains("run: \"bench --url localhost:8000\""),
         "{}",
         reading.recipe
+    );
+}
+
+#[test]
+fn a_further_server_is_a_service_with_a_container_of_its_own() {
+    let one = "docker run -d --name a --gpus device=2 -p 8000:8000 img:1 vllm serve a\n";
+    let other = "docker run -d --name b --gpus device=5 -p 8001:8000 img:2 vllm serve b\n";
+    let block = format!("{one}{other}docker run --net host img:3 bench --url localhost:8001");
+    let reading = recipe_from_block("x", &block, &EmptyEnvironment).unwrap();
+    for part in [
+        "run: vllm serve a\n",
+        // Both share a network: the port of the host is taken in it.
+        "run: vllm serve b --port 8001\n",
+        "localhost:8001/health",
+        "        - server\n        - server-2\n",
+        "image: \"img:2\"\n    env:\n      CUDA_VISIBLE_DEVICES: \"1\"\n",
+        "    count: 2\n",
+        "run: \"bench --url localhost:8001\"",
+    ] {
+        assert!(reading.recipe.contains(part), "{part}: {}", reading.recipe);
+    }
+    let plan = script(&reading.recipe, &[]);
+    assert!(
+        ["img:1", "img:2", "img:3"]
+            .iter()
+            .all(|image| plan.contains(image)),
+        "{plan}"
+    );
+    let typed = "docker run -it img bash\nvllm serve a &\nvllm serve b --port 81 &\nbench";
+    let recipe = recipe_from_block("x", typed, &EmptyEnvironment)
+        .unwrap()
+        .recipe;
+    assert!(
+        recipe.contains("server-2:\n    run: vllm serve b --port 81\n"),
+        "{recipe}"
     );
 }
 
@@ -109,6 +152,11 @@ fn what_no_recipe_expresses_is_refused() {
             "3 `docker run` commands",
         ),
         ("docker run -d d vllm serve m", "a second server"),
+        (
+            "docker run -d -p 8000:8000 d vllm serve m",
+            "two servers listen on port 8000",
+        ),
+        ("docker exec -d llm vllm serve m", "a second server"),
     ] {
         let block = format!("{SERVER}{clients}");
         let problems = recipe_from_block("x", &block, &EmptyEnvironment).unwrap_err();

@@ -4,14 +4,15 @@ use brush_parser::ast;
 
 use super::foreign;
 use super::line::ContainerLine;
-use super::values::Word;
+use super::shell::show_text;
+use super::values::{Values, Word};
 use crate::Span;
 
 /// A command of a block.
 #[derive(Debug, Clone)]
 pub(super) struct GuideCommand {
     pub kind: CommandKind,
-    /// The command as written, placeholders as params.
+    /// The command as written, placeholders marked, or as params where it is typed.
     pub text: String,
     /// The working directory, as text of the recipe.
     pub directory: String,
@@ -53,8 +54,10 @@ pub(super) enum CommandKind {
     Attach,
     /// Is dropped, for this reason.
     Manage(&'static str),
-    /// Copies files out of the container, or into it.
-    Copy { is_out: bool },
+    /// Copies files into a container, or out of it: source and target.
+    Copy(Word, Word),
+    /// Makes this image of a container.
+    Commit(Word),
     /// Is typed in the container's shell.
     Typed { changes_shell: bool },
     /// Is run on the host.
@@ -76,6 +79,11 @@ impl GuideCommand {
             assigned: Vec::new(),
             input: CommandInput::Nothing,
         }
+    }
+
+    /// Returns the command on one line, as a person reads it, without secrets.
+    pub(super) fn shown(&self, values: &Values<'_>) -> String {
+        show_text(&values.written(&self.text))
     }
 
     pub(super) fn is_in_container(&self) -> bool {
@@ -107,20 +115,25 @@ impl GuideCommand {
     }
 }
 
+/// Returns whether a program is a shell.
+pub(super) fn is_shell_name(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    ["bash", "sh", "zsh", "dash"].contains(&name)
+}
+
 /// Returns whether a command is a shell that waits for what is typed.
 pub(super) fn is_shell(command: &[Word]) -> bool {
     let (shell, options) = match command {
         [] => return false,
         [shell, options @ ..] => (shell, options),
     };
-    let name = shell.text.rsplit('/').next().unwrap_or_default();
     let waits = |option: &Word| {
         matches!(
             &*option.text,
             "-l" | "-i" | "--login" | "-il" | "-li" | "-s" | "-"
         )
     };
-    ["bash", "sh", "zsh", "dash"].contains(&name) && options.iter().all(waits)
+    is_shell_name(&shell.text) && options.iter().all(waits)
 }
 
 /// Returns whether a program starts containers.

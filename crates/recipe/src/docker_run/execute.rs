@@ -4,11 +4,11 @@ use brush_parser::Parser;
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
 use super::block::{PLACEHOLDER_START, parser_options};
-use super::commands::{CommandInput, CommandKind, GuideCommand, is_tool};
+use super::commands::{CommandInput, CommandKind, GuideCommand, is_shell_name, is_tool};
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::SRUN;
 use super::secret::is_secret;
-use super::shell::{Shell, show, show_text};
+use super::shell::{Shell, show, show_text, written_text};
 use super::values::Word;
 use super::wrappers::find_wrappers;
 use crate::Span;
@@ -31,7 +31,7 @@ impl Shell<'_> {
             is_background,
             ..GuideCommand::new(
                 CommandKind::Other,
-                show(simple),
+                written_text(simple),
                 &self.span(simple.location()),
             )
         };
@@ -91,7 +91,8 @@ impl Shell<'_> {
     fn unwrap(&mut self, mut words: Vec<Word>, command: &mut GuideCommand) -> Vec<Word> {
         let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
         let wrappers = find_wrappers(&texts);
-        if texts.get(wrappers.count).is_some_and(|word| is_tool(word)) {
+        let counts = |word: &&str| word.split_whitespace().any(is_tool);
+        if texts.get(wrappers.count).is_some_and(counts) {
             for (range, reason) in wrappers.notes {
                 let shown = show_text(&self.values.written(&texts[range].join(" ")));
                 self.note(format!("`{shown}`: dropped, {reason}"));
@@ -113,6 +114,9 @@ impl Shell<'_> {
         let Some(first) = words.first().map(|word| word.text.clone()) else {
             return;
         };
+        if let Some(script) = inner_script(words) {
+            return self.follow_inner(&script, &command.span);
+        }
         match &*first {
             "export" => {
                 let names = words[1..].iter().filter(|word| !word.text.starts_with('-'));
@@ -155,6 +159,21 @@ impl Shell<'_> {
             }
         }
         self.commands.push(command);
+    }
+
+    /// Follows the commands that a word has: `ssh host 'docker run …'`, `bash -c "docker run …"`.
+    pub(super) fn follow_inner(&mut self, script: &str, span: &Span) {
+        let parsed = Parser::new(script.as_bytes(), &parser_options()).parse_program();
+        let Ok(program) = parsed else {
+            let help = "give the commands in the quotes, each on a line of its own";
+            let message = "the shell cannot read the commands in quotes";
+            return self.problems.error("guide", message, span, help);
+        };
+        let outer = self.place.replace(span.clone());
+        for list in &program.complete_commands {
+            self.run_list(list);
+        }
+        self.place = outer;
     }
 
     /// Executes what `salloc` starts, with the job's options.
@@ -341,6 +360,21 @@ impl Shell<'_> {
             ast::IoRedirect::OutputAndError(..) => command.redirects.push(show(redirect)),
         }
     }
+}
+
+/// Returns the commands that a shell is given as words, if containers are started by them.
+fn inner_script(words: &[Word]) -> Option<String> {
+    let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+    let script = match texts[..] {
+        [script] | ["sg", _, "-c", script] => script.to_owned(),
+        [shell, "-c" | "-lc" | "-ic" | "-ec", script, ..] if is_shell_name(shell) => {
+            script.to_owned()
+        }
+        ["eval", ref words @ ..] => words.join(" "),
+        _ => return None,
+    };
+    let has_words = script.split_whitespace().nth(1).is_some();
+    (has_words && script.split_whitespace().any(is_tool)).then_some(script)
 }
 
 fn is_declaration(words: &[Word]) -> bool {

@@ -1,4 +1,4 @@
-//! Other programs that start containers, as the `docker run` that they come to: Slurm's srun with Pyxis, Apptainer.
+//! Other programs that start containers, as the `docker run` that they come to: Slurm's srun with Pyxis, Apptainer, enroot.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,18 @@ use itertools::Itertools as _;
 
 use super::flags::{DOCKER, FlagTreatment, Meaning};
 use super::line::{ContainerLine, FlagValue, LineReader};
-use super::programs::{APPTAINER, SRUN};
+use super::programs::{APPTAINER, ENROOT, SRUN};
 use super::values::Word;
 use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};
 
 /// Programs that start containers in ways that no recipe is made of, with what they are.
-const UNREADABLE: [(&str, &str); 12] = [
+const UNREADABLE: [(&str, &str); 11] = [
     ("docker-compose", "starts containers from a file"),
     ("podman-compose", "starts containers from a file"),
     ("kubectl", "starts containers from a file"),
     ("helm", "starts containers from a file"),
     ("oc", "starts containers from a file"),
-    ("enroot", "is no `docker run`"),
     ("ch-run", "is no `docker run`"),
     ("shifter", "is no `docker run`"),
     ("sarus", "is no `docker run`"),
@@ -50,7 +49,7 @@ impl JobContext {
 
 /// Returns whether a program starts containers, and is none of Docker's kind.
 pub(super) fn is_foreign(name: &str) -> bool {
-    ["srun", "salloc", "apptainer", "singularity"].contains(&name)
+    ["srun", "salloc", "apptainer", "singularity", "enroot"].contains(&name)
         || find_unreadable(name).is_some()
 }
 
@@ -65,6 +64,7 @@ pub(super) fn read_foreign(
     words: &[Word],
     inherited: Vec<Word>,
     job: &JobContext,
+    literal: &dyn Fn(&str) -> String,
     place: &Span,
     problems: &mut Diagnostics,
 ) -> Option<ContainerLine> {
@@ -80,16 +80,24 @@ pub(super) fn read_foreign(
         reader.read_flags();
         line.command = reader.rest.as_slice().to_vec();
         let flags = job.flags.iter().cloned().chain(reader.flags).collect();
-        line.translate(flags, problems);
+        line.translate(flags, literal, problems);
     } else {
         let (verb, options) = rest.split_first()?;
-        let mut reader = LineReader::new(&APPTAINER, options, problems);
+        let program = if name.text == "enroot" {
+            &ENROOT
+        } else {
+            &APPTAINER
+        };
+        let mut reader = LineReader::new(program, options, problems);
         reader.read_flags();
         line.image = reader.rest.next().cloned();
         line.command = reader.rest.as_slice().to_vec();
         let flags = reader.flags;
-        line.translate(flags, problems);
-        let runs = matches!(&*verb.text, "exec" | "run" | "shell");
+        line.translate(flags, literal, problems);
+        let runs = matches!(
+            (&*name.text, &*verb.text),
+            ("enroot", "start") | ("apptainer" | "singularity", "exec" | "run" | "shell")
+        );
         if let Some(image) = line.image.as_ref().filter(|_| !runs) {
             let message = format!("`{} {}`", name.text, verb.text);
             let help = "give the line that runs the benchmark, `apptainer exec docker://IMAGE …`";
@@ -101,7 +109,7 @@ pub(super) fn read_foreign(
         let message = format!("{} without a container", name.text);
         problems.error("guide", message, place, help);
     }
-    line.resolve_image(&name.text, job, problems);
+    line.resolve_image(&name.text, job, literal, problems);
     (problems.error_count() == before).then(|| line.finish(&name.text))
 }
 
@@ -177,13 +185,22 @@ impl Translation {
             .extend(flag.map(|flag| FlagValue { flag, value }));
     }
 
-    fn translate(&mut self, flags: Vec<FlagValue>, problems: &mut Diagnostics) {
+    fn translate(
+        &mut self,
+        flags: Vec<FlagValue>,
+        literal: &dyn Fn(&str) -> String,
+        problems: &mut Diagnostics,
+    ) {
         for option in flags {
             let FlagTreatment::Translated(meaning) = option.flag.treatment else {
                 self.flags.push(option);
                 continue;
             };
-            let value = option.value;
+            let value = match meaning {
+                Meaning::Flag(_) | Meaning::Image => option.value,
+                // It is taken apart, or counts.
+                _ => option.value.with_text(literal(&option.value.text)),
+            };
             match meaning {
                 Meaning::Flag(name) => self.push(name, value),
                 Meaning::Mounts => self.push_mounts(&value),
@@ -231,11 +248,17 @@ impl Translation {
     }
 
     /// Replaces a file by the image that the block makes it of.
-    fn resolve_image(&mut self, program: &str, job: &JobContext, problems: &mut Diagnostics) {
+    fn resolve_image(
+        &mut self,
+        program: &str,
+        job: &JobContext,
+        literal: &dyn Fn(&str) -> String,
+        problems: &mut Diagnostics,
+    ) {
         let Some(image) = &mut self.image else { return };
-        let file = image.text.trim_start_matches("./");
-        let made = job.image_files.get(file);
-        let text = made.unwrap_or(&image.text);
+        let file = literal(&image.text);
+        let made = job.image_files.get(file.trim_start_matches("./"));
+        let text = made.unwrap_or(&file);
         let reference = text.trim_start_matches("docker://").replace('#', "/");
         let is_file = [".sif", ".sqsh", ".img", ".simg"]
             .iter()
@@ -247,7 +270,9 @@ impl Translation {
             let help = "a recipe needs the image as a registry has it, `docker://IMAGE`: the one that the file was made of";
             problems.error("guide", message, &image.span, help);
         }
-        *image = image.with_text(reference);
+        if reference != file {
+            *image = image.with_text(reference);
+        }
     }
 
     /// Adds all GPUs of the job, which Pyxis passes on to an image that uses them.
@@ -282,7 +307,7 @@ impl Translation {
             self.push("gpus", gpus);
         } else if let Some(word) = self.gpus_per_task.take() {
             self.push("gpus", word.with_text("all"));
-        } else if name == "srun" {
+        } else if matches!(name, "srun" | "enroot") {
             self.push_gpus_of_image();
         }
         ContainerLine {
@@ -304,7 +329,7 @@ fn describe_gifts(name: &str, flags: &[FlagValue]) -> String {
         excluded.any(|one| one.value.text.split(',').any(|part| part == what))
     };
     let is_contained = has(&["contain", "containall"]);
-    let is_apptainer = name != "srun";
+    let is_apptainer = matches!(name, "apptainer" | "singularity");
     let gifts = [
         (
             is_apptainer && !is_contained && !excludes("cwd"),

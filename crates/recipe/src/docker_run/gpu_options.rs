@@ -18,6 +18,7 @@ struct GpuOptions {
 const TENSORS: Names = &[
     "--tensor-parallel-size",
     "--tensor_parallel_size",
+    "tensor_parallel_size",
     "--tp-size",
     "--tp_size",
     "--tp",
@@ -115,7 +116,9 @@ fn count_of_command(words: &[String]) -> Option<u32> {
     // `bash -c "vllm serve … -tp 8"` has its words in one.
     let words: Vec<&str> = words
         .iter()
-        .flat_map(|word| word.split_whitespace())
+        // `--model_args a=1,tensor_parallel_size=8` has options in one word.
+        .flat_map(|word| word.split([' ', '\n', '\t', ',']))
+        .filter(|word| !word.is_empty())
         .collect();
     let mut programs = PROGRAMS.iter().filter(|program| program.is_of(&words));
     let count = programs.find_map(|program| program.count(&words));

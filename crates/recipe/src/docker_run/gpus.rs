@@ -3,21 +3,13 @@
 
 use std::ops::ControlFlow;
 
+use super::gpu_choices::{VISIBLE_DEVICES, count_of_choices, listed_ids};
 use super::gpu_options::{MAX_GPUS, count_of_commands};
 use super::line::ContainerLine;
 use super::parts::{MissingPlace, RecipeParts};
 use super::value_error::FlagValueError;
 use crate::model::GpuVendor;
 use crate::writer::{map_node, plain_node, text_node};
-
-/// Variables that choose GPUs, and whose they are.
-const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
-    ("NVIDIA_VISIBLE_DEVICES", GpuVendor::Nvidia),
-    ("CUDA_VISIBLE_DEVICES", GpuVendor::Nvidia),
-    ("ROCR_VISIBLE_DEVICES", GpuVendor::Amd),
-    ("HIP_VISIBLE_DEVICES", GpuVendor::Amd),
-    ("AMD_VISIBLE_DEVICES", GpuVendor::Amd),
-];
 
 /// Device nodes of GPUs and accelerators that are not required.
 const OTHER_DEVICES: [&str; 5] = [
@@ -52,11 +44,15 @@ pub(super) fn add_gpus(
         count_of_devices,
         count_of_variables,
     ];
-    let of_line = steps.iter().try_for_each(|count| count(parts, line));
-    let of_commands =
-        count_of_commands(commands).map(|count| (count, "the options of its program"));
+    let of_line = match parts.server_gpus.clone() {
+        Some(ids) => ControlFlow::Break(choose_ids(parts, "the servers", &ids)),
+        None => steps.iter().try_for_each(|count| count(parts, line)),
+    };
+    let of_variables = count_of_choices(parts, commands);
+    let of_variables = of_variables.map(|count| (count, "the variables of its commands"));
+    let of_options = || Some((count_of_commands(commands)?, "the options of its program"));
     let of_job = || Some((parts.shell.job.gpus()?, "the job's options"));
-    let count = match (of_line, of_commands.or_else(of_job)) {
+    let count = match (of_line, of_variables.or_else(of_options).or_else(of_job)) {
         (ControlFlow::Break(count), _) => count,
         (ControlFlow::Continue(()), Some((count, source))) => known_by(parts, count, source),
         (ControlFlow::Continue(()), None) => GpuCount::Unknown,
@@ -84,13 +80,17 @@ fn ask_for_count(
     line: &ContainerLine,
 ) -> retrial_document::Node {
     let flags = ["gpus", "device", "runtime"].iter().find_map(|flag| {
-        let value = parts.literal(line.flag(flag)?);
+        let values = literals(parts, line, flag);
+        let value = values
+            .iter()
+            .find(|value| is_of_gpu(value))
+            .or(values.last())?;
         Some(format!("--{flag} {value}"))
     });
-    let user = if parts.server.is_some() {
-        "server"
-    } else {
+    let user = if parts.services.is_empty() {
         "benchmark"
+    } else {
+        "server"
     };
     let flags = flags.unwrap_or_else(|| "the variables".to_owned());
     let written = format!("GPUs of the {user}: {flags}");
@@ -109,7 +109,19 @@ fn ask_for_count(
     text_node(taken)
 }
 
-fn literals(parts: &RecipeParts<'_>, line: &ContainerLine, flag: &str) -> Vec<String> {
+/// Whether the value of a flag is a device of GPUs; others have theirs next to them.
+fn is_of_gpu(device: &str) -> bool {
+    let starts = [
+        "/dev/kfd",
+        "/dev/dri",
+        "/dev/nvidia",
+        "nvidia.com/",
+        "amd.com/",
+    ];
+    starts.iter().any(|start| device.starts_with(start))
+}
+
+pub(super) fn literals(parts: &RecipeParts<'_>, line: &ContainerLine, flag: &str) -> Vec<String> {
     line.all_values(flag)
         .map(|word| parts.literal(word))
         .collect()
@@ -157,19 +169,10 @@ fn count_of_flag(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> ControlFl
         return ControlFlow::Continue(());
     };
     let literal = parts.literal(word).replace(['"', '\''], "");
-    let fields: Vec<&str> = literal.split(',').map(str::trim).collect();
-    if let Some(at) = fields.iter().position(|field| field.starts_with("device=")) {
-        let others = fields[at + 1..]
-            .iter()
-            .take_while(|field| !field.contains('='));
-        let first = fields[at].trim_start_matches("device=");
-        let ids: Vec<&str> = std::iter::once(first).chain(others.copied()).collect();
-        return ControlFlow::Break(choose_ids(
-            parts,
-            &format!("--gpus {literal}"),
-            &ids.join(","),
-        ));
+    if let Some(ids) = listed_ids(&literal) {
+        return ControlFlow::Break(choose_ids(parts, &format!("--gpus {literal}"), &ids));
     }
+    let fields: Vec<&str> = literal.split(',').map(str::trim).collect();
     let number = fields.iter().find_map(|field| {
         let is_other = field.contains('=') && !field.starts_with("count=");
         (!is_other).then(|| field.trim_start_matches("count="))

@@ -5,6 +5,7 @@ use std::fmt;
 
 use retrial_document::{ErrorText, FieldType, Key, Keys as _, Node, Value};
 
+use super::commands::is_shell_name;
 use super::shell::Shell;
 use super::value_error::FlagValueError;
 use super::values::{Values, Word};
@@ -28,6 +29,17 @@ pub(super) struct DraftedCommand {
 }
 
 impl DraftedCommand {
+    /// Returns the text that it gives to a shell of its own: `bash -c TEXT`.
+    pub(super) fn inner_script(&self) -> Option<String> {
+        match &self.literals[..] {
+            [shell, option, script] if is_shell_name(shell) && script.contains(' ') => {
+                let is_script = option.starts_with('-') && option.ends_with('c');
+                is_script.then(|| script.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the command with the lines before it.
     pub(super) fn text(&self) -> String {
         if self.before.is_empty() {
@@ -76,8 +88,40 @@ impl fmt::Display for MissingPart {
     }
 }
 
-/// The name of the service of a block's server.
+/// The name of the service of a block's first server.
 pub(super) const SERVER_NAME: &str = "server";
+
+/// A server that the measurement needs.
+pub(super) struct DraftedService {
+    pub keys: WrittenKeys,
+    /// The words of its command, with the values that are known.
+    pub words: Vec<String>,
+    /// The numbers of the GPUs that it chooses.
+    pub gpus: Vec<u32>,
+}
+
+impl DraftedService {
+    /// Returns a server whose command the block does not state.
+    pub(super) fn placeholder(ready: WrittenKeys) -> Self {
+        let run = ("run", text_node(PLACEHOLDER_COMMAND));
+        Self {
+            keys: [run].into_iter().chain(ready).collect(),
+            words: Vec::new(),
+            gpus: Vec::new(),
+        }
+    }
+}
+
+/// Sets a variable in the key `env` of a command.
+pub(super) fn set_variable(keys: &mut WrittenKeys, name: &str, value: Node) {
+    let env = keys.iter().find(|(key, _)| *key == "env");
+    let others = env.map_or(&[][..], |(_, node)| node.entries());
+    let others = others.iter().filter(|entry| entry.key != name);
+    let others = others.map(|entry| (entry.key.clone(), entry.value.clone()));
+    let variables = map_node(others.chain([(name.to_owned(), value)]));
+    keys.retain(|(key, _)| *key != "env");
+    keys.push(("env", variables));
+}
 
 /// The command of a block that has no measured command.
 pub(super) const PLACEHOLDER_COMMAND: &str =
@@ -99,11 +143,13 @@ pub(super) struct RecipeParts<'a> {
     pub container: BTreeMap<usize, (&'static str, Node)>,
     /// Whether commands are given `HF_TOKEN`.
     pub passes_token: bool,
-    /// The service that is measured: its name is `server`.
-    pub server: Option<WrittenKeys>,
+    /// The servers, in the order in which they are started.
+    pub services: Vec<DraftedService>,
+    /// The GPUs that several servers choose, all of them: `0,1`.
+    pub server_gpus: Option<String>,
     /// The commands in their order; the last is measured.
     pub commands: Vec<DraftedCommand>,
-    /// The number of commands before the server: those behind it need it.
+    /// The number of commands before the servers: those behind them need them.
     pub commands_before_server: usize,
 }
 
@@ -118,7 +164,8 @@ impl<'a> RecipeParts<'a> {
             requires: None,
             container: BTreeMap::new(),
             passes_token: false,
-            server: None,
+            services: Vec::new(),
+            server_gpus: None,
             commands: Vec::new(),
             commands_before_server: 0,
         }
@@ -179,6 +226,17 @@ impl<'a> RecipeParts<'a> {
         {
             return self.take("the command", word);
         }
+        self.pass_secret(name);
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        Some(if after.starts_with(is_name) {
+            format!("\"{before}${{{name}}}{after}\"")
+        } else {
+            format!("\"{before}${name}{after}\"")
+        })
+    }
+
+    /// Lets the shells of steps have a secret.
+    pub(super) fn pass_secret(&mut self, name: &str) {
         if name == "HF_TOKEN" {
             self.passes_token = true;
         } else {
@@ -186,12 +244,6 @@ impl<'a> RecipeParts<'a> {
                 "${name}: a secret; `retrial run --secret {name}` passes it to the steps that name it"
             ));
         }
-        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        Some(if after.starts_with(is_name) {
-            format!("\"{before}${{{name}}}{after}\"")
-        } else {
-            format!("\"{before}${name}{after}\"")
-        })
     }
 
     /// Returns the command that words are.

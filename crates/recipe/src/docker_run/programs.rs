@@ -77,6 +77,19 @@ pub(super) static SRUN: Program = Program {
     aliases: &[],
 };
 
+/// `enroot start`.
+pub(super) static ENROOT: Program = Program {
+    name: "enroot",
+    groups: &[&[
+        FlagGroup::of_values(Translated(Meaning::Mounts), "mount/m"),
+        FlagGroup::of_values(Translated(Meaning::Flag("env")), "env/e"),
+        FlagGroup::of_switches(Dropped(USER_REASON), "root/r"),
+        FlagGroup::of_switches(Dropped(WRITABLE_REASON), "rw/w"),
+        FlagGroup::of_values(Refused, "conf rc/c"),
+    ]],
+    aliases: &[],
+};
+
 /// `exec`, `run` and `shell` of Apptainer and Singularity.
 pub(super) static APPTAINER: Program = Program {
     name: "apptainer",

@@ -71,8 +71,13 @@ impl Shell<'_> {
                 .cloned()
                 .map_or(CommandKind::Other, CommandKind::Pull),
             "build" => CommandKind::Build(arguments.to_vec()),
-            "cp" => CommandKind::Copy {
-                is_out: arguments.iter().rev().nth(1).is_some_and(is_in_container),
+            "commit" => arguments
+                .last()
+                .cloned()
+                .map_or(CommandKind::Other, CommandKind::Commit),
+            "cp" => match arguments {
+                [.., source, target] => CommandKind::Copy(source.clone(), target.clone()),
+                _ => CommandKind::Other,
             },
             "compose" | "stack" => {
                 let name = format!("{} {}", name.text, verb.text);
@@ -107,6 +112,13 @@ impl Shell<'_> {
             ["apptainer" | "singularity", "pull", ..] | ["enroot", "import", ..] => Some(""),
             _ => None,
         };
+        match texts[..] {
+            ["enroot", "create", ..] => return self.create_enroot(&words[2..]),
+            ["enroot", "list" | "remove" | "version", ..] => {
+                return CommandKind::Manage("Retrial removes its container");
+            }
+            _ => {}
+        }
         let image = words
             .last()
             .filter(|word| word.text.starts_with("docker://"));
@@ -117,18 +129,47 @@ impl Shell<'_> {
             } else {
                 file.trim_start_matches("./").to_owned()
             };
-            self.job.image_files.insert(file, image.text.clone());
+            let made = self.values.literal(&image.text);
+            self.job
+                .image_files
+                .insert(self.values.literal(&file), made);
             return CommandKind::Pull(image.with_text(reference.replace('#', "/")));
         }
         let inherited = self.inherited_variables(&command.span);
+        let literal = |text: &str| self.values.literal(text);
         let line = foreign::read_foreign(
             words,
             inherited,
             &self.job,
+            &literal,
             &command.span,
             &mut self.problems,
         );
         line.map_or(CommandKind::Refused, CommandKind::Run)
+    }
+
+    /// Remembers the image of a container that `enroot create` makes of a file.
+    fn create_enroot(&mut self, words: &[Word]) -> CommandKind {
+        let texts: Vec<String> = words
+            .iter()
+            .map(|word| self.values.literal(&word.text))
+            .collect();
+        let file = texts
+            .last()
+            .map_or("", |file| file.trim_start_matches("./"));
+        let name = texts
+            .iter()
+            .enumerate()
+            .find_map(|(at, text)| match &**text {
+                "-n" | "--name" => texts.get(at + 1).map(String::as_str),
+                other => other.strip_prefix("--name="),
+            });
+        let stem = file.rsplit('/').next().unwrap_or(file);
+        let name = name.unwrap_or(stem.trim_end_matches(".sqsh")).to_owned();
+        if let Some(image) = self.job.image_files.get(file).cloned() {
+            self.job.image_files.insert(name, image);
+        }
+        CommandKind::Manage("the container is created from the image")
     }
 }
 
@@ -136,10 +177,4 @@ impl Shell<'_> {
 fn attaches(arguments: &[Word]) -> bool {
     let attaches = |word: &Word| matches!(&*word.text, "-ai" | "-ia" | "-i" | "-a" | "--attach");
     arguments.iter().any(attaches)
-}
-
-/// Whether a path of `docker cp` is one of a container.
-fn is_in_container(path: &Word) -> bool {
-    let (container, _) = path.text.split_once(':').unwrap_or_default();
-    !container.is_empty() && !container.contains('/')
 }

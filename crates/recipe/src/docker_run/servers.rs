@@ -43,7 +43,7 @@ const fn server(
     }
 }
 
-const SERVERS: [ServerProgram; 12] = [
+const SERVERS: [ServerProgram; 16] = [
     server(&["vllm", "serve"], PORT, 8000, "/health"),
     server(
         &["vllm.entrypoints.openai.api_server"],
@@ -53,6 +53,13 @@ const SERVERS: [ServerProgram; 12] = [
     ),
     server(&["vllm.entrypoints.api_server"], PORT, 8000, "/health"),
     server(&["sglang.launch_server"], PORT, 30000, "/health"),
+    server(&["sglang_router.launch_router"], PORT, 30000, "/health"),
+    server(
+        &["sglang.srt.disaggregation.mini_lb"],
+        PORT,
+        8000,
+        "/health",
+    ),
     server(
         &["tritonserver"],
         &["--http-port"],
@@ -74,6 +81,8 @@ const SERVERS: [ServerProgram; 12] = [
         "/health",
     ),
     server(&["llama-server"], PORT, 8080, "/health"),
+    server(&["tools.sh", "--server"], PORT, 8080, "/health"),
+    server(&["tools.sh", "-s"], PORT, 8080, "/health"),
     server(
         &["lmdeploy", "serve", "api_server"],
         &["--server-port"],
@@ -83,9 +92,9 @@ const SERVERS: [ServerProgram; 12] = [
     server(&["ollama", "serve"], &[], 11434, "/"),
 ];
 
-/// An image whose entrypoint is a server: the words behind the image are its arguments.
+/// An image whose entrypoint is a program: the words behind the image are its arguments.
 struct ServerImage {
-    /// The start of its name.
+    /// The start of its name, and of its tag.
     name: &'static str,
     /// The entrypoint; none if it differs between images of the name.
     entrypoint: Option<&'static str>,
@@ -105,7 +114,7 @@ const fn server_image(
     }
 }
 
-const SERVER_IMAGES: [ServerImage; 6] = [
+const SERVER_IMAGES: [ServerImage; 9] = [
     server_image("vllm/vllm-openai", Some("vllm serve"), ""),
     server_image(
         "ghcr.io/huggingface/text-generation-inference",
@@ -117,7 +126,18 @@ const SERVER_IMAGES: [ServerImage; 6] = [
         Some("text-embeddings-router"),
         "",
     ),
-    server_image("ghcr.io/ggml-org/llama.cpp", Some("/app/llama-server"), ""),
+    server_image(
+        "ghcr.io/ggml-org/llama.cpp:server",
+        Some("/app/llama-server"),
+        "",
+    ),
+    server_image(
+        "ghcr.io/ggml-org/llama.cpp:light",
+        Some("/app/llama-cli"),
+        "",
+    ),
+    server_image("ghcr.io/ggml-org/llama.cpp:full", Some("/app/tools.sh"), ""),
+    server_image("ghcr.io/ggml-org/llama.cpp", None, ""),
     server_image("ollama/ollama", Some("ollama"), "serve"),
     server_image("nvcr.io/nim/", None, ""),
 ];
@@ -138,7 +158,8 @@ pub(super) fn read_image_arguments(
     words: &[String],
     is_interactive: bool,
 ) -> ImageArguments {
-    let name = ImageRef::parse(image).map_or_else(|_| image.to_owned(), |image| image.name());
+    let name = ImageRef::parse(image)
+        .map_or_else(|_| image.to_owned(), |image| image.to_lookup_reference());
     let server = SERVER_IMAGES
         .iter()
         .find(|server| name.starts_with(server.name));
@@ -241,7 +262,7 @@ pub(super) fn is_server(words: &[String]) -> bool {
 pub(super) fn ready_key(words: &[String], published: &[(u16, u16)]) -> Option<WrittenKeys> {
     let server = find_server(words);
     let options = server.map_or(PORT, |server| server.port_options);
-    let stated = find_port(words, options);
+    let stated = find_port_option(words, options);
     let condition = match (server, stated, published.first()) {
         (Some(server), stated, _) => {
             let port = stated.unwrap_or(server.port);
@@ -259,7 +280,14 @@ pub(super) fn ready_key(words: &[String], published: &[(u16, u16)]) -> Option<Wr
     Some(vec![("ready", ready)])
 }
 
-fn find_port(words: &[String], options: &[&str]) -> Option<u16> {
+/// Returns the port at which a server listens, and the option that sets it.
+pub(super) fn find_port(words: &[String]) -> Option<(&'static str, u16)> {
+    let server = find_server(words)?;
+    let port = find_port_option(words, server.port_options).unwrap_or(server.port);
+    Some((server.port_options.first()?, port))
+}
+
+fn find_port_option(words: &[String], options: &[&str]) -> Option<u16> {
     let words: Vec<&str> = words
         .iter()
         .flat_map(|word| word.split_whitespace())
@@ -349,7 +377,7 @@ mod tests {
         )));
         assert!(!is_server(&split_words("vllm bench serve --port 8000")));
         assert_eq!(
-            find_port(&split_words("vllm serve m --port=81"), PORT),
+            find_port_option(&split_words("vllm serve m --port=81"), PORT),
             Some(81)
         );
     }

@@ -38,6 +38,8 @@ pub(super) struct Shell<'a> {
     /// The working directory, as text of the recipe.
     pub directory: String,
     pub call_depth: usize,
+    /// The place of the word whose text is followed, of which parts have no place of their own.
+    pub place: Option<Span>,
     /// What follows is typed in a container's shell.
     pub is_typing: bool,
     pub commands: Vec<GuideCommand>,
@@ -64,6 +66,7 @@ pub(super) fn follow<'a>(block: &'a Block, environment: &'a dyn ShellEnvironment
         arguments: None,
         directory: WORKING_DIRECTORY.to_owned(),
         call_depth: 0,
+        place: None,
         is_typing: false,
         commands: Vec::new(),
         notes: Vec::new(),
@@ -92,11 +95,14 @@ impl Shell<'_> {
     }
 
     pub(super) fn span(&self, location: Option<brush_parser::SourceSpan>) -> Span {
+        if let Some(place) = &self.place {
+            return place.clone();
+        }
         let range = location.map_or(0..0, |place| place.start.index..place.end.index);
         self.block.span(range)
     }
 
-    fn run_list(&mut self, list: &ast::CompoundList) {
+    pub(super) fn run_list(&mut self, list: &ast::CompoundList) {
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             let is_background = matches!(separator, ast::SeparatorOperator::Async);
             self.run_and_or(and_or, is_background);
@@ -160,7 +166,7 @@ impl Shell<'_> {
         is_background: bool,
         changes_shell: bool,
     ) {
-        let written = restore_here_documents(&part.to_string());
+        let written = written_text(part);
         let span = self.span(part.location());
         if written == "exit" {
             self.is_typing = false;
@@ -210,7 +216,7 @@ impl Shell<'_> {
                     "`| {filters}`: dropped, Retrial keeps the whole output"
                 ));
             } else if let Some(last) = self.commands[before..].last_mut() {
-                last.text = show(pipeline);
+                last.text = written_text(pipeline);
             }
         }
     }
@@ -341,8 +347,11 @@ impl Shell<'_> {
 
     fn add_other(&mut self, command: &ast::Command) {
         let span = self.span(command.location());
-        self.commands
-            .push(GuideCommand::new(CommandKind::Other, show(command), &span));
+        self.commands.push(GuideCommand::new(
+            CommandKind::Other,
+            written_text(command),
+            &span,
+        ));
     }
 }
 
@@ -372,6 +381,11 @@ fn is_test(command: &ast::Command) -> bool {
         ast::Command::ExtendedTest(..) => true,
         _ => false,
     }
+}
+
+/// Returns a part of the block as the shell reads it.
+pub(super) fn written_text(part: &impl ToString) -> String {
+    restore_here_documents(&part.to_string())
 }
 
 /// Returns a part of the block as a person reads it, without secrets.

@@ -150,21 +150,28 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
         .take()
         .unwrap_or_else(|| text_node(&parts.image));
     let token = parts.passes_token;
-    let measured = if parts.server.is_some() {
+    let measured = if parts.services.is_empty() {
+        parts.commands.pop()
+    } else {
         let behind = parts.commands.split_off(parts.commands_before_server);
         join_commands(&mut parts, behind)
-    } else {
-        parts.commands.pop()
     };
     let mut measured = measured.map(|command| command_keys(&command, token));
     let mut keys = container_keys(&parts);
-    if let Some(mut server) = parts.server.take() {
-        if token && let Some((_, run)) = server.iter_mut().find(|(key, _)| *key == "run") {
-            *run = text_node(with_token(run.text().unwrap_or_default()));
-        }
-        keys.push(("services", map_node([(SERVER_NAME, map_node(server))])));
+    if !parts.services.is_empty() {
+        let drafted = std::mem::take(&mut parts.services).into_iter();
+        let written = (1..).zip(drafted).map(|(number, mut service)| {
+            let run = service.keys.iter_mut().find(|(key, _)| *key == "run");
+            if token && let Some((_, run)) = run {
+                *run = text_node(with_token(run.text().unwrap_or_default()));
+            }
+            (service_name(number), map_node(service.keys))
+        });
+        let services: Vec<(String, Node)> = written.collect();
+        let names = services.iter().map(|(name, _)| text_node(name)).collect();
+        keys.push(("services", map_node(services)));
         let client = measured.get_or_insert_with(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
-        client.push(("needs", list_node(vec![text_node(SERVER_NAME)])));
+        client.push(("needs", list_node(names)));
     }
     // What is written decides which params are declared.
     let others = parts
@@ -201,6 +208,14 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
         notes: parts.shell.notes,
         incomplete: parts.incomplete,
     })
+}
+
+/// Returns the name of a service.
+fn service_name(number: usize) -> String {
+    match number {
+        1 => SERVER_NAME.to_owned(),
+        further => format!("{SERVER_NAME}-{further}"),
+    }
 }
 
 /// Returns the keys container, secrets and setup, as far as there are any.

@@ -4,6 +4,7 @@
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTestType, SpecialParameter};
 
 use super::block::{PLACEHOLDER_START, unmark_placeholders};
+use super::commands::is_tool;
 use super::expand::{Expansion, push_words};
 use super::secret::{is_secret, mask_secrets};
 use super::shell::Shell;
@@ -207,6 +208,16 @@ impl Shell<'_> {
     pub(super) fn substitute(&mut self, command: &str, span: &Span) -> String {
         let words: Vec<&str> = command.split_whitespace().collect();
         let text = words.join(" ");
+        if text.starts_with('#') {
+            // The comment of a line that `\` continues.
+            return String::new();
+        }
+        let mut pairs = words.windows(2);
+        if pairs.any(|pair| is_tool(pair[0]) && matches!(pair[1], "run" | "create")) {
+            // Its output is the container's id, by which the block names it.
+            self.follow_inner(command, span);
+            return "container".to_owned();
+        }
         let environment = self.values.environment;
         let (variable, value) = match &*text {
             "pwd" | "PWD" | "pwd -P" | "pwd -L" | "realpath ." | "readlink -f ." => {

@@ -2,14 +2,17 @@
 
 use super::Translator;
 use super::steps::script_command;
-use crate::docker_run::block::unmark_placeholders;
 use crate::docker_run::commands::GuideCommand;
-use crate::docker_run::parts::{MissingPlace, RecipeParts};
+use crate::docker_run::container::translate_flags;
+use crate::docker_run::line::ContainerLine;
+use crate::docker_run::parts::{MissingPlace, RecipeParts, has_parent};
+use crate::docker_run::secret::mask_secrets;
 use crate::docker_run::servers::{is_client, move_ports};
+use crate::docker_run::values::Word;
 
 impl Translator {
     pub(super) fn add_other(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
-        let shown = parts.shell.values.written(&command.text);
+        let shown = command.shown(&parts.shell.values);
         if self.runs > 1 && shown.starts_with("docker network") {
             return parts.note(format!(
                 "`{shown}`: dropped, a service shares the network of the recipe's container"
@@ -24,9 +27,16 @@ impl Translator {
                 "`{shown}`: run it on the host before, as the guide does"
             ));
         }
-        if parts.server.is_some() && is_client(&shown, &self.published) && !shown.contains("${{") {
-            let moved = move_ports(&command.text, &self.published);
-            let text = unmark_placeholders(&moved);
+        if !parts.services.is_empty()
+            && is_client(&shown, &self.published)
+            && !command.text.contains("${{")
+        {
+            let moved = move_ports(&mask_secrets(&command.text), &self.published);
+            let named = parts.shell.name_placeholders(&moved);
+            let word = Word::new(named, &command.span);
+            let Some(text) = parts.take("the command", &word) else {
+                return;
+            };
             parts.ask(MissingPlace::Measurement("run"), format!(
                 "the guide runs `{}` on the host; here it runs in the server's container, whose image must have the program",
                 shown.chars().take(80).collect::<String>()
@@ -36,16 +46,98 @@ impl Translator {
         parts.note(format!("`{shown}`: dropped; if it is typed in the container, write it as a step or a scenario's `run`"));
     }
 
-    /// Adds a `docker cp`.
-    pub(super) fn add_copy(parts: &mut RecipeParts<'_>, command: &GuideCommand, is_out: bool) {
-        let shown = parts.shell.values.written(&command.text);
-        if is_out {
+    /// Adds a `docker cp`: a file next to the recipe is one of its files.
+    pub(super) fn add_copy(
+        parts: &mut RecipeParts<'_>,
+        command: &GuideCommand,
+        source: &Word,
+        target: &Word,
+    ) {
+        let shown = command.shown(&parts.shell.values);
+        if split_container_path(&source.text).is_some() {
             return parts.note(format!(
                 "`{shown}`: dropped; `results: DIRECTORY` in the measurement copies the directory into the run"
             ));
         }
-        parts.ask(MissingPlace::Container, format!(
-            "mounts: `{shown}` copies it into the container; mount it, for example `- ./run.py:/run.py:ro`, and remove this line"
+        let target = parts.literal(target);
+        let of_container = split_container_path(&target).map_or("", |(_, path)| path);
+        let source = parts.literal(source);
+        let Some(mount) = mount_of_copy(&source, of_container) else {
+            return parts.ask(MissingPlace::Container, format!(
+                "mounts: `{shown}` copies it into the container; mount it, for example `- ./run.py:/run.py:ro`, and remove this line"
+            ));
+        };
+        parts.note(format!(
+            "`{shown}`: the file is next to the recipe, and is mounted"
         ));
+        let key = parts.set_flag("volume", &mount);
+        debug_assert!(key.is_ok(), "the container has the key");
     }
+
+    /// Adds a `docker commit`: a later line that starts its image has the same container.
+    pub(super) fn add_commit(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        command: &GuideCommand,
+        image: &Word,
+    ) {
+        let shown = command.shown(&parts.shell.values);
+        parts.note(format!(
+            "`{shown}`: dropped, each run repeats the steps before it; an image that has them is the way to repeat them once (`docker build`)"
+        ));
+        self.commits.push(parts.literal(image));
+    }
+
+    /// Adds a line that starts an image of the recipe's container.
+    pub(super) fn add_committed_run(
+        &mut self,
+        parts: &mut RecipeParts<'_>,
+        earlier: &ContainerLine,
+        line: &ContainerLine,
+        command: &GuideCommand,
+    ) {
+        let image = parts.written(&line.image);
+        parts.note(format!(
+            "{image}: it is the container after the steps before, which has the flags of both lines"
+        ));
+        translate_flags(parts, line, &command.directory);
+        let flags = earlier.flags.iter().chain(&line.flags).cloned().collect();
+        let own = ContainerLine {
+            image: earlier.image.clone(),
+            flags,
+            ..line.clone()
+        };
+        self.add_run_command(parts, &own, command);
+        self.line = Some(own);
+    }
+}
+
+/// Splits a path of `docker cp` in a container: `name:/path`.
+fn split_container_path(path: &str) -> Option<(&str, &str)> {
+    let (container, path) = path.split_once(':')?;
+    (!container.is_empty() && !container.contains('/')).then_some((container, path))
+}
+
+/// Returns the mount of a file next to the recipe in the place of a copy. A name without an ending may be a directory.
+fn mount_of_copy(source: &str, target: &str) -> Option<String> {
+    let file = source.trim_start_matches("./");
+    let name = file.rsplit('/').next().filter(|name| name.contains('.'))?;
+    let is_below = !file.starts_with(['/', '~', '.']) && !has_parent(file);
+    if !is_below
+        || !target.starts_with('/')
+        || [file, target].iter().any(|path| path.contains("${{"))
+    {
+        return None;
+    }
+    let directory = target.trim_end_matches('/');
+    let names_file = directory
+        .rsplit('/')
+        .next()
+        .is_some_and(|last| last.contains('.'));
+    let path = if names_file && !target.ends_with('/') {
+        target.to_owned()
+    } else {
+        format!("{directory}/{name}")
+    };
+    Some(format!("./{file}:{path}:ro"))
 }

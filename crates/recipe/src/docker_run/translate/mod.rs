@@ -1,5 +1,6 @@
 //! Makes the parts of a recipe of a block's commands: the container, its image and its GPUs, and what remains.
 
+mod further_server;
 mod host_commands;
 mod service_container;
 mod steps;
@@ -15,8 +16,11 @@ use crate::docker_run::container::translate_flags;
 use crate::docker_run::gpus::add_gpus;
 use crate::docker_run::images::{add_build, add_image};
 use crate::docker_run::line::ContainerLine;
-use crate::docker_run::parts::{MissingPart, MissingPlace, RecipeParts};
-use crate::docker_run::servers::{ImageArguments, published_ports, read_image_arguments};
+use crate::docker_run::parts::{DraftedService, MissingPart, MissingPlace, RecipeParts};
+use crate::docker_run::script_variables::settle_script_variables;
+use crate::docker_run::servers::{
+    ImageArguments, published_ports, read_image_arguments, ready_key,
+};
 use crate::docker_run::values::Word;
 
 /// What is known of the block while its commands are translated.
@@ -32,8 +36,10 @@ pub(super) struct Translator {
     published: Vec<(u16, u16)>,
     /// The server, if it has a container of its own.
     server_side: Option<ServerSide>,
-    /// The server's words, with the values that are known.
-    server_words: Vec<String>,
+    /// Images that the block makes of the container.
+    commits: Vec<String>,
+    /// The names of the containers of further servers.
+    further_names: Vec<String>,
     typed: TypedLines,
     pulls: Vec<Word>,
     builds: Vec<Vec<Word>>,
@@ -63,10 +69,11 @@ impl Translator {
             CommandKind::Pull(image) => self.pulls.push(image.clone()),
             CommandKind::Build(words) => self.builds.push(words.clone()),
             CommandKind::Manage(reason) => {
-                let shown = parts.shell.values.written(&command.text);
+                let shown = command.shown(&parts.shell.values);
                 parts.note(format!("`{shown}`: dropped, {reason}"));
             }
-            CommandKind::Copy { is_out } => Self::add_copy(parts, command, *is_out),
+            CommandKind::Copy(source, target) => Self::add_copy(parts, command, source, target),
+            CommandKind::Commit(image) => self.add_commit(parts, command, image),
             CommandKind::Typed { changes_shell } => {
                 self.add_typed(parts, command, *changes_shell);
             }
@@ -197,16 +204,18 @@ impl Translator {
         } else {
             format!("the image's entrypoint and its arguments `{arguments}`")
         };
-        let is_server = !self.published.is_empty() && self.server_side.is_none();
-        let place = if is_server {
-            MissingPlace::Service("run")
-        } else {
-            MissingPlace::Measurement("run")
-        };
         let text = format!(
             "{what}; `docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' {image}` prints it"
         );
-        self.missing_command = Some(MissingPart { place, text });
+        let is_server = !self.published.is_empty() && self.server_side.is_none();
+        if is_server && let Some(ready) = ready_key(&[], &self.published) {
+            parts.services.push(DraftedService::placeholder(ready));
+            parts.commands_before_server = parts.commands.len();
+            parts.ask(MissingPlace::Service("run"), text);
+        } else {
+            let place = MissingPlace::Measurement("run");
+            self.missing_command = Some(MissingPart { place, text });
+        }
     }
 
     pub(super) fn finish(&mut self, parts: &mut RecipeParts<'_>) {
@@ -214,6 +223,7 @@ impl Translator {
             return;
         };
         self.typed.finish(parts);
+        settle_script_variables(parts, &self.published);
         let image = parts.literal(&line.image);
         for pulled in &self.pulls {
             let literal = parts.literal(pulled);
@@ -233,7 +243,8 @@ impl Translator {
             .commands
             .iter()
             .map(|drafted| drafted.literals.clone());
-        let commands: Vec<Vec<String>> = commands.chain([self.server_words.clone()]).collect();
+        let of_servers = parts.services.iter().map(|server| server.words.clone());
+        let commands: Vec<Vec<String>> = commands.chain(of_servers).collect();
         add_requirements(parts, &line, &commands);
         if let Some(processes) = &line.processes {
             let count = parts.written(processes);
@@ -244,11 +255,11 @@ impl Translator {
         if let Some(missing) = &self.missing_command {
             parts.incomplete.push(missing.clone());
         } else if parts.commands.is_empty() {
-            let text = match parts.server {
-                Some(_) => {
+            let text = match parts.services.len() {
+                1.. => {
                     "the client that measures the server, for example `vllm bench serve …`; the template `vllm-serve` (`retrial show vllm-serve`) has a server with its client, and can be extended in the place of this service"
                 }
-                None => {
+                0 => {
                     "the command that the guide runs in the container, for example `python3 bench.py`"
                 }
             };

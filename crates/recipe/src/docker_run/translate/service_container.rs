@@ -4,12 +4,13 @@
 use itertools::Itertools as _;
 
 use super::Translator;
+use super::further_server::is_known_server;
 use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpus::add_gpus;
 use crate::docker_run::line::{ContainerLine, FlagValue};
-use crate::docker_run::parts::{MissingPlace, PLACEHOLDER_COMMAND, RecipeParts};
-use crate::docker_run::servers::{HOST_NAMES, ready_key};
+use crate::docker_run::parts::RecipeParts;
+use crate::docker_run::servers::HOST_NAMES;
 use crate::docker_run::values::Word;
 use crate::writer::{map_node, text_node};
 
@@ -40,19 +41,21 @@ impl Translator {
         command: &GuideCommand,
     ) {
         let of_recipe = self.line.clone();
-        let starts_server = parts.server.is_some()
-            || self
-                .missing_command
-                .as_ref()
-                .is_some_and(|missing| matches!(missing.place, MissingPlace::Service(_)));
+        let needs_client = !parts.services.is_empty()
+            && self.server_side.is_none()
+            && parts.commands.len() == parts.commands_before_server;
         match of_recipe {
-            Some(server)
-                if starts_server && self.server_side.is_none() && parts.commands.is_empty() =>
-            {
+            Some(first) if needs_client && is_known_server(parts, line) => {
+                self.add_further_server(parts, &first, line, command);
+            }
+            Some(server) if needs_client && parts.commands.is_empty() => {
                 self.seal_server(parts, &server);
                 let client = self.without_network(parts, line);
                 self.add_run(parts, client, command);
                 self.name_server(parts);
+            }
+            Some(earlier) if self.commits.contains(&parts.literal(&line.image)) => {
+                self.add_committed_run(parts, &earlier, line, command);
             }
             Some(earlier) if is_same_container(&earlier, line) => {
                 parts.note("each `docker run` of the guide has a container of its own; here their commands run in one, one after another");
@@ -69,7 +72,8 @@ impl Translator {
 
     /// Makes the container of the server's service of what the parts have.
     fn seal_server(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
-        add_gpus(parts, line, std::slice::from_ref(&self.server_words));
+        let words = parts.services.iter().map(|server| server.words.clone());
+        add_gpus(parts, line, &words.collect::<Vec<_>>());
         let network = parts.remove_flag("network");
         let network = network.as_ref().and_then(|node| node.text());
         if let Some(network) = network.filter(|network| *network != "host") {
@@ -78,7 +82,10 @@ impl Translator {
         let names = line
             .all_values("name")
             .chain(line.all_values("network-alias"));
-        let names = names.map(|word| parts.literal(word)).collect();
+        let names = names.map(|word| parts.literal(word));
+        let names = names
+            .chain(std::mem::take(&mut self.further_names))
+            .collect();
         self.server_side = Some(ServerSide {
             image: parts.literal(&line.image),
             names,
@@ -87,21 +94,14 @@ impl Translator {
         let image = text_node(std::mem::take(&mut parts.image));
         let keys = std::mem::take(&mut parts.container).into_values();
         let container = map_node([("image", image)].into_iter().chain(keys));
-        let published = &self.published;
-        let server = parts.server.get_or_insert_with(|| {
-            let run = ("run", text_node(PLACEHOLDER_COMMAND));
-            let ready = ready_key(&[], published).unwrap_or_default();
-            [run].into_iter().chain(ready).collect()
-        });
-        server.push(("container", container));
-        if let Some(missing) = self.missing_command.take() {
-            parts.incomplete.push(missing);
+        if let Some(server) = parts.services.first_mut() {
+            server.keys.push(("container", container));
         }
         self.line = None;
     }
 
     /// Returns the client's line without the flags that connect it to the server.
-    fn without_network(
+    pub(super) fn without_network(
         &mut self,
         parts: &mut RecipeParts<'_>,
         line: &ContainerLine,
@@ -165,8 +165,8 @@ impl Translator {
 
     /// Returns whether a container's name is that of the server's, next to a client's.
     pub(super) fn is_in_server(&self, name: &Word) -> bool {
-        let server = self.server_side.as_ref();
-        server.is_some_and(|server| server.names.contains(&name.text))
+        let names = self.server_side.as_ref().map(|server| &server.names);
+        names.unwrap_or(&self.further_names).contains(&name.text)
     }
 }
 

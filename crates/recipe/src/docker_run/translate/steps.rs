@@ -7,8 +7,10 @@ use crate::docker_run::container::{parse_variable, read_env_file};
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpu_options::split_words;
 use crate::docker_run::line::ContainerLine;
-use crate::docker_run::parts::{DraftedCommand, MissingPlace, RecipeParts, WrittenKeys};
-use crate::docker_run::servers::{is_server, move_ports, ready_key};
+use crate::docker_run::parts::{
+    DraftedCommand, DraftedService, MissingPlace, RecipeParts, WrittenKeys,
+};
+use crate::docker_run::servers::{find_port, is_server, move_ports, ready_key};
 use crate::docker_run::values::Word;
 use crate::writer::{map_node, text_node};
 
@@ -67,8 +69,8 @@ impl Translator {
             return parts.commands.push(DraftedCommand { keys, ..script });
         }
         let words: Vec<&str> = line.command.iter().map(|word| &*word.text).collect();
-        if parts.server.is_some() && manages_server(&words.join(" ")) {
-            let shown = parts.shell.values.written(&command.text);
+        if !parts.services.is_empty() && manages_server(&words.join(" ")) {
+            let shown = command.shown(&parts.shell.values);
             return parts.note(format!("`{shown}`: dropped, Retrial stops its services"));
         }
         if idle_reason(&line.command).is_none() {
@@ -119,15 +121,19 @@ impl Translator {
         if !is_detached && !is_server(&drafted.literals) {
             return parts.commands.push(drafted);
         }
-        if parts.server.is_some() {
+        let ready = ready_key(&drafted.literals, &self.published);
+        let port = find_port(&drafted.literals);
+        let shares_port =
+            |server: &DraftedService| port.is_some() && find_port(&server.words) == port;
+        let is_further = !parts.services.is_empty();
+        if is_further && (ready.is_none() || parts.commands.len() > parts.commands_before_server)
+            || parts.services.iter().any(shares_port)
+        {
             let word = Word::new("", span);
-            return parts.refuse(
-                "a second server".to_owned(),
-                &word,
-                "write it as a further service of the recipe",
-            );
+            let help = "write it as a further service of the recipe; services share a network, so each needs a port of its own";
+            return parts.refuse("a second server".to_owned(), &word, help);
         }
-        let ready = ready_key(&drafted.literals, &self.published).unwrap_or_else(|| {
+        let ready = ready.unwrap_or_else(|| {
             parts.ask(
                 MissingPlace::Service("ready"),
                 "how it is known that the server is up, for example `{ port: 8000 }`",
@@ -135,12 +141,15 @@ impl Translator {
             let until = map_node([("log", text_node("ready"))]);
             vec![("ready", until)]
         });
-        self.server_words.clone_from(&drafted.literals);
         let keys = [("run", text_node(drafted.text()))]
             .into_iter()
             .chain(ready)
             .chain(drafted.keys);
-        parts.server = Some(keys.collect());
+        parts.services.push(DraftedService {
+            keys: keys.collect(),
+            words: drafted.literals,
+            gpus: Vec::new(),
+        });
         parts.commands_before_server = parts.commands.len();
     }
 }
@@ -149,7 +158,30 @@ impl Translator {
 pub(super) fn manages_server(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_one = !text.contains(['\n', ';', '&', '|']);
-    is_one && ["sleep", "wait", "kill", "pkill", "killall", "fg", "jobs"].contains(&first)
+    let probes = ["curl", "wget", "nc ", "/dev/tcp", "grep"];
+    let awaits = first == "until"
+        || first == "while"
+            && ["while !", "!=", "break"]
+                .iter()
+                .any(|part| text.contains(part));
+    let is_loop = awaits && text.contains("sleep ");
+    is_loop && probes.iter().any(|probe| text.contains(probe)) && !text.contains("bench")
+        || is_one && ["sleep", "wait", "kill", "pkill", "killall", "fg", "jobs"].contains(&first)
+}
+
+/// Returns whether a command in the background only watches what is measured.
+pub(super) fn is_monitor(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let monitors = [
+        "while",
+        "watch",
+        "nvidia-smi",
+        "rocm-smi",
+        "amd-smi",
+        "nvtop",
+        "dcgmi",
+    ];
+    monitors.contains(&first)
 }
 
 /// Returns the step that a script is.

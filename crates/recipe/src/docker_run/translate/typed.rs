@@ -7,20 +7,16 @@ use std::collections::BTreeSet;
 use retrial_document::Node;
 
 use super::Translator;
-use super::steps::manages_server;
+use super::steps::{is_monitor, manages_server};
 use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::container::parse_variable;
 use crate::docker_run::gpu_options::split_words;
 use crate::docker_run::parts::{DraftedCommand, RecipeParts, WrittenKeys};
+use crate::docker_run::script_variables::is_of_image;
 use crate::docker_run::secret::is_secret;
 use crate::docker_run::values::Word;
 use crate::formats::VARIABLE;
 use crate::writer::{map_node, text_node};
-
-/// Endings of names of variables that an image or a program in it sets.
-const IMAGE_VARIABLES: [&str; 8] = [
-    "PATH", "HOME", "PREFIX", "ROOT", "USER", "SHELL", "PWD", "HOSTNAME",
-];
 
 /// The state of the shell in which commands are typed.
 #[derive(Default)]
@@ -51,9 +47,16 @@ impl Translator {
         let Some(text) = parts.take("the command", &Word::new(written, &command.span)) else {
             return;
         };
-        if parts.server.is_some() && manages_server(&text) {
+        if !parts.services.is_empty() && manages_server(&text) {
+            let shown = command.shown(&parts.shell.values);
             return parts.note(format!(
-                "`{text}`: dropped, a service is awaited by its `ready`, and is stopped by Retrial"
+                "`{shown}`: dropped, a service is awaited by its `ready`, and is stopped by Retrial"
+            ));
+        }
+        if command.is_background && is_monitor(&text) {
+            let shown = command.shown(&parts.shell.values);
+            return parts.note(format!(
+                "`{shown}`: dropped, Retrial samples GPUs and the container itself"
             ));
         }
         if changes_shell {
@@ -120,7 +123,7 @@ impl TypedLines {
         }
         let unset = variable_name(value).filter(|variable| {
             !self.assigned.contains(*variable)
-                && !IMAGE_VARIABLES.iter().any(|end| variable.ends_with(end))
+                && !is_of_image(variable)
                 && parts
                     .flag_node("env")
                     .is_none_or(|env| env.get(variable).is_none())
