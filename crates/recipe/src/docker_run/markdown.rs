@@ -1,5 +1,7 @@
 //! The command lines of a page in Markdown, such as a README: those in its code blocks of a shell.
 
+use itertools::Itertools as _;
+
 /// The languages of code blocks whose lines are commands.
 const SHELL_LANGUAGES: [&str; 7] = ["", "sh", "bash", "shell", "zsh", "console", "shell-session"];
 /// The programs that start a container: where one begins a line outside of all code blocks, the text is no Markdown.
@@ -12,45 +14,75 @@ const CONTAINER_PROGRAMS: [&str; 6] = [
     "sudo",
 ];
 
-/// Returns for each line whether it is a command line: all are, if the text is not Markdown.
-pub(super) fn find_command_lines(text: &str) -> Vec<bool> {
-    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
-    let mut block: Option<(&str, bool)> = None;
-    let mut commands = Vec::new();
-    let mut has_blocks = false;
-    for line in &lines {
-        let fence = ["```", "~~~"]
-            .into_iter()
-            .find(|fence| line.starts_with(fence));
-        let is_command = match (block, fence) {
+/// Where a line of a page stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In a code block of a shell.
+    Commands,
+    /// In another code block, between them, or at their edge.
+    Elsewhere,
+}
+
+/// Returns where each line stands, and whether the last code block has an end.
+fn read_page(text: &str) -> (Vec<Place>, bool) {
+    let mut block: Option<(&str, Place)> = None;
+    let mut places = Vec::new();
+    for line in text.lines().map(str::trim_start) {
+        let mut fences = ["```", "~~~"].into_iter();
+        let fence = fences.find(|fence| line.starts_with(fence));
+        let place = block.map_or(Place::Elsewhere, |(_, place)| place);
+        match (block, fence) {
             (None, Some(fence)) => {
                 let language = line.trim_start_matches(&fence[..1]).trim().to_lowercase();
-                block = Some((fence, SHELL_LANGUAGES.contains(&&*language)));
-                has_blocks = true;
-                false
+                let is_shell = SHELL_LANGUAGES.contains(&&*language);
+                let inside = if is_shell {
+                    Place::Commands
+                } else {
+                    Place::Elsewhere
+                };
+                block = Some((fence, inside));
+                places.push(Place::Elsewhere);
             }
             (Some((opened, _)), Some(fence)) if opened == fence => {
                 block = None;
-                false
+                places.push(Place::Elsewhere);
             }
-            (Some((_, is_shell)), _) => is_shell,
-            (None, None) => false,
-        };
-        commands.push(is_command);
+            _ => places.push(place),
+        }
     }
+    (places, block.is_none())
+}
+
+/// Returns the blocks of commands of a page.
+pub fn shell_blocks(markdown: &str) -> Vec<String> {
+    let (places, is_complete) = read_page(markdown);
+    let lines: Vec<(&str, Place)> = markdown.lines().zip(places).collect();
+    let mut blocks: Vec<_> = lines
+        .split(|(_, place)| *place == Place::Elsewhere)
+        .collect();
+    if !is_complete {
+        blocks.pop();
+    }
+    let texts = blocks
+        .iter()
+        .map(|lines| lines.iter().map(|(line, _)| *line).join("\n"));
+    texts.filter(|text| !text.trim().is_empty()).collect()
+}
+
+/// Returns for each line whether it is a command line: all are, if the text is not Markdown.
+pub(super) fn find_command_lines(text: &str) -> Vec<bool> {
     let starts_container = |line: &str| {
-        let command = line.trim_start_matches(['$', '#', ' ']);
+        let command = line.trim_start().trim_start_matches(['$', '#', ' ']);
         let program = command.split_whitespace().next().unwrap_or_default();
         CONTAINER_PROGRAMS.contains(&program)
     };
-    let mut others = lines
-        .iter()
-        .zip(&commands)
-        .filter(|(_, is_command)| !**is_command);
-    if !has_blocks || block.is_some() || others.any(|(line, _)| starts_container(line)) {
-        return vec![true; lines.len()];
-    }
-    commands
+    let (places, is_complete) = read_page(text);
+    let mut others = text.lines().zip(&places);
+    let is_other =
+        |(line, place): (&str, &Place)| *place == Place::Elsewhere && starts_container(line);
+    let is_page = is_complete && places.contains(&Place::Commands) && !others.any(is_other);
+    let is_command = |place: &Place| !is_page || *place == Place::Commands;
+    places.iter().map(is_command).collect()
 }
 
 #[cfg(test)]

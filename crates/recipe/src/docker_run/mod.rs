@@ -44,6 +44,7 @@ mod wrappers;
 
 pub use answer::AnswerError;
 pub use flags::{FlagArity, FlagTreatment, LineFlag, Meaning, docker_run_flags};
+pub use markdown::shell_blocks;
 pub use measured::{MeasuredFigures, is_json_path};
 pub use parts::{MissingPart, MissingPlace};
 pub use shell_environment::{EmptyEnvironment, ImageProgram, ShellEnvironment};

@@ -1,40 +1,10 @@
-//! The code blocks of a README, and the commands in them. Pure.
+//! The commands in the code blocks of a README. Pure.
 
 use retrial_container::ImageRef;
 use retrial_recipe::docker_run::{self, DockerRunDraft, EmptyEnvironment};
 
 /// The longest draft of a command, in lines: a longer text is a guide, not a command.
 const MAX_COMMAND_LINES: usize = 60;
-/// The info strings of the fences of a block of commands.
-const SHELLS: [&str; 6] = ["", "bash", "sh", "shell", "console", "zsh"];
-
-/// The blocks of commands of a Markdown text.
-pub(super) fn extract_shell_blocks(markdown: &str) -> Vec<String> {
-    let mut blocks = Vec::new();
-    let mut open: Option<(bool, Vec<&str>)> = None;
-    for line in markdown.lines() {
-        let fence = line.trim_start().strip_prefix("```");
-        open = match (open, fence) {
-            (None, Some(language)) => {
-                let language_name = language.trim().to_lowercase();
-                Some((SHELLS.contains(&language_name.as_str()), Vec::new()))
-            }
-            (Some((is_shell, lines)), Some(_)) => {
-                if is_shell && lines.iter().any(|line| !line.trim().is_empty()) {
-                    blocks.push(lines.join("\n"));
-                }
-                None
-            }
-            (Some((is_shell, mut lines)), None) => {
-                lines.push(line);
-                Some((is_shell, lines))
-            }
-            (None, None) => None,
-        };
-    }
-    blocks
-}
-
 /// Returns whether a block starts a container.
 pub(super) fn starts_container(block: &str) -> bool {
     block.contains("docker run") || block.contains("docker container run")
@@ -116,6 +86,8 @@ fn join_continued_lines(block: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use retrial_recipe::docker_run::shell_blocks;
+
     use super::*;
 
     const README: &str = "To run:\n\n```\nmake generate\nmake run \\\n  --test_mode=AccuracyOnly\n\
@@ -124,7 +96,7 @@ mod tests {
 
     #[test]
     fn commands_are_extracted_per_mode() {
-        let blocks = extract_shell_blocks(README);
+        let blocks = shell_blocks(README);
         assert_eq!(blocks.len(), 3);
         assert_eq!(
             extract_commands(&blocks, "performance", "accuracy").unwrap(),
@@ -142,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_container_for_the_gpu_model_is_found() {
-        let blocks = extract_shell_blocks(README);
+        let blocks = shell_blocks(README);
         let (draft, count) = draft_container(&blocks, &["MI355X".to_owned()]).unwrap();
         assert_eq!(
             (draft.image.as_str(), count),
