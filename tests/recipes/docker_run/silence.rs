@@ -206,6 +206,15 @@ fn images_and_commands_of_other_tools_are_read() {
             "run: bench\n",
         ),
         ("docker run --cpus 2 `# two` a b", "cpus: 2\n"),
+        ("# docker run a:1 x\ndocker run a:2 y", "image: \"a:2\""),
+        (
+            "docker run a bash -c 'vllm serve m & sleep 9; vllm bench serve'",
+            "run: \"bash -c 'vllm serve m & sleep 9; vllm bench serve'\"\n      figures:",
+        ),
+        (
+            "docker run -d --device /dev/kfd --device /dev/dri/renderD128 a vllm serve m\ndocker run -d --device /dev/kfd --device /dev/dri/renderD136 a vllm serve n --port 81\nvllm bench serve",
+            "count: 2",
+        ),
         (
             "docker run -it --gpus all a bash\nexport CUDA_VISIBLE_DEVICES=0,1\nbench",
             "count: 2",

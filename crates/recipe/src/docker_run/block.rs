@@ -103,6 +103,8 @@ impl Block {
 fn prepare_lines(text: &str) -> String {
     let mut prepared = String::with_capacity(text.len());
     let mut is_continued = false;
+    // Next to plain lines, `# docker run` is a comment: an alternative.
+    let has_plain = text.lines().any(|line| starts_tool(line.trim_start()));
     let text = text.replace('\u{a0}', " ");
     for (line, is_command) in text.split_inclusive('\n').zip(find_command_lines(&text)) {
         let mut letters: Vec<char> = line.chars().collect();
@@ -112,7 +114,7 @@ fn prepare_lines(text: &str) -> String {
                 .filter(|letter| **letter != '\n')
                 .for_each(|letter| *letter = ' ');
         }
-        blank_prompt(&mut letters, is_continued);
+        blank_prompt(&mut letters, is_continued, has_plain);
         mark_placeholders(&mut letters);
         let ending = letters.iter().rposition(|letter| !letter.is_whitespace());
         let last = ending.filter(|&at| letters[at] == '\\' && (at == 0 || letters[at - 1] != '\\'));
@@ -149,17 +151,19 @@ static PROMPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&pattern).ok()
 });
 
+/// Whether a line begins with a container's tool.
+fn starts_tool(line: &str) -> bool {
+    let command = line.trim_start_matches("sudo ");
+    let mut tools = ["docker ", "podman ", "nvidia-docker "].iter();
+    tools.any(|tool| command.starts_with(tool))
+}
+
 /// Blanks a prompt, `# ` before a command of root, and `> ` of a continued line.
-fn blank_prompt(letters: &mut [char], is_continued: bool) {
+fn blank_prompt(letters: &mut [char], is_continued: bool, has_plain: bool) {
     let line: String = letters.iter().collect();
     let bare = line.trim_start();
     let indent = line.chars().count() - bare.chars().count();
-    let is_command = |rest: &&str| {
-        let command = rest.trim_start_matches("sudo ");
-        ["docker ", "podman ", "nvidia-docker "]
-            .iter()
-            .any(|tool| command.starts_with(tool))
-    };
+    let is_command = |rest: &&str| !has_plain && starts_tool(rest);
     let prompt = if is_continued {
         bare.strip_prefix("> ").map(|_| "> ".len())
     } else if bare.strip_prefix("# ").as_ref().is_some_and(is_command) {

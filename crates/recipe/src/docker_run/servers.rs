@@ -253,9 +253,11 @@ fn find_server(words: &[String]) -> Option<&'static ServerProgram> {
     SERVERS.iter().find(has)
 }
 
-/// Returns whether a command is a server that Retrial knows.
+/// Returns whether a command is a server that Retrial knows, without its client behind it.
 pub(super) fn is_server(words: &[String]) -> bool {
-    find_server(words).is_some()
+    let text = words.join(" ").replace("&\n", "& ");
+    let mut parts = text.split(" & ").skip(1);
+    find_server(words).is_some() && !parts.any(|part| is_client(part, &[]))
 }
 
 /// Returns the key `ready` of a server; nothing if nobody knows where it listens.

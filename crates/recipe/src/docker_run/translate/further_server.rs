@@ -32,8 +32,12 @@ impl Translator {
         let published = published_ports(parts, &own);
         let earlier = std::mem::replace(&mut self.published, published);
         self.move_port(parts, &mut own, &earlier);
+        let chosen = chosen_gpus(parts, first).zip(chosen_gpus(parts, &own));
         add_image(parts, &own.image);
         translate_flags(parts, &own, &command.directory);
+        if let Some(((variable, _), _)) = chosen {
+            parts.remove_variable(variable);
+        }
         parts.remove_flag("network");
         self.add_run_command(parts, &own, command);
         let image = text_node(std::mem::replace(&mut parts.image, recipe_image));
@@ -42,11 +46,36 @@ impl Translator {
         if let Some(server) = parts.services.last_mut() {
             server.keys.push(("container", container));
         }
-        share_gpus(parts, first, &own);
+        match chosen {
+            Some(((variable, of_first), (_, of_own))) => {
+                share_gpus(parts, variable, of_first, of_own);
+            }
+            None => self.add_gpu_flags(parts, &own),
+        }
         let of_container = |word: &Word| parts.literal(word);
         self.further_names
             .extend(own.all_values("name").map(of_container));
         self.published.splice(0..0, earlier);
+    }
+
+    /// Adds the GPUs of a further server to those that the first one's line asks for: the recipe requires them all.
+    fn add_gpu_flags(&mut self, parts: &RecipeParts<'_>, own: &ContainerLine) {
+        let Some(line) = &mut self.line else { return };
+        let count = |word: &Word| parts.literal(word).parse().unwrap_or(u32::MAX);
+        for option in &own.flags {
+            let present = line.flag(option.flag.name);
+            let is_added = match option.flag.name {
+                "device" => line
+                    .all_values("device")
+                    .all(|word| word.text != option.value.text),
+                "runtime" => present.is_none(),
+                "gpus" => present.is_none_or(|word| count(word) < count(&option.value)),
+                _ => false,
+            };
+            if is_added {
+                line.flags.push(option.clone());
+            }
+        }
     }
 
     /// Lets a server listen at the port by which its clients know it, where another one has its own: services share a
@@ -100,13 +129,13 @@ fn program_words(parts: &RecipeParts<'_>, line: &ContainerLine) -> Vec<String> {
     }
 }
 
-/// Lets each of the servers choose its GPUs among those of the recipe, if their lines name them.
-fn share_gpus(parts: &mut RecipeParts<'_>, first: &ContainerLine, own: &ContainerLine) {
-    let (Some((variable, of_first)), Some((_, of_own))) =
-        (chosen_gpus(parts, first), chosen_gpus(parts, own))
-    else {
-        return;
-    };
+/// Lets each of the servers choose its GPUs among those of the recipe, whose lines name them.
+fn share_gpus(
+    parts: &mut RecipeParts<'_>,
+    variable: &'static str,
+    of_first: Vec<u32>,
+    of_own: Vec<u32>,
+) {
     parts.remove_variable(variable);
     if let Some(server) = parts.services.first_mut() {
         server.gpus = of_first;

@@ -19,7 +19,8 @@ impl Translator {
             ));
         }
         let first = shown.split_whitespace().next().unwrap_or_default();
-        if matches!(first, "echo" | "printf" | "mkdir") && self.line.is_none() || first == "echo" {
+        let only_shows = matches!(first, "echo" | "printf") && command.output.is_none();
+        if only_shows || first == "mkdir" && self.line.is_none() {
             return parts.note(format!("`{shown}`: dropped, it is run on the host"));
         }
         if self.line.is_none() {
