@@ -206,6 +206,11 @@ fn images_and_commands_of_other_tools_are_read() {
             "run: bench\n",
         ),
         ("docker run --cpus 2 `# two` a b", "cpus: 2\n"),
+        (
+            "docker run -v /path/to/model:/m a b",
+            "- \"${{ params.path_to_model }}:/m\"",
+        ),
+        ("docker run -v /srv/yours:/m a b", "- \"/srv/yours:/m\""),
         ("# docker run a:1 x\ndocker run a:2 y", "image: \"a:2\""),
         (
             "docker run a bash -c 'vllm serve m & sleep 9; vllm bench serve'",

@@ -134,7 +134,7 @@ pub(super) fn refuse(name: &str, what: &str, place: &Span, problems: &mut Diagno
 
 /// Returns what a block without any command of a container is.
 pub(super) fn describe_block(text: &str) -> Option<&'static str> {
-    const KINDS: [(&str, &str); 7] = [
+    const KINDS: [(&str, &str); 9] = [
         ("services:", "a compose file"),
         ("apiVersion:", "a Kubernetes manifest"),
         ("kind:", "a Kubernetes manifest"),
@@ -142,6 +142,14 @@ pub(super) fn describe_block(text: &str) -> Option<&'static str> {
         ("%post", "a definition of Apptainer (Singularity)"),
         ("FROM ", "a Dockerfile"),
         ("make ", "calls of make"),
+        (
+            "madengine ",
+            "calls of madengine, which starts the containers itself",
+        ),
+        (
+            "mlcr ",
+            "calls of MLCommons' automation, which starts the containers itself",
+        ),
     ];
     let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
     let kind = KINDS.iter().find(|(start, _)| begins(start));

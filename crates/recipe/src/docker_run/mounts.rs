@@ -81,6 +81,18 @@ pub(super) fn translate_mount(
     }
 }
 
+/// Returns whether a path stands for one of the reader's: `/path/to/model`, `/your/data`.
+fn is_placeholder(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let is_readers = |part: &str| {
+        part == "your"
+            || ["your_", "your-"]
+                .iter()
+                .any(|start| part.starts_with(start))
+    };
+    lower.starts_with("/path/to/") || lower.split('/').any(is_readers)
+}
+
 fn note_label(parts: &mut RecipeParts<'_>, flag: &str, option: &str) {
     parts.note(format!("{flag}: dropped `{option}`, the engine then labels the directory for SELinux; where SELinux is enforced, `container.security_opt: [label=disable]` lets the container read it"));
 }
@@ -99,10 +111,14 @@ fn add_bind_mount(
         text if text.starts_with('/') || text.starts_with("${{") => text.to_owned(),
         _ => return Err(FlagValueError::NamedVolume),
     };
-    let path = match path.strip_prefix(WORKING_DIRECTORY) {
+    let mut path = match path.strip_prefix(WORKING_DIRECTORY) {
         Some(rest) => format!("./{}", rest.trim_start_matches('/')),
         None => path,
     };
+    if is_placeholder(&path) {
+        let stated = Some(path.clone());
+        path = parts.shell.values.declare(&path, &path, None, stated);
+    }
     if path.starts_with("${{") {
         parts.shell.values.set_kind(&path, "path");
     }
