@@ -116,8 +116,7 @@ fn add_bind_mount(
         None => path,
     };
     if is_placeholder(&path) {
-        let stated = Some(path.clone());
-        path = parts.shell.values.declare(&path, &path, None, stated);
+        path = parts.shell.values.declare(&path, &path, None, None);
     }
     if path.starts_with("${{") {
         parts.shell.values.set_kind(&path, "path");
