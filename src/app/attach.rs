@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -21,12 +21,10 @@ use retrial_store::{RecordDirectory, RunDirectory};
 
 /// The time between two looks at the files of a run.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// How long a background process may take to start.
-const START_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Shows a run until no process follows it; only notes that none does, where that is so.
 pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
-    if !has_follower(run.record()) {
+    if FileLock::find_holder(&run.lock_path()).is_none() {
         return note_without_follower(global, run.record());
     }
     note_how_to_leave(global, run.record());
@@ -50,7 +48,7 @@ pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
 
 /// Shows a batch until no process follows it; only notes that none does, where that is so.
 pub fn show_batch(global: &GlobalOptions, directory: &RecordDirectory, plan: &BatchPlan) {
-    if !has_follower(directory) {
+    if FileLock::find_holder(&directory.lock_path()).is_none() {
         return note_without_follower(global, directory);
     }
     note_how_to_leave(global, directory);
@@ -124,28 +122,6 @@ pub fn note_without_follower(global: &GlobalOptions, directory: &RecordDirectory
     if !global.quiet {
         let id = directory.id();
         terminal::print_note(&format!("{id} is not running; its verdict:"));
-    }
-}
-
-/// Returns whether a process executes it, or starts to within a moment: a run that was detached just now has none yet.
-fn has_follower(directory: &RecordDirectory) -> bool {
-    let since = Instant::now();
-    let written = directory
-        .journal_path()
-        .metadata()
-        .and_then(|file| file.modified());
-    let age = written.ok().and_then(|time| time.elapsed().ok());
-    if age.is_some_and(|age| age > START_TIMEOUT) {
-        return FileLock::find_holder(&directory.lock_path()).is_some();
-    }
-    loop {
-        if FileLock::find_holder(&directory.lock_path()).is_some() {
-            return true;
-        }
-        if since.elapsed() > START_TIMEOUT {
-            return false;
-        }
-        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

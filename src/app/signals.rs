@@ -2,9 +2,10 @@
 //! it from its terminal. Where somebody watches, the first SIGINT asks, and a key leaves the run to a
 //! background process.
 
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, Weak};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,8 +19,9 @@ use crate::app::terminal;
 use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
 use retrial_run::RunSession;
-use retrial_store::RecordDirectory;
 use retrial_store::journal::EventKind;
+use retrial_store::lock::FileLock;
+use retrial_store::{RecordDirectory, StoreError};
 
 /// The warning of a run or a batch that is stopped.
 pub const STOPPING_WARNING: &str =
@@ -136,21 +138,27 @@ pub struct HandOver {
     keys: KeyReader,
     global: GlobalOptions,
     record: RecordDirectory,
+    lock: Weak<FileLock>,
 }
 
 impl HandOver {
     /// Listens for keys, if the run is shown on a terminal.
-    pub fn start(global: &GlobalOptions, record: &RecordDirectory) -> Option<Self> {
+    pub fn start(
+        global: &GlobalOptions,
+        record: &RecordDirectory,
+        lock: Weak<FileLock>,
+    ) -> Option<Self> {
         Some(Self {
             keys: KeyReader::start(global)?,
             global: global.clone(),
             record: record.clone(),
+            lock,
         })
     }
 
-    /// Starts the background process and ends this one, as a kill would: it goes on at the same place.
+    /// Starts the background process and ends this one, as a kill would: it continues at the same place.
     fn detach(self) -> Failure {
-        match spawn_background_process(&self.global, &self.record) {
+        match self.spawn_successor() {
             Ok(child) => wait_for_own_session(&child),
             Err(failure) => return failure,
         }
@@ -162,6 +170,17 @@ impl HandOver {
             format!("show it: {program} attach {id}    stop it: {program} stop {id}"),
         );
         std::process::exit(ExitCode::Success.code().into());
+    }
+
+    /// Starts the background process with the lock: `stop` and `attach` find a holder at any time.
+    fn spawn_successor(&self) -> Result<Child, Failure> {
+        let path = self.record.lock_path();
+        let lock = self.lock.upgrade().map(|lock| lock.share_file());
+        let input = match lock.transpose().map_err(StoreError::io("share", &path))? {
+            Some(file) => file.into(),
+            None => Stdio::null(),
+        };
+        spawn_background_process(&self.global, &self.record, input)
     }
 }
 
@@ -176,7 +195,8 @@ pub fn session_target(
     session: Arc<RunSession>,
 ) -> SignalTarget<impl Fn(SignalRequest) + use<>> {
     let is_at_a_terminal = !is_submitted(&session.run);
-    let hand_over = is_at_a_terminal.then(|| HandOver::start(global, session.run.record()));
+    let hand_over = is_at_a_terminal
+        .then(|| HandOver::start(global, session.run.record(), session.share_lock()));
     SignalTarget {
         stop: session.stop.clone(),
         cleanup: format!("retrial clean --all {}", session.run.id()),

@@ -24,8 +24,8 @@ use retrial_store::{RecordDirectory, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
 const FOLLOWER_STOP_TIMEOUT: Duration = Duration::from_mins(1);
-/// How long a lock may name a process that has ended: the next holder writes itself into it.
-const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a lock may name a process that has ended: the one that it left the lock to writes itself into it.
+const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Stops a run or a batch, through the process that follows it if there is one.
 pub fn stop_run_or_batch(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
@@ -53,16 +53,18 @@ fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<Sto
     if BatchRecord::site_name(&global.home, id).is_some() {
         return runtime::start_runtime()?.block_on(array::stop_arrays(global, directory));
     }
-    if stop_follower(directory)? {
+    let was_followed = stop_follower(directory)?;
+    let state = read_state(directory)?;
+    // A process that had just started may have ended at once.
+    if was_followed && state.final_exit_code.is_some() {
         return Ok(StopResult::Stopped);
     }
-    let state = read_state(directory)?;
-    let going = state.open_runs();
-    for run in &going {
+    let open_runs = state.open_runs();
+    for run in &open_runs {
         let result = stop_run(global, global.home.find_run(run)?)?;
         terminal::print_note(&format!("{run}: {result}"));
     }
-    Ok(if going.is_empty() {
+    Ok(if open_runs.is_empty() && !was_followed {
         StopResult::NothingRunning
     } else {
         StopResult::Stopped
@@ -167,12 +169,12 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<StopResul
                 .with_help(format!("stop all of it: retrial stop {batch}")),
         );
     }
-    if stop_follower(directory.record())? {
-        return Ok(StopResult::Stopped);
-    }
+    let was_followed = stop_follower(directory.record())?;
     let state = directory.read_state()?;
+    // A process that had just started may have ended at once: then this one ends the benchmark.
     if state.over.is_some() {
         return Ok(match state.container {
+            _ if was_followed => StopResult::Stopped,
             Some(_) => StopResult::ContainerLeft,
             None => StopResult::AlreadyEnded,
         });

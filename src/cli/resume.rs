@@ -5,7 +5,7 @@ use std::path::Path;
 use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
-use crate::app::launch::background::wait_for_release;
+use crate::app::launch::background::wait_for_predecessor;
 use crate::app::launch::continue_run;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
@@ -29,7 +29,7 @@ pub fn resume_run_or_batch(
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             if arguments.in_background {
-                wait_for_release(&directory);
+                wait_for_predecessor(&directory);
             }
             require_own_home(&directory, &home.batches_directory(), "batch", home)?;
             if arguments.from.is_some() {
@@ -44,7 +44,7 @@ pub fn resume_run_or_batch(
         }
     };
     if arguments.in_background {
-        wait_for_release(directory.record());
+        wait_for_predecessor(directory.record());
     }
     require_own_home(directory.record(), &home.runs_directory(), "run", home)?;
     if !in_job {

@@ -2,8 +2,12 @@
 //! the process.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::time::Duration;
+
+use rustix::fs::{fstat, stat};
+use rustix::stdio::dup2_stdin;
 
 use super::error::StoreError;
 pub use super::lock_holder::LockHolder;
@@ -25,7 +29,7 @@ pub enum LockAttempt {
 /// The lock of a run, a batch or a cached directory, held by this process.
 #[derive(Debug)]
 pub struct FileLock {
-    _file: File,
+    file: File,
 }
 
 impl FileLock {
@@ -34,12 +38,16 @@ impl FileLock {
     /// # Errors
     /// If the file cannot be opened or written.
     pub fn try_acquire(path: &Path, work: &str) -> Result<LockAttempt, StoreError> {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path)
+        let inherited = take_inherited_file(path).map(Ok);
+        let file = inherited
+            .unwrap_or_else(|| {
+                OpenOptions::new()
+                    .create(true)
+                    .truncate(false)
+                    .read(true)
+                    .write(true)
+                    .open(path)
+            })
             .map_err(StoreError::io("open", path))?;
         match file.try_lock() {
             Ok(()) => {
@@ -48,7 +56,7 @@ impl FileLock {
                     work: work.to_owned(),
                 };
                 holder.write(&file).map_err(StoreError::io("write", path))?;
-                Ok(LockAttempt::Acquired(Self { _file: file }))
+                Ok(LockAttempt::Acquired(Self { file }))
             }
             Err(TryLockError::WouldBlock) => {
                 let holder = LockHolder::read(&file).unwrap_or_default();
@@ -78,6 +86,21 @@ impl FileLock {
         })
     }
 
+    /// Returns the lock's file, to be the standard input of a process that is to hold the lock next. At no time in
+    /// between is it free.
+    ///
+    /// # Errors
+    /// If the operating system refuses another descriptor.
+    pub fn share_file(&self) -> std::io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// The process that started this one and left it the lock, which it has not acquired yet.
+    pub fn find_predecessor(path: &Path) -> Option<ProcessIdentity> {
+        let file = File::open(path).ok().filter(|_| is_inherited(path))?;
+        LockHolder::read(&file)?.process
+    }
+
     /// The process that follows the run, if any does.
     pub fn find_holder(path: &Path) -> Option<LockHolder> {
         let file = File::open(path).ok()?;
@@ -93,6 +116,24 @@ impl FileLock {
         }
         Some(LockHolder::default())
     }
+}
+
+/// Whether this process was started with the lock's file as its standard input.
+fn is_inherited(path: &Path) -> bool {
+    let (Ok(input), Ok(lock)) = (fstat(std::io::stdin()), stat(path)) else {
+        return false;
+    };
+    (input.st_dev, input.st_ino) == (lock.st_dev, lock.st_ino)
+}
+
+/// Returns the lock's file with which this process was started. The processes that this one starts do not get it.
+fn take_inherited_file(path: &Path) -> Option<File> {
+    if !is_inherited(path) {
+        return None;
+    }
+    let file = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+    dup2_stdin(File::open("/dev/null").ok()?).ok()?;
+    Some(file.into())
 }
 
 #[cfg(test)]

@@ -170,7 +170,8 @@ fn signal_target(
     let emitter = batch.emitter();
     let resume = describe_return(batch.job.directory.id());
     let is_here = batch.job.host.is_none();
-    let hand_over = is_here.then(|| HandOver::start(global, &batch.job.directory));
+    let hand_over =
+        is_here.then(|| HandOver::start(global, &batch.job.directory, batch.share_lock()));
     SignalTarget {
         stop: batch.stop.clone(),
         cleanup: "retrial clean --all".to_owned(),

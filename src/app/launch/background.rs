@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, getsid};
+use rustix::process::{Pid, getppid, getsid};
 use serde_json::json;
 
 use crate::app::failure::Failure;
@@ -12,6 +12,7 @@ use crate::app::{runtime, terminal};
 use retrial_results::verdict::ExitCode;
 use retrial_store::error::RecordKind;
 use retrial_store::lock::FileLock;
+use retrial_store::process::ProcessIdentity;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The output of the background process, in the directory of the run or batch.
@@ -32,7 +33,7 @@ pub fn start_in_background(
         .open(&journal);
     journal.map_err(StoreError::io("create", &record.journal_path()))?;
     let before = journal_length(record);
-    let mut child = spawn_background_process(global, record)?;
+    let mut child = spawn_background_process(global, record, Stdio::null())?;
     let path = record.join(LOG_FILE);
     let id = record.id();
     // Until it follows, `attach` and `stop` would find no process.
@@ -73,10 +74,11 @@ pub fn start_in_background(
     Ok(ExitCode::Success)
 }
 
-/// Starts a process that executes a run or a batch once this process has released it.
+/// Starts a process that executes a run or a batch. Its input is the lock of what this process executes, or empty.
 pub fn spawn_background_process(
     global: &GlobalOptions,
     record: &RecordDirectory,
+    input: Stdio,
 ) -> Result<Child, Failure> {
     let program = runtime::program_path()?;
     let path = record.join(LOG_FILE);
@@ -86,7 +88,7 @@ pub fn spawn_background_process(
     let words = ["resume", "--in-background", &directory];
     let spawned = Command::new(&program)
         .args(runtime::forwarded_arguments(global, &words))
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(log)
         .stderr(errors)
         .spawn();
@@ -102,10 +104,15 @@ pub fn wait_for_own_session(child: &Child) {
     }
 }
 
-/// Waits until no process executes a run or a batch any more, in the background process that it is left to.
-pub fn wait_for_release(record: &RecordDirectory) {
+/// Waits until the process has ended that left a run or a batch to this one: until then it writes its journal.
+pub fn wait_for_predecessor(record: &RecordDirectory) {
     let since = Instant::now();
-    while FileLock::find_holder(&record.lock_path()).is_some() && since.elapsed() < START_TIMEOUT {
+    let predecessor = FileLock::find_predecessor(&record.lock_path());
+    let is_parent = |process: &ProcessIdentity| {
+        let parent = getppid().map(Pid::as_raw_pid);
+        parent.and_then(|pid| pid.try_into().ok()) == Some(process.pid)
+    };
+    while predecessor.as_ref().is_some_and(is_parent) && since.elapsed() < START_TIMEOUT {
         std::thread::sleep(Duration::from_millis(10));
     }
 }

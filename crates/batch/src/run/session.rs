@@ -1,6 +1,6 @@
 //! The process that executes a batch: its lock, its plan, its journal, and the events that it emits.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
@@ -67,7 +67,7 @@ pub struct BatchSession<'a> {
     pub(super) pull_allowed: Notify,
     emitter: Emitter,
     halt_reason: OnceLock<String>,
-    _lock: FileLock,
+    lock: Arc<FileLock>,
 }
 
 /// The journal and the state that it gives.
@@ -108,7 +108,7 @@ impl<'a> BatchSession<'a> {
             pull_allowed: Notify::new(),
             emitter,
             halt_reason: OnceLock::new(),
-            _lock: lock,
+            lock: Arc::new(lock),
         })
     }
 
@@ -123,6 +123,11 @@ impl<'a> BatchSession<'a> {
     /// If the journal cannot be written: then nothing more may be started.
     pub fn record(&self, what: BatchEventKind) -> Result<(), StoreError> {
         self.emitter.emit(what)
+    }
+
+    /// Returns the batch's lock, for a process that is to hold it next.
+    pub fn share_lock(&self) -> Weak<FileLock> {
+        Arc::downgrade(&self.lock)
     }
 
     /// Returns an emitter for another task.

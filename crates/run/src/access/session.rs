@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -92,7 +92,7 @@ pub struct RunSession {
     pub(crate) failures: NodeFailures,
     /// The history of each step's child processes, by the step's number.
     pub(crate) children: Mutex<BTreeMap<u32, ChildHistory>>,
-    _lock: FileLock,
+    lock: Arc<FileLock>,
 }
 
 impl RunSession {
@@ -152,8 +152,14 @@ impl RunSession {
             others: None,
             failures: NodeFailures::default(),
             children: Mutex::default(),
-            _lock: lock,
+            lock: Arc::new(lock),
         })
+    }
+
+    /// Returns the run's lock, for a process that is to hold it next.
+    #[must_use]
+    pub fn share_lock(&self) -> Weak<FileLock> {
+        Arc::downgrade(&self.lock)
     }
 
     /// Takes control of the run's other machines.
