@@ -10,6 +10,8 @@ use rustix::fs::OFlags;
 
 /// The maximum size read of a file: only `/proc/cpuinfo` is longer, and its relevant part is at the beginning.
 const MAX_FILE_BYTES: u64 = 64 << 10;
+/// The size of the files that sysfs makes, but for a few.
+const PAGE_BYTES: usize = 4 << 10;
 /// The maximum number of entries read of a folder.
 const MAX_FOLDER_ENTRIES: usize = 4096;
 
@@ -30,13 +32,14 @@ impl HostRoot {
 
     /// As [`HostRoot::read_text`], for a file required for detection: notes one that exists and cannot be read.
     pub fn read_required_text(&self, path: &str) -> Option<String> {
-        if let Err(error) = self.open_regular_file(path)
-            && error.kind() != ErrorKind::NotFound
-        {
-            self.record_read_error(format!("/{path}: {}", system_message(&error)));
-            return None;
+        match self.open_regular_file(path) {
+            Ok(file) => decode_text(&read_beginning(file)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                self.record_read_error(format!("/{path}: {}", system_message(&error)));
+                None
+            }
         }
-        self.read_text(path)
     }
 
     /// Records a read error.
@@ -67,19 +70,12 @@ impl HostRoot {
 
     /// Reads a file's bytes; none if it is not a readable file or is empty.
     pub fn read_bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let file = self.open_regular_file(path).ok()?;
-        let mut bytes = Vec::new();
-        // A read that fails half-way (a removed device) still returns the bytes before the error.
-        let _ = file.take(MAX_FILE_BYTES).read_to_end(&mut bytes);
-        (!bytes.is_empty()).then_some(bytes)
+        read_beginning(self.open_regular_file(path).ok()?)
     }
 
     /// Reads a file's text, trimmed; none if it is not a readable file or is empty.
     pub fn read_text(&self, path: &str) -> Option<String> {
-        let bytes = self.read_bytes(path)?;
-        let lossy = String::from_utf8_lossy(&bytes);
-        let text = lossy.trim();
-        (!text.is_empty()).then(|| text.to_owned())
+        decode_text(&self.read_bytes(path)?)
     }
 
     /// Reads a file's only number, decimal.
@@ -120,6 +116,22 @@ impl HostRoot {
             Err(io::Error::other("it is not a regular file"))
         }
     }
+}
+
+/// Reads a file up to the maximum size; none if it is empty.
+fn read_beginning(file: File) -> Option<Vec<u8>> {
+    // A file of sysfs tells no size. Nearly all fit, so that they are read at once.
+    let mut bytes = Vec::with_capacity(PAGE_BYTES);
+    // A read that fails half-way (a removed device) still returns the bytes before the error.
+    let _ = file.take(MAX_FILE_BYTES).read_to_end(&mut bytes);
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+/// Decodes a file's text, trimmed; none if only blanks are left.
+fn decode_text(bytes: &[u8]) -> Option<String> {
+    let lossy = String::from_utf8_lossy(bytes);
+    let text = lossy.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Returns the system's message, without the error number.

@@ -295,17 +295,25 @@ impl RunExecution<'_> {
                 ..
             } => collect::collect_results(session, *measurement, *trial, *of, path).await?,
             Action::Judge => {
-                run_unless_stopped(
+                let content = run_unless_stopped(
                     &session.run_session.stop,
-                    installed_packages::record_installed(session.run_session),
+                    installed_packages::find_content(session.run_session),
                 )
                 .await?;
+                let judging = async {
+                    if let Some(content) = content {
+                        let run = session.run_session.run.clone();
+                        // A panic there ends no run.
+                        let _ = tokio::task::spawn_blocking(move || content.store(&run)).await;
+                    }
+                    judge::record_verdict(session).await
+                };
                 let ending = async {
                     if self.is_removed_next() {
                         container::remove_ahead(session.run_session).await;
                     }
                 };
-                let (verdict, ()) = tokio::join!(judge::record_verdict(session), ending);
+                let (verdict, ()) = tokio::join!(judging, ending);
                 self.verdict = Some(verdict?);
             }
             Action::Remove => container::run_remove_step(session.run_session).await?,

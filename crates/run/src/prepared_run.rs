@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::redact::hide_in_log;
 use retrial_host::record::HostRecord;
 use retrial_plan::{Plan, shell};
-use retrial_store::files::write_atomically;
+use retrial_store::files::{to_json_text, write_all_atomically};
+use retrial_store::run_directory::HOST_FILE;
 use retrial_store::{RunDirectory, StoreError};
 
 /// A run that is ready to start.
@@ -45,8 +46,16 @@ impl PreparedRun {
     /// # Errors
     /// If the disk is full or cannot be written.
     pub fn write_files(&self, directory: &RunDirectory) -> Result<(), StoreError> {
-        write_atomically(&directory.join("recipe.yaml"), self.recipe.as_bytes())?;
-        directory.write_host_record(&self.host)?;
-        directory.write_json("plan.json", &self.plan)
+        let [recipe, host, plan] =
+            ["recipe.yaml", HOST_FILE, "plan.json"].map(|name| directory.join(name));
+        let (host_text, plan_text) = (
+            to_json_text(&host, &self.host)?,
+            to_json_text(&plan, &self.plan)?,
+        );
+        write_all_atomically(&[
+            (&recipe, self.recipe.as_bytes()),
+            (&host, host_text.as_bytes()),
+            (&plan, plan_text.as_bytes()),
+        ])
     }
 }

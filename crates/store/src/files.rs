@@ -3,7 +3,10 @@
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use super::error::StoreError;
 
@@ -19,14 +22,53 @@ pub fn parent_directory(file: &Path) -> &Path {
 /// # Errors
 /// If the disk is full.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_synced(&part_path(path), bytes)?;
+    rename_part(path)
+}
+
+/// Writes several files, each as [`write_atomically`]. They are synced at the same time, which takes as long as one,
+/// and renamed in order: if the last is there, so are all.
+///
+/// # Errors
+/// If the disk is full.
+pub fn write_all_atomically(files: &[(&Path, &[u8])]) -> Result<(), StoreError> {
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = files
+            .iter()
+            .map(|(path, bytes)| scope.spawn(|| write_synced(&part_path(path), bytes)))
+            .collect();
+        writers
+            .into_iter()
+            .try_for_each(|writer| writer.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })?;
+    files.iter().try_for_each(|(path, _)| rename_part(path))
+}
+
+/// Returns the content of a JSON file, indented.
+///
+/// # Errors
+/// If the value has no JSON form.
+pub fn to_json_text<T: Serialize>(path: &Path, value: &T) -> Result<String, StoreError> {
+    let mut text = serde_json::to_string_pretty(value).map_err(StoreError::json(path))?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn part_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
-    let part = path.with_file_name(name);
-    let mut file = File::create(&part).map_err(StoreError::io("create", &part))?;
+    path.with_file_name(name)
+}
+
+fn write_synced(part: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut file = File::create(part).map_err(StoreError::io("create", part))?;
     file.write_all(bytes)
         .and_then(|()| file.sync_all())
-        .map_err(StoreError::io("write", &part))?;
-    fs::rename(&part, path).map_err(StoreError::io("rename", path))
+        .map_err(StoreError::io("write", part))
+}
+
+fn rename_part(path: &Path) -> Result<(), StoreError> {
+    fs::rename(part_path(path), path).map_err(StoreError::io("rename", path))
 }
 
 /// Renames a directory after syncing everything in it: even after a crash of the host, a directory with the

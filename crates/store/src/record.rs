@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
-use super::files::write_atomically;
+use super::files::{to_json_text, write_atomically};
 
 /// A directory with a record of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,9 +74,7 @@ impl RecordDirectory {
     /// If the disk is full.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
         let path = self.join(name);
-        let mut text = serde_json::to_string_pretty(value).map_err(StoreError::json(&path))?;
-        text.push('\n');
-        write_atomically(&path, text.as_bytes())
+        write_atomically(&path, to_json_text(&path, value)?.as_bytes())
     }
 
     /// Reads a JSON file of it.

@@ -19,7 +19,7 @@ pub struct RunDirectory {
 }
 
 /// The file that describes its machine.
-const HOST_FILE: &str = "host.json";
+pub const HOST_FILE: &str = "host.json";
 
 /// The directory of a run's other machines.
 const MACHINES_FOLDER: &str = "nodes";

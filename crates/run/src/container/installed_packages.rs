@@ -12,7 +12,7 @@ use retrial_container::first_process::CONTROL_MOUNT;
 use retrial_engine::api::ExecSpec;
 use retrial_host::record::ContainerRecord;
 use retrial_results::packages::{self, InstalledPackages};
-use retrial_store::packages as package_store;
+use retrial_store::{RunDirectory, packages as package_store};
 
 /// The longest time that a container may take to list its packages: 3,000 take 0.1 s.
 const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
@@ -25,34 +25,48 @@ const MAX_VALUE_CHARS: usize = 4096;
 /// The maximum number of recorded variables, and of labels.
 const MAX_VARIABLES: usize = 1000;
 
-/// Writes `packages.json`, and the container's environment and labels into `host.json`.
-pub async fn record_installed(session: &RunSession) {
-    let Some(container) = session.state().container.clone() else {
-        return;
-    };
+/// The packages, environment and labels of the container that measured.
+pub struct ContainerContent {
+    packages: InstalledPackages,
+    /// None where the engine did not describe the container.
+    record: Option<ContainerRecord>,
+}
+
+/// Asks the container that measured; none where there is no container.
+pub async fn find_content(session: &RunSession) -> Option<ContainerContent> {
+    let container = session.state().container.clone()?;
     let inspection = session.with_engine(|engine| engine.inspect_container(&container));
-    let (installed, inspected) = tokio::join!(list_installed(session, &container), inspection);
-    // The verdict, which is written next, reports a full disk.
-    if let Err(error) = package_store::store_packages(&session.run, &installed) {
-        tracing::debug!(%error, "the packages were not stored");
-    }
-    let found = inspected.ok().flatten();
-    let (Some(found), Ok(mut host)) = (found, session.run.read_host_record()) else {
-        return;
-    };
-    let labels = found
-        .labels
-        .into_iter()
-        .filter(|(name, _)| !name.starts_with(OWN_LABEL_PREFIX))
-        .map(|(name, value)| (name, truncate_value(&value)))
-        .take(MAX_VARIABLES);
-    let secrets: Vec<&str> = session.secrets.values().map(String::as_str).collect();
-    host.container = Some(ContainerRecord {
-        labels: labels.collect(),
-        variables: redact_variables(&found.env, &secrets),
+    let (packages, inspected) = tokio::join!(list_installed(session, &container), inspection);
+    let record = inspected.ok().flatten().map(|found| {
+        let labels = found
+            .labels
+            .into_iter()
+            .filter(|(name, _)| !name.starts_with(OWN_LABEL_PREFIX))
+            .map(|(name, value)| (name, truncate_value(&value)))
+            .take(MAX_VARIABLES);
+        let secrets: Vec<&str> = session.secrets.values().map(String::as_str).collect();
+        ContainerRecord {
+            labels: labels.collect(),
+            variables: redact_variables(&found.env, &secrets),
+        }
     });
-    if let Err(error) = session.run.write_host_record(&host) {
-        tracing::debug!(%error, "the container was not added to host.json");
+    Some(ContainerContent { packages, record })
+}
+
+impl ContainerContent {
+    /// Writes `packages.json`, and the container's environment and labels into `host.json`.
+    pub fn store(self, run: &RunDirectory) {
+        // The verdict, which is written next, reports a full disk.
+        if let Err(error) = package_store::store_packages(run, &self.packages) {
+            tracing::debug!(%error, "the packages were not stored");
+        }
+        let (Some(record), Ok(mut host)) = (self.record, run.read_host_record()) else {
+            return;
+        };
+        host.container = Some(record);
+        if let Err(error) = run.write_host_record(&host) {
+            tracing::debug!(%error, "the container was not added to host.json");
+        }
     }
 }
 

@@ -213,8 +213,10 @@ impl Agent<'_> {
         run: &mut RunExecution<'_>,
         step: &Step,
     ) -> Result<StepEnd, RunError> {
-        if step.action == Action::Remove {
-            installed_packages::record_installed(self.session).await;
+        if step.action == Action::Remove
+            && let Some(content) = installed_packages::find_content(self.session).await
+        {
+            content.store(&self.session.run);
         }
         run.execute_step(step).await
     }
