@@ -36,6 +36,7 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
 
@@ -50,7 +51,10 @@ use retrial_results::verdict::ExitCode as Exit;
 pub fn main() -> ExitCode {
     // A shell that completes a command line; it ends the process.
     CompleteEnv::with_factory(help::full_command).complete();
-    let exit = match Arguments::from_command_line(help::full_command()) {
+    // Only help and refusals show the texts, which take longer to make than most commands take to be understood.
+    let parsed = Arguments::from_command_line(Arguments::command())
+        .or_else(|_| Arguments::from_command_line(help::full_command()));
+    let exit = match parsed {
         Ok((mut arguments, matches)) => {
             let output = arguments.global.output;
             let completed = configuration::complete_arguments(&mut arguments, &matches);

@@ -23,7 +23,7 @@ pub fn show_recipe(
     let (opened, unset) = open_with_stand_ins(request)?;
     if resolved {
         if global.output == OutputFormat::Json {
-            terminal::print_pretty_json(&opened.resolved.origins);
+            terminal::print_pretty_json(&opened.resolved.list_origins());
         } else {
             terminal::print_text(&render_origins(&opened.resolved));
         }
@@ -49,10 +49,11 @@ pub fn show_recipe(
 }
 
 fn render_origins(resolved: &retrial_recipe::ResolvedRecipe) -> String {
-    let widths = resolved.origins.iter().map(|origin| origin.key.len());
+    let origins = resolved.list_origins();
+    let widths = origins.iter().map(|origin| origin.key.len());
     let width = widths.max().unwrap_or(0).min(60);
     let mut out = format!("{}\n# the source of each value\n", resolved.yaml.trim_end());
-    for origin in &resolved.origins {
+    for origin in &origins {
         let value = origin.value.lines().next().unwrap_or_default();
         let (key, from) = (&origin.key, &origin.from);
         let _ = writeln!(out, "# {key:<width$}  {value:.60}  ({from})");

@@ -4,17 +4,21 @@
 //! counted in steps: its states are built from those of the NFA, and the groups of a match are found by simulating
 //! the NFA. The count depends on expression and text alone, so that a verdict does not depend on the machine.
 
+mod search;
+
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::MatchKind;
+use regex_automata::hybrid::dfa::DFA;
 use regex_automata::meta::Regex as GroupRegex;
 use regex_automata::nfa::thompson::{Compiler, NFA, WhichCaptures};
-use regex_automata::util::captures::Captures;
-use regex_automata::{Anchored, Input, MatchError, MatchErrorKind, MatchKind, Span};
 use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind};
+
+pub use search::BoundedSearch;
+use search::RunningSearch;
 
 /// The longest expression, bytes.
 pub const MAX_EXPRESSION_BYTES: usize = 8 << 10;
@@ -49,26 +53,39 @@ pub enum RegexError {
     TooLarge,
 }
 
+/// The largest NFA, bytes, and the most groups with which an expression is within the limits in its other forms, too:
+/// each group adds two states to a state at most, and reading backwards takes a few times as many.
+const SURELY_BOUNDED: (usize, usize) = (MAX_COMPILED_BYTES / 16, 8);
+
 /// A regular expression that can be searched for in texts of others.
 #[derive(Clone)]
-pub struct BoundedRegex {
-    expression: String,
+pub struct BoundedRegex(Arc<Expression>);
+
+struct Expression {
+    text: String,
+    parsed: Hir,
+    group_names: Vec<Option<String>>,
+    /// Reads forward. A byte may take as many steps as it has states.
+    nfa: NFA,
+    /// Built at the first search: expressions are checked far more often than searched for.
+    searchers: OnceLock<Result<Searchers, RegexError>>,
+}
+
+/// The forms in which an expression is searched for.
+#[derive(Debug)]
+struct Searchers {
     /// Finds the end of a match.
     forward: DFA,
     /// Finds its beginning, from its end.
     reverse: DFA,
     /// Finds the groups of a match.
     groups: GroupRegex,
-    /// The states of its NFA: the steps that a byte may take.
-    states: u64,
 }
 
 impl fmt::Debug for BoundedRegex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_tuple("BoundedRegex")
-            .field(&self.expression)
-            .finish()
+        let mut tuple = formatter.debug_tuple("BoundedRegex");
+        tuple.field(&self.0.text).finish()
     }
 }
 
@@ -98,17 +115,68 @@ impl BoundedRegex {
         let mut parser = ParserBuilder::new();
         let parse_result = parser.nest_limit(MAX_NESTING).build().parse(expression);
         let parsed = parse_result.map_err(|error| RegexError::Syntax(last_line(&error)))?;
-        let config = NFA::config()
-            .nfa_size_limit(Some(MAX_COMPILED_BYTES))
-            .which_captures(WhichCaptures::None);
-        let nfa = |config| {
-            let built = Compiler::new().configure(config).build_from_hir(&parsed);
-            built.map_err(|_| RegexError::TooLarge)
+        let mut group_names = vec![None];
+        name_groups(&parsed, &mut group_names);
+        let expression = Expression {
+            text: expression.to_owned(),
+            nfa: compile_nfa(&parsed, false)?,
+            group_names,
+            parsed,
+            searchers: OnceLock::new(),
         };
-        let forward = nfa(config.clone())?;
-        let reverse = nfa(config.reverse(true))?;
-        let states = forward.states().len() as u64;
-        let per_fill = (DFA_CACHE_LIMIT_BYTES as u64 / CACHE_BYTES_PER_STEP) * states;
+        let (max_bytes, max_groups) = SURELY_BOUNDED;
+        if expression.nfa.memory_usage() > max_bytes || expression.group_names.len() > max_groups {
+            expression.searchers()?;
+        }
+        Ok(Self(Arc::new(expression)))
+    }
+
+    /// Returns the expression as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Returns the number of its groups, the whole match included.
+    pub fn group_count(&self) -> usize {
+        self.0.group_names.len()
+    }
+
+    /// Returns the names of its groups by their index.
+    pub fn group_names(&self) -> impl Iterator<Item = Option<&str>> {
+        self.0.group_names.iter().map(Option::as_deref)
+    }
+
+    /// Returns a search of one text, line by line.
+    pub fn start_search(&self) -> BoundedSearch<'_> {
+        let searchers = self.0.searchers().ok();
+        BoundedSearch {
+            states: self.0.states(),
+            running: searchers.map(|searchers| RunningSearch {
+                searchers,
+                caches: [
+                    searchers.forward.create_cache(),
+                    searchers.reverse.create_cache(),
+                ],
+                captures: searchers.groups.create_captures(),
+            }),
+            simulated: 0,
+            gave_up: searchers.is_none(),
+        }
+    }
+}
+
+impl Expression {
+    fn states(&self) -> u64 {
+        self.nfa.states().len() as u64
+    }
+
+    fn searchers(&self) -> Result<&Searchers, RegexError> {
+        let built = self.searchers.get_or_init(|| self.build_searchers());
+        built.as_ref().map_err(Clone::clone)
+    }
+
+    fn build_searchers(&self) -> Result<Searchers, RegexError> {
+        let per_fill = (DFA_CACHE_LIMIT_BYTES as u64 / CACHE_BYTES_PER_STEP) * self.states();
         let max_fills = usize::try_from(MAX_STEPS / per_fill.max(1)).unwrap_or(usize::MAX);
         let dfa = |nfa, kind| {
             let config = DFA::config()
@@ -120,162 +188,35 @@ impl BoundedRegex {
             let built = DFA::builder().configure(config).build_from_nfa(nfa);
             built.map_err(|_| RegexError::TooLarge)
         };
-        let forward = dfa(forward, MatchKind::LeftmostFirst)?;
-        let reverse = dfa(reverse, MatchKind::All)?;
-        let groups = GroupRegex::builder()
-            .configure(GroupRegex::config().nfa_size_limit(Some(2 * MAX_COMPILED_BYTES)))
-            .build_from_hir(&parsed)
-            .map_err(|_| RegexError::TooLarge)?;
-        Ok(Self {
-            expression: expression.to_owned(),
-            forward,
-            reverse,
-            groups,
-            states,
+        Ok(Searchers {
+            forward: dfa(self.nfa.clone(), MatchKind::LeftmostFirst)?,
+            reverse: dfa(compile_nfa(&self.parsed, true)?, MatchKind::All)?,
+            groups: GroupRegex::builder()
+                .configure(GroupRegex::config().nfa_size_limit(Some(2 * MAX_COMPILED_BYTES)))
+                .build_from_hir(&self.parsed)
+                .map_err(|_| RegexError::TooLarge)?,
         })
     }
-
-    /// Returns the expression as it was written.
-    pub fn as_str(&self) -> &str {
-        &self.expression
-    }
-
-    /// Returns the number of its groups, the whole match included.
-    pub fn group_count(&self) -> usize {
-        self.groups.captures_len()
-    }
-
-    /// Returns the names of its groups by their index.
-    pub fn group_names(&self) -> impl Iterator<Item = Option<&str>> {
-        let only = regex_automata::PatternID::ZERO;
-        self.groups.group_info().pattern_names(only)
-    }
-
-    /// Returns a search of one text, line by line.
-    pub fn start_search(&self) -> BoundedSearch<'_> {
-        BoundedSearch {
-            regex: self,
-            caches: [self.forward.create_cache(), self.reverse.create_cache()],
-            captures: self.groups.create_captures(),
-            simulated: 0,
-            gave_up: false,
-        }
-    }
 }
 
-/// The search of an expression in the lines of a text, which counts its steps. Once they are too many, nothing is
-/// found any more.
-#[derive(Debug, Clone)]
-pub struct BoundedSearch<'a> {
-    regex: &'a BoundedRegex,
-    /// The caches of the lazy DFAs, forward and reverse.
-    caches: [Cache; 2],
-    captures: Captures,
-    /// Steps other than those of the lazy DFA.
-    simulated: u64,
-    /// The lazy DFA was built again too often.
-    gave_up: bool,
+fn compile_nfa(parsed: &Hir, reverse: bool) -> Result<NFA, RegexError> {
+    let config = NFA::config()
+        .nfa_size_limit(Some(MAX_COMPILED_BYTES))
+        .which_captures(WhichCaptures::None)
+        .reverse(reverse);
+    let built = Compiler::new().configure(config).build_from_hir(parsed);
+    built.map_err(|_| RegexError::TooLarge)
 }
 
-impl BoundedSearch<'_> {
-    /// Returns the first match in a line.
-    pub fn find(&mut self, line: &str) -> Option<Range<usize>> {
-        self.find_from(line, 0)
+/// Adds the names of the groups by their index.
+fn name_groups(parsed: &Hir, names: &mut Vec<Option<String>>) {
+    if let HirKind::Capture(group) = parsed.kind() {
+        let index = group.index as usize;
+        names.resize(names.len().max(index + 1), None);
+        names[index] = group.name.as_deref().map(str::to_owned);
     }
-
-    /// Returns the first match in a line that begins at this byte or behind it, the end of a match before.
-    pub fn find_from(&mut self, line: &str, from: usize) -> Option<Range<usize>> {
-        if self.is_exhausted() || from > line.len() {
-            return None;
-        }
-        let rest = Input::new(line).span(from..line.len());
-        match self.find_by_dfa(&rest) {
-            Ok(found) => found,
-            Err(error) if matches!(error.kind(), MatchErrorKind::GaveUp { .. }) => {
-                self.gave_up = true;
-                None
-            }
-            // A boundary of words next to letters that are not ASCII.
-            Err(_) if self.charge_steps(line.len()) => {
-                let found = self.regex.groups.find(rest);
-                found.map(|found| found.range())
-            }
-            Err(_) => None,
-        }
-    }
-
-    fn find_by_dfa(&mut self, rest: &Input<'_>) -> Result<Option<Range<usize>>, MatchError> {
-        let BoundedRegex {
-            forward, reverse, ..
-        } = self.regex;
-        let [ahead, back] = &mut self.caches;
-        let Some(end) = forward.try_search_fwd(ahead, rest)? else {
-            return Ok(None);
-        };
-        let before = rest
-            .clone()
-            .span(rest.start()..end.offset())
-            .anchored(Anchored::Yes);
-        let begin = reverse.try_search_rev(back, &before)?;
-        Ok(begin.map(|begin| begin.offset()..end.offset()))
-    }
-
-    /// Returns whether a line has a match.
-    pub fn is_match(&mut self, line: &str) -> bool {
-        self.find(line).is_some()
-    }
-
-    /// Finds the groups of the first match in a line; returns whether there is one.
-    pub fn find_groups(&mut self, line: &str) -> bool {
-        let Some(found) = self.find(line) else {
-            return false;
-        };
-        if !self.charge_steps(found.len()) {
-            return false;
-        }
-        let within = Input::new(line).span(found).anchored(Anchored::Yes);
-        self.regex
-            .groups
-            .search_captures(&within, &mut self.captures);
-        self.captures.is_match()
-    }
-
-    /// Returns the part of the line that a group of the latest match captured.
-    pub fn group_range(&self, index: usize) -> Option<Range<usize>> {
-        self.captures
-            .get_group(index)
-            .map(|Span { start, end }| start..end)
-    }
-
-    /// Returns the part of the line that a group of the latest match captured, by its name.
-    pub fn named_group_range(&self, name: &str) -> Option<Range<usize>> {
-        let group = self.captures.get_group_by_name(name);
-        group.map(|Span { start, end }| start..end)
-    }
-
-    /// Returns the steps so far.
-    pub fn step_count(&self) -> u64 {
-        if self.gave_up {
-            return MAX_STEPS + 1;
-        }
-        let built = self.caches.iter().map(|cache| {
-            let cleared = cache.clear_count() * DFA_CACHE_LIMIT_BYTES;
-            (cleared + cache.memory_usage()) as u64
-        });
-        let bytes: u64 = built.sum();
-        self.simulated + bytes / CACHE_BYTES_PER_STEP * self.regex.states
-    }
-
-    /// Counts the simulation of the NFA over this many bytes; returns whether it may be done.
-    pub(crate) fn charge_steps(&mut self, bytes: usize) -> bool {
-        let steps = (bytes as u64 + 1) * self.regex.states;
-        self.simulated = self.simulated.saturating_add(steps);
-        !self.is_exhausted()
-    }
-
-    /// Returns whether it took more steps than an expression may.
-    pub fn is_exhausted(&self) -> bool {
-        self.gave_up || self.simulated > MAX_STEPS
+    for part in parsed.kind().subs() {
+        name_groups(part, names);
     }
 }
 
@@ -347,7 +288,7 @@ mod tests {
         let regex = BoundedRegex::new(r"\b(\w+)\b").unwrap();
         let mut search = regex.start_search();
         let line = "ä".repeat(30_000);
-        let lines = MAX_STEPS / (line.len() as u64 * regex.states) + 2;
+        let lines = MAX_STEPS / (line.len() as u64 * regex.0.states()) + 2;
         let found = (0..lines).take_while(|_| search.find_groups(&line)).count() as u64;
         assert!(found > 0 && found < lines, "{found} of {lines}");
         assert!(search.is_exhausted() && !search.is_match("word"));
@@ -366,6 +307,7 @@ mod tests {
             plain.captures(&line, &mut captures);
             let mut search = bounded.start_search();
             prop_assert_eq!(search.find_groups(&line), captures.is_match());
+            prop_assert_eq!(bounded.group_count(), plain.captures_len());
             for group in 0..bounded.group_count() {
                 let expected = captures.get_group(group).map(|span| span.range());
                 if captures.is_match() {

@@ -22,12 +22,19 @@ pub struct ResolvedRecipe {
     pub recipe: Recipe,
     /// The text of the run's recipe.yaml: everything merged; it resolves to the same recipe.
     pub yaml: String,
-    /// The origin of each value: file and position, `--set` or `default`.
-    pub origins: Vec<ValueOrigin>,
+    /// The tree with the place of each value.
+    settled: Node,
     /// Problems that do not prevent a run, but that a person should check.
     pub warnings: Diagnostics,
     /// SHA-256 of `yaml`, hexadecimal: approvals are stored by it.
     pub hash: String,
+}
+
+impl ResolvedRecipe {
+    /// Returns the origin of each value: file and position, `--set` or `default`.
+    pub fn list_origins(&self) -> Vec<ValueOrigin> {
+        list_origins(&self.settled)
+    }
 }
 
 /// Resolves a recipe with these settings.
@@ -224,7 +231,7 @@ impl LoadedRecipe {
         Some(ResolvedRecipe {
             recipe,
             yaml,
-            origins: list_origins(&stage.settled),
+            settled: stage.settled,
             warnings: Diagnostics::default(),
             hash,
         })

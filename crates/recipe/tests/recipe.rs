@@ -105,11 +105,11 @@ fn a_trial_run_is_the_recipe_under_its_overlay() {
 #[test]
 fn settings_choose_variants_and_params() {
     let resolved = resolved(&[("rocm", "6.4.1"), ("gpus", "4")]);
-    let recipe = resolved.recipe;
+    let recipe = &resolved.recipe;
     assert_eq!(recipe.variant["rocm"], "6.4.1");
     assert_eq!(recipe.modified, ["gpus"]);
     assert_eq!(recipe.params["gpus"], ParamValue::Int(4));
-    assert_eq!(recipe.requires.gpus.unwrap().count, 4);
+    assert_eq!(recipe.requires.gpus.as_ref().unwrap().count, 4);
     assert_eq!(recipe.container.devices, ["/dev/kfd", "/dev/dri"]);
     let image = Image::Pull {
         reference: "rocm/amd-mlperf:rocm641".into(),
@@ -119,12 +119,11 @@ fn settings_choose_variants_and_params() {
     assert_eq!(recipe.image, image);
     let origin = |key: &str| {
         resolved
-            .origins
-            .iter()
+            .list_origins()
+            .into_iter()
             .find(|origin| origin.key == key)
             .unwrap()
             .from
-            .clone()
     };
     assert_eq!(origin("params.gpus.set"), "--set");
     assert_eq!(
