@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Batches, varied};
-use crate::lab::{Lab, image};
+use crate::lab::Lab;
 
 const FIRST: &str = "word=one,number=1";
 
@@ -14,6 +14,12 @@ fn cells() -> [&'static str; 4] {
         "word=two,number=1",
         "word=two,number=2",
     ]
+}
+
+/// A recipe's image of a registry that wants a password.
+fn unreadable_image() -> String {
+    let registry = std::env::var("RETRIAL_LAB_PRIVATE_REGISTRY").unwrap();
+    format!("image: {registry}/retrial-lab/unreadable:1")
 }
 
 #[test]
@@ -106,11 +112,10 @@ fn a_failed_cell_is_a_result_and_the_others_continue() {
 #[ignore = "needs the lab"]
 fn a_repeated_host_error_is_reported_once() {
     let lab = Lab::new();
-    let keys = format!("image: {}", image("nothing-here"));
-    let lab = lab.recipe(&varied(&keys, ""));
+    let lab = lab.recipe(&varied(&unreadable_image(), ""));
     let done = lab.batch(&["--trials", "2", "--retries", "0", "--pull-ahead", "never"]);
     let done = done.expect_exit(3);
-    let reason = "there is no image";
+    let reason = "does not let you pull";
     assert_eq!(done.out.matches("pull failed").count(), 1, "{}", done.out);
     assert!(done.out.contains("! no result"), "{}", done.out);
     assert!(!done.err.contains("evidence:"), "the verdict names it");
@@ -218,8 +223,7 @@ fn host_failures_are_retried() {
 #[ignore = "needs the lab"]
 fn retries_are_limited() {
     let lab = Lab::new();
-    let nowhere = image("there-is-no-such-image");
-    let lab = lab.recipe(&varied(&format!("image: {nowhere}"), ""));
+    let lab = lab.recipe(&varied(&unreadable_image(), ""));
     lab.batch(&["--retries", "2"]).expect_exit(3);
     let attempts = lab.started_runs();
     assert_eq!(attempts.len(), 6);
