@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::lab::{Lab, case, image, recipe_with};
+use crate::lab::{Lab, case, recipe_with};
 
 /// A file system of its own.
 pub struct Small(pub PathBuf);
@@ -124,10 +124,11 @@ fn for_several_images_together() {
         .nth(1)
         .and_then(|line| line.trim().parse().ok())
         .expect("the engine's disk is one of this machine");
+    // Of a registry that wants a password: whether they exist is found when they are pulled.
+    let registry = std::env::var("RETRIAL_LAB_PRIVATE_REGISTRY").unwrap();
     let recipe = |name: &str| {
         let keys = format!(
-            "image: {}\nrequires: {{ disk: {} }}",
-            image(name),
+            "image: {registry}/retrial-lab/{name}:1\nrequires: {{ disk: {} }}",
             free / 10 * 6
         );
         recipe_with(&keys, &case("main", "", ""))

@@ -4,7 +4,7 @@ use brush_parser::ast;
 
 use super::foreign;
 use super::line::ContainerLine;
-use super::shell::show_text;
+use super::shown_text::show_text;
 use super::values::{Values, Word};
 use crate::Span;
 

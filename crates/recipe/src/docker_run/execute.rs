@@ -8,7 +8,8 @@ use super::commands::{CommandInput, CommandKind, GuideCommand, is_shell_name, is
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::SRUN;
 use super::secret::is_secret;
-use super::shell::{Shell, show, show_text, written_text};
+use super::shell::{Shell, written_text};
+use super::shown_text::{show, show_text};
 use super::values::Word;
 use super::wrappers::find_wrappers;
 use crate::Span;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
 
-use super::gpus::literals;
 use super::line::ContainerLine;
 use super::parts::RecipeParts;
 use crate::model::GpuVendor;
@@ -28,7 +27,7 @@ pub(super) fn chosen_gpus(
         ids.collect::<Option<Vec<u32>>>()
     };
     let of_variable = VISIBLE_DEVICES.iter().find_map(|(name, _)| {
-        let variables = literals(parts, line, "env");
+        let variables = parts.flag_literals(line, "env");
         let ids = variables
             .iter()
             .find_map(|variable| variable.strip_prefix(name)?.strip_prefix('='));

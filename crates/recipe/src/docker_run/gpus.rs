@@ -80,7 +80,7 @@ fn ask_for_count(
     line: &ContainerLine,
 ) -> retrial_document::Node {
     let flags = ["gpus", "device", "runtime"].iter().find_map(|flag| {
-        let values = literals(parts, line, flag);
+        let values = parts.flag_literals(line, flag);
         let value = values
             .iter()
             .find(|value| is_of_gpu(value))
@@ -121,14 +121,8 @@ fn is_of_gpu(device: &str) -> bool {
     starts.iter().any(|start| device.starts_with(start))
 }
 
-pub(super) fn literals(parts: &RecipeParts<'_>, line: &ContainerLine, flag: &str) -> Vec<String> {
-    line.all_values(flag)
-        .map(|word| parts.literal(word))
-        .collect()
-}
-
 fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuVendor> {
-    let devices = literals(parts, line, "device");
+    let devices = parts.flag_literals(line, "device");
     let runtime = line.flag("runtime").map(|word| parts.literal(word));
     let sets = |name: &str| {
         let value = variable_value(parts, name)?;
@@ -231,7 +225,7 @@ fn count_ids(ids: &str) -> Option<u32> {
 
 /// `/dev/dri/renderD128`, `nvidia.com/gpu=0`, `/dev/nvidia0`: devices of one GPU each.
 fn count_of_devices(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> ControlFlow<GpuCount> {
-    let devices = literals(parts, line, "device");
+    let devices = parts.flag_literals(line, "device");
     let is_single = |device: &&String| {
         let path = device.split(':').next().unwrap_or_default();
         let ends_in_digit = path.ends_with(|letter: char| letter.is_ascii_digit());

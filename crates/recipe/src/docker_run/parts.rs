@@ -6,6 +6,7 @@ use std::fmt;
 use retrial_document::{ErrorText, FieldType, Key, Keys as _, Node, Value};
 
 use super::commands::is_shell_name;
+use super::line::ContainerLine;
 use super::shell::Shell;
 use super::value_error::FlagValueError;
 use super::values::{Values, Word};
@@ -244,6 +245,12 @@ impl<'a> RecipeParts<'a> {
                 "${name}: a secret; `retrial run --secret {name}` passes it to the steps that name it"
             ));
         }
+    }
+
+    /// Returns the values of a flag of the line, as far as they are known.
+    pub(super) fn flag_literals(&self, line: &ContainerLine, flag: &str) -> Vec<String> {
+        let values = line.all_values(flag);
+        values.map(|word| self.literal(word)).collect()
     }
 
     /// Returns the command that words are.

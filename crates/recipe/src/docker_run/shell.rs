@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
-use super::block::{Block, restore_here_documents, unmark_placeholders};
+use super::block::{Block, restore_here_documents};
 use super::commands::{CommandKind, GuideCommand, changes_shell, is_tool};
 use super::foreign::JobContext;
 use super::line::LineReader;
 use super::programs::SRUN;
-use super::secret::mask_secrets;
 use super::shell_environment::ShellEnvironment;
+use super::shown_text::show;
 use super::syntax::parse_leniently;
 use super::values::{Values, WORKING_DIRECTORY, Word};
 use super::wrappers::find_wrappers;
@@ -386,14 +386,4 @@ fn is_test(command: &ast::Command) -> bool {
 /// Returns a part of the block as the shell reads it.
 pub(super) fn written_text(part: &impl ToString) -> String {
     restore_here_documents(&part.to_string())
-}
-
-/// Returns a part of the block as a person reads it, without secrets.
-pub(super) fn show(part: &impl ToString) -> String {
-    show_text(&part.to_string())
-}
-
-pub(super) fn show_text(text: &str) -> String {
-    let shown = unmark_placeholders(&mask_secrets(&restore_here_documents(text)));
-    shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }

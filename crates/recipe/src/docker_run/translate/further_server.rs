@@ -11,9 +11,8 @@ use crate::docker_run::gpu_choices::chosen_gpus;
 use crate::docker_run::images::add_image;
 use crate::docker_run::line::ContainerLine;
 use crate::docker_run::parts::{RecipeParts, set_variable};
-use crate::docker_run::servers::{
-    ImageArguments, find_port, is_server, published_ports, read_image_arguments,
-};
+use crate::docker_run::program_words::program_words;
+use crate::docker_run::servers::{find_port, published_ports};
 use crate::docker_run::values::Word;
 use crate::writer::{map_node, text_node};
 
@@ -105,27 +104,6 @@ impl Translator {
             line.command.extend(words);
             *inside = *outside;
         }
-    }
-}
-
-/// Returns whether a line starts a server that Retrial knows.
-pub(super) fn is_known_server(parts: &RecipeParts<'_>, line: &ContainerLine) -> bool {
-    is_server(&program_words(parts, line))
-}
-
-/// Returns the words of the program that a line starts, as far as they are known.
-fn program_words(parts: &RecipeParts<'_>, line: &ContainerLine) -> Vec<String> {
-    let words = line.command.iter().map(|word| parts.literal(word));
-    let words: Vec<String> = words.collect();
-    if let Some(entrypoint) = line.flag("entrypoint") {
-        return [parts.literal(entrypoint)]
-            .into_iter()
-            .chain(words)
-            .collect();
-    }
-    match read_image_arguments(&parts.literal(&line.image), &words, false) {
-        ImageArguments::Of(entrypoint) => entrypoint.into_iter().chain(words).collect(),
-        _ => words,
     }
 }
 

@@ -4,12 +4,12 @@
 use itertools::Itertools as _;
 
 use super::Translator;
-use super::further_server::is_known_server;
 use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpus::add_gpus;
 use crate::docker_run::line::{ContainerLine, FlagValue};
 use crate::docker_run::parts::RecipeParts;
+use crate::docker_run::program_words::is_known_server;
 use crate::docker_run::servers::HOST_NAMES;
 use crate::docker_run::values::Word;
 use crate::writer::{map_node, text_node};

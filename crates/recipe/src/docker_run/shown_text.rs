@@ -1,0 +1,15 @@
+//! The text of a block as messages show it: on one line, without secrets and marks of our own.
+
+use super::block::{restore_here_documents, unmark_placeholders};
+use super::secret::mask_secrets;
+
+/// Returns a part of the block as a person reads it.
+pub(super) fn show(part: &impl ToString) -> String {
+    show_text(&part.to_string())
+}
+
+/// Returns a text of the block as a person reads it.
+pub(super) fn show_text(text: &str) -> String {
+    let shown = unmark_placeholders(&mask_secrets(&restore_here_documents(text)));
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
