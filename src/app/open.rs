@@ -134,7 +134,7 @@ pub fn refuse_imported(run: &RunDirectory) -> Result<(), Failure> {
 
 /// Refuses to resume a run that started on another machine that shares the home: its container and its
 /// measurements are of that machine.
-pub fn refuse_other_host(id: &str, state: &JournalState) -> Result<(), Failure> {
+pub fn refuse_to_resume_elsewhere(id: &str, state: &JournalState) -> Result<(), Failure> {
     let process = state.process.as_ref();
     let host = process.and_then(ProcessIdentity::other_host_name);
     host.map_or(Ok(()), |host| {
@@ -143,13 +143,16 @@ pub fn refuse_other_host(id: &str, state: &JournalState) -> Result<(), Failure> 
             "{id} started on {host}, and what it has measured is of that machine"
         ))
         .with_help(format!(
-            "resume it there: `retrial resume {id}` on {host}; `retrial run --new` measures this machine"
+            "resume it there: `retrial resume {id}` on {host}; to measure this machine, start a new one (a batch with --new)"
         )))
     })
 }
 
-/// As [`refuse_other_host`], of the runs of a batch that has not ended.
-pub fn refuse_batch_of_other_host(home: &Home, batch: &RecordDirectory) -> Result<(), Failure> {
+/// As [`refuse_to_resume_elsewhere`], of the runs of a batch that has not ended.
+pub fn refuse_to_resume_batch_elsewhere(
+    home: &Home,
+    batch: &RecordDirectory,
+) -> Result<(), Failure> {
     let state = read_state(batch)?;
     if state.is_over() {
         return Ok(());
@@ -157,7 +160,7 @@ pub fn refuse_batch_of_other_host(home: &Home, batch: &RecordDirectory) -> Resul
     for (_, run) in state.latest_runs() {
         // A run that was removed is measured again.
         let run_state = home.find_run(run).and_then(|run| run.read_state());
-        refuse_other_host(batch.id(), &run_state.unwrap_or_default())?;
+        refuse_to_resume_elsewhere(batch.id(), &run_state.unwrap_or_default())?;
     }
     Ok(())
 }

@@ -124,7 +124,7 @@ pub fn resume_batch(
     check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     if record.site.is_none() {
-        open::refuse_batch_of_other_host(&global.home, directory)?;
+        open::refuse_to_resume_batch_elsewhere(&global.home, directory)?;
     }
     let arrays = directory.subrecord("arrays/1");
     let site = record.site.map(|site| open_or_saved_site(&arrays, &site));

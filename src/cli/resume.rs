@@ -61,7 +61,7 @@ pub fn resume_run_or_batch(
         return site::resume_run(global, &directory, require_accuracy);
     }
     if !in_job {
-        open::refuse_other_host(directory.id(), &state)?;
+        open::refuse_to_resume_elsewhere(directory.id(), &state)?;
     }
     let run = directory.clone();
     let proceed = || continue_run(global, directory, require_accuracy);

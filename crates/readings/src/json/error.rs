@@ -21,7 +21,9 @@ pub enum JsonError {
         reason: String,
     },
     /// There is no document to look in.
-    #[error("it contains no JSON (of a file, `results` and `file` say which)")]
+    #[error(
+        "it contains no JSON; if the benchmark writes JSON to a file, `results` and `file` name it"
+    )]
     Empty,
     /// Only a document that cannot be read.
     #[error("it contains no readable JSON: `{text}` was cut, or is not JSON")]

@@ -3,15 +3,15 @@
 //!
 //! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
 
+mod causes;
 mod round;
-
-use std::collections::BTreeSet;
 
 use super::evidence::{find_by_name, table_name};
 use super::{
     Evidence, FigureValue, RuleCheck, StatedValidity, StepOutcome, TrialEvidence, convergence,
     number,
 };
+use causes::ViolationCauses;
 use retrial_readings::nearest::join_first_names;
 use retrial_recipe::model::{Limit, Mode};
 
@@ -28,24 +28,6 @@ pub(crate) struct RuleFindings {
     pub causes: ViolationCauses,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
-}
-
-/// The causes of violations: several figures of one missing file have one cause, and so has a rule that several
-/// trials violate.
-#[derive(Debug, Default)]
-pub(crate) struct ViolationCauses {
-    /// The rules that were violated, and the reasons.
-    known: BTreeSet<String>,
-    /// The number of different causes.
-    pub count: usize,
-}
-
-impl ViolationCauses {
-    fn add(&mut self, rule: &str, reason: &str) {
-        let is_new_rule = self.known.insert(rule.to_owned());
-        let is_new_reason = self.known.insert(reason.to_owned());
-        self.count += usize::from(is_new_rule && is_new_reason);
-    }
 }
 
 /// Checks the rules of every trial, and adds those that were checked with the files. A trial run has to finish and to
