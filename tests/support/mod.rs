@@ -14,4 +14,5 @@ pub mod lab;
 pub mod needs;
 pub mod planted;
 pub mod remedy;
+pub mod terminal;
 pub mod wait;

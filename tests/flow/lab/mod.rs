@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::terminal::terminal_command;
+
 mod engine;
 mod program;
 mod recipe;
@@ -162,16 +164,10 @@ impl Lab {
 
     /// `retrial …` as a person types it in a terminal, in the background of the test.
     pub fn start_in_terminal(&self, arguments: &[&str]) -> Going<'_> {
-        let program = [env!("CARGO_BIN_EXE_retrial")].into_iter();
-        let words = program.chain(arguments.iter().copied());
-        let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
         let out = tempfile::tempfile().unwrap();
         let err = tempfile::tempfile().unwrap();
-        let mut command = self.environment_of(Command::new("script"));
+        let mut command = self.environment_of(terminal_command(arguments));
         command
-            .args(["-qefc", &line.join(" "), "/dev/null"])
-            .env("TERM", "xterm")
-            .stdin(Stdio::piped())
             .stdout(out.try_clone().unwrap())
             .stderr(err.try_clone().unwrap());
         let child = command
