@@ -1,6 +1,7 @@
 //! `retrial new NAME --from …`: reads a vendor's command line, and the variables of this shell.
 
 use std::io::{self, Read as _};
+use std::path::Path;
 
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
@@ -8,10 +9,11 @@ use retrial_engine::api::Engine as _;
 use retrial_recipe::docker_run::{
     self, DockerRunDraft, ImageProgram, MissingPlace, ShellEnvironment,
 };
-use retrial_recipe::{Diagnostics, NoTemplates, RecipeFileKind, Severity, Source, check_source};
+use retrial_recipe::{NoTemplates, RecipeFileKind, Severity, Source, check_source};
 
 use super::arguments::NewArguments;
 use super::{new_figures, new_questions};
+use crate::app::catalog;
 use crate::app::dialog::Dialog;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
@@ -29,7 +31,11 @@ pub fn convert_command_line(
     arguments: &NewArguments,
     dialog: Option<&Dialog>,
 ) -> Result<(String, Vec<String>), Failure> {
-    let (place, block) = read_command_line(from)?;
+    let (place, block) = read_command_line(from).map_err(|failure| {
+        failure.with_help(
+            "--from takes a command line in quotes, a file of it, or - for standard input",
+        )
+    })?;
     let draft = docker_run::draft_from_block(place, &block, &CurrentShell { global })
         .map_err(Failure::of_problems)?;
     finish_draft(title, draft, arguments, dialog)
@@ -43,13 +49,32 @@ pub fn describe_recipe(
     dialog: &Dialog,
 ) -> Result<Option<(String, Vec<String>)>, Failure> {
     loop {
-        let Some(block) = new_questions::ask_for_block(dialog)? else {
+        let Some(answer) = new_questions::ask_for_block(dialog)? else {
             return Ok(None);
         };
-        match docker_run::draft_from_block("your answer", &block, &CurrentShell { global }) {
+        let (place, block) = match read_answer(&answer) {
+            Ok(read) => read,
+            Err(failure) => {
+                failure.report();
+                continue;
+            }
+        };
+        match docker_run::draft_from_block(place, &block, &CurrentShell { global }) {
             Ok(draft) => return finish_draft(title, draft, arguments, Some(dialog)).map(Some),
             Err(problems) => terminal::print_problems(&problems),
         }
+    }
+}
+
+/// Returns the command lines of an answer, and what places in them are called. A word is a file if there is one of that
+/// name or if no image can have it; else it is an image.
+fn read_answer(answer: &str) -> Result<(&str, String), Failure> {
+    if answer.contains(char::is_whitespace) {
+        Ok(("your answer", answer.to_owned()))
+    } else if catalog::is_path(answer) || Path::new(answer).is_file() {
+        read_command_line(answer)
+    } else {
+        Ok(("your answer", format!("docker run {answer}")))
     }
 }
 
@@ -71,14 +96,10 @@ fn finish_draft(
     }
     let made = docker_run::recipe_from_draft(title, draft, &figures);
     let source = Source::new("the converted recipe", made.recipe.clone());
-    let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
+    let mut problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
-        let mut errors = Diagnostics::default();
-        let found = problems.into_iter();
-        found
-            .filter(|problem| problem.severity == Severity::Error)
-            .for_each(|problem| errors.push(problem));
-        return Err(Failure::usage("the recipe would not be valid").with_problems(errors));
+        problems.retain(|problem| problem.severity == Severity::Error);
+        return Err(Failure::usage("the recipe would not be valid").with_problems(problems));
     }
     let left = (!made.incomplete.is_empty()).then(|| {
         format!(
@@ -104,11 +125,7 @@ fn read_command_line(from: &str) -> Result<(&str, String), Failure> {
     };
     match read {
         Ok(_) => Ok((if from == "-" { "standard input" } else { from }, text)),
-        Err(error) => Err(
-            Failure::usage(format!("failed to read {from}: {error}")).with_help(
-                "--from takes a command line in quotes, a file of it, or - for standard input",
-            ),
-        ),
+        Err(error) => Err(Failure::usage(format!("failed to read {from}: {error}"))),
     }
 }
 

@@ -15,15 +15,12 @@ const FIGURE_NAME: &str = "speed";
 /// The source of a figure that nobody states.
 const FIGURE_SOURCE: &str = "the guide";
 
-/// Asks for an image or a vendor's command line, and returns it as a command line; none if there is none.
+/// Asks for an image, a vendor's command lines or a file of them; none for an empty answer.
 pub fn ask_for_block(dialog: &Dialog) -> Result<Option<String>, Failure> {
-    let question = "image, or the guide's `docker run` lines (empty: a commented example)";
+    let question =
+        "image, or the guide's `docker run` lines, or their file (empty: a commented example)";
     let answer = dialog.ask_for_command(question)?;
-    Ok(match answer.as_str() {
-        "" => None,
-        lines if lines.contains(char::is_whitespace) => Some(lines.to_owned()),
-        image => Some(format!("docker run {image}")),
-    })
+    Ok(Some(answer).filter(|answer| !answer.is_empty()))
 }
 
 /// Asks for everything that is missing.

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use crate::support::terminal::terminal_command;
 use crate::support::wait::wait_until;
 
 /// `retrial` in a terminal of its own.
@@ -19,15 +20,9 @@ struct Session {
 
 impl Session {
     fn start(directory: &Path, arguments: &[&str]) -> Self {
-        let program = std::iter::once(env!("CARGO_BIN_EXE_retrial"));
-        let words = program.chain(arguments.iter().copied());
-        let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
         let screen = tempfile::tempfile().unwrap();
-        let child = Command::new("script")
-            .args(["-qefc", &line.join(" "), "/dev/null"])
+        let child = terminal_command(arguments)
             .current_dir(directory)
-            .env("TERM", "xterm")
-            .stdin(Stdio::piped())
             .stdout(screen.try_clone().unwrap())
             .spawn()
             .unwrap();
@@ -157,6 +152,27 @@ fn only_what_is_missing_is_asked() {
         of_options.replace("set", "gpus"),
         text.replace("set", "gpus")
     );
+}
+
+/// A file of command lines, and a path at which there is none.
+#[test]
+fn a_path_in_place_of_the_image_is_a_file_of_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    let guide = "```\ndocker run debian:12 ./bench --size 8\n```\n";
+    fs::write(directory.path().join("guide.md"), guide).unwrap();
+    let mut session = Session::start(directory.path(), &["new", "mine.yaml"]);
+    session
+        .answer(IMAGE, "./missing.md\n")
+        .expect("failed to read ./missing.md: No such file")
+        .answer(IMAGE, "guide.md\n")
+        .answer("name of the figure", "\n")
+        .answer(LOG, "\n")
+        .answer("pattern of speed", "\n");
+    assert!(session.wait().success(), "{}", session.screen());
+    let text = fs::read_to_string(directory.path().join("mine.yaml")).unwrap();
+    for part in ["image: \"debian:12\"", "./bench --size 8"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]

@@ -128,6 +128,11 @@ impl Diagnostics {
         self.push(Diagnostic::warning(code, message, span.clone()).with_help(help));
     }
 
+    /// Removes the problems for which `keep` returns false.
+    pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.list.retain(keep);
+    }
+
     /// Adds all problems of another list.
     pub fn extend(&mut self, others: Self) {
         self.omitted += others.omitted;
