@@ -3,6 +3,7 @@
 use crate::app::batch::file;
 use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
+use crate::app::launch::is_moving_name;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::terminal;
 use retrial_batch as batch;
@@ -34,7 +35,12 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
             Ok(opened) if batch::is_batch(&opened.source) => {
                 file::check_batch_file(global, &opened.source)
             }
-            Ok(opened) => check_text(&opened.source, opened.kind, &opened),
+            Ok(opened) => {
+                let mut problems = check_text(&opened.source, opened.kind, &opened);
+                let is_builtin = opened.is_builtin();
+                problems.retain(|problem| !(is_builtin && is_moving_name(problem)));
+                problems
+            }
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {
                 failed = true;

@@ -50,6 +50,24 @@ fn a_batch_is_refused_as_a_recipe_with_the_command_for_it() {
 }
 
 #[test]
+fn no_check_of_a_built_in_recipe_warns_of_what_a_user_cannot_change() {
+    let listed = retrial(&["list", "--output", "json"]);
+    let recipes: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let recipes = recipes.as_array().unwrap();
+    let names: Vec<_> = recipes
+        .iter()
+        .map(|recipe| recipe["name"].as_str().unwrap())
+        .collect();
+    let checked = retrial(&[&["check"], &names[..]].concat());
+    assert!(checked.status.success(), "{checked:?}");
+    let stdout = String::from_utf8(checked.stdout).unwrap();
+    assert!(stdout.contains(&format!("{RECIPE}: ok\n")), "{stdout}");
+    for reason in ["which moves", "has no value"] {
+        assert!(!stdout.contains(reason), "{stdout}");
+    }
+}
+
+#[test]
 fn a_failure_is_json_where_json_was_asked_for() {
     let failure = |arguments: &[&str]| -> serde_json::Value {
         let output = retrial(arguments);

@@ -32,5 +32,5 @@ pub use approve::require_approved;
 pub use approved_plan::ApprovedPlan;
 pub use check::{CheckedRun, RefusedRun};
 pub use open::{OpenedRecipe, find_recipe};
-pub use plan::PlannedRun;
+pub use plan::{PlannedRun, is_moving_name};
 pub use start::{continue_run, start_run};

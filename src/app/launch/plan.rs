@@ -11,8 +11,8 @@ use retrial_plan::Plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_plan::step::FollowedLock;
+use retrial_recipe::Diagnostic;
 use retrial_recipe::model::{Mode, Recipe};
-use retrial_recipe::{Diagnostic, Diagnostics};
 use retrial_results::verdict::ExitCode;
 use retrial_run::record_links;
 
@@ -162,13 +162,12 @@ impl OpenedRecipe {
         if global.quiet {
             return;
         }
-        let mut open_warnings = Diagnostics::default();
-        for warning in self.resolved.warnings.clone() {
+        let is_builtin = self.entry.is_builtin();
+        let mut open_warnings = self.resolved.warnings.clone();
+        open_warnings.retain(|warning| {
             let is_repeated = trial_runs > 1 && warning.code == "single-trial";
-            if !is_repeated && !is_settled(&warning, plan, self.entry.is_builtin()) {
-                open_warnings.push(warning);
-            }
-        }
+            !is_repeated && !is_settled(warning, plan, is_builtin)
+        });
         terminal::print_problems(&open_warnings);
         if let Some(lock) = &plan.lock {
             for difference in &lock.differs {
@@ -182,8 +181,14 @@ impl OpenedRecipe {
     }
 }
 
+/// Returns whether a warning is of a name that may stand for something else tomorrow. Those of a built-in recipe are no
+/// user's to change: the plan lists them.
+pub fn is_moving_name(warning: &Diagnostic) -> bool {
+    matches!(warning.code, "floating-tag" | "floating-revision")
+}
+
 /// Returns whether a plan has settled a warning of its recipe: its lock pins the name, or its options repeat the
-/// measurement. The names that move in a built-in recipe are no user's to change: the plan lists them.
+/// measurement.
 fn is_settled(warning: &Diagnostic, plan: &Plan, is_builtin: bool) -> bool {
     let follows_lock = || {
         plan.lock
@@ -191,7 +196,7 @@ fn is_settled(warning: &Diagnostic, plan: &Plan, is_builtin: bool) -> bool {
             .is_some_and(|lock| lock.differs.is_empty())
     };
     match warning.code {
-        "floating-tag" | "floating-revision" => is_builtin || follows_lock(),
+        _ if is_moving_name(warning) => is_builtin || follows_lock(),
         "single-trial" => {
             let is_repeated =
                 |one: &MeasurementPlan| one.mode != Mode::Performance || one.trials.max > 1;
