@@ -96,6 +96,9 @@ pub(super) fn print_opened_plan(
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     let resolved = opened.resolve_cells().map_err(Failure::of_problems)?;
+    if !global.quiet {
+        terminal::print_problems(&opened.warn_of_claims(&resolved));
+    }
     let here = estimate::estimate_durations(global, &request.options, &resolved);
     let cells = resolved.iter().zip(here).map(|(one, here)| ResolvedCell {
         recipe: one.recipe.clone(),

@@ -178,6 +178,38 @@ fn the_command_line_gives_the_same_plan() {
 }
 
 #[test]
+fn a_claim_on_accuracy_that_no_recipe_measures_is_warned_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let recipe = |mode: &str| {
+        format!(
+            "schema: 1\ntitle: t\nsubmission: {{ suite: own, benchmark: b }}\nimage: lab/x:1\n\
+             params: {{ size: {{ type: int }} }}\n\
+             scenarios: {{ all: {{ {mode}: {{ run: \"bench ${{{{ params.size }}}}\" }} }} }}\n"
+        )
+    };
+    write(directory.path(), "speed.yaml", &recipe("performance"));
+    write(directory.path(), "score.yaml", &recipe("accuracy"));
+    let batch = |recipes: &str| {
+        let text = format!(
+            "schema: 1\ntitle: t\nrecipes: [{recipes}]\nvary: {{ size: [1, 2] }}\nclaims: [size 2 is accurate, size 2 is as accurate as size 1, size 2 is faster than size 1]\n"
+        );
+        write(directory.path(), "batch.yaml", &text)
+    };
+    let warned = |command: &str, file: &str| {
+        let output = retrial(&[command, file]);
+        assert!(output.status.success(), "{output:?}");
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        printed
+            .matches("no recipe of the batch measures accuracy")
+            .count()
+    };
+    let file = batch("./speed.yaml");
+    assert_eq!([warned("check", &file), warned("plan", &file)], [2, 2]);
+    let file = batch("./speed.yaml, ./score.yaml");
+    assert_eq!([warned("check", &file), warned("plan", &file)], [0, 0]);
+}
+
+#[test]
 fn problems_of_file_recipe_and_cells_are_reported_at_once() {
     let directory = tempfile::tempdir().unwrap();
     write(

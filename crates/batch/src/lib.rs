@@ -33,7 +33,7 @@ mod yaml;
 
 pub use axis_domain::AxisDomain;
 pub use cell::{Cell, ExcludedCell, ExclusionReason};
-pub use claim::{Assertion, BatchClaim, CellPair};
+pub use claim::{Assertion, BatchClaim, CellPair, warn_of_unmeasured_accuracy};
 pub use cli_overrides::{CliOverrides, search_title};
 pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};
 pub use matrix::plan_batch;

@@ -94,17 +94,19 @@ fn find_batch_file(recipe: &str) -> Option<Source> {
 pub fn check_batch_file(global: &GlobalOptions, source: &Source) -> Diagnostics {
     let (batch, problems) = batch::read_batch(source);
     let result = plan_batch(batch, problems, source, &global.home);
-    let mut problems = match result.map(|opened| (opened.resolve_cells(), opened.warnings)) {
-        Ok((Ok(_), warnings)) => warnings,
-        // The file need not set a param without a default.
-        Ok((Err(problems), _)) => {
-            let mut others = Diagnostics::default();
-            let reported = problems
-                .into_iter()
-                .filter(|problem| problem.code != "unset");
-            reported.for_each(|problem| others.push(problem));
-            others
-        }
+    let mut problems = match result {
+        Ok(opened) => match opened.resolve_cells() {
+            Ok(cells) => {
+                let mut problems = opened.warn_of_claims(&cells);
+                problems.extend(opened.warnings);
+                problems
+            }
+            // The file need not set a param without a default.
+            Err(mut problems) => {
+                problems.retain(|problem| problem.code != "unset");
+                problems
+            }
+        },
         Err(problems) => problems,
     };
     problems.sort_by_place(&source.path);
@@ -233,6 +235,12 @@ fn missing_run_problem(run: &Spanned<String>, home: &Home) -> Option<Diagnostic>
 }
 
 impl OpenedBatch {
+    /// Returns a warning for each claim that nothing can decide.
+    pub fn warn_of_claims(&self, cells: &[ResolvedRecipe]) -> Diagnostics {
+        let recipes = cells.iter().map(|cell| &cell.recipe);
+        batch::warn_of_unmeasured_accuracy(&self.batch, &self.plan, recipes)
+    }
+
     /// The recipe of each cell, as the cell chooses it.
     ///
     /// # Errors

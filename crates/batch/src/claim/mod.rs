@@ -17,12 +17,14 @@
 //! runs.
 
 mod grammar;
+mod measured;
 mod model;
 mod pairs;
 mod sentence;
 mod side;
 mod words;
 
+pub use measured::warn_of_unmeasured_accuracy;
 pub use model::{Assertion, BatchClaim, CellPair};
 
 use super::model::WrittenClaim;
