@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use crate::batch::{Batches as _, varied};
 use crate::lab::{Lab, case, recipe_with};
 use crate::support::wait::wait_until;
 
@@ -88,6 +89,42 @@ fn a_run_without_a_process_is_stopped_and_resumed_where_its_container_is() {
     let going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     going.kill();
+    let honest = move_to_n2(&lab);
+    lab.retrial(&["stop", "last"])
+        .expect_exit(3)
+        .prints("its container is on n2")
+        .prints(&format!("run `retrial stop {}` on n2", lab.id()));
+    lab.retrial(&["resume", "last"])
+        .expect_exit(3)
+        .prints("started on n2, and what it has measured is of that machine")
+        .prints(&format!("`retrial resume {}` on n2", lab.id()));
+    assert_eq!(lab.containers().len(), 1);
+    fs::write(lab.the_run().join("journal.jsonl"), honest).unwrap();
+    lab.retrial(&["stop", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_batch_is_not_resumed_on_another_machine() {
+    let lab = Lab::new().recipe(&varied("", WAITS));
+    let going = lab.start_retrial(&["batch", "./recipe.yaml", "--vary", "word=one,two"]);
+    lab.until_printed("03-main-performance", "going");
+    going.kill();
+    let honest = move_to_n2(&lab);
+    let id = lab.batch_id();
+    lab.retrial(&["resume", "last"])
+        .expect_exit(3)
+        .prints(&format!("{id} started on n2"))
+        .prints(&format!("`retrial resume {id}` on n2"));
+    assert_eq!(lab.runs().len(), 1, "nothing is measured here");
+    fs::write(lab.the_run().join("journal.jsonl"), honest).unwrap();
+    lab.retrial(&["stop", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+/// Writes the journal as it would be, had the run started on a machine `n2`; returns what it was.
+fn move_to_n2(lab: &Lab) -> String {
     let path = lab.the_run().join("journal.jsonl");
     let honest = fs::read_to_string(&path).unwrap();
     let moved = honest.lines().map(|line| {
@@ -99,18 +136,7 @@ fn a_run_without_a_process_is_stopped_and_resumed_where_its_container_is() {
         format!("{event}\n")
     });
     fs::write(&path, moved.collect::<String>()).unwrap();
-    lab.retrial(&["stop", "last"])
-        .expect_exit(3)
-        .prints("its container is on n2")
-        .prints(&format!("run `retrial stop {}` on n2", lab.id()));
-    lab.retrial(&["resume", "last"])
-        .expect_exit(3)
-        .prints("started on n2, and what it has measured is of that machine")
-        .prints(&format!("`retrial resume {}` on n2", lab.id()));
-    assert_eq!(lab.containers().len(), 1);
-    fs::write(&path, honest).unwrap();
-    lab.retrial(&["stop", "last"]).expect_exit(0);
-    assert_eq!(lab.containers(), [""; 0]);
+    honest
 }
 
 /// The journal as it would be, had the clock been set by these hours after it was written.
