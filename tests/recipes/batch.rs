@@ -210,6 +210,44 @@ fn a_claim_on_accuracy_that_no_recipe_measures_is_warned_of() {
 }
 
 #[test]
+fn a_cell_has_as_many_trials_as_its_recipe_states() {
+    let directory = tempfile::tempdir().unwrap();
+    let recipe = |trials: &str| {
+        format!(
+            "schema: 1\ntitle: t\nsubmission: {{ suite: own, benchmark: b }}\nimage: lab/x:1\n\
+             params: {{ size: {{ type: int }} }}\n\
+             scenarios: {{ all: {{ performance: {{ run: \"bench ${{{{ params.size }}}}\"{trials} }}, accuracy: {{ run: \"score ${{{{ params.size }}}}\" }} }} }}\n"
+        )
+    };
+    let planned_trials = |trials: &str, keys: &str, options: &[&str]| {
+        write(directory.path(), "recipe.yaml", &recipe(trials));
+        let batch =
+            format!("schema: 1\ntitle: t\nrecipe: ./recipe.yaml\nvary: {{ size: [1, 2] }}\n{keys}");
+        let file = write(directory.path(), "batch.yaml", &batch);
+        let output = retrial(&[&["plan", "-q", "--output", "json", &file], options].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let cells = json["plan"]["cells"].as_array().unwrap();
+        let trials: Vec<u64> = cells
+            .iter()
+            .map(|cell| cell["trials"].as_u64().unwrap())
+            .collect();
+        assert_eq!(json["plan"]["execution"]["trials"], trials[0]);
+        assert_eq!(trials[0], trials[1]);
+        trials[0]
+    };
+    assert_eq!(planned_trials("", "", &[]), 1);
+    assert_eq!(planned_trials(", trials: 3", "", &[]), 3);
+    assert_eq!(planned_trials(", trials: { min: 4, max: 9 }", "", &[]), 4);
+    assert_eq!(planned_trials(", trials: 3", "trials: 2\n", &[]), 2);
+    assert_eq!(
+        planned_trials(", trials: 3", "trials: 2\n", &["--trials", "5"]),
+        5
+    );
+    // An accuracy is measured once.
+    assert_eq!(planned_trials(", trials: 3", "modes: [accuracy]\n", &[]), 1);
+}
+
+#[test]
 fn problems_of_file_recipe_and_cells_are_reported_at_once() {
     let directory = tempfile::tempdir().unwrap();
     write(

@@ -21,6 +21,8 @@ pub struct AxisDomain {
     pub(super) scenarios: Vec<ScenarioName>,
     /// The figures that the recipe declares; none of a suite that has figures of its own.
     pub figures: Vec<String>,
+    /// The number of trials that the recipe states.
+    pub(super) stated_trials: Option<u32>,
 }
 
 impl AxisDomain {
@@ -33,6 +35,7 @@ impl AxisDomain {
             params: recipe.declared_params(),
             scenarios: recipe.scenario_keys().into_iter().map(Into::into).collect(),
             figures: recipe.figure_names(),
+            stated_trials: recipe.stated_trials(),
         }
     }
 

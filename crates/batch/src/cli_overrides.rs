@@ -116,7 +116,7 @@ impl CliOverrides {
             .extend(claims.map(|text| WrittenClaim { text, source: None }));
         let execution = &mut batch.execution;
         if let Some(Trials { min, max }) = options.trials {
-            execution.trials = max;
+            execution.trials = Some(max);
             if min < max {
                 let span = spanned_option("--trials", &format!("{min}..{max}")).span;
                 let message = "a batch has a fixed number of trials";

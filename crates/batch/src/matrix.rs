@@ -8,10 +8,11 @@ use super::axis_domain::AxisDomain;
 use super::cell::{Cell, ExcludedCell, ExclusionReason};
 use super::check_names::check_names;
 use super::claim::{self, BatchClaim, ClaimSubjects};
-use super::model::{Batch, Combination, ExternalResult, WrittenAxis};
+use super::model::{Batch, Combination, ExecutionOptions, ExternalResult, WrittenAxis};
 use super::names::RECIPE;
 use super::plan::BatchPlan;
 use super::{NamedValues, Schedule};
+use retrial_recipe::model::Mode;
 use retrial_recipe::{Diagnostics, VariantChoice};
 
 /// The version of batch.json's format.
@@ -24,9 +25,14 @@ const MAX_CELLS: usize = 10_000;
 /// # Errors
 /// If the recipes do not have an axis, value or claimed cell, or no cell is left: every problem.
 pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnostics> {
+    let measures_performance = batch.modes.is_empty() || batch.modes.contains(&Mode::Performance);
+    let stated = recipes.iter().filter_map(|recipe| recipe.stated_trials);
+    let default_trials = stated.max().filter(|_| measures_performance).unwrap_or(1);
+    let trials = batch.execution.trials.unwrap_or(default_trials);
     let mut matrix = MatrixBuilder {
         batch,
         recipes,
+        trials,
         cells: Vec::new(),
         excluded: Vec::new(),
         problems: check_names(batch, recipes),
@@ -60,7 +66,10 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         title: batch.title.clone(),
         axes,
         schedule: Schedule::new(&cells, batch.execution.order),
-        execution: batch.execution.clone(),
+        execution: ExecutionOptions {
+            trials: Some(trials),
+            ..batch.execution.clone()
+        },
         external_results,
         cells,
         external_cells,
@@ -74,6 +83,8 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
 struct MatrixBuilder<'a> {
     batch: &'a Batch,
     recipes: &'a [AxisDomain],
+    /// The number of trials of each cell.
+    trials: u32,
     cells: Vec<Cell>,
     excluded: Vec<ExcludedCell>,
     problems: Diagnostics,
@@ -165,7 +176,7 @@ impl MatrixBuilder<'_> {
                 .map(|scenario| scenario.value.as_str().into())
                 .collect(),
             modes: batch.modes.clone(),
-            trials: batch.execution.trials,
+            trials: self.trials,
             external: None,
             baseline: None,
         });

@@ -89,8 +89,9 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct ExecutionOptions: "the execution of a batch";
     keys {
-        /// The number of trials of each cell. Each is a separate run, in a fresh container.
-        trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
+        /// The number of trials of each cell. Each is a separate run, in a fresh container. Default: the largest number
+        /// that the recipes state.
+        trials: Option<u32> = FieldType::Integer(1, 1000),
         /// The order of trials: interleaved goes through the cells forwards and backwards (A B C, C
         /// B A, …).
         order: RunOrder [default = "interleaved"],
@@ -112,7 +113,7 @@ object! {
 impl Default for ExecutionOptions {
     fn default() -> Self {
         Self {
-            trials: 1,
+            trials: None,
             order: RunOrder::default(),
             on_failure: OnFailure::default(),
             retries: 1,

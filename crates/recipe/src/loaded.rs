@@ -149,6 +149,17 @@ impl LoadedRecipe {
         named.map(|(name, _)| name.to_owned()).unique().collect()
     }
 
+    /// Returns the largest number of trials that the recipe states for a performance, under any variant; of a range its
+    /// least.
+    pub fn stated_trials(&self) -> Option<u32> {
+        let performances = self
+            .written_scenarios()
+            .filter_map(|(_, scenario)| scenario.get("performance")?.get("trials"));
+        let counts = performances
+            .filter_map(|trials| trials.get("min").unwrap_or(trials).text()?.parse().ok());
+        counts.max()
+    }
+
     fn written_scenarios(&self) -> impl Iterator<Item = (&str, &Node)> {
         let recipes = self.recipe_and_overlays();
         recipes.flat_map(|recipe| recipe.present_entries_at("scenarios"))

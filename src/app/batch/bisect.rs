@@ -10,7 +10,7 @@ use retrial_batch::{AxisDomain, CliOverrides, PullAhead, RunOrder};
 use retrial_document::measures::parse_fraction;
 use retrial_plan::PlanOptions;
 use retrial_recipe::Source;
-use retrial_recipe::model::Mode;
+use retrial_recipe::model::{Mode, Trials};
 
 /// Trials of each value that are allowed by default, and at least so many in all.
 const DEFAULT_TRIALS_PER_VALUE: usize = 4;
@@ -70,6 +70,7 @@ pub fn open_search(
         pull_ahead: Some(PullAhead::Never),
         options: PlanOptions {
             modes: modes_for_criterion(&plan.options, search.criterion),
+            trials: Some(Trials::default()),
             ..plan.options.clone()
         },
         set: plan.recipe.settings.clone(),

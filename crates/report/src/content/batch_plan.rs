@@ -60,18 +60,19 @@ fn plan_items(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
         return items;
     }
     let execution = &plan.execution;
+    let trials_per_cell = execution.trials.unwrap_or(1);
     let trials = format!(
         "{} of {} each: {} in total, each in a fresh container",
         format::format_count(plan.cells.len(), "cell"),
-        format::format_count(execution.trials as usize, "trial"),
+        format::format_count(trials_per_cell as usize, "trial"),
         format::format_count(estimate.runs, "run"),
     );
     let noise = "one trial does not show the variation between trials; --trials 5 does";
-    let is_noisy = execution.trials == 1 && plan.cells.len() > 1;
+    let is_noisy = trials_per_cell == 1 && plan.cells.len() > 1;
     items.push(ListItem::with_key("trials", trials).with_details(is_noisy.then_some(("", noise))));
     let letters = execution
         .order
-        .describe_in_letters(plan.cells.len(), execution.trials);
+        .describe_in_letters(plan.cells.len(), trials_per_cell);
     let order = match execution.order {
         RunOrder::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
         RunOrder::Grouped => format!("grouped: {letters}"),

@@ -146,14 +146,15 @@ fn describe_evidence(part: &ClaimPart, alpha: f64) -> String {
         Statistic::Value => ("", " ×"),
     };
     let Some(bounds) = part.bounds else {
-        if matches!(part.statistic, Statistic::Scatter | Statistic::Gain) {
-            let more = part.more_trials.map(describe_more_trials);
-            return more.unwrap_or_else(|| part.outcome.to_string());
-        }
-        return match part.candidate.trials.len() {
-            1 => "one trial, with unknown noise".to_owned(),
-            _ => "two trials that are further apart than the assumed noise allows".to_owned(),
+        let more = part.more_trials.map(describe_more_trials);
+        let reason = match (part.statistic, part.candidate.trials.len()) {
+            (Statistic::Scatter | Statistic::Gain, _) => {
+                return more.unwrap_or_else(|| part.outcome.to_string());
+            }
+            (_, 1) => "one trial, with unknown noise",
+            _ => "two trials that are further apart than the assumed noise allows",
         };
+        return join([Some(reason.to_owned()), more].into_iter().flatten(), "; ");
     };
     let bound = describe_bound(part, bounds.lower, bounds.upper);
     let basis = describe_basis(part);
