@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use rstest::rstest;
 use serde_json::Value;
 
 use super::{STYLE, render_html};
@@ -37,6 +38,18 @@ mod website;
 /// What a hostile container would like to be markup.
 const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x onerror=alert(1)> \
     \" onload='x' \0\u{1b}[31m\u{202e}\u{fffe}javascript:&#60; {{ x }} مرحبا";
+
+#[rstest]
+#[case(
+    "measure two more (`--trials 3`)",
+    "measure two more (<code>--trials 3</code>)"
+)]
+#[case("`a<b`, `c`", "<code>a&lt;b</code>, <code>c</code>")]
+#[case("one ` alone", "one ` alone")]
+#[case("", "")]
+fn commands_in_sentences_are_code(#[case] sentence: &str, #[case] markup: &str) {
+    assert_eq!(super::render_prose(sentence).into_string(), markup);
+}
 
 fn mlperf() -> RunContext {
     let mut context = context();
