@@ -103,7 +103,7 @@ impl Dialog {
     fn introduce(&self) {
         self.is_introduced.get_or_init(|| {
             terminal::print_note(
-                "Answer what you know: an empty answer leaves it for later, Ctrl-C ends without a file.",
+                "An empty answer leaves an item for later; Ctrl-C exits without writing a file.",
             );
         });
     }
@@ -116,7 +116,7 @@ impl Dialog {
                 // The cursor is behind the question.
                 terminal::print_note("");
                 let failure = Failure::new(ExitCode::Interrupted, "no answer");
-                Err(failure.with_help("--no-input asks nothing"))
+                Err(failure.with_help("to write a recipe without questions: --no-input"))
             }
             Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
             Err(error) => Err(Failure::host(format!("failed to read the answer: {error}"))),

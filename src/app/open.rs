@@ -115,7 +115,10 @@ pub fn probe_host(global: &GlobalOptions) -> HostView {
                 "warning: no such directory: --root {}",
                 global.root.display()
             );
-            terminal::advise(text, "nothing is known of the host: check the path");
+            terminal::advise(
+                text,
+                "check the path; without it, the host is assumed to be empty",
+            );
         });
     }
     host::probe_host(&global.root, global.home.root())
@@ -140,7 +143,7 @@ pub fn refuse_to_resume_elsewhere(id: &str, state: &JournalState) -> Result<(), 
     host.map_or(Ok(()), |host| {
         let host = sanitize(host);
         Err(Failure::host(format!(
-            "{id} started on {host}, and what it has measured is of that machine"
+            "{id} started on {host}, and its measurements are of that machine"
         ))
         .with_help(format!(
             "resume it there: `retrial resume {id}` on {host}; to measure this machine, start a new one (a batch with --new)"

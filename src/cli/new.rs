@@ -112,7 +112,7 @@ fn recipe_from_results(
     };
     let added = request.with_others.then(added);
     let left = format!(
-        "{} of `incomplete` to be completed before it can run",
+        "{} of `incomplete` must be completed before it can run",
         format::format_count(incomplete, "line")
     );
     Ok((text, added.into_iter().chain([left]).collect()))

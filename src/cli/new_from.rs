@@ -103,7 +103,7 @@ fn finish_draft(
     }
     let left = (!made.incomplete.is_empty()).then(|| {
         format!(
-            "{} of `incomplete` to be completed before it can run",
+            "{} of `incomplete` must be completed before it can run",
             format::format_count(made.incomplete.len(), "line")
         )
     });

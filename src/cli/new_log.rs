@@ -82,12 +82,12 @@ impl FigureLog {
         let directory = match tempfile::tempdir() {
             Ok(directory) => directory,
             Err(error) => {
-                terminal::print_note(&format!("nothing is tried: {error}"));
+                terminal::print_note(&format!("patterns are not tested: {error}"));
                 return true;
             }
         };
         if let Err(error) = std::fs::write(directory.path().join(LOG_NAME), &self.text) {
-            terminal::print_note(&format!("nothing is tried: {error}"));
+            terminal::print_note(&format!("patterns are not tested: {error}"));
             return true;
         }
         let log = TextFile {

@@ -95,7 +95,7 @@ fn ask_for_figures(
             terminal::note_error(&error);
         } else {
             if log.is_empty() {
-                let question = "output that has the figure: paste lines, then an empty one; or write the name of a log file (empty: no try)";
+                let question = "output that has the figure: paste lines, then an empty one; or write the name of a log file (empty: test no patterns)";
                 log = FigureLog::from_answer(&dialog.ask_for_text(question)?);
             }
             if !ask_for_figure(dialog, &log, &name, figures)? {

@@ -96,7 +96,7 @@ fn a_run_without_a_process_is_stopped_and_resumed_where_its_container_is() {
         .prints(&format!("run `retrial stop {}` on n2", lab.id()));
     lab.retrial(&["resume", "last"])
         .expect_exit(3)
-        .prints("started on n2, and what it has measured is of that machine")
+        .prints("started on n2, and its measurements are of that machine")
         .prints(&format!("`retrial resume {}` on n2", lab.id()));
     assert_eq!(lab.containers().len(), 1);
     fs::write(lab.the_run().join("journal.jsonl"), honest).unwrap();

@@ -18,23 +18,23 @@ pub struct NewArguments {
     /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
     #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
     pub from: Option<String>,
-    /// How a figure is read of the output: `speed='speed: ${number}'`, a regular expression, or `p99='$.latency.p99'`,
+    /// How a figure is read from the output: `speed='speed: ${number}'`, a regular expression, or `p99='$.latency.p99'`,
     /// a `JSONPath`
     #[arg(long = "figure", value_name = "NAME=PATTERN", requires = "from")]
     pub figures: Vec<String>,
-    /// What was published of a figure: `speed=42.0`, or with its unit, `speed='42.0 items/s'`; `none` if nothing was
+    /// The published value of a figure: `speed=42.0`, or with its unit, `speed='42.0 items/s'`; `none` without one
     #[arg(long = "expect", value_name = "NAME=VALUE[UNIT]", requires = "from")]
     pub expected: Vec<String>,
     /// Where it was published: an address or a title (default: the guide)
     #[arg(long, value_name = "TEXT", requires = "expected")]
     pub source: Option<String>,
-    /// The command in the container that is measured, in the place of the one that the block has
+    /// The command in the container that is measured, instead of the one in the block
     #[arg(long, value_name = "COMMAND", requires = "from")]
     pub measure: Option<String>,
     /// The default of a param that the block does not state: `gpus=8`
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "from")]
     pub settings: Vec<ParamSetting>,
-    /// Ask nothing in a terminal: what is missing is written into `incomplete`
+    /// Do not ask in a terminal: write missing items into `incomplete`
     #[arg(long)]
     pub no_input: bool,
 }

@@ -269,11 +269,11 @@ fn problems_around_an_error_of_syntax_are_found() {
         .iter()
         .map(|problem| problem.message.clone())
         .collect();
-    for message in ["docker run has no --gpu", "the shell cannot read this"] {
+    for message in ["docker run has no --gpu", "shell syntax error"] {
         assert!(places.iter().any(|own| own == message), "{places:?}");
     }
     assert!(
-        places.iter().any(|own| own == "this quote has no end"),
+        places.iter().any(|own| own == "unterminated quote"),
         "{places:?}"
     );
 }

@@ -21,22 +21,20 @@ pub enum AnswerError {
     },
     /// A param of numbers is given something else.
     #[error("`{value}` is not a whole number")]
-    #[diagnostic(help("write the number alone, for example 8"))]
+    #[diagnostic(help("write only the number, for example 8"))]
     NoWholeNumber {
         /// The answer.
         value: String,
     },
     /// A port of a server is given something else.
     #[error("`{value}` is not a port")]
-    #[diagnostic(help(
-        "write the number of the port at which the server answers, for example 8000"
-    ))]
+    #[diagnostic(help("write the number of the server's port, for example 8000"))]
     NoPort {
         /// The answer.
         value: String,
     },
     /// An answer that has no place in a draft.
-    #[error("the draft has no place for it")]
+    #[error("this item cannot be filled in here")]
     #[diagnostic(help("write it into the recipe"))]
     NoPlace,
 }

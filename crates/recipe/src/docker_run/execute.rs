@@ -167,7 +167,7 @@ impl Shell<'_> {
         let parsed = Parser::new(script.as_bytes(), &parser_options()).parse_program();
         let Ok(program) = parsed else {
             let help = "give the commands in the quotes, each on a line of its own";
-            let message = "the shell cannot read the commands in quotes";
+            let message = "shell syntax error in the quoted commands";
             return self.problems.error("guide", message, span, help);
         };
         let outer = self.place.replace(span.clone());

@@ -18,12 +18,12 @@ const UNREADABLE: [(&str, &str); 11] = [
     ("kubectl", "starts containers from a file"),
     ("helm", "starts containers from a file"),
     ("oc", "starts containers from a file"),
-    ("ch-run", "is no `docker run`"),
-    ("shifter", "is no `docker run`"),
-    ("sarus", "is no `docker run`"),
-    ("udocker", "is no `docker run`"),
-    ("ctr", "is no `docker run`"),
-    ("crictl", "is no `docker run`"),
+    ("ch-run", "is not supported"),
+    ("shifter", "is not supported"),
+    ("sarus", "is not supported"),
+    ("udocker", "is not supported"),
+    ("ctr", "is not supported"),
+    ("crictl", "is not supported"),
 ];
 
 /// What the block has done before a command of another program.
@@ -232,7 +232,7 @@ impl Translation {
         }
         if let Some(nodes) = self.nodes.as_ref().filter(|nodes| nodes.text != "1") {
             let message = format!("--nodes {}: several machines", nodes.text);
-            let help = "a recipe of several machines has `nodes` and services on them: begin with the line of one machine";
+            let help = "convert the command line of one machine, then add `nodes` to the recipe";
             problems.error("guide", message, &nodes.span, help);
         }
     }
@@ -274,8 +274,8 @@ impl Translation {
         let is_other = text.contains("://") && !text.starts_with("docker://");
         let needs_scheme = program != "srun" && !text.starts_with("docker://") && made.is_none();
         if is_file || is_other || needs_scheme && !text.contains("${{") {
-            let message = format!("`{text}` is no image of a registry");
-            let help = "a recipe needs the image as a registry has it, `docker://IMAGE`: the one that the file was made of";
+            let message = format!("`{text}` is not an image of a registry");
+            let help = "write the image from which the file was made, as a registry has it: `docker://IMAGE`";
             problems.error("guide", message, &image.span, help);
         }
         if reference != file {

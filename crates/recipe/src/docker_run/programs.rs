@@ -4,12 +4,11 @@ use super::flags::FlagTreatment::{Dropped, Refused, Translated};
 use super::flags::{FlagGroup, Meaning, OUTPUT_REASON, Program, TERMINAL_REASON};
 use crate::model::GpuVendor;
 
-const JOB_REASON: &str =
-    "where and for how long a job runs is said by a site (`retrial run --site`)";
+const JOB_REASON: &str = "a site states where and how long a job runs (`retrial run --site`)";
 const BINDING_REASON: &str =
     "Slurm places the processes; a recipe has `container.cpuset_cpus`, or `numactl` in the command";
 const LAUNCH_REASON: &str = "a recipe's command is started once, and not by Slurm";
-const HOME_REASON: &str = "a recipe's container has no directory that it does not name";
+const HOME_REASON: &str = "a recipe's container has only the directories that the recipe names";
 const USER_REASON: &str = "the container's user is the image's (`container.user`)";
 const WRITABLE_REASON: &str = "a container's files can be written";
 

@@ -50,16 +50,16 @@ fn line_around(text: &[char], at: usize) -> (usize, usize) {
 /// Returns what is wrong, and where, in a text of so many characters.
 fn describe_syntax_error(error: &ParseError, end: usize) -> (String, usize) {
     let (message, at) = match error {
-        ParseError::ParsingNear(position) => {
-            ("the shell cannot read this".to_owned(), position.index)
+        ParseError::ParsingNear(position) => ("shell syntax error".to_owned(), position.index),
+        ParseError::ParsingAtEndOfInput => {
+            ("the block ends in the middle of a command".to_owned(), end)
         }
-        ParseError::ParsingAtEndOfInput => ("the block ends within a command".to_owned(), end),
         ParseError::Tokenizing { inner, position } => match inner {
             TokenizerError::UnterminatedSingleQuote(start)
             | TokenizerError::UnterminatedAnsiCQuote(start)
             | TokenizerError::UnterminatedDoubleQuote(start)
             | TokenizerError::UnterminatedBackquote(start) => {
-                ("this quote has no end".to_owned(), start.index)
+                ("unterminated quote".to_owned(), start.index)
             }
             other => (
                 other.to_string(),

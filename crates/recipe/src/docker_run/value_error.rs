@@ -40,7 +40,7 @@ pub enum FlagValueError {
     #[diagnostic(help("write the resolved path"))]
     ParentPath,
     /// A pattern in the path of a device.
-    #[error("the engine takes no patterns of devices")]
+    #[error("the engine does not accept patterns of devices")]
     #[diagnostic(help("write each device, or the directory: /dev/dri"))]
     DevicePattern,
     /// `--env` without a name.

@@ -94,7 +94,7 @@ pub fn read_logs(root: &Path, folder: &Path) -> LoadgenLogs {
     match read_detail_log(root, folder) {
         Ok(detail) if detail.entries == 0 => {
             let encoding = read_head(root, folder).and_then(|head| describe_encoding(&head));
-            let reason = encoding.unwrap_or_else(|| "no line of it is LoadGen's".to_owned());
+            let reason = encoding.unwrap_or_else(|| "it has no line of LoadGen's".to_owned());
             logs.faults.push((DETAIL, reason));
         }
         Ok(detail) => logs.run.detail = Some(detail),

@@ -136,7 +136,7 @@ impl Translator {
         let ready = ready.unwrap_or_else(|| {
             parts.ask(
                 MissingPlace::Service("ready"),
-                "how it is known that the server is up, for example `{ port: 8000 }`",
+                "the condition under which the server is ready, for example `{ port: 8000 }`",
             );
             let until = map_node([("log", text_node("ready"))]);
             vec![("ready", until)]

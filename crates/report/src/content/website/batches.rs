@@ -90,7 +90,7 @@ impl BatchRuns<'_> {
     }
 
     fn conclusion(&self) -> Cow<'_, Conclusion> {
-        let sentence = "It has not been judged: it runs, or was interrupted.";
+        let sentence = "Not judged yet: it is running, or was interrupted.";
         self.recorded.map_or_else(
             || Cow::Owned(Conclusion::new(None, "no verdict", sentence)),
             |batch| Cow::Borrowed(&batch.conclusion),
