@@ -1,7 +1,7 @@
 //! Shows a run or a batch that another process executes, as that process would, until it ends.
 //!
-//! The events are read from journals, outputs and telemetry. Nothing of the run is changed: whoever attaches may leave
-//! at any time, and the run continues.
+//! The events are read from journals, outputs and telemetry. The run is not changed: `attach` may end at any time, and
+//! the run continues.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -22,7 +22,7 @@ use retrial_store::{RecordDirectory, RunDirectory};
 /// The time between two looks at the files of a run.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows a run until no process follows it; only notes that none does, where that is so.
+/// Shows a run until no process follows it. If none does, it only prints that the run is not running.
 pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
     if FileLock::find_holder(&run.lock_path()).is_none() {
         return note_without_follower(global, run.record());
@@ -46,7 +46,7 @@ pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
     reporter.finish();
 }
 
-/// Shows a batch until no process follows it; only notes that none does, where that is so.
+/// Shows a batch until no process follows it. If none does, it only prints that the batch is not running.
 pub fn show_batch(global: &GlobalOptions, directory: &RecordDirectory, plan: &BatchPlan) {
     if FileLock::find_holder(&directory.lock_path()).is_none() {
         return note_without_follower(global, directory);
@@ -117,7 +117,7 @@ fn send_events(trial_run: usize, events: &mut RunEvents, display: &UnboundedSend
     }
 }
 
-/// Notes that nothing is under way, for a verdict that is printed next.
+/// Prints that it is not running; the caller prints the verdict next.
 pub fn note_without_follower(global: &GlobalOptions, directory: &RecordDirectory) {
     if !global.quiet {
         let id = directory.id();

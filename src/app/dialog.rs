@@ -1,6 +1,6 @@
-//! Questions to whoever sits at the terminal: asked on standard error, answered on standard input, a line each.
+//! Questions to the user at a terminal: asked on standard error, answered on standard input, a line each.
 //!
-//! Lines are edited as the terminal edits them. Ctrl-C ends the process.
+//! The terminal's own line editing is used. Ctrl-C ends the process.
 
 use std::cell::OnceCell;
 use std::io::{IsTerminal as _, Stderr, Stdin, Write as _};
@@ -12,10 +12,10 @@ use retrial_results::verdict::ExitCode;
 use crate::app::failure::Failure;
 use crate::app::terminal;
 
-/// The time after which nothing more of a pasted text comes.
+/// The time without input after which a pasted text is complete.
 const PASTE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The terminal of somebody who answers.
+/// A terminal at which a user answers questions.
 #[derive(Debug)]
 pub struct Dialog {
     input: Stdin,
@@ -99,7 +99,7 @@ impl Dialog {
         }
     }
 
-    /// Says before the first question how all are answered.
+    /// Prints before the first question how to answer.
     fn introduce(&self) {
         self.is_introduced.get_or_init(|| {
             terminal::print_note(
@@ -123,8 +123,8 @@ impl Dialog {
         }
     }
 
-    /// Returns whether further lines are there, as of a text that is pasted. A terminal gives one line at a time, so
-    /// that none of them is in the buffer of standard input.
+    /// Returns whether further lines are waiting, as of a pasted text. A terminal returns one line at a time, so the
+    /// buffer of standard input has none of them.
     fn is_pasting(&self) -> bool {
         let is_waiting = || rustix::io::ioctl_fionread(&self.input).is_ok_and(|count| count > 0);
         is_waiting() || {

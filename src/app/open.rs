@@ -106,7 +106,7 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
 }
 
 /// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`. A directory that does not
-/// exist is an empty host: that is said once.
+/// exist is an empty host, with one warning.
 pub fn probe_host(global: &GlobalOptions) -> HostView {
     static MISSING_ROOT: Once = Once::new();
     if !global.root.is_dir() {
@@ -151,7 +151,7 @@ pub fn refuse_to_resume_elsewhere(id: &str, state: &JournalState) -> Result<(), 
     })
 }
 
-/// As [`refuse_to_resume_elsewhere`], of the runs of a batch that has not ended.
+/// Refuses like [`refuse_to_resume_elsewhere`] for the runs of a batch that has not ended.
 pub fn refuse_to_resume_batch_elsewhere(
     home: &Home,
     batch: &RecordDirectory,

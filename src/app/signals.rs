@@ -156,7 +156,7 @@ impl HandOver {
         })
     }
 
-    /// Starts the background process and ends this one, as a kill would: it continues at the same place.
+    /// Starts the background process and ends this one, as a kill would; the new one continues the run.
     fn detach(self) -> Failure {
         match self.spawn_successor() {
             Ok(child) => wait_for_own_session(&child),
@@ -172,7 +172,7 @@ impl HandOver {
         std::process::exit(ExitCode::Success.code().into());
     }
 
-    /// Starts the background process with the lock: `stop` and `attach` find a holder at any time.
+    /// Starts the background process with the lock, so that `stop` and `attach` always find a holder.
     fn spawn_successor(&self) -> Result<Child, Failure> {
         let path = self.record.lock_path();
         let lock = self.lock.upgrade().map(|lock| lock.share_file());
@@ -184,7 +184,7 @@ impl HandOver {
     }
 }
 
-/// Describes how to come back to a detached run or batch.
+/// Describes how to reattach to a detached run or batch.
 pub fn describe_return(id: &str) -> String {
     format!("retrial attach {id}, or after a reboot: retrial resume {id}")
 }

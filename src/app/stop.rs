@@ -24,7 +24,7 @@ use retrial_store::{RecordDirectory, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
 const FOLLOWER_STOP_TIMEOUT: Duration = Duration::from_mins(1);
-/// How long a lock may name a process that has ended: the one that it left the lock to writes itself into it.
+/// How long a lock may name a process that has ended, until its successor has written its own id.
 const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Stops a run or a batch, through the process that follows it if there is one.

@@ -175,7 +175,7 @@ pub fn full_command() -> Command {
     add_texts(add_completers(Arguments::command()))
 }
 
-/// The command line as manual pages describe it: `help`, which repeats them, has none.
+/// The command line for manual pages, without `help`, which only repeats the others.
 pub fn documented_command() -> Command {
     add_texts(without_help_command(Arguments::command()))
 }

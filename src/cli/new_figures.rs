@@ -11,7 +11,7 @@ const NOTHING_PUBLISHED: &str = "none";
 /// Reads the options.
 ///
 /// # Errors
-/// One is no pair, a value is no number, or a published figure is not read.
+/// An option is not a pair, a value is not a number, or an expected figure has no `--figure`.
 pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure> {
     let figures = arguments.figures.iter();
     let figures: Vec<_> = figures
@@ -61,7 +61,7 @@ pub fn read_published_value(text: &str) -> Option<(f64, Option<String>)> {
     Some((value, (!unit.is_empty()).then(|| unit.to_owned())))
 }
 
-/// Reads a figure's name, its value, and its unit; the value `none` was not published.
+/// Reads a figure's name, its value and its unit; `none` stands for a figure without a published value.
 fn read_expected(text: &str) -> Result<(String, Option<f64>, Option<String>), Failure> {
     let (name, published) = split_pair("expect", text, "42.0")?;
     if let Some(unit) = read_unpublished_unit(&published) {
@@ -75,7 +75,7 @@ fn read_expected(text: &str) -> Result<(String, Option<f64>, Option<String>), Fa
     Ok((name, Some(value), unit))
 }
 
-/// Reads `none` and the unit behind it, which may be empty: of a figure that was not published.
+/// Reads `none` and the unit behind it, which may be empty.
 pub fn read_unpublished_unit(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(NOTHING_PUBLISHED)?;
     let is_word = rest.is_empty() || rest.starts_with(char::is_whitespace);

@@ -22,8 +22,7 @@ use crate::app::{runtime, terminal};
 /// The longest command line that is read, bytes: a guide's block is a page.
 const MAX_COMMAND_LINE_BYTES: u64 = 1 << 20;
 
-/// Returns the recipe's text, and its differences from the command line. Somebody at the terminal is asked for what is
-/// missing.
+/// Returns the recipe's text, and its differences from the command line. In a terminal it asks for missing parts.
 pub fn convert_command_line(
     global: &GlobalOptions,
     title: &str,
@@ -41,7 +40,7 @@ pub fn convert_command_line(
     finish_draft(title, draft, arguments, dialog)
 }
 
-/// Returns the recipe that somebody at the terminal describes, image first; none if they want the example.
+/// Returns the recipe that the user describes in a terminal, image first; none for an empty answer, for the example.
 pub fn describe_recipe(
     global: &GlobalOptions,
     title: &str,
@@ -66,8 +65,8 @@ pub fn describe_recipe(
     }
 }
 
-/// Returns the command lines of an answer, and what places in them are called. A word is a file if there is one of that
-/// name or if no image can have it; else it is an image.
+/// Returns the command lines of an answer, and the name of their source in messages. A word is a file if a file of that
+/// name exists or if it is not a valid image; else it is an image.
 fn read_answer(answer: &str) -> Result<(&str, String), Failure> {
     if answer.contains(char::is_whitespace) {
         Ok(("your answer", answer.to_owned()))

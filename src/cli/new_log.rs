@@ -1,4 +1,4 @@
-//! `retrial new` in a terminal: a pasted log, in which figures are tried as a run reads them.
+//! `retrial new` in a terminal: tests figures on a pasted log, by the reader of runs.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::app::terminal;
 /// The name of a pasted log in messages.
 const LOG_NAME: &str = "log";
 
-/// Output of a benchmark; none: nothing can be tried.
+/// Output of a benchmark; if it is empty, figures are not tested.
 #[derive(Debug, Default)]
 pub struct FigureLog {
     text: String,
 }
 
 impl FigureLog {
-    /// Returns the lines that were pasted, or those of the file that is named.
+    /// Returns the pasted lines, or those of the file that the answer names.
     pub fn from_answer(answer: &str) -> Self {
         let is_name = !answer.is_empty() && answer.lines().count() == 1;
         if is_name && Path::new(answer.trim()).is_file() {
@@ -35,7 +35,7 @@ impl FigureLog {
         }
     }
 
-    /// Returns whether there is nothing to try.
+    /// Returns whether there is no log.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -73,8 +73,7 @@ impl FigureLog {
         Some(format!("{}${{number}}", regex::escape(&prefix)))
     }
 
-    /// Prints what a figure of these is in the log, or why it is not there. Returns whether it is, or nothing can be
-    /// tried.
+    /// Prints the value of a figure in the log, or why it is not found. Returns whether it is found, or not tested.
     pub fn try_figure(&self, name: &str, figures: &MeasuredFigures) -> bool {
         if self.is_empty() {
             return true;

@@ -10,9 +10,9 @@ use crate::app::dialog::Dialog;
 use crate::app::failure::Failure;
 use crate::app::terminal;
 
-/// The name of a figure that nobody names.
+/// The default name of a figure.
 const FIGURE_NAME: &str = "speed";
-/// The source of a figure that nobody states.
+/// The default source of published figures.
 const FIGURE_SOURCE: &str = "the guide";
 
 /// Asks for an image, a vendor's command lines or a file of them; none for an empty answer.
@@ -107,8 +107,8 @@ fn ask_for_figures(
     finish_published_values(dialog, figures)
 }
 
-/// Asks how a figure is read and what was published of it, until the log has it in this unit. Returns whether it is
-/// read.
+/// Asks for a figure's pattern and published value until the log has the figure in this unit. Returns whether a
+/// pattern was given.
 fn ask_for_figure(
     dialog: &Dialog,
     log: &FigureLog,
@@ -130,7 +130,7 @@ fn ask_for_figure(
     }
 }
 
-/// Asks for a pattern until the log has a figure for it. Returns whether there is one.
+/// Asks for a pattern until it finds the figure in the log. Returns whether a pattern was given.
 fn ask_for_pattern(
     dialog: &Dialog,
     log: &FigureLog,

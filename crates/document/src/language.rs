@@ -61,7 +61,7 @@ pub trait Language {
 /// The language of documents that have only keys and values.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainLanguage {
-    /// The keys of the whole document, by which a misplaced one is explained.
+    /// The keys of the whole document, to tell where a misplaced key belongs.
     pub document: Option<&'static Object>,
 }
 

@@ -27,7 +27,7 @@ pub fn find_nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns "did you mean" with the candidate that is near enough to be a slip, if one is.
+/// Returns "did you mean" with the candidate of which the word is probably a misspelling, if there is one.
 pub fn suggest_nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -200,7 +200,7 @@ impl EngineError {
         matches!(self, Self::Disconnected { .. } | Self::Unreachable { .. })
     }
 
-    /// Returns whether a registry was asked for an image and does not have it: no other attempt helps.
+    /// Returns whether the registry answered that it does not have the image, so that a retry would fail, too.
     pub fn is_missing_image(&self) -> bool {
         matches!(
             self,

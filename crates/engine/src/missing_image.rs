@@ -1,11 +1,11 @@
-//! Images that exist nowhere, found before anything is measured: neither the engine nor the registry has them.
+//! Finds images that neither the engine nor the registry has, before anything is measured.
 
 use crate::api::Engine;
 use crate::credentials;
 use crate::error::EngineError;
 
-/// Asks for an image that a run would pull. Returns the error of the pull if neither the engine nor the registry has
-/// it; none if it exists, or if nobody can say so now.
+/// Asks the engine and the registry for an image that a run would pull. Returns the pull's error if neither has it;
+/// none if one has it, or if the registry cannot be asked now.
 pub async fn find_missing_image(engine: &dyn Engine, reference: &str) -> Option<EngineError> {
     if !matches!(engine.find_image(reference).await, Ok(None)) {
         return None;

@@ -93,7 +93,7 @@ pub struct DecidingFigure {
     pub unit: String,
     /// Its ratio to the published figure: above 1 is better.
     pub ratio: Option<f64>,
-    /// Whether it is of one trial, whose noise the recipe does not state.
+    /// Whether the figure is of a single trial, whose noise the recipe does not state.
     pub is_of_single_trial: bool,
 }
 
@@ -146,7 +146,7 @@ impl RunSummary {
         is_of_figures && deciding.is_some_and(|deciding| deciding.is_of_single_trial)
     }
 
-    /// Returns its position in a batch of this home: that of an imported run is elsewhere.
+    /// Returns its position in a batch of this home; none for an imported run, whose batch is in another home.
     pub fn local_batch(&self) -> Option<&BatchPosition> {
         self.batch.as_ref().filter(|_| self.imported_from.is_none())
     }

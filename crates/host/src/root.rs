@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 
 /// The maximum size read of a file: only `/proc/cpuinfo` is longer, and its relevant part is at the beginning.
 const MAX_FILE_BYTES: u64 = 64 << 10;
-/// The size of the files that sysfs makes, but for a few.
+/// The size of nearly all files in sysfs.
 const PAGE_BYTES: usize = 4 << 10;
 /// The maximum number of entries read of a folder.
 const MAX_FOLDER_ENTRIES: usize = 4096;

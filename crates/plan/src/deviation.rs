@@ -14,8 +14,8 @@ pub const COMMON_DEVIATIONS: &str = "`docker run` starts the container in the ba
      instead of `-it`, `--rm` and the guide's name; a process that waits takes the place of the image's command, and of \
      its entrypoint where the plan says `bypassed`; `PYTHONUNBUFFERED=1` is set; each command is a `docker exec`";
 
-/// The deviations of a recipe's plan, without [`COMMON_DEVIATIONS`]: the recipe's own first. A recipe that names no
-/// source follows no guide.
+/// Returns the deviations of a recipe's plan, the recipe's own first, without [`COMMON_DEVIATIONS`]; none for a recipe
+/// without a source, which follows no guide.
 pub(super) fn plan_deviations(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
     let recipe_deviations = recipe.deviations.iter();
     let own = recipe_deviations.map(|text| text.split_whitespace().join(" "));
@@ -24,7 +24,7 @@ pub(super) fn plan_deviations(recipe: &Recipe, container: &ContainerSpec) -> Vec
     own.chain(mounted_files).collect()
 }
 
-/// The files of the recipe that the container gets, which the guide's does not have.
+/// Names the recipe's files that are mounted, which the guide's container does not have.
 fn own_files_deviation(recipe: &Recipe, container: &ContainerSpec) -> Option<String> {
     let targets: Vec<&String> = container.mounts.iter().map(|mount| &mount.target).collect();
     let recipe_files = recipe.files.iter();

@@ -60,7 +60,7 @@ pub struct Plan {
     pub variant: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
-    /// Params without a default that `--set` gave a value: the recipe cannot be planned without it.
+    /// Params without a default that `--set` gave a value, without which the recipe cannot be planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given_params: Vec<String>,
     /// It only shows that everything starts: its figures are compared with no published ones.

@@ -159,7 +159,7 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
     rows.into_iter().filter_map(known).collect()
 }
 
-/// The names of a plan that may lead to other content tomorrow, and how to pin them; none if nothing moves.
+/// Returns the names of a plan that are not pinned, and how to pin them; none if all are pinned.
 fn describe_unpinned(plan: &Plan) -> Option<String> {
     let image = (!plan.pinned).then(|| "the image".to_owned());
     let branches = plan

@@ -60,7 +60,7 @@ pub struct Accumulator<E> {
     place: RecordLocation,
     /// The least number that counts, and where it stands.
     least: Option<(f64, RecordLocation)>,
-    /// The least and the greatest of all numbers, whichever counts.
+    /// The smallest and the largest of all numbers that were read, also of those that are not used.
     extremes: Option<(PrintedNumber, PrintedNumber)>,
     /// The announcement that decides, if it cannot be read.
     unreadable: Option<UnreadableRecord<E>>,
@@ -164,8 +164,8 @@ impl<E: Display> Accumulator<E> {
         self.least
     }
 
-    /// Returns the least and the greatest number that were read, whichever counts; none if all are one value,
-    /// printed several times.
+    /// Returns the smallest and the largest number that were read, also of those that are not used; none if all are one
+    /// value, printed several times.
     pub fn differing_values(&self) -> Option<(f64, f64)> {
         let (least, greatest) = self.extremes?;
         are_different(least, greatest).then_some((least.value, greatest.value))
@@ -280,7 +280,7 @@ impl<E: Display> Accumulator<E> {
     }
 }
 
-/// Returns whether two numbers cannot be one value, printed twice: 1 and 2, but not 1.5 and 1.52.
+/// Returns whether two printed numbers cannot be the same value: 1 and 2, but not 1.5 and 1.52, which rounds to 1.5.
 fn are_different(one: PrintedNumber, other: PrintedNumber) -> bool {
     let apart = (other.value - one.value).abs();
     apart > 0.0 && apart >= other.half_digit + one.half_digit

@@ -67,7 +67,7 @@ struct Expression {
     group_names: Vec<Option<String>>,
     /// Reads forward. A byte may take as many steps as it has states.
     nfa: NFA,
-    /// Built at the first search: expressions are checked far more often than searched for.
+    /// Built at the first search, since most expressions are only checked.
     searchers: OnceLock<Result<Searchers, RegexError>>,
 }
 

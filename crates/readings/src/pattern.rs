@@ -57,7 +57,7 @@ pub struct Pattern {
     /// A literal that every matching line contains, if one is known.
     literal: Option<Finder<'static>>,
     take: MatchSelection,
-    /// Whether all lines are read even if the last match decides.
+    /// Whether all matches are read, although the last one is used, to find differing values.
     reads_every_match: bool,
     unit: Cow<'static, str>,
     /// The pattern with `${number}` in place of the group, and with a group for the unit too, once a line
@@ -118,7 +118,7 @@ impl Pattern {
         Ok(self)
     }
 
-    /// Reads all matches of a text even if the last one decides, so that other values are known.
+    /// Reads all matches of a text, although the last one is used, to find differing values.
     #[must_use]
     pub fn with_every_match(self) -> Self {
         Self {
@@ -169,8 +169,8 @@ impl Pattern {
         self.heading.is_some()
     }
 
-    /// Returns the unit that the pattern itself spells out behind its number, where it contradicts the figure's: it
-    /// is of another kind, or another multiple.
+    /// Returns the unit that the pattern itself has behind its number, if it contradicts the figure's unit: it is of
+    /// another kind, or another multiple.
     pub fn find_contradicting_unit(&self) -> Option<String> {
         if self.unit_group.is_some() {
             return None;

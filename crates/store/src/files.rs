@@ -26,8 +26,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     rename_part(path)
 }
 
-/// Writes several files, each as [`write_atomically`]. They are synced at the same time, which takes as long as one,
-/// and renamed in order: if the last is there, so are all.
+/// Writes several files, each as [`write_atomically`]. They are synced together, which takes as long as one, and
+/// renamed in order: if the last one exists, all do.
 ///
 /// # Errors
 /// If the disk is full.

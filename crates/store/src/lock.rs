@@ -86,8 +86,8 @@ impl FileLock {
         })
     }
 
-    /// Returns the lock's file, to be the standard input of a process that is to hold the lock next. At no time in
-    /// between is it free.
+    /// Returns the lock's file, which becomes the standard input of the process that takes the lock over. The lock is
+    /// never free in between.
     ///
     /// # Errors
     /// If the operating system refuses another descriptor.
@@ -95,7 +95,7 @@ impl FileLock {
         self.file.try_clone()
     }
 
-    /// The process that started this one and left it the lock, which it has not acquired yet.
+    /// The process that started this one and handed it the lock, which this one has not acquired yet.
     pub fn find_predecessor(path: &Path) -> Option<ProcessIdentity> {
         let file = File::open(path).ok().filter(|_| is_inherited(path))?;
         LockHolder::read(&file)?.process
@@ -126,7 +126,7 @@ fn is_inherited(path: &Path) -> bool {
     (input.st_dev, input.st_ino) == (lock.st_dev, lock.st_ino)
 }
 
-/// Returns the lock's file with which this process was started. The processes that this one starts do not get it.
+/// Returns the lock's file with which this process was started. Its own child processes do not inherit it.
 fn take_inherited_file(path: &Path) -> Option<File> {
     if !is_inherited(path) {
         return None;

@@ -52,7 +52,7 @@ impl LiveSample {
     }
 }
 
-/// Computes how many processors a container keeps busy, from its processor time at two samples.
+/// Computes the number of processors that a container uses, from its processor time at two samples.
 #[derive(Debug, Default)]
 pub struct CpuMeter {
     /// The time of the last sample and the processor time until then, seconds.
@@ -60,7 +60,7 @@ pub struct CpuMeter {
 }
 
 impl CpuMeter {
-    /// Returns the processors that were busy since the last sample; none at the first one, or if the sensor is silent.
+    /// Returns the number of processors used since the last sample; none at the first one, or without a reading.
     fn measure_cpus(&mut self, seconds: f64, cpu_s: Option<f64>) -> Option<f64> {
         let sample = cpu_s.map(|cpu_s| (seconds, cpu_s));
         let previous = std::mem::replace(&mut self.previous, sample);

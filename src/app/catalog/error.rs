@@ -16,7 +16,7 @@ pub enum CatalogError {
     Unknown {
         /// The name on the command line.
         name: String,
-        /// Whether the name looks like that of a file, and there is none.
+        /// Whether the name looks like a file name, and no such file exists.
         is_file_name: bool,
         /// Similar names, or where to find the names.
         #[help]

@@ -74,7 +74,7 @@ pub fn start_in_background(
     Ok(ExitCode::Success)
 }
 
-/// Starts a process that executes a run or a batch. Its input is the lock of what this process executes, or empty.
+/// Starts a process that executes a run or a batch. Its standard input is the lock that it takes over, or empty.
 pub fn spawn_background_process(
     global: &GlobalOptions,
     record: &RecordDirectory,
@@ -104,7 +104,7 @@ pub fn wait_for_own_session(child: &Child) {
     }
 }
 
-/// Waits until the process has ended that left a run or a batch to this one: until then it writes its journal.
+/// Waits for the end of the process that handed over a run or a batch, which writes the journal until then.
 pub fn wait_for_predecessor(record: &RecordDirectory) {
     let since = Instant::now();
     let predecessor = FileLock::find_predecessor(&record.lock_path());

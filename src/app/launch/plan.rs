@@ -181,8 +181,8 @@ impl OpenedRecipe {
     }
 }
 
-/// Returns whether a warning is of a name that may stand for something else tomorrow. Those of a built-in recipe are no
-/// user's to change: the plan lists them.
+/// Returns whether a warning is about a tag or branch that may move. Of a built-in recipe, whose names a user cannot
+/// change, only the plan lists them.
 pub fn is_moving_name(warning: &Diagnostic) -> bool {
     matches!(warning.code, "floating-tag" | "floating-revision")
 }

@@ -167,7 +167,7 @@ fn engine_status(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) ->
     }
 }
 
-/// Returns the abilities of the engine; none if it does not tell.
+/// Returns the abilities of the engine; none if they cannot be read.
 async fn query_abilities(engine: Option<&dyn Engine>) -> Option<EngineCapabilities> {
     engine?.query_capabilities().await.ok()
 }

@@ -29,8 +29,8 @@ pub fn open_with_stand_ins(
     resolve_with_stand_ins(entry, request.settings.clone())
 }
 
-/// Resolves a recipe with a stand-in for each param that must be set and is not, and names these. Where no path can
-/// stand in, as for an image or a number, the params that must be set are the problem.
+/// Resolves a recipe with a placeholder path for each param that must be set and is not, and returns their names. Where
+/// a path is not valid, as for an image or a number, the missing params are the problem.
 pub fn resolve_with_stand_ins(
     entry: FoundRecipe,
     mut settings: Vec<ParamSetting>,

@@ -1,4 +1,4 @@
-//! Claims on what no cell measures: its recipes show before the first run that nothing can decide them.
+//! Warns before the first run of claims that nothing can decide, since no recipe measures their figures.
 
 use super::model::Assertion;
 use crate::model::Batch;

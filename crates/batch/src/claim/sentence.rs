@@ -11,7 +11,7 @@ use retrial_recipe::{Diagnostic, Span};
 /// The names that sides may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimSubjects<'a> {
-    /// The recipes: they may have values that no cell has.
+    /// The recipes, whose axes may have values that no cell has.
     pub recipes: &'a [AxisDomain],
     pub axes: &'a [(String, Vec<String>)],
     pub cells: &'a [Cell],

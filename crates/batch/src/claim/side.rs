@@ -136,7 +136,7 @@ impl ClaimSubjects<'_> {
         Err(claim_problem(&format!("no cell has {text}"), span, &help))
     }
 
-    /// How the batch gets cells with a value that a recipe lists, of this axis or of any; none of another value.
+    /// Returns how to vary an axis so that cells have this value; none if no recipe has it, on this axis or on any.
     fn hint_to_vary(&self, axis: Option<&str>, value: &str) -> Option<String> {
         let named = self.recipes.iter().find_map(|recipe| {
             let mut names = recipe.axis_names();

@@ -125,7 +125,7 @@ impl<'a> BatchSession<'a> {
         self.emitter.emit(what)
     }
 
-    /// Returns the batch's lock, for a process that is to hold it next.
+    /// Returns a weak reference to the batch's lock, by which a background process takes it over.
     pub fn share_lock(&self) -> Weak<FileLock> {
         Arc::downgrade(&self.lock)
     }

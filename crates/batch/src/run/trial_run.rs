@@ -61,7 +61,7 @@ pub(super) async fn execute_trial_run(
     }
 }
 
-/// Returns whether the image of a trial run exists nowhere, so that a retry would fail as well.
+/// Returns whether neither the engine nor the registry has a trial run's image, so that a retry would fail, too.
 async fn has_no_image(batch: &BatchSession<'_>, trial_run: usize) -> bool {
     match batch.job.run_maker.image_to_pull(trial_run) {
         Some(image) => find_missing_image(&*batch.job.engine, &image)

@@ -3,8 +3,8 @@
 //!
 //! - `target`: how jobs are submitted. `record`: the records of jobs in the directory of a run or an array.
 //! - `submit`: one job at a time for a run, even if replies are lost.
-//! - `queries`: Slurm's state of a job. `run_events`, `samples` and `incoming_file`: what the job, or another process
-//!   on this machine, writes. `liveness`: whether a run continues. `cause`: why it ended early.
+//! - `queries`: Slurm's state of a job. `run_events`, `samples` and `incoming_file`: files that the job, or another
+//!   process on this machine, writes. `liveness`: whether a run continues. `cause`: why it ended early.
 //! - `stopper`: ends a job.
 
 use std::time::Duration;

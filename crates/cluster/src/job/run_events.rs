@@ -17,7 +17,7 @@ use retrial_store::open::open_beneath;
 /// Bytes that are read to show the latest lines.
 const MAX_TAIL_BYTES: u64 = 4096;
 
-/// The events of a run that another process writes, as they come.
+/// The events of a run that another process executes, in the order of its journal.
 pub struct RunEvents {
     run: RunDirectory,
     journal: IncomingFile,

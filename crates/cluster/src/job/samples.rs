@@ -7,7 +7,7 @@ use retrial_telemetry::live::CpuMeter;
 use retrial_telemetry::table::parse_rows;
 use retrial_telemetry::{LiveSample, RowSource, TelemetryRow};
 
-/// The samples of a run, as they come.
+/// Reads the rows that were appended since the last poll.
 pub struct SampleReader {
     table: IncomingFile,
     cpu_meter: CpuMeter,
@@ -32,7 +32,7 @@ impl SampleReader {
         samples.map(|sample| self.summarize(sample)).last()
     }
 
-    /// Summarizes the rows of one moment.
+    /// Makes one sample of the rows with the same time.
     fn summarize(&mut self, rows: &[TelemetryRow]) -> LiveSample {
         let gpus = rows.iter().filter_map(|row| match &row.origin {
             RowSource::Gpu { reading, .. } => Some(reading),

@@ -188,7 +188,7 @@ impl<'a, L: Language> Validator<'a, L> {
         Node::map(out, span.clone())
     }
 
-    /// Returns the path of the key that an entry of a map of single values probably is: its value is none.
+    /// Returns the path of the key that a map's entry probably is: the map has single values, and this entry has not.
     fn misplaced_key_path(&self, entry: &MapEntry, of: &FieldType) -> Option<String> {
         let is_single = matches!(entry.value.value, Value::Scalar(_));
         let path = || self.language.path_of_own_key(&entry.key);

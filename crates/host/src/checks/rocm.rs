@@ -12,7 +12,7 @@ use crate::model::{Gpu, OperatingSystem};
 
 /// Drivers and kernels.
 static SYSTEM_MATRIX: LazyLock<SystemMatrix> = LazyLock::new(|| read_part(0));
-/// Releases: most plans need only the driver's series, which takes a tenth of the time to read.
+/// The releases. They are read apart from the drivers, which most plans need alone: that takes a tenth of the time.
 static RELEASES: LazyLock<Vec<RocmRelease>> = LazyLock::new(|| read_part(1));
 
 /// Reads one of the file's documents.

@@ -1,4 +1,4 @@
-//! The search of an expression, which counts its steps.
+//! Searches lines for an expression, and counts the steps.
 
 use std::ops::Range;
 
@@ -8,8 +8,8 @@ use regex_automata::{Anchored, Input, MatchError, MatchErrorKind, Span};
 
 use super::{CACHE_BYTES_PER_STEP, DFA_CACHE_LIMIT_BYTES, MAX_STEPS, Searchers};
 
-/// The search of an expression in the lines of a text, which counts its steps. Once they are too many, nothing is
-/// found any more.
+/// A search for an expression in the lines of a text, which counts its steps. After too many steps it finds nothing
+/// more.
 #[derive(Debug, Clone)]
 pub struct BoundedSearch<'a> {
     /// The steps that a byte may take.
@@ -131,7 +131,7 @@ impl BoundedSearch<'_> {
         !self.is_exhausted()
     }
 
-    /// Returns whether it took more steps than an expression may.
+    /// Returns whether it exceeded the steps that an expression may take.
     pub fn is_exhausted(&self) -> bool {
         self.gave_up || self.simulated > MAX_STEPS
     }

@@ -1,4 +1,4 @@
-//! The unit behind a number in its line: whether it is a part of the number, or contradicts the figure's.
+//! Reads the unit behind a number: whether it belongs to the number, or contradicts the figure's unit.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ fn unit_behind(rest: &str) -> (&str, usize) {
     if is_closed { (word, length) } else { ("", 0) }
 }
 
-/// Returns whether the unit behind the number that ends at `end` says another multiple of the figure's:
-/// `941 MB/s` with `GB/s`. Suffixes and prefixes alone are none.
+/// Returns whether the unit behind the number that ends at `end` is another multiple of the figure's unit:
+/// `941 MB/s` with `GB/s`. Suffixes and prefixes alone are not units.
 pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
     let (word, _) = unit_behind(&line[end..]);
     let is_prefix = units::is_number_suffix(word) || matches!(word, "n" | "u" | "µ" | "μ" | "m");
@@ -23,8 +23,8 @@ pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
         && units::is_other_multiple(word, unit)
 }
 
-/// Returns the unit behind the number `part` that is of another kind than the figure's: `ms` of `speed: 100 ms` with
-/// `items/s`. The label of the next value is no unit: `tokens: 500`.
+/// Returns the unit behind the number `part` if it is of another kind than the figure's: `ms` of `speed: 100 ms` with
+/// `items/s`. The label of the next value is not a unit: `tokens: 500`.
 pub fn find_unit_of_other_kind(line: &str, part: &Range<usize>, unit: &str) -> Option<String> {
     let rest = &line[part.end..];
     let (word, length) = unit_behind(rest);
@@ -50,7 +50,7 @@ pub fn find_unit_of_other_kind(line: &str, part: &Range<usize>, unit: &str) -> O
     (!is_label && units::is_other_kind(&printed, unit)).then_some(printed)
 }
 
-/// Returns the length of a suffix (`k`, ` M`), or of a unit that says another multiple of the figure's: `12.3ktok/s`.
+/// Returns the length of a suffix (`k`, ` M`), or of a unit that is another multiple of the figure's: `12.3ktok/s`.
 pub(super) fn other_multiple_length(rest: &str, unit: &str) -> Option<usize> {
     let is_spaced = rest.starts_with([' ', '\u{a0}', '\t', '(', '[']);
     let (word, length) = unit_behind(rest);

@@ -78,8 +78,7 @@ impl Neighbours {
         parts.find_map(|part| part_requires_space(part, side)) == Some(true)
     }
 
-    /// Returns the text that the pattern spells out behind the group, up to its last whole word; white space is a
-    /// space.
+    /// Returns the literal text of the pattern behind the group, up to its last whole word; white space is a space.
     pub fn text_behind(&self) -> String {
         let mut text = String::new();
         for part in &self.behind {

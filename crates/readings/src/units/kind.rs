@@ -1,10 +1,10 @@
-//! The kinds of units: a time is no rate, and what counts tokens counts no samples. Only units that are known have a
-//! kind: what is in no table may be any word of a sentence.
+//! The kinds of units: a time is not a rate, and a count of tokens is not one of samples. Only units in the tables have
+//! a kind: any other word may belong to a sentence.
 
 use super::names::{known_counted_name, parse_data_unit, seconds_per_unit};
 use super::{Unit, replace_per_with_slash};
 
-/// Words that are units, and as often other words or the label of the next value: `12 min 9 max`, `it was`.
+/// Units that are as often other words or the label of the next value: `12 min 9 max`, `it was`.
 const AMBIGUOUS_WORDS: &[&str] = &[
     "it", "its", "inf", "op", "ops", "m", "d", "h", "t", "q", "b", "w", "j", "min", "day", "days",
 ];
@@ -12,11 +12,11 @@ const AMBIGUOUS_WORDS: &[&str] = &[
 /// The kind of a known unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct UnitKind {
-    /// What is counted or measured: `s`, `byte`, `token`.
+    /// The counted thing or the measured quantity: `s`, `byte`, `token`.
     counted: String,
-    /// Whether it is stated for each second.
+    /// Whether it is a rate per second.
     is_rate: bool,
-    /// Whether it is written without its time although it may be a rate: `731 items`.
+    /// Whether it may be a rate that is written without its time: `731 items`.
     may_be_rate: bool,
 }
 
@@ -55,7 +55,7 @@ impl UnitKind {
     }
 }
 
-/// Returns whether a printed unit and the one of a figure are known, and of different kinds: `ms` and `items/s`.
+/// Returns whether a printed unit and a figure's unit are both known and of different kinds: `ms` and `items/s`.
 pub fn is_other_kind(printed: &str, unit: &str) -> bool {
     let (Some(printed), Some(unit)) = (UnitKind::parse(printed), UnitKind::parse(unit)) else {
         return false;

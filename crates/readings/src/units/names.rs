@@ -151,8 +151,8 @@ pub(super) fn counted_name(small: &str) -> (&str, usize) {
     })
 }
 
-/// Returns the name of what a text counts, if it is in the table, perhaps behind a prefix as people write it: `ktok`,
-/// `TFLOPS`, but not `top`.
+/// Returns the name of the unit in the table that a text is, with or without a metric prefix: `ktok`, `TFLOPS`, but
+/// not `top`.
 pub(super) fn known_counted_name(text: &str) -> Option<&'static str> {
     let small = text.to_ascii_lowercase();
     SPELLINGS.iter().find_map(|(spelling, name)| {

@@ -151,7 +151,7 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Checks that the unit that a pattern spells out behind its number is the figure's.
+    /// Checks that the unit in a pattern, behind its number, is the figure's.
     fn check_printed_unit(&mut self, figure: &Node) {
         let (Some(expression), Some(unit)) = (figure.text_at("pattern"), figure.get("unit")) else {
             return;

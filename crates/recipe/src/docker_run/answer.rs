@@ -1,4 +1,4 @@
-//! Fills in what a block does not say.
+//! Fills in the missing parts of a draft by answers.
 
 use retrial_document::{MapEntry, Node, Value};
 use thiserror::Error;
@@ -7,10 +7,10 @@ use super::parts::MissingPlace;
 use super::text::DockerRunDraft;
 use crate::writer::{map_node, plain_node, text_node};
 
-/// The reason why an answer is not taken.
+/// The reason why an answer is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error, miette::Diagnostic)]
 pub enum AnswerError {
-    /// The recipe has no param of this name.
+    /// The recipe does not have the param that is set.
     #[error("no param `{name}`")]
     #[diagnostic(help("{}", describe_params(.params)))]
     NoParam {
@@ -19,21 +19,21 @@ pub enum AnswerError {
         /// The params that the recipe has.
         params: Vec<String>,
     },
-    /// A param of numbers is given something else.
+    /// A param of type `int` is set to another text.
     #[error("`{value}` is not a whole number")]
     #[diagnostic(help("write only the number, for example 8"))]
     NoWholeNumber {
         /// The answer.
         value: String,
     },
-    /// A port of a server is given something else.
+    /// A server's port is not a number from 0 to 65535.
     #[error("`{value}` is not a port")]
     #[diagnostic(help("write the number of the server's port, for example 8000"))]
     NoPort {
         /// The answer.
         value: String,
     },
-    /// An answer that has no place in a draft.
+    /// The missing part is not one that an answer fills in.
     #[error("this item cannot be filled in here")]
     #[diagnostic(help("write it into the recipe"))]
     NoPlace,
@@ -48,11 +48,10 @@ fn describe_params(params: &[String]) -> String {
 }
 
 impl DockerRunDraft {
-    /// Fills in a part, which is then no longer missing: a param's default, or the port or the command of the
-    /// block's server.
+    /// Fills in a missing part: a param's default, or the port or the command of the block's server.
     ///
     /// # Errors
-    /// The draft has no such part, or the answer is of another kind.
+    /// The draft has no such part, or the answer is not valid for it.
     pub fn fill_in(&mut self, place: &MissingPlace, answer: &str) -> Result<(), AnswerError> {
         match place {
             MissingPlace::Param(name) => self.set_param(name, answer)?,
@@ -122,7 +121,7 @@ fn entry_of<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
     Some(&mut entry.value)
 }
 
-/// Sets a key behind the first one, where it is new.
+/// Sets a key; a new one is inserted behind the first.
 fn set_entry(node: &mut Node, key: &str, value: Node) {
     if let Some(present) = entry_of(node, key) {
         *present = value;

@@ -158,7 +158,7 @@ fn starts_tool(line: &str) -> bool {
     tools.any(|tool| command.starts_with(tool))
 }
 
-/// Blanks a prompt, `# ` before a command of root, and `> ` of a continued line.
+/// Replaces by blanks a prompt, `# ` before a command of root, and `> ` of a continued line.
 fn blank_prompt(letters: &mut [char], is_continued: bool, has_plain: bool) {
     let line: String = letters.iter().collect();
     let bare = line.trim_start();
@@ -225,7 +225,7 @@ pub(super) fn unmark_placeholders(text: &str) -> String {
         .replace(PLACEHOLDER_BLANK, " ")
 }
 
-/// Repairs here-documents with a quoted end: the grammar renders the last line with its quotes.
+/// Removes the quotes from the last line of here-documents with a quoted end, as the grammar renders them.
 pub(super) fn restore_here_documents(text: &str) -> String {
     let quoted_end = |line: &str| {
         let (_, end) = line.split_once("<<")?;

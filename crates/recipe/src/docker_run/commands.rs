@@ -52,11 +52,11 @@ pub(super) enum CommandKind {
     Build(Vec<Word>),
     /// Goes into a container that runs.
     Attach,
-    /// Is dropped, for this reason.
+    /// A command that is dropped, with the reason.
     Manage(&'static str),
     /// Copies files into a container, or out of it: source and target.
     Copy(Word, Word),
-    /// Makes this image of a container.
+    /// Commits a container as this image.
     Commit(Word),
     /// Is typed in the container's shell.
     Typed { changes_shell: bool },

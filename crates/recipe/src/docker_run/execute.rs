@@ -21,7 +21,7 @@ const SILENT: [&str; 11] = [
     "set", "shopt", ":", "true", "exit", "return", "wait", "trap", "shift", "sleep", "clear",
 ];
 
-/// Variables that a container has of its own.
+/// Variables that every container sets itself.
 const OWN_VARIABLES: [&str; 5] = ["PATH", "HOME", "USER", "SHELL", "LD_LIBRARY_PATH"];
 
 impl Shell<'_> {
@@ -162,7 +162,7 @@ impl Shell<'_> {
         self.commands.push(command);
     }
 
-    /// Follows the commands that a word has: `ssh host 'docker run …'`, `bash -c "docker run …"`.
+    /// Follows the commands within a word: `ssh host 'docker run …'`, `bash -c "docker run …"`.
     pub(super) fn follow_inner(&mut self, script: &str, span: &Span) {
         let parsed = Parser::new(script.as_bytes(), &parser_options()).parse_program();
         let Ok(program) = parsed else {
@@ -177,7 +177,7 @@ impl Shell<'_> {
         self.place = outer;
     }
 
-    /// Executes what `salloc` starts, with the job's options.
+    /// Follows the command that `salloc` starts, with the job's options.
     fn allocate(&mut self, words: &[Word], command: GuideCommand) {
         let mut reader = LineReader::new(&SRUN, words, &mut self.problems);
         reader.read_flags();

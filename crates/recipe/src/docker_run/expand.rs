@@ -105,7 +105,7 @@ impl Shell<'_> {
         expansion.open.unwrap_or_default()
     }
 
-    /// Returns a text that the shell takes as it is, placeholders as params.
+    /// Returns a text that the shell does not expand, with placeholders as params.
     pub(super) fn take_literally(&mut self, text: &str, span: &Span) -> String {
         let mut expansion = Expansion::new(span);
         self.push_literal(text, false, &mut expansion);
@@ -192,8 +192,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Adds text with a pattern of files, which the shell takes as it is if no file matches: in practice that of an option
-    /// or an address.
+    /// Adds text with a file pattern, which the shell leaves as it is if no file matches: in practice an option or an
+    /// address.
     fn push_pattern(&mut self, text: &str, expansion: &mut Expansion) {
         let before = expansion.open.as_deref().unwrap_or_default();
         let word = format!("{before}{text}");
@@ -286,7 +286,7 @@ fn is_quoted_prose(piece: &WordPiece) -> bool {
     }
 }
 
-/// Whether the shell expands a text outside of quotes to names of files.
+/// Whether the shell expands an unquoted text to file names.
 fn has_pattern(text: &str) -> bool {
     let is_class = text
         .split_once('[')

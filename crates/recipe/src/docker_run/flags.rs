@@ -16,7 +16,7 @@ pub enum FlagTreatment {
     Translated(Meaning),
 }
 
-/// What a flag of another program comes to.
+/// The translation of another program's flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     /// A flag of `docker run` with the same value.

@@ -1,4 +1,4 @@
-//! Other programs that start containers, as the `docker run` that they come to: Slurm's srun with Pyxis, Apptainer, enroot.
+//! Translates other programs that start containers to `docker run`: Slurm's srun with Pyxis, Apptainer, enroot.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::values::Word;
 use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};
 
-/// Programs that start containers in ways that no recipe is made of, with what they are.
+/// Programs that start containers and cannot be converted, each with the reason.
 const UNREADABLE: [(&str, &str); 11] = [
     ("docker-compose", "starts containers from a file"),
     ("podman-compose", "starts containers from a file"),
@@ -31,7 +31,7 @@ const UNREADABLE: [(&str, &str); 11] = [
 pub(super) struct JobContext {
     /// The flags of `#SBATCH` lines and of `salloc`, which srun inherits.
     pub flags: Vec<FlagValue>,
-    /// Files that the block makes of images, with the images' references.
+    /// Files that the block converts images to, with the images' references.
     pub image_files: BTreeMap<String, String>,
 }
 
@@ -58,8 +58,8 @@ fn find_unreadable(name: &str) -> Option<&'static str> {
     entry.map(|(_, what)| *what)
 }
 
-/// Returns the `docker run` that a command comes to, with the variables that it inherits; nothing if a recipe cannot be
-/// made of it.
+/// Returns the `docker run` that a command is equivalent to, with the variables that it inherits; none if it cannot be
+/// converted.
 pub(super) fn read_foreign(
     words: &[Word],
     inherited: Vec<Word>,
@@ -113,7 +113,7 @@ pub(super) fn read_foreign(
     (problems.error_count() == before).then(|| line.finish(&name.text))
 }
 
-/// Returns the file that a program makes of an image without being told its name.
+/// Returns the name that a program gives an image's file by default.
 pub(super) fn default_file(program: &str, reference: &str) -> String {
     let (name, tag) = reference.rsplit_once(':').unwrap_or((reference, "latest"));
     let last = name.rsplit(['/', '#']).next().unwrap_or(name);
@@ -255,7 +255,7 @@ impl Translation {
         }
     }
 
-    /// Replaces a file by the image that the block makes it of.
+    /// Replaces an image's file by the image from which the block makes it.
     fn resolve_image(
         &mut self,
         program: &str,
@@ -329,7 +329,7 @@ impl Translation {
     }
 }
 
-/// Returns a note on what a program gives its containers unasked, less what the flags exclude.
+/// Returns a note on what a program mounts and shares by default, without what the flags exclude.
 fn describe_gifts(name: &str, flags: &[FlagValue]) -> String {
     let has = |names: &[&str]| flags.iter().any(|one| names.contains(&one.flag.name));
     let excludes = |what: &str| {

@@ -1,4 +1,4 @@
-//! The GPUs that lines and commands choose by their numbers.
+//! The GPUs that lines and commands choose by number.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::line::ContainerLine;
 use super::parts::RecipeParts;
 use crate::model::GpuVendor;
 
-/// Variables that choose GPUs, and whose they are.
+/// Variables that choose GPUs, with the GPUs' vendor.
 pub(super) const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
     ("NVIDIA_VISIBLE_DEVICES", GpuVendor::Nvidia),
     ("CUDA_VISIBLE_DEVICES", GpuVendor::Nvidia),
@@ -17,7 +17,7 @@ pub(super) const VISIBLE_DEVICES: [(&str, GpuVendor); 5] = [
     ("AMD_VISIBLE_DEVICES", GpuVendor::Amd),
 ];
 
-/// Returns the GPUs that a line chooses by their numbers, and the variable by which a program chooses them.
+/// Returns the GPUs that a line chooses by number, and the variable by which a program chooses them.
 pub(super) fn chosen_gpus(
     parts: &RecipeParts<'_>,
     line: &ContainerLine,

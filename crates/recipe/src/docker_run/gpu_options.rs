@@ -1,14 +1,14 @@
 //! The number of GPUs that a command uses, by the options of known programs. Pure.
 
-/// The most GPUs of one machine, as a recipe takes them.
+/// The most GPUs of one machine that a recipe may require.
 pub(super) const MAX_GPUS: u32 = 4096;
 
-/// Options of one meaning.
+/// Options with the same meaning.
 type Names = &'static [&'static str];
 
 /// A program whose options state GPUs; the numbers of its options are multiplied.
 struct GpuOptions {
-    /// The name of the program; `*` at its start is any start. Empty: any program.
+    /// The name of the program, with `*` at its start for any beginning. Empty: any program.
     program: &'static str,
     /// A further word of its commands; empty: none is needed.
     word: &'static str,
@@ -43,7 +43,7 @@ const THREAD_GPUS: Names = &["-g", "--ngpus"];
 const THREADS: Names = &["-t", "--nthreads"];
 const LAUNCHED_GPUS: &[Names] = &[THREAD_GPUS, THREADS, &["-np", "-n", "--np"]];
 
-/// The options of programs, those that count all GPUs first: of a command the first that has a number counts.
+/// The options of programs, those that count all GPUs first; the first entry with a number in the command is used.
 const PROGRAMS: [GpuOptions; 11] = [
     // One process for each GPU.
     GpuOptions::of("", &[&["--nproc_per_node", "--nproc-per-node"]]),

@@ -67,7 +67,7 @@ pub(super) fn add_gpus(
     parts.requires = Some(map_node([("gpus", gpus)]));
 }
 
-/// Returns a number that something else than `--gpus` shows, and notes what.
+/// Returns a number of GPUs that variables, options or the job state, and notes the source.
 fn known_by(parts: &mut RecipeParts<'_>, count: u32, source: &str) -> GpuCount {
     parts.note(format!("requires.gpus: {count}, by {source}"));
     GpuCount::Known(count)

@@ -7,7 +7,7 @@ use crate::model::Recipe;
 use crate::quote::shell_quote;
 use crate::writer::map_node;
 
-/// Returns the one command that commands are.
+/// Joins commands into one.
 pub(super) fn join_commands(
     parts: &mut RecipeParts<'_>,
     mut commands: Vec<DraftedCommand>,

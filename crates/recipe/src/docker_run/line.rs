@@ -10,7 +10,7 @@ use crate::{Diagnostics, Span, find_nearest};
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FlagValue {
-    /// The flag, and what becomes of it.
+    /// The flag, with its treatment.
     pub flag: LineFlag,
     /// The value; of a switch `true`, and empty where a flag that may have one has none.
     pub value: Word,
@@ -27,9 +27,9 @@ pub(super) struct ContainerLine {
     pub image: Word,
     /// The command and its arguments after the image.
     pub command: Vec<Word>,
-    /// What the program does besides, which a recipe does not.
+    /// Other effects of the program, which a recipe does not have.
     pub remarks: Vec<String>,
-    /// The number of processes that are started of the command, if it is not one.
+    /// How many processes of the command are started, unless it is one.
     pub processes: Option<Word>,
 }
 

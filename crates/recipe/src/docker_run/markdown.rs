@@ -14,7 +14,7 @@ const CONTAINER_PROGRAMS: [&str; 6] = [
     "sudo",
 ];
 
-/// Where a line of a page stands.
+/// The position of a line in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// In a code block of a shell.
@@ -23,7 +23,7 @@ enum Place {
     Elsewhere,
 }
 
-/// Returns where each line stands, and whether the last code block has an end.
+/// Returns the position of each line, and whether the last code block is closed.
 fn read_page(text: &str) -> (Vec<Place>, bool) {
     let mut block: Option<(&str, Place)> = None;
     let mut places = Vec::new();

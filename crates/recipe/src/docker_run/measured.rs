@@ -1,4 +1,4 @@
-//! The figures of the measured command, as whoever asks for the recipe states them.
+//! The figures of the measured command, as options or answers state them.
 
 use retrial_document::{Field as _, Node, OrderedMap};
 use retrial_readings::units;

@@ -81,7 +81,7 @@ pub(super) fn translate_mount(
     }
 }
 
-/// Returns whether a path stands for one of the reader's: `/path/to/model`, `/your/data`.
+/// Returns whether a path is a placeholder for the reader's own: `/path/to/model`, `/your/data`.
 fn is_placeholder(path: &str) -> bool {
     let lower = path.to_lowercase();
     let is_readers = |part: &str| {

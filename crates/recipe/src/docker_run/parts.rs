@@ -102,7 +102,7 @@ pub(super) struct DraftedService {
 }
 
 impl DraftedService {
-    /// Returns a server whose command the block does not state.
+    /// Returns a server without a command, which the block does not state.
     pub(super) fn placeholder(ready: WrittenKeys) -> Self {
         let run = ("run", text_node(PLACEHOLDER_COMMAND));
         Self {

@@ -1,4 +1,4 @@
-//! The program that a line starts in its container, whichever of image, entrypoint and command names it.
+//! The program that a line starts in its container, as its image, entrypoint or command names it.
 
 use super::line::ContainerLine;
 use super::parts::RecipeParts;

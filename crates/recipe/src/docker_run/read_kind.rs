@@ -1,4 +1,4 @@
-//! What a command of a block is: a container's start, a command in it, an image, or what is dropped.
+//! Classifies the commands of a block: a container's start, a command in it, an image, or one that is dropped.
 
 use super::commands::{CommandKind, GuideCommand, is_tool};
 use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
@@ -7,7 +7,7 @@ use super::line::{LineReader, parse_line};
 use super::shell::Shell;
 use super::values::Word;
 
-/// Commands of docker that Retrial executes itself, or that only show something, with the reason why each is dropped.
+/// Commands of docker that are dropped, each with the reason: Retrial executes them itself, or they only print.
 const MANAGED: [(&[&str], &str); 5] = [
     (
         &["stop", "rm", "kill", "restart", "pause", "unpause", "prune"],
@@ -29,7 +29,7 @@ const MANAGED: [(&[&str], &str); 5] = [
 ];
 
 impl Shell<'_> {
-    /// Returns what a command is; what no recipe can be made of is refused by its name.
+    /// Returns the kind of a command; one that cannot be converted is rejected by name.
     pub(super) fn read_kind(&mut self, words: &[Word], command: &GuideCommand) -> CommandKind {
         let Some((name, rest)) = words.split_first() else {
             return CommandKind::Other;
@@ -148,7 +148,7 @@ impl Shell<'_> {
         line.map_or(CommandKind::Refused, CommandKind::Run)
     }
 
-    /// Remembers the image of a container that `enroot create` makes of a file.
+    /// Records the image of a container that `enroot create` makes from a file.
     fn create_enroot(&mut self, words: &[Word]) -> CommandKind {
         let texts: Vec<String> = words
             .iter()

@@ -1,5 +1,5 @@
-//! The variables that the shells of commands use in the container. One that the block sets on the host only would be
-//! empty there, although its value is meant; one that nothing sets is asked for.
+//! The variables that the shells of commands use in the container. A command gets the value of one that the block sets
+//! on the host only, since it would be empty in the container; one that nothing sets is asked for.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,11 +12,11 @@ use super::secret::is_secret;
 use super::values::Word;
 use crate::writer::text_node;
 
-/// Endings of names of variables that an image or a program in it sets.
+/// Suffixes of variables that an image or a program in it sets.
 const IMAGE_ENDINGS: [&str; 9] = [
     "PATH", "HOME", "PREFIX", "ROOT", "USER", "SHELL", "PWD", "HOSTNAME", "VERSION",
 ];
-/// Starts of names of variables that an image, a launcher or the shell itself sets.
+/// Prefixes of variables that an image, a launcher or the shell itself sets.
 const OTHER_STARTS: [&str; 12] = [
     "BASH", "CONDA_", "CUDA_", "HIP_", "LANG", "LOCAL_", "MASTER_", "NVIDIA_", "OMPI_", "OPT",
     "ROCM_", "SLURM_",
@@ -132,11 +132,11 @@ fn find_missing(
 struct ScriptVariables {
     /// Those that this shell expands.
     expanded: BTreeSet<String>,
-    /// Those in text that it takes literally: another shell may expand them; and those with a default.
+    /// Those in quoted text, which another shell may expand, and those with a default.
     passed: BTreeSet<String>,
     /// Those that it assigns.
     assigned: BTreeSet<String>,
-    /// It executes a file's commands in itself.
+    /// It executes the commands of a file itself (`source`).
     may_set_others: bool,
 }
 

@@ -20,7 +20,7 @@ struct ServerProgram {
     health: &'static str,
 }
 
-/// Names by which a container reaches the ports of its host.
+/// Host names by which a container reaches the ports of its host.
 pub(super) const HOST_NAMES: [&str; 3] = [
     "host.docker.internal",
     "host.containers.internal",
@@ -94,7 +94,7 @@ const SERVERS: [ServerProgram; 16] = [
 
 /// An image whose entrypoint is a program: the words behind the image are its arguments.
 struct ServerImage {
-    /// The start of its name, and of its tag.
+    /// The prefixes of its name and its tag.
     name: &'static str,
     /// The entrypoint; none if it differs between images of the name.
     entrypoint: Option<&'static str>,

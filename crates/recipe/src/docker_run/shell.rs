@@ -31,14 +31,14 @@ pub(super) struct Shell<'a> {
     pub used: BTreeSet<String>,
     /// Texts of files that the block writes.
     pub files: BTreeMap<String, String>,
-    /// What the block has done for commands of Slurm and Apptainer.
+    /// The job's options and the image files that commands of Slurm and Apptainer use.
     pub job: JobContext,
     /// The arguments of the function that is called.
     pub arguments: Option<Vec<Word>>,
     /// The working directory, as text of the recipe.
     pub directory: String,
     pub call_depth: usize,
-    /// The place of the word whose text is followed, of which parts have no place of their own.
+    /// The position of the word whose text is followed: its parts have no positions of their own.
     pub place: Option<Span>,
     /// What follows is typed in a container's shell.
     pub is_typing: bool,
@@ -141,8 +141,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Adds what is typed in the container: `mkdir x && cd x` is two commands, since the second has an effect on those
-    /// behind it.
+    /// Adds the commands that are typed in the container: `mkdir x && cd x` is two, since the second affects later
+    /// commands.
     fn type_commands(&mut self, and_or: &ast::AndOrList, is_background: bool) {
         let has_effect = and_or
             .into_iter()
@@ -302,7 +302,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Forgets the variables that commands assign which a shell may execute or not.
+    /// Forgets the variables that are assigned by commands that a shell may skip.
     fn forget_changes(&mut self, before: BTreeMap<String, Vec<Word>>, shown: &str) {
         let is_changed = |name: &&String| before.get(*name) != self.variables.get(*name);
         let names: Vec<String> = self.variables.keys().filter(is_changed).cloned().collect();
@@ -318,7 +318,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Reads the `#SBATCH` lines of a job's script, as far as they say what its commands get.
+    /// Reads the options in the `#SBATCH` lines of a job's script that its commands inherit.
     fn read_job_lines(&mut self) {
         let mut at = 0;
         let mut words = Vec::new();

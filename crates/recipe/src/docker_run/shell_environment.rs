@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// What the containers of an image start.
+/// The program that the containers of an image start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImageProgram {
     /// The program, before the words behind the image.
     pub entrypoint: Vec<String>,
-    /// The words where a command line has none behind the image.
+    /// The default arguments, if a command line has none behind the image.
     pub command: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub trait ShellEnvironment {
     fn host_name(&self) -> Option<String> {
         None
     }
-    /// Returns what an image starts, if the engine has the image.
+    /// Returns the program that an image starts, if the engine has the image.
     fn image_program(&self, _image: &str) -> Option<ImageProgram> {
         None
     }

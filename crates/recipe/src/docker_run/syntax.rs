@@ -1,15 +1,15 @@
-//! Parses a block by the grammar of the shell, around errors of syntax.
+//! Parses a block by the grammar of the shell, and continues after syntax errors.
 
 use brush_parser::{ParseError, Parser, TokenizerError, ast};
 
 use super::block::{Block, parser_options};
 use crate::Diagnostics;
 
-/// The most errors of syntax that are looked for in a block.
+/// The most syntax errors that are reported of a block.
 const MAX_SYNTAX_PROBLEMS: usize = 8;
 
-/// Parses a block. After an error of syntax, the rest of its line is left out, so that the problems of all other
-/// commands are found, too.
+/// Parses a block. After a syntax error, the rest of its line is skipped, so that the problems of all other commands
+/// are found, too.
 pub(super) fn parse_leniently(block: &Block) -> (Option<ast::Program>, Diagnostics) {
     let mut problems = Diagnostics::default();
     let mut text: Vec<char> = block.text.chars().collect();
@@ -47,7 +47,7 @@ fn line_around(text: &[char], at: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// Returns what is wrong, and where, in a text of so many characters.
+/// Returns the message of a syntax error, and its position in a text of `end` characters.
 fn describe_syntax_error(error: &ParseError, end: usize) -> (String, usize) {
     let (message, at) = match error {
         ParseError::ParsingNear(position) => ("shell syntax error".to_owned(), position.index),

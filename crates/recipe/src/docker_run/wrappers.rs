@@ -1,4 +1,4 @@
-//! Programs that start another one, which is what counts.
+//! Programs that start another program: `sudo`, `time`, `numactl`.
 
 /// A program that starts another one.
 struct Wrapper {
@@ -7,7 +7,7 @@ struct Wrapper {
     options: &'static [&'static str],
     /// The number of its own arguments before the other program.
     arguments: usize,
-    /// Why it is dropped, where it may have an effect.
+    /// The reason why it is dropped, if it may have an effect.
     note: Option<&'static str>,
 }
 
@@ -71,18 +71,18 @@ const WRAPPERS: [Wrapper; 14] = [
     },
 ];
 
-/// The words before the program that counts.
+/// The words of wrappers at the start of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WrapperWords {
     /// The number of words.
     pub count: usize,
-    /// Those of them that set variables.
+    /// Those that set variables.
     pub assignments: Vec<usize>,
     /// Wrappers that are dropped, by the range of their words, and why.
     pub notes: Vec<(std::ops::Range<usize>, &'static str)>,
 }
 
-/// Returns the words of a command before the program that counts.
+/// Returns the words of wrappers at the start of a command.
 pub(super) fn find_wrappers(words: &[&str]) -> WrapperWords {
     let mut found = WrapperWords::default();
     while let Some(wrapper) = words

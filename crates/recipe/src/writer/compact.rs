@@ -19,7 +19,7 @@ pub(super) fn render_compact(node: &Node) -> String {
     }
 }
 
-/// Returns a text, in quotes unless it is a word: a comma would end it.
+/// Returns a text, in quotes unless it is a single word, since a comma would end it.
 fn quote_in_flow(text: &str) -> String {
     if text.contains([' ', ',']) {
         // The strings of JSON are YAML's.

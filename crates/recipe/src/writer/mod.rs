@@ -1,4 +1,4 @@
-//! Writes a recipe: its keys in the order of their declaration, with comments. It decides no content.
+//! Writes a recipe: its keys in the order of their declaration, with comments. It does not choose the content.
 
 mod compact;
 mod nodes;

@@ -156,7 +156,7 @@ fn printable(comment: &str) -> String {
     comment.replace(char::is_control, " ")
 }
 
-/// Returns the position of a key in the declaration of a map; none in a map of any names, which keep their order.
+/// Returns the position of a key in the declaration of a map; none in a map with free names, which keep their order.
 fn position_in(own_type: &FieldType, name: &str) -> Option<usize> {
     let mut position = None;
     own_type.visit_objects(&mut |object| {

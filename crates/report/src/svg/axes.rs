@@ -93,7 +93,7 @@ fn widest_text(texts: &[String]) -> f64 {
     widths.fold(0.0, f64::max)
 }
 
-/// The room that small letters take above and below their baseline.
+/// The height of small letters above and below their baseline.
 const ABOVE_BASELINE: f64 = 10.0;
 const BELOW_BASELINE: f64 = 4.0;
 

@@ -200,7 +200,7 @@ pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> Figure
     }
 }
 
-/// Returns the different values of a figure of which the last is taken, where the recipe chooses none.
+/// Returns the differing values of a figure if the recipe does not choose among them, so that the last is used.
 pub(super) fn repeated_values<E: Display>(
     source: &FigureSource,
     accumulator: &Accumulator<E>,

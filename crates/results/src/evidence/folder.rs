@@ -145,7 +145,7 @@ fn read_head(root: &Path, folder: &Path) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// Describes the encoding of a text that is not as `LoadGen` writes it, by the text's beginning.
+/// Describes the encoding of a text that is not ASCII, by its beginning; `LoadGen` writes ASCII.
 fn describe_encoding(head: &[u8]) -> Option<String> {
     let (encoding, _) = detect_encoding(head);
     let name = encoding.name();
@@ -201,7 +201,7 @@ mod tests {
 
     const LOG: &str = ":::MLLOG {\"key\": \"loadgen_version\", \"value\": \"5.0\", \"time_ms\": 0.0, \"namespace\": \"mlperf::logging\", \"event_type\": \"POINT_IN_TIME\", \"metadata\": {}}\n";
 
-    /// As Windows' shells redirect output.
+    /// UTF-16, in which shells of Windows redirect output.
     #[rstest]
     #[case("\u{feff}", u16::to_le_bytes, "UTF-16LE")]
     #[case("", u16::to_le_bytes, "UTF-16LE")]

@@ -41,7 +41,7 @@ pub struct FigureLocation {
     /// Records that announce the figure, cannot be read, and do not count, since a later one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<Skipped>,
-    /// Different values of which the last is taken, although the recipe does not say so by `take`.
+    /// Different values, of which the last is used although the recipe has no `take`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<RepeatedValues>,
 }
@@ -57,7 +57,7 @@ pub struct RepeatedValues {
     pub greatest: f64,
 }
 
-/// Writes the values as a sentence has them: `printed 3 times with different values, the last is taken`.
+/// Writes them for a sentence: `printed 3 times with different values, the last is taken`.
 impl fmt::Display for RepeatedValues {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -150,7 +150,7 @@ impl ResultVerdict {
         matches!(self.outcome, Outcome::Invalid | Outcome::Failed)
     }
 
-    /// Returns whether its deciding figure is of one trial, whose noise the recipe does not state.
+    /// Returns whether its deciding figure is of a single trial, whose noise the recipe does not state.
     pub fn is_of_single_trial(&self) -> bool {
         let decides = |judgement: &&Judgement| self.deciding.as_ref() == Some(&judgement.figure);
         let is_single = self.mode == Mode::Performance && self.trials.len() == 1;

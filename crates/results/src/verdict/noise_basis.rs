@@ -1,4 +1,4 @@
-//! Where the noise that is assumed of one trial is from.
+//! The source of the noise that is assumed of one trial.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 const OF_RECIPE: &str = "the recipe";
 
-/// The source of an assumed noise; in files its text.
+/// The source of an assumed noise; files contain its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum NoiseBasis {

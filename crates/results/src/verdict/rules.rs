@@ -24,7 +24,7 @@ pub(crate) struct RuleFindings {
     pub failed: Vec<String>,
     /// The reasons why it is invalid; none if it is not.
     pub invalid: Vec<String>,
-    /// The causes of all of that.
+    /// The causes of the violations.
     pub causes: ViolationCauses,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
@@ -136,7 +136,7 @@ impl TrialRules<'_> {
         self.add_violation_by(rule, measured, required, why, why);
     }
 
-    /// Adds a violated rule that may have its cause in common with others.
+    /// Adds a violated rule with its cause, which other rules may share.
     fn add_violation_by(
         &mut self,
         rule: &str,

@@ -156,7 +156,7 @@ impl RunSession {
         })
     }
 
-    /// Returns the run's lock, for a process that is to hold it next.
+    /// Returns a weak reference to the run's lock, by which a background process takes it over.
     #[must_use]
     pub fn share_lock(&self) -> Weak<FileLock> {
         Arc::downgrade(&self.lock)

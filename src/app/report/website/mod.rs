@@ -114,7 +114,7 @@ fn unreadable_reason(row: &RunSummary) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
-/// The batches of runs, as far as they were judged.
+/// The batches of runs, with their verdicts if they were judged.
 fn read_batches(
     global: &GlobalOptions,
     rows: &[RunSummary],

@@ -54,7 +54,7 @@ pub(super) fn split_tail<'a>(
     Ok((&words[..end], tail))
 }
 
-/// `10%`, `10 %`, `0.1`. A number of 1 or more needs the sign: 5 is more likely to be 5 % than five times as much.
+/// `10%`, `10 %`, `0.1`. A number of 1 or more needs the percent sign, since `5` probably means 5 %.
 fn parse_percentage(words: &[ClaimWord], span: &Span) -> Result<f64, Box<Diagnostic>> {
     let written: String = words.iter().map(|word| word.text.as_str()).collect();
     let (number, divisor) = match written.strip_suffix('%') {

@@ -57,7 +57,7 @@ impl Translator {
         self.published.splice(0..0, earlier);
     }
 
-    /// Adds the GPUs of a further server to those that the first one's line asks for: the recipe requires them all.
+    /// Adds the GPUs of a further server to those of the first one's line, since the recipe requires them all.
     fn add_gpu_flags(&mut self, parts: &RecipeParts<'_>, own: &ContainerLine) {
         let Some(line) = &mut self.line else { return };
         let count = |word: &Word| parts.literal(word).parse().unwrap_or(u32::MAX);
@@ -77,8 +77,7 @@ impl Translator {
         }
     }
 
-    /// Lets a server listen at the port by which its clients know it, where another one has its own: services share a
-    /// network.
+    /// Moves a server to the port that its clients use if another server has its own port: services share a network.
     fn move_port(
         &mut self,
         parts: &mut RecipeParts<'_>,

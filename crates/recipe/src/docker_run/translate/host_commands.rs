@@ -1,4 +1,4 @@
-//! Commands of the host: the client of a server, copies into and out of a container, and what is only noted.
+//! Commands of the host: the client of a server, copies into and out of a container, and commands that are only noted.
 
 use super::Translator;
 use super::steps::script_command;
@@ -119,7 +119,7 @@ fn split_container_path(path: &str) -> Option<(&str, &str)> {
     (!container.is_empty() && !container.contains('/')).then_some((container, path))
 }
 
-/// Returns the mount of a file next to the recipe in the place of a copy. A name without an ending may be a directory.
+/// Returns the mount that replaces a copy of a file next to the recipe. A name without an extension may be a directory.
 fn mount_of_copy(source: &str, target: &str) -> Option<String> {
     let file = source.trim_start_matches("./");
     let name = file.rsplit('/').next().filter(|name| name.contains('.'))?;

@@ -1,4 +1,4 @@
-//! Makes the parts of a recipe of a block's commands: the container, its image and its GPUs, and what remains.
+//! Makes the parts of a recipe from a block's commands: the container, its image, its GPUs, and the steps.
 
 mod further_server;
 mod host_commands;
@@ -23,14 +23,14 @@ use crate::docker_run::servers::{
 };
 use crate::docker_run::values::Word;
 
-/// What is known of the block while its commands are translated.
+/// The state of a block's translation.
 #[derive(Default)]
 pub(super) struct Translator {
     /// The line of the recipe's container.
     line: Option<ContainerLine>,
     /// The number of containers that the block starts.
     runs: usize,
-    /// Commands are executed in a container while its own runs.
+    /// Whether commands are executed in a container while its own command runs.
     is_followed: bool,
     /// The ports of the server's line: on the host, in the container.
     published: Vec<(u16, u16)>,
@@ -101,7 +101,7 @@ impl Translator {
         self.line = Some(line);
     }
 
-    /// Adds what a line runs in its container.
+    /// Adds the command that a line runs in its container.
     pub(super) fn add_run_command(
         &mut self,
         parts: &mut RecipeParts<'_>,
@@ -171,7 +171,7 @@ impl Translator {
         }
     }
 
-    /// Adds the command that an entrypoint and its arguments are.
+    /// Adds an entrypoint and its arguments as a command.
     fn add_entrypoint(
         &mut self,
         parts: &mut RecipeParts<'_>,
@@ -268,7 +268,7 @@ impl Translator {
     }
 }
 
-/// Adds the GPUs that the line asks for; those of a server in a container of its own are the recipe's.
+/// Adds the GPUs that the line requests, or the server's if it has a container of its own.
 fn add_requirements(parts: &mut RecipeParts<'_>, line: &ContainerLine, commands: &[Vec<String>]) {
     let of_server = parts.requires.take();
     add_gpus(parts, line, commands);

@@ -1,5 +1,5 @@
-//! A server and its client in two containers: the client's is the recipe's, and the server's that of its service, which
-//! shares the network of the recipe's.
+//! A server and its client in two containers: the client's becomes the recipe's, and the server's becomes that of a
+//! service, which shares the network of the recipe's.
 
 use itertools::Itertools as _;
 
@@ -18,9 +18,9 @@ use crate::writer::{map_node, text_node};
 pub(super) struct ServerSide {
     /// The image, with the values that are known.
     pub image: String,
-    /// The names of its container, which clients may use as names of a host.
+    /// The names of its container, which clients may use as host names.
     names: Vec<String>,
-    /// Its ports are those of the host.
+    /// Whether it uses the host's network.
     is_on_host: bool,
 }
 
@@ -70,7 +70,7 @@ impl Translator {
         }
     }
 
-    /// Makes the container of the server's service of what the parts have.
+    /// Moves the recipe's container to the server's service.
     fn seal_server(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
         let words = parts.services.iter().map(|server| server.words.clone());
         add_gpus(parts, line, &words.collect::<Vec<_>>());
@@ -125,7 +125,7 @@ impl Translator {
         client
     }
 
-    /// Adds the alias of a link to the server's names.
+    /// Adds a `--link` alias to the server's names.
     fn adopt_link(&mut self, link: &str) -> bool {
         let (name, alias) = link.split_once(':').unwrap_or((link, link));
         let Some(server) = &mut self.server_side else {
@@ -138,7 +138,7 @@ impl Translator {
         is_server
     }
 
-    /// Gives the client's container the network of the server, and the names by which it asks the server.
+    /// Gives the client's container the network of the server, and the host names that it uses for the server.
     fn name_server(&self, parts: &mut RecipeParts<'_>) {
         let Some(server) = &self.server_side else {
             return;
@@ -163,7 +163,7 @@ impl Translator {
         }
     }
 
-    /// Returns whether a container's name is that of the server's, next to a client's.
+    /// Returns whether a name is that of the server's container, which is not the client's.
     pub(super) fn is_in_server(&self, name: &Word) -> bool {
         let names = self.server_side.as_ref().map(|server| &server.names);
         names.unwrap_or(&self.further_names).contains(&name.text)
@@ -189,7 +189,7 @@ fn is_same_container(one: &ContainerLine, other: &ContainerLine) -> bool {
     one.image.text == other.image.text && keys(one) == keys(other)
 }
 
-/// Whether a text has a name as that of a host: `//name`, `name:8000`, `--host name`.
+/// Whether a text uses a name as a host name: `//name`, `name:8000`, `--host name`.
 fn is_host_in(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = &text[..at];

@@ -1,4 +1,4 @@
-//! Adds the commands of a container: steps, what is typed, and the server among them.
+//! Adds the commands of a container as steps, and its server as a service.
 
 use super::Translator;
 use crate::Span;
@@ -184,7 +184,7 @@ pub(super) fn is_monitor(text: &str) -> bool {
     monitors.contains(&first)
 }
 
-/// Returns the step that a script is.
+/// Returns a script as a step.
 pub(super) fn script_command(script: &str) -> DraftedCommand {
     DraftedCommand {
         run: script.to_owned(),

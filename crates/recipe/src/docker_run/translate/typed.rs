@@ -25,7 +25,7 @@ pub(super) struct TypedLines {
     workdir: Option<String>,
     /// The variables, while they can be keys of a step.
     env: Vec<(String, Node)>,
-    /// Lines with an effect on the shell that no key has: every command behind them repeats them.
+    /// Lines with an effect on the shell that no key expresses, which every command behind them repeats.
     repeated: Vec<String>,
     /// How many of them a command has.
     used: usize,
@@ -68,7 +68,7 @@ impl Translator {
 }
 
 impl TypedLines {
-    /// Adds a script that is read as the last line: it is a command, too. Other lines at the end have no effect.
+    /// Adds a `source` in the last line as a command; other lines at the end have no effect.
     pub(super) fn finish(&mut self, parts: &mut RecipeParts<'_>) {
         let runs_script = |line: &String| line.starts_with("source ") || line.starts_with(". ");
         let unused = &self.repeated[self.used..];
@@ -205,7 +205,7 @@ fn variable_name(value: &str) -> Option<&str> {
     VARIABLE.mismatch(name).is_none().then_some(name)
 }
 
-/// Returns whether the shell takes a word as it is.
+/// Returns whether the shell does not expand a word.
 fn is_plain(word: &str) -> bool {
     let special = |letter: char| letter.is_whitespace() || "$`\"'~;&|><(*?[{\\".contains(letter);
     !word.is_empty() && !word.contains(special)
@@ -216,7 +216,7 @@ fn is_param(text: &str) -> bool {
     text.starts_with("${{ params.") && text.find("}}") == Some(text.len() - 2)
 }
 
-/// Returns the directory that a path is in another one; nothing if it is unknown.
+/// Returns the absolute directory of a path relative to another one; none if it is unknown.
 fn resolve_directory(base: Option<&str>, path: &str) -> Option<String> {
     if path.starts_with('-') {
         return None;

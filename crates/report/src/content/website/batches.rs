@@ -18,7 +18,7 @@ use crate::document::{
 use retrial_batch::verdict::BatchVerdict;
 use retrial_history::RunSummary;
 
-/// The most that the tables of a batch's page may take, in bytes of HTML, and the most entries of its lists.
+/// The maximum size of the tables of a batch's page, bytes of HTML, and the most entries of its lists.
 const MAX_CELLS_BYTES: usize = 80_000;
 const MAX_RUNS_BYTES: usize = 130_000;
 const MAX_LIST_ENTRIES: usize = 100;
@@ -57,7 +57,7 @@ impl RecordedBatch {
     }
 }
 
-/// A block with as much of its tables and lists as a page has room for.
+/// Shortens the tables and lists of a block to the maximum of a page.
 fn limit_block(block: Block) -> Vec<Block> {
     match block {
         Block::Section(section) => {

@@ -109,7 +109,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     }
 }
 
-/// That the verdict of a run rests on one trial; empty if it does not.
+/// A note if the verdict of a run rests on one trial, else empty.
 fn describe_single_trial(run: &RunSummary) -> String {
     let is_single = run.rests_on_single_trial();
     let text = is_single.then_some("one, whose noise the recipe does not state");

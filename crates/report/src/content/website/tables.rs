@@ -74,7 +74,7 @@ pub(super) fn title_cell(title: &str, choices: &str) -> TableCell {
         .with_note(truncate_text(&choices.replace(',', ", "), MAX_NOTE_LETTERS))
 }
 
-/// The GPUs that measured, and their host.
+/// The GPUs on which it was measured, and their host.
 pub(super) fn machine_cell(run: &RunSummary) -> TableCell {
     let gpus = if run.gpus.is_empty() {
         "no GPU"

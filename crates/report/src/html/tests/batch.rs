@@ -210,7 +210,7 @@ fn columns_are_grouped_by_the_first_axis_and_lines_are_other_hosts() {
     assert_eq!(alone.unwrap(), &["rocm=6.4.1,backend=vllm"]);
 }
 
-/// What a cell's own recipe claims, and the cell does not show, is the reason of its outcome.
+/// A claim of a cell's recipe that is not supported is the reason of its outcome.
 #[test]
 fn a_claim_of_a_cell_is_its_reason() {
     let mut batch = batch();

@@ -74,7 +74,7 @@ fn results_that_failed_by_one_cause_share_a_line() {
     assert_eq!(text.matches("no such host").count(), 1, "{text}");
 }
 
-/// Logs that a harness does not keep are missing of every scenario.
+/// A harness that does not keep a log omits it from every scenario.
 #[test]
 fn a_warning_of_several_results_is_printed_once() {
     let mut verdict = twelve_figures(1.0);

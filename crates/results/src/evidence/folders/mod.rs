@@ -135,7 +135,7 @@ pub enum FoldersError {
     },
 }
 
-/// `case rate, case steps: r.json: no such file`: figures that are missing for one reason share it.
+/// `case rate, case steps: r.json: no such file`: figures that are missing for the same reason are listed together.
 fn list_missing(missing: &BTreeMap<String, String>) -> String {
     let mut figures: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, reason) in missing {

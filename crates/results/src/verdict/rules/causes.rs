@@ -1,9 +1,9 @@
-//! The number of causes behind violated rules.
+//! Counts the causes of violated rules.
 
 use std::collections::BTreeSet;
 
-/// The causes of violations: several figures of one missing file have one cause, and so has a rule that several
-/// trials violate.
+/// The causes of violations: the figures of a missing file have one cause, and so has a rule that several trials
+/// violate.
 #[derive(Debug, Default)]
 pub(crate) struct ViolationCauses {
     /// The rules that were violated, and the reasons.

@@ -89,7 +89,7 @@ fn add_params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &
     ));
 }
 
-/// Adds the GPUs that a recipe can ask for, and the machines.
+/// Adds the GPUs, if a recipe can require them, and the number of machines.
 fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let accelerators = published.entry.system.accelerators.as_ref();
     if let Some(system) = accelerators {

@@ -1,4 +1,4 @@
-//! Texts of a published result in a recipe.
+//! Nodes of a recipe with texts of a published result.
 
 use retrial_document::Node;
 use retrial_recipe::writer::{list_node, text_node};
@@ -9,12 +9,12 @@ pub(super) fn to_single_line(text: &str) -> String {
     printable.replace("${{", "$ {{").trim().to_owned()
 }
 
-/// Returns a text of somebody else as a node.
+/// Returns a foreign text as a node.
 pub(super) fn published_text(text: &str) -> Node {
     text_node(to_single_line(text))
 }
 
-/// Returns texts of somebody else as a list.
+/// Returns foreign texts as a list.
 pub(super) fn published_texts<Text: AsRef<str>>(texts: &[Text]) -> Node {
     let items = texts.iter().map(|text| published_text(text.as_ref()));
     list_node(items.collect())
