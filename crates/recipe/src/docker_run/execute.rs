@@ -79,7 +79,7 @@ impl Shell<'_> {
         for assignment in assigned {
             command.assigned.extend(self.assign(assignment));
         }
-        let words = self.unwrap(words, &mut command);
+        let words = self.drop_wrappers(words, &mut command);
         self.exported.extend(command.assigned.iter().cloned());
         let is_assigned = !command.assigned.is_empty();
         self.execute(&words, command);
@@ -89,7 +89,7 @@ impl Shell<'_> {
     }
 
     /// Drops the programs that only start another one.
-    fn unwrap(&mut self, mut words: Vec<Word>, command: &mut GuideCommand) -> Vec<Word> {
+    fn drop_wrappers(&mut self, mut words: Vec<Word>, command: &mut GuideCommand) -> Vec<Word> {
         let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
         let wrappers = find_wrappers(&texts);
         let counts = |word: &&str| word.split_whitespace().any(is_tool);

@@ -12,7 +12,7 @@ use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};
 
 /// Programs that start containers and cannot be converted, each with the reason.
-const UNREADABLE: [(&str, &str); 11] = [
+const UNSUPPORTED_PROGRAMS: [(&str, &str); 11] = [
     ("docker-compose", "starts containers from a file"),
     ("podman-compose", "starts containers from a file"),
     ("kubectl", "starts containers from a file"),
@@ -50,11 +50,13 @@ impl JobContext {
 /// Returns whether a program starts containers, and is none of Docker's kind.
 pub(super) fn is_foreign(name: &str) -> bool {
     ["srun", "salloc", "apptainer", "singularity", "enroot"].contains(&name)
-        || find_unreadable(name).is_some()
+        || find_unsupported_reason(name).is_some()
 }
 
-fn find_unreadable(name: &str) -> Option<&'static str> {
-    let entry = UNREADABLE.iter().find(|(program, _)| *program == name);
+fn find_unsupported_reason(name: &str) -> Option<&'static str> {
+    let entry = UNSUPPORTED_PROGRAMS
+        .iter()
+        .find(|(program, _)| *program == name);
     entry.map(|(_, what)| *what)
 }
 
@@ -70,7 +72,7 @@ pub(super) fn read_foreign(
 ) -> Option<ContainerLine> {
     let before = problems.error_count();
     let (name, rest) = words.split_first()?;
-    if let Some(what) = find_unreadable(&name.text) {
+    if let Some(what) = find_unsupported_reason(&name.text) {
         refuse(&name.text, what, place, problems);
         return None;
     }
@@ -299,7 +301,7 @@ impl Translation {
     }
 
     fn finish(mut self, name: &str) -> ContainerLine {
-        let remarks = vec![describe_gifts(name, &self.flags)];
+        let remarks = vec![describe_default_access(name, &self.flags)];
         let tasks = self.tasks.take();
         let count = |word: &Word| word.text.rsplit(':').next()?.parse::<u32>().ok();
         let of_tasks = self.gpus_per_task.as_ref().and_then(|word| {
@@ -330,7 +332,7 @@ impl Translation {
 }
 
 /// Returns a note on what a program mounts and shares by default, without what the flags exclude.
-fn describe_gifts(name: &str, flags: &[FlagValue]) -> String {
+fn describe_default_access(name: &str, flags: &[FlagValue]) -> String {
     let has = |names: &[&str]| flags.iter().any(|one| names.contains(&one.flag.name));
     let excludes = |what: &str| {
         let mut excluded = flags.iter().filter(|one| one.flag.name == "no-mount");

@@ -54,7 +54,9 @@ pub(super) fn add_gpus(
     let of_job = || Some((parts.shell.job.gpus()?, "the job's options"));
     let count = match (of_line, of_variables.or_else(of_options).or_else(of_job)) {
         (ControlFlow::Break(count), _) => count,
-        (ControlFlow::Continue(()), Some((count, source))) => known_by(parts, count, source),
+        (ControlFlow::Continue(()), Some((count, source))) => {
+            note_known_count(parts, count, source)
+        }
         (ControlFlow::Continue(()), None) => GpuCount::Unknown,
     };
     let count_node = match count {
@@ -68,7 +70,7 @@ pub(super) fn add_gpus(
 }
 
 /// Returns a number of GPUs that variables, options or the job state, and notes the source.
-fn known_by(parts: &mut RecipeParts<'_>, count: u32, source: &str) -> GpuCount {
+fn note_known_count(parts: &mut RecipeParts<'_>, count: u32, source: &str) -> GpuCount {
     parts.note(format!("requires.gpus: {count}, by {source}"));
     GpuCount::Known(count)
 }
@@ -243,7 +245,7 @@ fn count_of_devices(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Contro
         .any(|device| device == "/dev/dri" || device.ends_with("gpu=all"));
     match u32::try_from(devices.iter().filter(is_single).count()) {
         Ok(count) if count > 0 && !is_all => {
-            ControlFlow::Break(known_by(parts, count, "the devices"))
+            ControlFlow::Break(note_known_count(parts, count, "the devices"))
         }
         _ => ControlFlow::Continue(()),
     }
@@ -266,7 +268,7 @@ fn count_of_variables(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Cont
                 "--env {name}={ids}: dropped, `retrial run --gpus {ids}` chooses these"
             ));
         }
-        return ControlFlow::Break(known_by(parts, count, &format!("{name}={ids}")));
+        return ControlFlow::Break(note_known_count(parts, count, &format!("{name}={ids}")));
     }
     ControlFlow::Continue(())
 }

@@ -16,7 +16,7 @@ const CONTAINER_PROGRAMS: [&str; 6] = [
 
 /// The position of a line in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LinePosition {
     /// In a code block of a shell.
     Commands,
     /// In another code block, between them, or at their edge.
@@ -24,28 +24,28 @@ enum Place {
 }
 
 /// Returns the position of each line, and whether the last code block is closed.
-fn read_page(text: &str) -> (Vec<Place>, bool) {
-    let mut block: Option<(&str, Place)> = None;
+fn read_line_positions(text: &str) -> (Vec<LinePosition>, bool) {
+    let mut block: Option<(&str, LinePosition)> = None;
     let mut places = Vec::new();
     for line in text.lines().map(str::trim_start) {
         let mut fences = ["```", "~~~"].into_iter();
         let fence = fences.find(|fence| line.starts_with(fence));
-        let place = block.map_or(Place::Elsewhere, |(_, place)| place);
+        let place = block.map_or(LinePosition::Elsewhere, |(_, place)| place);
         match (block, fence) {
             (None, Some(fence)) => {
                 let language = line.trim_start_matches(&fence[..1]).trim().to_lowercase();
                 let is_shell = SHELL_LANGUAGES.contains(&&*language);
                 let inside = if is_shell {
-                    Place::Commands
+                    LinePosition::Commands
                 } else {
-                    Place::Elsewhere
+                    LinePosition::Elsewhere
                 };
                 block = Some((fence, inside));
-                places.push(Place::Elsewhere);
+                places.push(LinePosition::Elsewhere);
             }
             (Some((opened, _)), Some(fence)) if opened == fence => {
                 block = None;
-                places.push(Place::Elsewhere);
+                places.push(LinePosition::Elsewhere);
             }
             _ => places.push(place),
         }
@@ -55,10 +55,10 @@ fn read_page(text: &str) -> (Vec<Place>, bool) {
 
 /// Returns the blocks of commands of a page.
 pub fn shell_blocks(markdown: &str) -> Vec<String> {
-    let (places, is_complete) = read_page(markdown);
-    let lines: Vec<(&str, Place)> = markdown.lines().zip(places).collect();
+    let (places, is_complete) = read_line_positions(markdown);
+    let lines: Vec<(&str, LinePosition)> = markdown.lines().zip(places).collect();
     let mut blocks: Vec<_> = lines
-        .split(|(_, place)| *place == Place::Elsewhere)
+        .split(|(_, place)| *place == LinePosition::Elsewhere)
         .collect();
     if !is_complete {
         blocks.pop();
@@ -76,12 +76,13 @@ pub(super) fn find_command_lines(text: &str) -> Vec<bool> {
         let program = command.split_whitespace().next().unwrap_or_default();
         CONTAINER_PROGRAMS.contains(&program)
     };
-    let (places, is_complete) = read_page(text);
+    let (places, is_complete) = read_line_positions(text);
     let mut others = text.lines().zip(&places);
-    let is_other =
-        |(line, place): (&str, &Place)| *place == Place::Elsewhere && starts_container(line);
-    let is_page = is_complete && places.contains(&Place::Commands) && !others.any(is_other);
-    let is_command = |place: &Place| !is_page || *place == Place::Commands;
+    let is_other = |(line, place): (&str, &LinePosition)| {
+        *place == LinePosition::Elsewhere && starts_container(line)
+    };
+    let is_page = is_complete && places.contains(&LinePosition::Commands) && !others.any(is_other);
+    let is_command = |place: &LinePosition| !is_page || *place == LinePosition::Commands;
     places.iter().map(is_command).collect()
 }
 

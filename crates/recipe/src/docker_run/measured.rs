@@ -48,7 +48,7 @@ impl MeasuredFigures {
             } else {
                 "pattern"
             };
-            let is_better_lower = unit.is_some_and(counts_time);
+            let is_better_lower = unit.is_some_and(is_time_unit);
             let keys = [
                 Some((key, text_node(finder))),
                 unit.map(|unit| ("unit", text_node(unit))),
@@ -99,7 +99,7 @@ pub fn is_json_path(text: &str) -> bool {
 }
 
 /// Returns whether a unit is a time, or a time for each of something.
-fn counts_time(unit: &str) -> bool {
+fn is_time_unit(unit: &str) -> bool {
     let numerator = unit.split('/').next().unwrap_or(unit);
     units::is_time(numerator)
 }

@@ -65,7 +65,7 @@ impl Shell<'_> {
                 let line = parse_line(&DOCKER_EXEC, arguments, &command.span, &mut self.problems);
                 line.map_or(CommandKind::Refused, CommandKind::Exec)
             }
-            "start" if attaches(arguments) => CommandKind::Attach,
+            "start" if attaches_terminal(arguments) => CommandKind::Attach,
             "pull" => arguments
                 .last()
                 .cloned()
@@ -174,7 +174,7 @@ impl Shell<'_> {
 }
 
 /// Whether the arguments of `docker start` connect it to the terminal.
-fn attaches(arguments: &[Word]) -> bool {
+fn attaches_terminal(arguments: &[Word]) -> bool {
     let attaches = |word: &Word| matches!(&*word.text, "-ai" | "-ia" | "-i" | "-a" | "--attach");
     arguments.iter().any(attaches)
 }

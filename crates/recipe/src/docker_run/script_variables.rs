@@ -17,12 +17,12 @@ const IMAGE_ENDINGS: [&str; 9] = [
     "PATH", "HOME", "PREFIX", "ROOT", "USER", "SHELL", "PWD", "HOSTNAME", "VERSION",
 ];
 /// Prefixes of variables that an image, a launcher or the shell itself sets.
-const OTHER_STARTS: [&str; 12] = [
+const IMAGE_PREFIXES: [&str; 12] = [
     "BASH", "CONDA_", "CUDA_", "HIP_", "LANG", "LOCAL_", "MASTER_", "NVIDIA_", "OMPI_", "OPT",
     "ROCM_", "SLURM_",
 ];
 /// Variables that the shell or a launcher sets.
-const OTHERS: [&str; 11] = [
+const SHELL_VARIABLES: [&str; 11] = [
     "EUID",
     "IFS",
     "LINENO",
@@ -39,8 +39,8 @@ const OTHERS: [&str; 11] = [
 /// Returns whether an image, a launcher or the shell may set a variable.
 pub(super) fn is_of_image(name: &str) -> bool {
     IMAGE_ENDINGS.iter().any(|end| name.ends_with(end))
-        || OTHER_STARTS.iter().any(|start| name.starts_with(start))
-        || OTHERS.contains(&name)
+        || IMAGE_PREFIXES.iter().any(|start| name.starts_with(start))
+        || SHELL_VARIABLES.contains(&name)
 }
 
 /// Gives each command the variables that it uses and that only the host's shell has.

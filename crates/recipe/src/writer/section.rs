@@ -52,12 +52,14 @@ impl Section {
 
     /// Adds a line of comment above a key, or in its place if it is never set.
     pub fn comment_above(&mut self, name: &str, line: &str) {
-        self.key_mut(name).above.push(printable(line));
+        self.key_mut(name)
+            .above
+            .push(replace_control_characters(line));
     }
 
     /// Sets the comment behind the value of a key.
     pub fn comment_beside(&mut self, name: &str, text: &str) {
-        self.key_mut(name).beside = Some(printable(text));
+        self.key_mut(name).beside = Some(replace_control_characters(text));
     }
 
     fn key_mut(&mut self, name: &str) -> &mut WrittenKey {
@@ -152,7 +154,7 @@ impl WrittenKey {
     }
 }
 
-fn printable(comment: &str) -> String {
+fn replace_control_characters(comment: &str) -> String {
     comment.replace(char::is_control, " ")
 }
 

@@ -49,7 +49,7 @@ impl Translator {
                 self.add_further_server(parts, &first, line, command);
             }
             Some(server) if needs_client && parts.commands.is_empty() => {
-                self.seal_server(parts, &server);
+                self.move_container_to_server(parts, &server);
                 let client = self.without_network(parts, line);
                 self.add_run(parts, client, command);
                 self.name_server(parts);
@@ -71,7 +71,7 @@ impl Translator {
     }
 
     /// Moves the recipe's container to the server's service.
-    fn seal_server(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
+    fn move_container_to_server(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
         let words = parts.services.iter().map(|server| server.words.clone());
         add_gpus(parts, line, &words.collect::<Vec<_>>());
         let network = parts.remove_flag("network");
