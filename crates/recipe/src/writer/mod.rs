@@ -12,7 +12,7 @@ pub use section::Section;
 use crate::model::Recipe;
 
 /// The line by which editors find the schema.
-const SCHEMA_LINES: &str = "# yaml-language-server: $schema=recipe.schema.json\n# Editors then complete and check it, next to: retrial schema recipe > recipe.schema.json\n";
+const SCHEMA_LINES: &str = "# yaml-language-server: $schema=recipe.schema.json\n# Editors complete and check it with the schema next to it: retrial schema recipe > recipe.schema.json\n";
 
 /// Returns a recipe's text: comments, the schema's version, and the other keys.
 pub fn render_recipe(heading: &[String], mut keys: Section) -> String {
