@@ -171,7 +171,7 @@ fn the_unique_end_of_a_name_is_enough_and_another_asks_which() {
     );
     assert_eq!(
         ErrorText::of(&error).help,
-        ["write which: v5.1/llama2-70b-mi355x, v6.0/llama2-70b-mi355x, v6.1/llama2-70b-mi355x"]
+        ["write one of: v5.1/llama2-70b-mi355x, v6.0/llama2-70b-mi355x, v6.1/llama2-70b-mi355x"]
     );
 }
 

@@ -24,7 +24,7 @@ pub enum CatalogError {
     },
     /// Several built-in recipes have this name.
     #[error("`{name}` is the name of {count} recipes")]
-    #[diagnostic(help("write which: {choices}"))]
+    #[diagnostic(help("write one of: {choices}"))]
     Ambiguous {
         /// The name on the command line.
         name: String,

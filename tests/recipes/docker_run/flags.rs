@@ -258,7 +258,7 @@ fn each_problem_of_a_block_is_shown_at_its_place() {
         (
             "standard input:3:13",
             "error: `$(date)` needs a shell",
-            "write what it gives in its place",
+            "replace it by its output",
         ),
     ] {
         let from_message = stderr

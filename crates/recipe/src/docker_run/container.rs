@@ -203,7 +203,7 @@ pub(super) fn read_env_file(
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             parts.ask(MissingPlace::Container, format!(
-                "env: the variables of the file `{shown}` (--env-file), which is not here: give it next to the guide, or write them, and remove this line"
+                "env: the variables of the file `{shown}` (--env-file), which was not found: put it next to the guide, or write the variables, and remove this line"
             ));
             return Ok(variables);
         }

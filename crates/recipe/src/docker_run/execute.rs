@@ -259,7 +259,7 @@ impl Shell<'_> {
 
     fn call(&mut self, body: &ast::FunctionBody, arguments: &[Word], command: &GuideCommand) {
         if self.call_depth == MAX_CALL_DEPTH {
-            let help = "give the `docker run` that it comes to";
+            let help = "write the equivalent `docker run`";
             self.problems.error(
                 "guide",
                 "functions call each other too often",

@@ -207,7 +207,7 @@ impl Shell<'_> {
         let shown = mask_secrets(&unmark_placeholders(text));
         let help =
             "quote it if the program expands it, or write `bash -c '…'` for files of the container";
-        let message = format!("`{shown}` needs a shell, which expands it to names of files");
+        let message = format!("`{shown}` needs a shell, which expands it to file names");
         let refused = self
             .values
             .defer(&shown, message, expansion.span.clone(), help);

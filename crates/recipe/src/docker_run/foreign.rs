@@ -130,7 +130,7 @@ pub(super) fn default_file(program: &str, reference: &str) -> String {
 
 /// Refuses a program whose containers are not described by its command line.
 pub(super) fn refuse(name: &str, what: &str, place: &Span, problems: &mut Diagnostics) {
-    let help = "a recipe is made of a command line: give the `docker run` that it comes to, image, devices, mounts and command";
+    let help = "write the equivalent `docker run`, with image, devices, mounts and command";
     problems.error("guide", format!("`{name}` {what}"), place, help);
 }
 

@@ -105,7 +105,7 @@ fn ask_for_count(
         .trim_end_matches(" }}")
         .to_owned();
     parts.ask(MissingPlace::Param(name), format!(
-        "the number of {} GPUs of the host that is meant, for example `default: 8`; the command line does not state it",
+        "the number of {} GPUs of the host, for example `default: 8`; the command line does not state it",
         vendor.name()
     ));
     text_node(taken)

@@ -247,7 +247,7 @@ impl<'words, 'a> LineReader<'words, 'a> {
                 self.flags.retain(|other| other.flag.name != flag.name);
             }
             Some(other) => {
-                let message = format!("--{}={other}: this is no truth value", flag.name);
+                let message = format!("--{}={other}: not true or false", flag.name);
                 self.problems
                     .error("guide", message, &word.span, "write true or false");
             }

@@ -257,7 +257,7 @@ impl Shell<'_> {
     /// Returns an expression for what only a shell can compute.
     pub(super) fn refuse(&mut self, written: &str, span: &Span) -> String {
         let shown = mask_secrets(&unmark_placeholders(written));
-        let help = "write what it gives in its place";
+        let help = "replace it by its output";
         self.values.defer(
             &shown,
             format!("`{shown}` needs a shell"),

@@ -96,7 +96,7 @@ impl Translator {
                 return parts.refuse(message, &line.image, help);
             };
             parts.note(format!(
-                "{option} {outside}: added to the further server, because services share a network, in which {inside} is taken"
+                "{option} {outside}: added to the further server, since services share a network and {inside} is taken"
             ));
             let words = [option.to_owned(), outside.to_string()];
             let words = words.map(|word| line.image.with_text(word));

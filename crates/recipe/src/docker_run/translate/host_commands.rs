@@ -84,7 +84,7 @@ impl Translator {
     ) {
         let shown = command.shown(&parts.shell.values);
         parts.note(format!(
-            "`{shown}`: dropped, each run repeats the steps before it; an image that has them is the way to repeat them once (`docker build`)"
+            "`{shown}`: dropped, since each run repeats the steps before it; to execute them only once, put them into an image (`docker build`)"
         ));
         self.commits.push(parts.literal(image));
     }
@@ -99,7 +99,7 @@ impl Translator {
     ) {
         let image = parts.written(&line.image);
         parts.note(format!(
-            "{image}: it is the container after the steps before, which has the flags of both lines"
+            "{image}: the container after the previous steps, with the flags of both lines"
         ));
         translate_flags(parts, line, &command.directory);
         let flags = earlier.flags.iter().chain(&line.flags).cloned().collect();
