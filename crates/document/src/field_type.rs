@@ -23,7 +23,7 @@ pub enum FieldType {
     Duration,
     /// One of these words.
     Words(&'static [Word]),
-    /// Text, a number or a truth value.
+    /// Text, a number or a boolean.
     Scalar(Scope),
     /// A list with a minimum number of items.
     List(&'static FieldType, usize),

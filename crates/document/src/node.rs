@@ -195,7 +195,7 @@ impl Scalar {
         if !self.plain {
             "text"
         } else if self.as_bool().is_some() {
-            "a truth value"
+            "a boolean"
         } else if self.text.parse::<i64>().is_ok() {
             "an integer"
         } else if self.as_number().is_some() {

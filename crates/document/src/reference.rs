@@ -74,7 +74,7 @@ fn render_key_row(key: &Key, object: &Object) -> String {
 fn markdown_type(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),
-        FieldType::Scalar(_) => "text, number or truth value".into(),
+        FieldType::Scalar(_) => "text, number or boolean".into(),
         FieldType::Integer(low, high) if *high == i64::MAX && *low == i64::MIN => "integer".into(),
         FieldType::Integer(low, high) if *high == i64::MAX => format!("integer from {low}"),
         FieldType::Integer(low, high) => format!("integer from {low} to {high}"),

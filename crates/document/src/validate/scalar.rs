@@ -137,7 +137,7 @@ impl<L: Language> Validator<'_, L> {
         false
     }
 
-    /// Reports a text's fault, or a truth value in its place; returns whether there is neither.
+    /// Reports a text's fault, or a boolean in its place; returns whether there is neither.
     fn check_text(
         &mut self,
         scalar: &Scalar,

@@ -44,7 +44,7 @@ pub enum Meaning {
 /// Whether a flag has a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlagArity {
-    /// It has none, or a truth value after `=`.
+    /// It has none, or a boolean after `=`.
     Switch,
     /// It has one, after `=` or as the next word.
     Value,

@@ -271,7 +271,7 @@ impl<'a> RecipeParts<'a> {
         self.container.get(&position).map(|(_, node)| node)
     }
 
-    /// Sets the key of a flag, as its declaration has it: a truth value, one more of a list, or the
+    /// Sets the key of a flag, as its declaration has it: a boolean, one more of a list, or the
     /// value in place of an earlier one.
     pub(super) fn set_flag(
         &mut self,

@@ -143,7 +143,7 @@ impl ExpressionScope {
 /// Returns a value as it would be written in a recipe.
 pub(super) fn to_scalar(value: &Value) -> Result<Scalar, ExpressionFault> {
     let text = match value.kind() {
-        // minijinja prints truth values as Python does.
+        // minijinja prints booleans as Python does.
         ValueKind::Bool => value.is_true().to_string(),
         ValueKind::String => value.to_string(),
         ValueKind::Number => match i64::try_from(value.clone()) {
