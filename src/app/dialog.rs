@@ -43,7 +43,7 @@ impl Dialog {
     pub fn ask(&self, question: &str) -> Result<String, Failure> {
         self.introduce();
         let mut err = self.output.lock();
-        // A question that is not seen is answered by nobody.
+        // If the question cannot be written, there is no answer either.
         let _ = write!(err, "{}: ", sanitize_message(question)).and_then(|()| err.flush());
         Ok(self.read_line()?.trim().to_owned())
     }

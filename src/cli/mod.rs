@@ -51,7 +51,7 @@ use retrial_results::verdict::ExitCode as Exit;
 pub fn main() -> ExitCode {
     // A shell that completes a command line; it ends the process.
     CompleteEnv::with_factory(help::full_command).complete();
-    // Only help and refusals show the texts, which take longer to make than most commands take to be understood.
+    // Only `--help` and usage errors show the texts, which take longer to build than most command lines take to parse.
     let parsed = Arguments::from_command_line(Arguments::command())
         .or_else(|_| Arguments::from_command_line(help::full_command()));
     let exit = match parsed {

@@ -46,7 +46,7 @@ pub fn create_recipe(
         )),
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),
     };
-    // Before somebody answers questions for nothing.
+    // Before the user answers questions in vain.
     if path.exists() {
         return Err(fault(std::io::ErrorKind::AlreadyExists.into()));
     }

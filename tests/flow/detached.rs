@@ -1,4 +1,4 @@
-//! A person watches a run or a batch in a terminal, leaves it running, and comes back to it.
+//! Watches a run or a batch in a terminal, detaches from it, and reattaches.
 
 use crate::batch::Batches as _;
 use crate::batch::varied;
@@ -7,11 +7,11 @@ use crate::lab::{Going, Lab};
 const STEP: &str = "03-main-performance";
 const CTRL_C: &str = "\x03";
 
-/// A measurement that goes on until a file appears in its container.
+/// A measurement that runs until a file appears in its container.
 const UNTIL_GO_ON: &str =
     "echo going\nfor i in $(seq 1 600); do test -e /go-on && break; sleep 0.2; done";
 
-/// A run that a terminal shows, under way.
+/// A run in progress, shown in a terminal.
 fn watched(lab: &Lab) -> Going<'_> {
     let shown = lab.start_in_terminal(&["run", "./recipe.yaml"]);
     lab.until_printed(STEP, "going");

@@ -130,7 +130,7 @@ fn a_script_repeats_the_values_of_params_without_a_default() {
     );
 }
 
-/// No force makes up for a directory that is missing.
+/// `--force` does not help if a directory is missing.
 #[test]
 fn a_missing_source_of_a_mount_is_to_be_created() {
     let folder = tempfile::tempdir().unwrap();

@@ -67,7 +67,7 @@ fn internal_options_and_commands_are_not_completed() {
     assert!(!commands.contains(&"examine".to_owned()), "{commands:?}");
 }
 
-/// `help` repeats the commands, and is none of them.
+/// `help` is not listed: it repeats the other commands.
 #[test]
 fn manual_pages_are_those_of_commands() {
     let directory = tempfile::tempdir().unwrap();

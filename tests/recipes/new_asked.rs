@@ -1,4 +1,4 @@
-//! `retrial new` in a terminal: what it asks, what it writes, and when it asks nothing. `script` plays the terminal.
+//! `retrial new` in a terminal: its questions, the recipe, and when it does not ask. `script` is the terminal.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use crate::support::wait::wait_until;
 struct Session {
     child: Child,
     screen: File,
-    /// The bytes of the screen in which no question is searched any more.
+    /// The bytes of the screen that were searched for a question.
     answered: usize,
 }
 
@@ -115,7 +115,7 @@ fn answers_make_a_recipe_that_passes_the_check() {
     assert_eq!(code, Some(0), "{stderr}");
 }
 
-/// Of a line that states everything but the number of GPUs, only that is asked.
+/// If a line states everything except the number of GPUs, only that is asked for.
 #[test]
 fn only_what_is_missing_is_asked() {
     let directory = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn only_what_is_missing_is_asked() {
     );
 }
 
-/// A file of command lines, and a path at which there is none.
+/// A file of command lines, and a path of a missing one.
 #[test]
 fn a_path_in_place_of_the_image_is_a_file_of_lines() {
     let directory = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn an_end_without_an_answer_writes_nothing() {
     }
 }
 
-/// `--no-input` in a terminal, and a pipe: what is missing is in the recipe.
+/// With `--no-input` and in a pipe, missing items are in the recipe.
 #[test]
 fn without_input_nothing_is_asked() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A terminal for the program, which `script` plays.
+//! Runs the program in a terminal, by `script`.
 
 use std::process::{Command, Stdio};
 

@@ -120,7 +120,7 @@ impl HostRoot {
 
 /// Reads a file up to the maximum size; none if it is empty.
 fn read_beginning(file: File) -> Option<Vec<u8>> {
-    // A file of sysfs tells no size. Nearly all fit, so that they are read at once.
+    // The size of a sysfs file is unknown. Nearly all fit into one page, and are read at once.
     let mut bytes = Vec::with_capacity(PAGE_BYTES);
     // A read that fails half-way (a removed device) still returns the bytes before the error.
     let _ = file.take(MAX_FILE_BYTES).read_to_end(&mut bytes);

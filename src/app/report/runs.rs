@@ -194,7 +194,7 @@ impl ReportedRun {
         let mut facts = super::describe_origin(&self.plan.recipe, &self.environment, &self.events);
         facts.extend(self.plan.batch.as_ref().map(|batch| {
             let text = format!("{}, {}, trial {}", batch.id, batch.cell, batch.trial);
-            // In another home, the batch may be another one of this name.
+            // In another home, this name may be that of another batch.
             let is_here = !self.is_packed && ImportOrigin::read(&self.directory).is_none();
             let has_id = is_here && RecordDirectory::is_valid_id(&batch.id);
             let directory = has_id.then(|| home.batches_directory().join(&batch.id));

@@ -32,7 +32,7 @@ impl<'a> Going<'a> {
         assert!(status.unwrap().success());
     }
 
-    /// Presses keys in its terminal.
+    /// Types keys in its terminal.
     pub fn press(&mut self, keys: &str) {
         use std::io::Write;
         let terminal = self.child.stdin.as_mut().unwrap();

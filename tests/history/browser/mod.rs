@@ -242,7 +242,7 @@ fn charts_of_extreme_data_can_be_read() {
     look_at(home.path(), &[("charts", charts::page())]);
 }
 
-/// Looks at pages in all widths and both colour schemes. `RETRIAL_PAGES=DIR` keeps them, for looking at them oneself.
+/// Checks pages in all widths and both colour schemes. `RETRIAL_PAGES=DIR` keeps them for a person to view.
 fn look_at(scratch: &Path, pages: &[(&'static str, String)]) {
     if let Some(kept) = std::env::var_os("RETRIAL_PAGES") {
         for (name, html) in pages {

@@ -1,4 +1,4 @@
-//! A website of runs that nobody ran: of every built-in recipe, with every outcome and qualifier, on three machines.
+//! A website of made-up runs: of every built-in recipe, with every outcome and qualifier, on three machines.
 
 use std::collections::{BTreeMap, HashMap};
 use std::process::Command;

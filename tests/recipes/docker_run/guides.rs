@@ -42,7 +42,7 @@ fn asked(recipe: &str) -> Vec<(&'static str, &'static str)> {
     is_asked.then_some(("gpus", "8")).into_iter().collect()
 }
 
-/// The GPUs that a line asks for: whose, and how many if it says so.
+/// The GPUs that a line requests: the vendor, and the number if it is stated.
 fn gpus_of(line: &Line) -> Option<(&'static str, String)> {
     let has = |name: &str, value: &str| {
         let mut flags = line.flags.iter();

@@ -243,7 +243,7 @@ fn a_value_that_is_exported_in_the_container_and_never_set_is_a_param() {
     assert!(!self::recipe(set).contains("params:"));
 }
 
-/// A shell in the container has none of the variables of the host's.
+/// A shell in the container does not have the variables of the host's shell.
 #[test]
 fn a_variable_that_the_container_lacks_is_passed_or_asked_for() {
     let typed = "MODEL=m/x\ndocker run -it -e N=1 a bash\nA=2\nbench --model $MODEL $N $A ${B:-3} $CUDA_HOME";

@@ -1,4 +1,4 @@
-//! What a guide's programs do unasked, and what only a shell does, is in the recipe or is said.
+//! Defaults of a guide's programs and effects of its shell are in the recipe, or are noted.
 
 use retrial_recipe::docker_run::{DockerRunRecipe, EmptyEnvironment};
 
@@ -243,7 +243,7 @@ fn images_and_commands_of_other_tools_are_read() {
     }
 }
 
-/// A service runs for a measurement only: what uses it is one.
+/// A service runs for measurements only, so its clients are measurements.
 #[test]
 fn commands_behind_a_server_are_one_measurement() {
     let server = "docker run -d --name s a vllm serve m\ndocker exec s warm\n";

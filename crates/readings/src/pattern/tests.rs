@@ -212,8 +212,8 @@ fn a_unit_captured_by_the_pattern_is_converted(
         (Err(error), None) => assert!(error.contains("reads a number in `ms`"), "{error}"),
         (actual, _) => panic!("{actual:?}"),
     }
-    // Without such a group a number is taken as it stands, but another multiple of the unit is a part of it, and a unit
-    // of another kind contradicts it.
+    // Without such a group a number is not converted, but another multiple of the unit belongs to it, and a unit of
+    // another kind contradicts it.
     if unit != "ms" {
         let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
         let error = entries(&plain, &[line]).unwrap_err();

@@ -57,7 +57,7 @@ pub(super) fn settle_script_variables(parts: &mut RecipeParts<'_>, published: &[
             set_variables(&mut command.keys, &variables);
         }
     }
-    // They become one command, which has one environment.
+    // They become one command, with one environment.
     for command in commands.iter_mut().skip(parts.commands_before_server) {
         set_variables(&mut command.keys, &of_client);
     }

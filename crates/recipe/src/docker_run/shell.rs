@@ -121,7 +121,7 @@ impl Shell<'_> {
                 .iter()
                 .any(|(_, pipeline)| pipeline.seq.iter().any(names_tool))
         {
-            // `[ -z "$X" ] && X=1` assigns or not.
+            // `[ -z "$X" ] && X=1` may assign.
             let variables = self.variables.clone();
             for (_, pipeline) in others {
                 self.run_pipeline(pipeline, is_background);

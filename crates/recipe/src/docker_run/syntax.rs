@@ -29,7 +29,7 @@ pub(super) fn parse_leniently(block: &Block) -> (Option<ast::Program>, Diagnosti
             continue;
         }
         last = Some(start);
-        // The grammar goes on to the end of the line behind a bracket.
+        // Behind a bracket, the grammar continues to the end of the line.
         let bracket = text[start..at].iter().position(|&letter| letter == '(');
         let at = bracket.map_or(at, |bracket| start + bracket);
         let help = "give the commands as the guide prints them, without the text around them";
