@@ -207,7 +207,7 @@ fn render_list(items: &[ListItem]) -> Markup {
     }
 }
 
-/// A sentence, with what stands between two backticks as code.
+/// A sentence, with the text between two backticks as code.
 fn render_prose(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     let count = parts.len();

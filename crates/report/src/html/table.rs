@@ -17,7 +17,7 @@ const MAX_NOTE_LINE_LETTERS: usize = 40;
 const MAX_NOTED_LETTERS: usize = 24;
 /// The size of a note's letters, of those of its text.
 const NOTE_SIZE: f64 = 0.8;
-/// The width of a letter in a table, rem: a generous guess, since fonts differ.
+/// The width of a letter in a table, rem; estimated generously, since fonts differ.
 const LETTER_REM: f64 = 0.465;
 /// The letters that are missing at the end of a line: in lists of words, and at most in subjects.
 const BROKEN_LINE_LETTERS: f64 = 4.5;
