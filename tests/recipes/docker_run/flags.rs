@@ -162,7 +162,7 @@ fn unsupported_arguments_are_refused_by_name() {
         ("docker run a ls file[0-9] x?", "`x?` needs a shell"),
         (
             "docker run --device=/dev/dri/renderD* a",
-            "no patterns of devices",
+            "does not accept patterns of devices",
         ),
         ("docker run --env-file <(env) a b", "needs a shell"),
         ("srun --frob --container-image=a b", "srun has no --frob"),
