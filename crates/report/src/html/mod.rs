@@ -207,14 +207,18 @@ fn render_list(items: &[ListItem]) -> Markup {
     }
 }
 
+/// Code of at most this many letters in a sentence is not wrapped: it fits the screen of a phone.
+const MAX_NOWRAP_CODE_LETTERS: usize = 32;
+
 /// A sentence, with the text between two backticks as code.
 fn render_prose(text: &str) -> Markup {
+    let is_short = |code: &str| code.chars().count() <= MAX_NOWRAP_CODE_LETTERS;
     let parts: Vec<&str> = text.split('`').collect();
     let count = parts.len();
     html! {
         @for (at, part) in parts.into_iter().enumerate() {
             @if at % 2 == 0 { (part) }
-            @else if at + 1 < count { code { (part) } }
+            @else if at + 1 < count { code class=[is_short(part).then_some("s")] { (part) } }
             @else { "`" (part) }
         }
     }

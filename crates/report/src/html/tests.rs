@@ -42,9 +42,12 @@ const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x on
 #[rstest]
 #[case(
     "measure two more (`--trials 3`)",
-    "measure two more (<code>--trials 3</code>)"
+    "measure two more (<code class=\"s\">--trials 3</code>)"
 )]
-#[case("`a<b`, `c`", "<code>a&lt;b</code>, <code>c</code>")]
+#[case(
+    "`retrial lock ./a-long-directory/recipe.yaml`, `a<b`",
+    "<code>retrial lock ./a-long-directory/recipe.yaml</code>, <code class=\"s\">a&lt;b</code>"
+)]
 #[case("one ` alone", "one ` alone")]
 #[case("", "")]
 fn commands_in_sentences_are_code(#[case] sentence: &str, #[case] markup: &str) {
