@@ -4,7 +4,7 @@
 use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 
-use super::group::SubmissionRuns;
+use super::group::{SubmissionRuns, select_judged_alone};
 use super::{FRONT, Website, tables};
 use crate::content::runs::{truncate_cell, truncate_text};
 use crate::document::{Block, Column, Line, Table};
@@ -44,8 +44,8 @@ pub(super) fn find_changes<'a>(
     group: &SubmissionRuns<'a>,
 ) -> impl Iterator<Item = VerdictChange<'a>> {
     group.series.iter().flat_map(|series| {
-        let rows = series.rows.iter();
-        let judged = rows.filter_map(|row| Some((*row, row.qualified_outcome()?)));
+        let rows = select_judged_alone(&series.rows).into_iter();
+        let judged = rows.filter_map(|row| Some((row, row.qualified_outcome()?)));
         let pairs = judged.tuple_windows();
         let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);
         changes.map(|((before, was), (run, is))| VerdictChange {

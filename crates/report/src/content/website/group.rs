@@ -83,10 +83,28 @@ pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSumma
     newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
-/// The newest run with a verdict, of runs whose newest is the last.
+/// The newest run with a verdict, of runs whose newest is the last. A trial of a batch's cell only counts where no other
+/// run does.
 pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
-    let mut newest = rows.iter().rev();
-    newest.find(|row| row.outcome.is_some()).copied()
+    let newest_of = |rows: &[&'a RunSummary]| {
+        let mut newest = rows.iter().rev();
+        newest.find(|row| row.outcome.is_some()).copied()
+    };
+    newest_of(&select_judged_alone(rows)).or_else(|| newest_of(rows))
+}
+
+/// Returns the runs that have a verdict of their own. Several trials of a batch's cell are judged together, on the page
+/// of their batch.
+pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
+    let trials = rows.iter().filter_map(|row| batch_cell(row)).counts();
+    let is_alone = |row: &&RunSummary| batch_cell(row).is_none_or(|cell| trials[&cell] == 1);
+    rows.iter().copied().filter(is_alone).collect()
+}
+
+/// The batch and the cell of which a run is a trial.
+fn batch_cell(row: &RunSummary) -> Option<(&str, &str)> {
+    let batch = row.batch.as_ref()?;
+    Some((&batch.id, &batch.cell))
 }
 
 /// A published result, whatever recipe repeats it.
@@ -168,4 +186,51 @@ fn divide_into_series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
         )
     };
     series.sorted_by_cached_key(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::website::changes::find_changes;
+    use retrial_plan::BatchPosition;
+    use retrial_results::verdict::Outcome;
+    use rstest::rstest;
+
+    /// Runs of one submission, the newest last: `r` reproduced or `i` inconclusive, and the cell of a batch.
+    fn summarize(runs: &[(char, &str)]) -> Vec<RunSummary> {
+        let rows = runs
+            .iter()
+            .enumerate()
+            .map(|(number, (outcome, cell))| RunSummary {
+                id: number.to_string(),
+                outcome: Some(match outcome {
+                    'r' => Outcome::Reproduced,
+                    _ => Outcome::Inconclusive,
+                }),
+                batch: (!cell.is_empty()).then(|| BatchPosition {
+                    id: "batch".to_owned(),
+                    cell: (*cell).to_owned(),
+                    trial: 1,
+                }),
+                ..RunSummary::default()
+            });
+        rows.collect()
+    }
+
+    #[rstest]
+    #[case::runs(&[('r', ""), ('i', "")], "1", 1)]
+    #[case::trials_of_a_cell(&[('r', ""), ('i', "a"), ('i', "a")], "0", 0)]
+    #[case::a_single_trial(&[('r', ""), ('i', "a")], "1", 1)]
+    #[case::a_trial_of_each_cell(&[('r', ""), ('i', "a"), ('r', "b")], "2", 2)]
+    #[case::trials_only(&[('r', "a"), ('i', "a")], "1", 0)]
+    fn trials_of_a_cell_are_no_verdict_of_a_submission(
+        #[case] runs: &[(char, &str)],
+        #[case] deciding: &str,
+        #[case] changes: usize,
+    ) {
+        let rows = summarize(runs);
+        let groups = group_by_submission(&rows, |_| Vec::new());
+        assert_eq!(groups[0].deciding_run().id, deciding);
+        assert_eq!(find_changes(&groups[0]).count(), changes);
+    }
 }
