@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use super::program::read_all;
+
 /// An engine of the test's own, which it may break.
 pub struct PrivateEngine {
     name: String,
@@ -30,12 +32,18 @@ impl PrivateEngine {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
         let mut words: Vec<&str> = through.to_vec();
         words.extend([script, action, &self.name]);
+        let errors = tempfile::tempfile().unwrap();
         let output = Command::new(words[0])
             .args(&words[1..])
-            .stderr(Stdio::null())
+            .stderr(errors.try_clone().unwrap())
             .output()
             .unwrap();
-        assert!(output.status.success(), "engine {action} {}", self.name);
+        assert!(
+            output.status.success(),
+            "engine {action} {}: {}",
+            self.name,
+            read_all(&errors)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 

@@ -79,7 +79,7 @@ impl<'a> Going<'a> {
 }
 
 /// Reads a file from its start, whatever else writes to it.
-fn read_all(file: &fs::File) -> String {
+pub(super) fn read_all(file: &fs::File) -> String {
     use std::os::unix::fs::FileExt;
     let mut bytes = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
     file.read_exact_at(&mut bytes, 0).unwrap();
