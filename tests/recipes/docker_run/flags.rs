@@ -175,7 +175,6 @@ fn unsupported_arguments_are_refused_by_name() {
         ("enroot start a b", "`a` is not an image of a registry"),
         ("docker run --gpu all a", "did you mean --gpus?"),
         ("docker run --blkio-weight 5 --ip 1.2.3.4 a", "--ip 1.2.3.4"),
-        ("docker run -v cache:/x a", "not named volumes"),
         ("docker run -v ../x:/x a", "`..` in a path"),
         ("docker run -v /x/../y:/x a", "`..` in a path"),
         ("docker run --device /dev/../x a", "--device /dev/../x"),

@@ -4,6 +4,7 @@
 mod flags;
 mod guides;
 mod kinds;
+mod pages;
 mod random;
 mod silence;
 mod two_containers;

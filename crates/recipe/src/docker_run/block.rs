@@ -8,8 +8,11 @@ use brush_parser::ParserOptions;
 use regex_lite::Regex;
 use retrial_document::is_harmful;
 
+use super::continuation::settle_continuation;
 use super::markdown::find_command_lines;
 use super::secret::mask_secrets;
+use super::transcript::{PreparedLine, blank_output};
+use super::typography::undo_typesetting;
 use crate::{Diagnostics, Source, Span};
 
 /// The longest block, bytes: it is a page of a guide.
@@ -39,6 +42,8 @@ pub(super) struct Block {
     source: Source,
     /// The byte offset in `source` of each character, and of the end.
     offsets: Vec<usize>,
+    /// What of the user's text is not the grammar's.
+    pub notes: Vec<String>,
 }
 
 impl Block {
@@ -51,12 +56,29 @@ impl Block {
             .map(|(at, _)| at)
             .chain(ends)
             .collect();
-        let block = Self {
-            text: prepare_lines(text),
+        let plain = undo_typesetting(text);
+        let mut lines = prepare_lines(&plain.text);
+        let mut block = Self {
+            text: String::new(),
             source: Source::new(name, masked),
             offsets,
+            notes: Vec::new(),
         };
-        let problems = block.find_unreadable(text);
+        let mut problems = block.find_unreadable(text);
+        if plain.has_typeset_quotes {
+            let note = "typeset quotes (“ ” ‘ ’) are read as plain ones";
+            block.notes.push(note.to_owned());
+        }
+        if !problems.has_errors() {
+            block.notes.extend(blank_output(&mut lines));
+        }
+        block.text = lines.iter().map(|line| &*line.text).collect();
+        let is_command = |at: &usize| block.text.chars().nth(*at) != Some(' ');
+        for at in plain.dashes.into_iter().filter(is_command) {
+            let help = "write `-` or `--` in its place, as the program has it";
+            let message = "a typeset dash, which a program takes for text";
+            problems.error("block", message, &block.span(at..at + 1), help);
+        }
         problems.into_result(Some(block), name)
     }
 
@@ -100,40 +122,32 @@ impl Block {
 }
 
 /// Replaces what is not the shell's by characters that mean the same to it.
-fn prepare_lines(text: &str) -> String {
-    let mut prepared = String::with_capacity(text.len());
+fn prepare_lines(text: &str) -> Vec<PreparedLine> {
+    let mut lines = Vec::new();
     let mut is_continued = false;
     // Next to plain lines, `# docker run` is a comment: an alternative.
     let has_plain = text.lines().any(|line| starts_tool(line.trim_start()));
     let text = text.replace('\u{a0}', " ");
+    let mut rest = &*text;
     for (line, is_command) in text.split_inclusive('\n').zip(find_command_lines(&text)) {
+        rest = &rest[line.len()..];
         let mut letters: Vec<char> = line.chars().collect();
-        if !is_command {
-            letters
-                .iter_mut()
-                .filter(|letter| **letter != '\n')
-                .for_each(|letter| *letter = ' ');
-        }
-        blank_prompt(&mut letters, is_continued, has_plain);
+        let has_prompt = blank_prompt(&mut letters, is_continued, has_plain);
         mark_placeholders(&mut letters);
-        let ending = letters.iter().rposition(|letter| !letter.is_whitespace());
-        let last = ending.filter(|&at| letters[at] == '\\' && (at == 0 || letters[at - 1] != '\\'));
-        is_continued = last.is_some();
-        // Guides put a blank after a backslash by mistake, and pages of Windows a carriage return: it still continues
-        // the line.
-        if let Some(at) = last
-            && letters.last() == Some(&'\n')
-        {
-            letters[at] = ' ';
-            let before_end = letters.len() - 2;
-            letters[before_end] = '\\';
+        is_continued = settle_continuation(&mut letters, is_continued, rest) && is_command;
+        let text: String = letters.into_iter().collect();
+        let mut prepared = PreparedLine {
+            starts_tool: starts_tool(text.trim_start()),
+            text: text.replace('\r', " "),
+            is_command,
+            has_prompt,
+        };
+        if !is_command {
+            prepared.blank();
         }
-        prepared.extend(letters.into_iter().map(|letter| match letter {
-            '\r' => ' ',
-            other => other,
-        }));
+        lines.push(prepared);
     }
-    prepared
+    lines
 }
 
 /// The prompts of shells: `$ `, `user@host:~$ `, `[user@host dir]# `, `host:/w# `, `bash-5.1# `, `PS C:\> `, each also
@@ -158,8 +172,9 @@ fn starts_tool(line: &str) -> bool {
     tools.any(|tool| command.starts_with(tool))
 }
 
-/// Replaces by blanks a prompt, `# ` before a command of root, and `> ` of a continued line.
-fn blank_prompt(letters: &mut [char], is_continued: bool, has_plain: bool) {
+/// Replaces by blanks a prompt, `# ` before a command of root, and `> ` of a continued line. Returns whether a command
+/// begins behind it.
+fn blank_prompt(letters: &mut [char], is_continued: bool, has_plain: bool) -> bool {
     let line: String = letters.iter().collect();
     let bare = line.trim_start();
     let indent = line.chars().count() - bare.chars().count();
@@ -175,6 +190,7 @@ fn blank_prompt(letters: &mut [char], is_continued: bool, has_plain: bool) {
     for letter in letters.iter_mut().skip(indent).take(prompt.unwrap_or(0)) {
         *letter = ' ';
     }
+    prompt.is_some() && !is_continued
 }
 
 /// Marks `<HOST_DIR>`, the placeholder of many guides, which the shell would read as redirections.

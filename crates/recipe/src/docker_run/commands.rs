@@ -194,11 +194,43 @@ pub(super) fn idle_reason(words: &[Word]) -> Option<&'static str> {
         _ if is_shell(words) => Some(
             "commands in the container are the recipe's steps (`shell: [bash, -ilc]` gives them a login shell)",
         ),
-        ["sleep", "infinity" | "inf"] | ["tail", "-f", "/dev/null"] | ["cat"] => {
-            Some("Retrial keeps its container")
+        [shell, option, script, ..]
+            if is_shell_name(shell) && option.starts_with('-') && option.ends_with('c') =>
+        {
+            is_idle_script(script).then_some(IDLE_REASON)
         }
-        _ => None,
+        _ => is_idle(&texts).then_some(IDLE_REASON),
     }
+}
+
+const IDLE_REASON: &str = "Retrial keeps its container";
+
+/// Returns whether a program only waits: `sleep infinity`, `/bin/sleep 1d`, `tail -f /dev/null`.
+fn is_idle(words: &[&str]) -> bool {
+    let [program, arguments @ ..] = words else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or_default();
+    match (name, arguments) {
+        ("sleep", [_]) | ("cat" | "pause", []) => true,
+        ("tail", arguments) => arguments.last() == Some(&"/dev/null"),
+        _ => false,
+    }
+}
+
+/// Returns whether a script only waits: `while true; do sleep 1000; done`, `trap : TERM; sleep inf & wait`.
+fn is_idle_script(script: &str) -> bool {
+    let commands = script.split([';', '&', '\n']).map(|command| {
+        let words = command.split_whitespace();
+        let words = words.skip_while(|word| ["while", "do", "exec"].contains(word));
+        words.collect::<Vec<_>>()
+    });
+    let (mut idles, others): (Vec<_>, Vec<_>) = commands.partition(|words| is_idle(words));
+    let is_silent = |words: &Vec<&str>| match words.first() {
+        None => true,
+        Some(first) => ["true", ":", "done", "wait", "trap"].contains(first),
+    };
+    idles.pop().is_some() && others.iter().all(is_silent)
 }
 
 /// Returns a flag of docker behind the image, as it is written.

@@ -54,6 +54,16 @@ impl Shell<'_> {
             let alias = alias.iter().map(|word| words[0].with_text(&word.text));
             words.splice(0..1, alias.collect::<Vec<_>>());
         }
+        // `$DOCKER run`
+        let program = words.first().map(|word| self.values.literal(&word.text));
+        if let Some(program) = program
+            && name.value.trim_start_matches('"').starts_with('$')
+            && program.split_whitespace().any(is_tool)
+        {
+            let parts = program.split_whitespace();
+            let parts: Vec<Word> = parts.map(|part| words[0].with_text(part)).collect();
+            words.splice(0..1, parts);
+        }
         for item in suffix {
             match item {
                 Item::AssignmentWord(assignment, _) if is_declaration(&words) => {

@@ -7,7 +7,7 @@ use itertools::Itertools as _;
 use super::flags::{DOCKER, FlagTreatment, Meaning};
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::{APPTAINER, ENROOT, SRUN};
-use super::values::Word;
+use super::values::{Values, Word};
 use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};
 
@@ -66,7 +66,7 @@ pub(super) fn read_foreign(
     words: &[Word],
     inherited: Vec<Word>,
     job: &JobContext,
-    literal: &dyn Fn(&str) -> String,
+    values: &Values<'_>,
     place: &Span,
     problems: &mut Diagnostics,
 ) -> Option<ContainerLine> {
@@ -82,7 +82,7 @@ pub(super) fn read_foreign(
         reader.read_flags();
         line.command = reader.rest.as_slice().to_vec();
         let flags = job.flags.iter().cloned().chain(reader.flags).collect();
-        line.translate(flags, literal, problems);
+        line.translate(flags, values, problems);
     } else {
         let (verb, options) = rest.split_first()?;
         let program = if name.text == "enroot" {
@@ -95,7 +95,7 @@ pub(super) fn read_foreign(
         line.image = reader.rest.next().cloned();
         line.command = reader.rest.as_slice().to_vec();
         let flags = reader.flags;
-        line.translate(flags, literal, problems);
+        line.translate(flags, values, problems);
         let runs = matches!(
             (&*name.text, &*verb.text),
             ("enroot", "start") | ("apptainer" | "singularity", "exec" | "run" | "shell")
@@ -111,7 +111,7 @@ pub(super) fn read_foreign(
         let message = format!("{} without a container", name.text);
         problems.error("guide", message, place, help);
     }
-    line.resolve_image(&name.text, job, literal, problems);
+    line.resolve_image(&name.text, job, values, problems);
     (problems.error_count() == before).then(|| line.finish(&name.text))
 }
 
@@ -198,7 +198,7 @@ impl Translation {
     fn translate(
         &mut self,
         flags: Vec<FlagValue>,
-        literal: &dyn Fn(&str) -> String,
+        values: &Values<'_>,
         problems: &mut Diagnostics,
     ) {
         for option in flags {
@@ -208,8 +208,11 @@ impl Translation {
             };
             let value = match meaning {
                 Meaning::Flag(_) | Meaning::Image => option.value,
-                // It is taken apart, or counts.
-                _ => option.value.with_text(literal(&option.value.text)),
+                Meaning::Mounts | Meaning::Variables | Meaning::Export => option
+                    .value
+                    .with_text(values.with_lists(&option.value.text)),
+                // It counts.
+                _ => option.value.with_text(values.literal(&option.value.text)),
             };
             match meaning {
                 Meaning::Flag(name) => self.push(name, value),
@@ -262,11 +265,11 @@ impl Translation {
         &mut self,
         program: &str,
         job: &JobContext,
-        literal: &dyn Fn(&str) -> String,
+        values: &Values<'_>,
         problems: &mut Diagnostics,
     ) {
         let Some(image) = &mut self.image else { return };
-        let file = literal(&image.text);
+        let file = values.literal(&image.text);
         let made = job.image_files.get(file.trim_start_matches("./"));
         let text = made.unwrap_or(&file);
         let reference = text.trim_start_matches("docker://").replace('#', "/");

@@ -77,3 +77,34 @@ pub(super) fn count_of_choices(parts: &RecipeParts<'_>, commands: &[Vec<String>]
     let count = u32::try_from(ids.len()).ok().filter(|count| *count > 0)?;
     ids.into_iter().eq(0..count).then_some(count)
 }
+
+/// Returns commands with the values of the container's variables, which a shell in it expands: `-tp $TP`.
+pub(super) fn with_variables(
+    parts: &RecipeParts<'_>,
+    commands: &[Vec<String>],
+) -> Vec<Vec<String>> {
+    let env = parts.flag_node("env").map_or(&[][..], |env| env.entries());
+    let values = env.iter().filter_map(|entry| {
+        let value = parts.shell.values.literal(entry.value.text()?);
+        Some((&entry.key, value))
+    });
+    let values: Vec<(&String, String)> = values.collect();
+    let expand = |word: &String| {
+        // A longer name may begin with a shorter one.
+        let mut parts = word.split('$');
+        let start = parts.next().unwrap_or_default().to_owned();
+        parts.fold(start, |text, part| {
+            let expanded = values.iter().find_map(|(name, value)| {
+                let braced = part.strip_prefix(&format!("{{{name}}}"));
+                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                let bare = part
+                    .strip_prefix(&***name)
+                    .filter(|after| !after.starts_with(is_name));
+                braced.or(bare).map(|after| format!("{value}{after}"))
+            });
+            text + &expanded.unwrap_or_else(|| format!("${part}"))
+        })
+    };
+    let words = |words: &Vec<String>| words.iter().map(expand).collect();
+    commands.iter().map(words).collect()
+}

@@ -43,10 +43,32 @@ const THREAD_GPUS: Names = &["-g", "--ngpus"];
 const THREADS: Names = &["-t", "--nthreads"];
 const LAUNCHED_GPUS: &[Names] = &[THREAD_GPUS, THREADS, &["-np", "-n", "--np"]];
 
+/// Options that state the number of machines.
+const MACHINES: Names = &[
+    "--nnodes",
+    "--num_nodes",
+    "--num-nodes",
+    "--num_machines",
+    "--num-machines",
+    "trainer.num_nodes",
+];
+/// Options that list machines, or name a file of them.
+const HOSTS: Names = &[
+    "-H",
+    "-host",
+    "--host",
+    "-hosts",
+    "--hosts",
+    "-hostfile",
+    "--hostfile",
+];
+
+/// One process for each GPU of a machine.
+const PROCESSES: GpuOptions = GpuOptions::of("", &[&["--nproc_per_node", "--nproc-per-node"]]);
+
 /// The options of programs, those that count all GPUs first; the first entry with a number in the command is used.
 const PROGRAMS: [GpuOptions; 11] = [
-    // One process for each GPU.
-    GpuOptions::of("", &[&["--nproc_per_node", "--nproc-per-node"]]),
+    PROCESSES,
     GpuOptions::of("accelerate", &[&["--num_processes", "--num-processes"]]),
     GpuOptions::of("deepspeed", &[&["--num_gpus"]]),
     // nccl-tests and rccl-tests: GPUs of a thread, threads of a process, and processes. Their own `-n` is another one.
@@ -113,29 +135,66 @@ pub(super) fn count_of_commands(commands: &[Vec<String>]) -> Option<u32> {
 }
 
 fn count_of_command(words: &[String]) -> Option<u32> {
-    // `bash -c "vllm serve … -tp 8"` has its words in one.
-    let words: Vec<&str> = words
-        .iter()
-        // `--model_args a=1,tensor_parallel_size=8` has options in one word.
-        .flat_map(|word| word.split([' ', '\n', '\t', ',']))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let mut programs = PROGRAMS.iter().filter(|program| program.is_of(&words));
-    let count = programs.find_map(|program| program.count(&words));
+    let words = inner_words(words);
+    let is_of_several = machines_option(&words).is_some();
+    // `--model_args a=1,tensor_parallel_size=8` has options in one word.
+    let words: Vec<&str> = words.iter().flat_map(|word| word.split(',')).collect();
+    let count = if is_of_several {
+        // Those of all machines are counted by all others.
+        PROCESSES.count(&words)
+    } else {
+        let mut programs = PROGRAMS.iter().filter(|program| program.is_of(&words));
+        programs.find_map(|program| program.count(&words))
+    };
     count.filter(|count| (1..=MAX_GPUS).contains(count))
 }
 
-/// Returns the number of an option: `--tp 8`, `--tp=8`.
-fn find_number(words: &[&str], names: Names) -> Option<u32> {
-    let mut pairs = words.iter().enumerate();
-    pairs.find_map(|(at, word)| {
+/// Returns the option by which one of the commands is that of several machines, as it is written.
+pub(super) fn find_machines(commands: &[Vec<String>]) -> Option<String> {
+    let mut options = commands.iter();
+    options.find_map(|words| machines_option(&inner_words(words)))
+}
+
+fn machines_option(words: &[&str]) -> Option<String> {
+    let is_launcher = |word: &&str| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        ["mpirun", "mpiexec", "horovodrun", "deepspeed"].contains(&name)
+    };
+    let has_launcher = words.iter().any(is_launcher);
+    let mut options = options_of(words);
+    options.find_map(|(name, value)| {
+        let is_number = value.starts_with(|letter: char| letter.is_ascii_digit());
+        let are_several = MACHINES.contains(&name) && is_number && !["1", "1:1"].contains(&value)
+            || has_launcher
+                && HOSTS.contains(&name)
+                && value != "/dev/null"
+                && (value.contains(',') || name.ends_with("file"));
+        are_several.then(|| format!("{name} {value}"))
+    })
+}
+
+/// Returns the words of a command: `bash -c "vllm serve … -tp 8"` has them in one.
+fn inner_words(words: &[String]) -> Vec<&str> {
+    let words = words.iter().flat_map(|word| word.split_whitespace());
+    words.collect()
+}
+
+/// Returns the options of words with their values: `--tp 8`, `--tp=8`.
+fn options_of<'w>(words: &'w [&str]) -> impl Iterator<Item = (&'w str, &'w str)> {
+    let parts = words.iter().enumerate();
+    parts.filter_map(|(at, word)| {
         let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, value),
+            Some(pair) => pair,
             None => (*word, *words.get(at + 1)?),
         };
-        let value = value.trim_matches(['"', '\'', ';']);
-        names.contains(&name).then(|| value.parse().ok()).flatten()
+        Some((name, value.trim_matches(['"', '\'', ';'])))
     })
+}
+
+/// Returns the number of an option.
+fn find_number(words: &[&str], names: Names) -> Option<u32> {
+    let mut options = options_of(words);
+    options.find_map(|(name, value)| names.contains(&name).then(|| value.parse().ok()).flatten())
 }
 
 /// Returns words of text as those of a command.
@@ -180,5 +239,14 @@ mod tests {
         assert_eq!(count("python3 tf_cnn_benchmarks.py --num_gpus=4"), Some(4));
         assert_eq!(count("ray start --head --num-gpus 8"), Some(8));
         assert_eq!(count("load.py --gpus 8"), None);
+        assert_eq!(
+            count("torchrun --nnodes=2 --nproc_per_node 8 x.py"),
+            Some(8)
+        );
+        assert_eq!(count("sglang.launch_server --tp 16 --nnodes 2"), None);
+        assert_eq!(
+            count("mpirun -np 16 -H a:8,b:8 ./all_reduce_perf -g 1"),
+            None
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::gpu_choices::{VISIBLE_DEVICES, count_of_choices, listed_ids};
+use super::gpu_choices::{VISIBLE_DEVICES, count_of_choices, listed_ids, with_variables};
 use super::gpu_options::{MAX_GPUS, count_of_commands};
 use super::line::ContainerLine;
 use super::parts::{MissingPlace, RecipeParts};
@@ -48,6 +48,7 @@ pub(super) fn add_gpus(
         Some(ids) => ControlFlow::Break(choose_ids(parts, "the servers", &ids)),
         None => steps.iter().try_for_each(|count| count(parts, line)),
     };
+    let commands = &with_variables(parts, commands);
     let of_variables = count_of_choices(parts, commands);
     let of_variables = of_variables.map(|count| (count, "the variables of its commands"));
     let of_options = || Some((count_of_commands(commands)?, "the options of its program"));
@@ -82,7 +83,8 @@ fn ask_for_count(
     line: &ContainerLine,
 ) -> retrial_document::Node {
     let flags = ["gpus", "device", "runtime"].iter().find_map(|flag| {
-        let values = parts.flag_literals(line, flag);
+        let written = line.all_values(flag).map(|word| parts.written(word));
+        let values: Vec<String> = written.collect();
         let value = values
             .iter()
             .find(|value| is_of_gpu(value))
@@ -94,7 +96,11 @@ fn ask_for_count(
     } else {
         "server"
     };
-    let flags = flags.unwrap_or_else(|| "the variables".to_owned());
+    let others = match line.flag("privileged") {
+        Some(_) => "--privileged",
+        None => "the variables",
+    };
+    let flags = flags.unwrap_or_else(|| others.to_owned());
     let written = format!("GPUs of the {user}: {flags}");
     let text = parts.shell.values.declare("gpus", &written, None, None);
     parts.shell.values.set_kind(&text, "int");
@@ -124,7 +130,11 @@ fn is_of_gpu(device: &str) -> bool {
 }
 
 fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuVendor> {
-    let devices = parts.flag_literals(line, "device");
+    // `-v /dev/kfd:/dev/kfd` gives a privileged container the device, too.
+    let mounted = parts.flag_literals(line, "volume").into_iter();
+    let mounted = mounted.filter(|mount| mount.starts_with("/dev/"));
+    let devices = parts.flag_literals(line, "device").into_iter();
+    let devices: Vec<String> = devices.chain(mounted).collect();
     let runtime = line.flag("runtime").map(|word| parts.literal(word));
     let sets = |name: &str| {
         let value = variable_value(parts, name)?;
@@ -137,7 +147,11 @@ fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuV
         || names("amd.com/")
         || runtime.as_deref() == Some("amd")
         || sets("AMD_VISIBLE_DEVICES").is_some()
-        || is_rocm && (names("/dev/dri") || line.flag("gpus").is_some());
+        || is_rocm
+            && (names("/dev/dri")
+                || ["gpus", "privileged"]
+                    .iter()
+                    .any(|flag| line.flag(flag).is_some()));
     let is_nvidia = line.flag("gpus").is_some()
         || names("nvidia.com/")
         || names("/dev/nvidia")

@@ -70,6 +70,9 @@ pub(super) fn translate_mount(
             parts.note(format!("--mount {shown}: the engine creates the directory if it is missing, as with --volume"));
             add_bind_mount(parts, "mount", (&source, &target), read_only, directory)
         }
+        ("volume", Some(source), Some(target)) => {
+            add_bind_mount(parts, "mount", (&source, &target), read_only, directory)
+        }
         ("tmpfs", None, Some(target)) => {
             let colon = if tmpfs.is_empty() { "" } else { ":" };
             let Some(target) = parts.take("--mount", &target) else {
@@ -109,7 +112,15 @@ fn add_bind_mount(
         text if text.starts_with("./") => format!("{directory}{}", &text[1..]),
         text if text.starts_with("../") => return Err(FlagValueError::ParentPath),
         text if text.starts_with('/') || text.starts_with("${{") => text.to_owned(),
-        _ => return Err(FlagValueError::NamedVolume),
+        volume => {
+            parts.note(format!(
+                "--{flag} {volume}: the engine's volume of this name, or a directory that only the shell knows; the recipe asks for a directory of the host"
+            ));
+            parts
+                .shell
+                .values
+                .declare(volume, &format!("--{flag} {volume}"), None, None)
+        }
     };
     let mut path = match path.strip_prefix(WORKING_DIRECTORY) {
         Some(rest) => format!("./{}", rest.trim_start_matches('/')),

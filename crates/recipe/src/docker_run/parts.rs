@@ -330,6 +330,10 @@ impl<'a> RecipeParts<'a> {
     }
 
     pub(super) fn refuse_value(&mut self, flag: &str, word: &Word, reason: &FlagValueError) {
+        if self.take(&format!("--{flag}"), word).is_none() {
+            // It is known why the value has no form.
+            return;
+        }
         let text = ErrorText::of(reason);
         let message = format!("--{flag} {}: {}", self.written(word), text.message);
         self.refuse(message, word, text.help.join("; "));

@@ -1,6 +1,6 @@
 //! Classifies the commands of a block: a container's start, a command in it, an image, or one that is dropped.
 
-use super::commands::{CommandKind, GuideCommand, is_tool};
+use super::commands::{CommandKind, GuideCommand, is_shell, is_tool};
 use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
 use super::foreign;
 use super::line::{LineReader, parse_line};
@@ -66,6 +66,7 @@ impl Shell<'_> {
                 line.map_or(CommandKind::Refused, CommandKind::Exec)
             }
             "start" if attaches_terminal(arguments) => CommandKind::Attach,
+            "attach" if self.runs_shell() => CommandKind::Attach,
             "pull" => arguments
                 .last()
                 .cloned()
@@ -89,6 +90,17 @@ impl Shell<'_> {
                 CommandKind::Manage(reason)
             }),
         }
+    }
+
+    /// Whether the block's container runs a shell, which waits for what is typed.
+    fn runs_shell(&self) -> bool {
+        self.commands.iter().any(|command| match &command.kind {
+            CommandKind::Run(line) => {
+                let is_interactive = line.flag("interactive").is_some();
+                is_interactive && (line.command.is_empty() || is_shell(&line.command))
+            }
+            _ => false,
+        })
     }
 
     fn read_run(&mut self, name: &str, words: &[Word], command: &GuideCommand) -> CommandKind {
@@ -136,12 +148,11 @@ impl Shell<'_> {
             return CommandKind::Pull(image.with_text(reference.replace('#', "/")));
         }
         let inherited = self.inherited_variables(&command.span);
-        let literal = |text: &str| self.values.literal(text);
         let line = foreign::read_foreign(
             words,
             inherited,
             &self.job,
-            &literal,
+            &self.values,
             &command.span,
             &mut self.problems,
         );

@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
+use brush_parser::ast::{self, SourceLocation as _};
 
 use super::block::{Block, restore_here_documents};
-use super::commands::{CommandKind, GuideCommand, changes_shell, is_tool};
+use super::commands::{CommandKind, GuideCommand, changes_shell};
 use super::foreign::JobContext;
 use super::line::LineReader;
 use super::programs::SRUN;
 use super::shell_environment::ShellEnvironment;
 use super::shown_text::show;
 use super::syntax::parse_leniently;
+use super::tree::{is_test, names_tool, reads_input};
 use super::values::{Values, WORKING_DIRECTORY, Word};
-use super::wrappers::find_wrappers;
 use crate::{Diagnostics, Span};
 
 /// A shell that follows a block.
@@ -69,7 +69,7 @@ pub(super) fn follow<'a>(block: &'a Block, environment: &'a dyn ShellEnvironment
         place: None,
         is_typing: false,
         commands: Vec::new(),
-        notes: Vec::new(),
+        notes: block.notes.clone(),
         problems,
     };
     shell.read_job_lines();
@@ -196,7 +196,7 @@ impl Shell<'_> {
         let Some((first, rest)) = pipeline.seq.split_first() else {
             return;
         };
-        if rest.iter().any(names_tool) {
+        if rest.iter().any(reads_input) {
             let shown = show(pipeline);
             let message = format!("`{shown}`: a recipe's commands have no input");
             let help = "write the input into a file, or into `bash -c '… | …'` after the image";
@@ -352,34 +352,6 @@ impl Shell<'_> {
             written_text(command),
             &span,
         ));
-    }
-}
-
-/// Whether a command is one of a container's tools.
-fn names_tool(command: &ast::Command) -> bool {
-    let ast::Command::Simple(simple) = command else {
-        return false;
-    };
-    let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
-    let others = suffix.filter_map(|item| match item {
-        Item::Word(word) => Some(&*word.value),
-        _ => None,
-    });
-    let name = simple.word_or_name.iter().map(|word| &*word.value);
-    let words: Vec<&str> = name.chain(others).collect();
-    let inner = words.get(find_wrappers(&words).count);
-    inner.is_some_and(|word| is_tool(word))
-}
-
-/// Whether a command only tests something.
-fn is_test(command: &ast::Command) -> bool {
-    match command {
-        ast::Command::Simple(simple) => {
-            let name = simple.word_or_name.as_ref();
-            name.is_some_and(|word| matches!(&*word.value, "[" | "test"))
-        }
-        ast::Command::ExtendedTest(..) => true,
-        _ => false,
     }
 }
 

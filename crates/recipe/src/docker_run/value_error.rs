@@ -14,10 +14,6 @@ pub enum FlagValueError {
     #[error("an anonymous volume lasts only as long as its container")]
     #[diagnostic(help("remove it, or write source:target"))]
     AnonymousVolume,
-    /// A volume by name, or a path that the engine would read as one.
-    #[error("recipes mount directories, not named volumes")]
-    #[diagnostic(help("write an absolute path, or ./ for one next to the recipe"))]
-    NamedVolume,
     /// Another option of a volume.
     #[error("a recipe cannot express `{option}`: ro and rw are known")]
     VolumeOption {

@@ -147,6 +147,14 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// Returns a text with the values that are lists, or pairs, themselves: it can then be taken apart.
+    pub(super) fn with_lists(&self, text: &str) -> String {
+        self.replace(text, |_, param| {
+            let value = param.and_then(|param| param.default.clone());
+            value.filter(|value| value.contains([',', ':']))
+        })
+    }
+
     /// Returns whether every value of a text is known.
     pub(super) fn is_known(&self, text: &str) -> bool {
         !self.literal(text).contains("${{")

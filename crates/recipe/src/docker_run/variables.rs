@@ -4,7 +4,6 @@
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTestType, SpecialParameter};
 
 use super::block::{PLACEHOLDER_START, unmark_placeholders};
-use super::commands::is_tool;
 use super::expand::{Expansion, push_words};
 use super::secret::{is_secret, mask_secrets};
 use super::shell::Shell;
@@ -202,56 +201,6 @@ impl Shell<'_> {
         }
         let value = self.values.literal(&assigned);
         self.values.declare(name, written, Some(value), None)
-    }
-
-    /// Returns the value of a command substitution.
-    pub(super) fn substitute(&mut self, command: &str, span: &Span) -> String {
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let text = words.join(" ");
-        if text.starts_with('#') {
-            // The comment of a line that `\` continues.
-            return String::new();
-        }
-        let mut pairs = words.windows(2);
-        if pairs.any(|pair| is_tool(pair[0]) && matches!(pair[1], "run" | "create")) {
-            // Its output is the container's id, by which the block names it.
-            self.follow_inner(command, span);
-            return "container".to_owned();
-        }
-        let environment = self.values.environment;
-        let (variable, value) = match &*text {
-            "pwd" | "PWD" | "pwd -P" | "pwd -L" | "realpath ." | "readlink -f ." => {
-                return self.directory.clone();
-            }
-            "whoami" | "id -un" => return self.variable("USER", &format!("$({text})"), None),
-            "id -u" => ("uid", environment.user_id().map(|id| id.to_string())),
-            "id -g" => ("gid", environment.group_id().map(|id| id.to_string())),
-            "hostname" | "hostname -s" | "uname -n" => ("hostname", environment.host_name()),
-            "nproc" | "nproc --all" => (
-                "nproc",
-                environment.processors().map(|count| count.to_string()),
-            ),
-            "uname -m" | "arch" => ("arch", Some(std::env::consts::ARCH.to_owned())),
-            _ => match words[..] {
-                ["getent", "group", group, "|", "cut", "-d:", "-f3"]
-                | ["getent", "group", group, "|", "cut", "-d", ":", "-f", "3"]
-                | ["getent", "group", group, "|", "cut", "-d:", "-f", "3"] => {
-                    let Some(id) = environment.group_id_of(group) else {
-                        self.note(format!("`$({text})`: this host has no group {group}; its name is in the recipe, which the image must have"));
-                        return group.to_owned();
-                    };
-                    return self.values.declare(
-                        &format!("gid_{group}"),
-                        &format!("$({text})"),
-                        Some(id.to_string()),
-                        None,
-                    );
-                }
-                _ => return self.refuse(&format!("$({text})"), span),
-            },
-        };
-        self.values
-            .declare(variable, &format!("$({text})"), value, None)
     }
 
     /// Returns an expression for what only a shell can compute.

@@ -113,6 +113,29 @@ pub(super) fn find_wrappers(words: &[&str]) -> WrapperWords {
     found
 }
 
+/// Returns the command that a session of a terminal executes in the background: `tmux new -d -s NAME 'COMMAND'`,
+/// `screen -dmS NAME COMMAND`.
+pub(super) fn session_command(text: &str) -> Option<&str> {
+    let mut starts = ["tmux new-session ", "tmux new ", "screen "].into_iter();
+    let mut rest = starts.find_map(|start| text.strip_prefix(start))?;
+    let mut is_detached = false;
+    while rest.trim_start().starts_with('-') {
+        let (option, behind) = rest.trim_start().split_once(char::is_whitespace)?;
+        is_detached |= option.contains('d');
+        rest = behind.trim_start();
+        if option.ends_with(['s', 'S', 'n', 'c', 't']) {
+            (_, rest) = rest.split_once(char::is_whitespace)?;
+        }
+    }
+    let command = rest.trim();
+    let inner = ['\'', '"'].into_iter().find_map(|quote| {
+        let inner = command.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.contains([quote, '\\'])).then_some(inner)
+    });
+    let command = inner.unwrap_or(command);
+    (is_detached && !command.is_empty()).then_some(command)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,5 +157,19 @@ mod tests {
             assert_eq!(find_wrappers(&words).count, count, "{line}");
         }
         assert_eq!(find_wrappers(&["env", "A=1", "b"]).assignments, [1]);
+    }
+
+    #[test]
+    fn the_command_of_a_session_is_found() {
+        for (text, command) in [
+            ("tmux new -d -s srv 'vllm serve m'", Some("vllm serve m")),
+            ("tmux new-session -s a -d \"b c\"", Some("b c")),
+            ("screen -dmS srv vllm serve m", Some("vllm serve m")),
+            ("screen -S srv", None),
+            ("tmux new -s a", None),
+            ("tmux attach", None),
+        ] {
+            assert_eq!(session_command(text), command, "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands of the host: the client of a server, copies into and out of a container, and commands that are only noted.
 
 use super::Translator;
-use super::steps::script_command;
+use super::steps::{MANAGED_REASON, manages_server, script_command};
 use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::container::translate_flags;
 use crate::docker_run::line::ContainerLine;
@@ -27,6 +27,9 @@ impl Translator {
             return parts.note(format!(
                 "`{shown}`: run it on the host before, as the guide does"
             ));
+        }
+        if !parts.services.is_empty() && manages_server(&shown) {
+            return parts.note(format!("`{shown}`: {MANAGED_REASON}"));
         }
         if !parts.services.is_empty()
             && is_client(&shown, &self.published)

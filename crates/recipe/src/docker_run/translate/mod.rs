@@ -13,6 +13,7 @@ use self::steps::script_command;
 use self::typed::TypedLines;
 use crate::docker_run::commands::{CommandKind, GuideCommand, docker_flag, idle_reason};
 use crate::docker_run::container::translate_flags;
+use crate::docker_run::gpu_options::find_machines;
 use crate::docker_run::gpus::add_gpus;
 use crate::docker_run::images::{add_build, add_image};
 use crate::docker_run::line::ContainerLine;
@@ -246,6 +247,11 @@ impl Translator {
         let of_servers = parts.services.iter().map(|server| server.words.clone());
         let commands: Vec<Vec<String>> = commands.chain(of_servers).collect();
         add_requirements(parts, &line, &commands);
+        if let Some(option) = find_machines(&commands) {
+            parts.ask(MissingPlace::Measurement("run"), format!(
+                "`{option}`: the command is that of one of several machines; a recipe of them has `nodes`, and else it is started on one: write the options of one machine"
+            ));
+        }
         if let Some(processes) = &line.processes {
             let count = parts.written(processes);
             parts.ask(MissingPlace::Measurement("run"), format!(

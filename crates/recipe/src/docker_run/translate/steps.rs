@@ -2,7 +2,7 @@
 
 use super::Translator;
 use crate::Span;
-use crate::docker_run::commands::{CommandInput, CommandKind, GuideCommand, idle_reason};
+use crate::docker_run::commands::{CommandInput, CommandKind, GuideCommand, idle_reason, is_shell};
 use crate::docker_run::container::{parse_variable, read_env_file};
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpu_options::split_words;
@@ -71,10 +71,15 @@ impl Translator {
         let words: Vec<&str> = line.command.iter().map(|word| &*word.text).collect();
         if !parts.services.is_empty() && manages_server(&words.join(" ")) {
             let shown = command.shown(&parts.shell.values);
-            return parts.note(format!("`{shown}`: dropped, Retrial stops its services"));
+            return parts.note(format!("`{shown}`: {MANAGED_REASON}"));
         }
-        if idle_reason(&line.command).is_none() {
-            self.add_command(parts, &line.command, keys, command);
+        match idle_reason(&line.command) {
+            None => self.add_command(parts, &line.command, keys, command),
+            Some(_) if is_shell(&line.command) => {}
+            Some(_) => {
+                let shown = command.shown(&parts.shell.values);
+                parts.note(format!("`{shown}`: dropped, it only waits"));
+            }
         }
     }
 
@@ -154,19 +159,50 @@ impl Translator {
     }
 }
 
+/// Why a command that waits for a server, or stops it, is dropped.
+pub(super) const MANAGED_REASON: &str =
+    "dropped, a service is awaited by its `ready`, and is stopped by Retrial";
+/// The addresses at which servers only say that they are up.
+const HEALTH_PATHS: [&str; 5] = [
+    "/health",
+    "/ready",
+    "/v1/models",
+    "/get_model_info",
+    "/ping",
+];
+
 /// Returns whether a command only waits for a server, or stops it.
 pub(super) fn manages_server(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
+    let mut words = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(['\'', '"', '(']));
+    let first = words.clone().next().unwrap_or_default();
     let is_one = !text.contains(['\n', ';', '&', '|']);
     let probes = ["curl", "wget", "nc ", "/dev/tcp", "grep"];
-    let awaits = first == "until"
-        || first == "while"
-            && ["while !", "!=", "break"]
-                .iter()
-                .any(|part| text.contains(part));
-    let is_loop = awaits && text.contains("sleep ");
-    is_loop && probes.iter().any(|probe| text.contains(probe)) && !text.contains("bench")
-        || is_one && ["sleep", "wait", "kill", "pkill", "killall", "fg", "jobs"].contains(&first)
+    let is_probe = probes.iter().any(|probe| text.contains(probe)) && !text.contains("bench");
+    // `timeout 600 bash -c 'until …'`
+    let is_around = |word: &&str| {
+        ["timeout", "bash", "sh"].contains(word)
+            || word.starts_with('-')
+            || word.starts_with(|letter: char| letter.is_ascii_digit())
+    };
+    let awaits = match words.find(|word| !is_around(word)) {
+        Some("until") => true,
+        Some("while" | "for") => ["while !", "!=", "break", "exit 0"]
+            .iter()
+            .any(|part| text.contains(part)),
+        _ => false,
+    };
+    let asks_health =
+        ["curl", "wget"].contains(&first) && HEALTH_PATHS.iter().any(|path| text.contains(path));
+    awaits && text.contains("sleep ") && is_probe
+        || is_one && asks_health
+        || is_one && first == "tail" && [" -f", " -F"].iter().any(|option| text.contains(option))
+        || is_one
+            && [
+                "sleep", "wait", "kill", "pkill", "killall", "fg", "jobs", "disown",
+            ]
+            .contains(&first)
 }
 
 /// Returns whether a command in the background only watches what is measured.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use retrial_document::Node;
 
 use super::Translator;
-use super::steps::{is_monitor, manages_server};
+use super::steps::{MANAGED_REASON, is_monitor, manages_server};
 use crate::docker_run::commands::GuideCommand;
 use crate::docker_run::container::parse_variable;
 use crate::docker_run::gpu_options::split_words;
@@ -15,6 +15,7 @@ use crate::docker_run::parts::{DraftedCommand, RecipeParts, WrittenKeys};
 use crate::docker_run::script_variables::is_of_image;
 use crate::docker_run::secret::is_secret;
 use crate::docker_run::values::Word;
+use crate::docker_run::wrappers::session_command;
 use crate::formats::VARIABLE;
 use crate::writer::{map_node, text_node};
 
@@ -47,13 +48,14 @@ impl Translator {
         let Some(text) = parts.take("the command", &Word::new(written, &command.span)) else {
             return;
         };
+        let of_session = session_command(&text).map(str::to_owned);
+        let is_background = command.is_background || of_session.is_some();
+        let text = of_session.unwrap_or(text);
         if !parts.services.is_empty() && manages_server(&text) {
             let shown = command.shown(&parts.shell.values);
-            return parts.note(format!(
-                "`{shown}`: dropped, a service is awaited by its `ready`, and is stopped by Retrial"
-            ));
+            return parts.note(format!("`{shown}`: {MANAGED_REASON}"));
         }
-        if command.is_background && is_monitor(&text) {
+        if is_background && is_monitor(&text) {
             let shown = command.shown(&parts.shell.values);
             return parts.note(format!(
                 "`{shown}`: dropped, Retrial samples GPUs and the container itself"
@@ -63,7 +65,7 @@ impl Translator {
             return self.typed.change(parts, text);
         }
         let drafted = self.typed.draft(text);
-        self.add_drafted(parts, drafted, command.is_background, &command.span);
+        self.add_drafted(parts, drafted, is_background, &command.span);
     }
 }
 
