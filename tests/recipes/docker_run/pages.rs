@@ -234,3 +234,33 @@ fn common_lines_of_scripts_are_read(#[case] block: &str, #[case] text: &str) {
     let recipe = read(block).recipe;
     assert!(recipe.contains(text), "{recipe}");
 }
+
+#[test]
+fn a_tool_that_srun_starts_is_read() {
+    let block = "srun -n8 --gpus=8 apptainer exec --nv docker://a b";
+    let read = read(block);
+    assert!(read.recipe.contains("image: a\n"), "{}", read.recipe);
+    assert!(read.recipe.contains("count: 8\n"), "{}", read.recipe);
+    let asks = |line: &String| line.contains("srun starts 8 processes");
+    assert!(read.incomplete.iter().any(asks), "{:?}", read.incomplete);
+}
+
+#[rstest]
+#[case("srun --container-image=a --pty bash\ncd /w\nb")]
+#[case("apptainer shell --nv docker://a\ncd /w\nb")]
+#[case("apptainer exec docker://a bash\ncd /w\nb")]
+fn what_is_typed_in_a_shell_of_other_tools_is_a_step(#[case] block: &str) {
+    let recipe = read(block).recipe;
+    assert!(recipe.contains("run: b\n      workdir: /w"), "{recipe}");
+}
+
+#[rstest]
+#[case("docker run a b ...")]
+#[case("docker run a b --n 1 …")]
+fn omitted_words_are_asked_for(#[case] block: &str) {
+    let lines = read(block).incomplete;
+    assert!(
+        lines.iter().any(|line| line.contains("leaves out")),
+        "{lines:?}"
+    );
+}

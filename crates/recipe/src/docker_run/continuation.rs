@@ -51,7 +51,7 @@ fn begins_with_flag(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines
         .find(|line| !line.is_empty() && !line.starts_with('#'))
-        .is_some_and(|line| line.starts_with('-'))
+        .is_some_and(|line| line.starts_with('-') && !line.starts_with("- "))
 }
 
 /// Whether a line goes on behind its last letter: by `\`, or as those for Windows do, by a backtick or `^` of its own.

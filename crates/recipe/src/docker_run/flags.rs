@@ -165,7 +165,7 @@ impl Program {
 
 use FlagTreatment::{Dropped, Key, Refused};
 
-pub(super) const TERMINAL_REASON: &str = "steps run without a terminal";
+const TERMINAL_REASON: &str = "steps run without a terminal";
 pub(super) const OUTPUT_REASON: &str = "Retrial follows the output itself";
 const PORTS_REASON: &str = "nothing outside the container uses its ports: all steps run in it";
 const LABELS_REASON: &str = "labels have no effect in the container; Retrial sets its own";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
+use super::commands::is_shell;
 use super::flags::{DOCKER, FlagTreatment, Meaning};
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::{APPTAINER, ENROOT, SRUN};
@@ -95,6 +96,9 @@ pub(super) fn read_foreign(
         line.image = reader.rest.next().cloned();
         line.command = reader.rest.as_slice().to_vec();
         let flags = reader.flags;
+        if verb.text == "shell" || is_shell(&line.command) {
+            line.push("interactive", verb.with_text("true"));
+        }
         line.translate(flags, values, problems);
         let runs = matches!(
             (&*name.text, &*verb.text),

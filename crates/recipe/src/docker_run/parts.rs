@@ -255,6 +255,12 @@ impl<'a> RecipeParts<'a> {
 
     /// Returns the command that words are.
     pub(super) fn command(&mut self, words: &[Word], keys: WrittenKeys) -> Option<DraftedCommand> {
+        if words.iter().any(|word| matches!(&*word.text, "..." | "…")) {
+            self.ask(
+                MissingPlace::Measurement("run"),
+                "the words that the guide leaves out (`...`)",
+            );
+        }
         let quoted: Vec<Option<String>> = words.iter().map(|word| self.quote(word)).collect();
         let run: Option<Vec<String>> = quoted.into_iter().collect();
         Some(DraftedCommand {

@@ -1,7 +1,7 @@
 //! The options of Slurm's srun with Pyxis, and of Apptainer, and their treatment in a recipe.
 
 use super::flags::FlagTreatment::{Dropped, Refused, Translated};
-use super::flags::{FlagGroup, Meaning, OUTPUT_REASON, Program, TERMINAL_REASON};
+use super::flags::{FlagGroup, Meaning, OUTPUT_REASON, Program};
 use crate::model::GpuVendor;
 
 const JOB_REASON: &str = "a site states where and how long a job runs (`retrial run --site`)";
@@ -51,7 +51,7 @@ pub(super) static SRUN: Program = Program {
         .with("disable-status/X no-allocate/Z preserve-env/E quit-on-interrupt", "propagate resv-ports send-libs x11"),
         FlagGroup::of_values(Dropped(OUTPUT_REASON), "error/e output/o slurmd-debug")
             .with("label/l quiet/Q unbuffered/u verbose/v", ""),
-        FlagGroup::of_switches(Dropped(TERMINAL_REASON), "").with("", "pty"),
+        FlagGroup::of_switches(Translated(Meaning::Flag("interactive")), "").with("", "pty"),
         FlagGroup::of_values(Dropped("Retrial names its containers"), "container-name"),
         FlagGroup::of_switches(
             Dropped(HOME_REASON),

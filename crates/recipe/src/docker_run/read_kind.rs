@@ -1,11 +1,13 @@
 //! Classifies the commands of a block: a container's start, a command in it, an image, or one that is dropped.
 
 use super::commands::{CommandKind, GuideCommand, is_shell, is_tool};
-use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
+use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, FlagTreatment, Meaning, PODMAN};
 use super::foreign;
 use super::line::{LineReader, parse_line};
+use super::programs::SRUN;
 use super::shell::Shell;
 use super::values::Word;
+use crate::Diagnostics;
 
 /// Commands of docker that are dropped, each with the reason: Retrial executes them itself, or they only print.
 const MANAGED: [(&[&str], &str); 5] = [
@@ -113,6 +115,9 @@ impl Shell<'_> {
     }
 
     fn read_foreign_kind(&mut self, words: &[Word], command: &GuideCommand) -> CommandKind {
+        if let Some(kind) = self.read_job_step(words, command) {
+            return kind;
+        }
         let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
         let file = match texts[..] {
             ["apptainer" | "singularity", "pull" | "build", .., file, _]
@@ -157,6 +162,35 @@ impl Shell<'_> {
             &mut self.problems,
         );
         line.map_or(CommandKind::Refused, CommandKind::Run)
+    }
+
+    /// Reads a container's tool that srun starts on one machine: `srun -n1 --gpus=8 apptainer exec …`.
+    fn read_job_step(&mut self, words: &[Word], command: &GuideCommand) -> Option<CommandKind> {
+        let (_, options) = words
+            .split_first()
+            .filter(|(name, _)| name.text == "srun")?;
+        // Pyxis' own containers are read elsewhere, with all problems.
+        let mut ignored = Diagnostics::default();
+        let mut reader = LineReader::new(&SRUN, options, &mut ignored);
+        reader.read_flags();
+        let (flags, rest) = (reader.flags, reader.rest.as_slice());
+        let has = |meaning| {
+            let treatment = FlagTreatment::Translated(meaning);
+            let mut own = flags.iter().rev();
+            own.find(|option| option.flag.treatment == treatment)
+        };
+        let are_several = has(Meaning::Nodes).is_some_and(|nodes| nodes.value.text != "1");
+        let starts_tool = rest.first().is_some_and(|word| is_tool(&word.text));
+        if ignored.has_errors() || are_several || !starts_tool || has(Meaning::Image).is_some() {
+            return None;
+        }
+        let tasks = has(Meaning::Tasks).map(|tasks| tasks.value.clone());
+        self.job.flags.extend(flags);
+        let mut kind = self.read_kind(rest, command);
+        if let CommandKind::Run(line) = &mut kind {
+            line.processes = tasks.filter(|tasks| tasks.text != "1");
+        }
+        Some(kind)
     }
 
     /// Records the image of a container that `enroot create` makes from a file.

@@ -50,6 +50,12 @@ impl Translator {
         };
         let of_session = session_command(&text).map(str::to_owned);
         let is_background = command.is_background || of_session.is_some();
+        if of_session.is_some() {
+            let shown = command.shown(&parts.shell.values);
+            parts.note(format!(
+                "`{shown}`: its command runs in the background without the terminal's session"
+            ));
+        }
         let text = of_session.unwrap_or(text);
         if !parts.services.is_empty() && manages_server(&text) {
             let shown = command.shown(&parts.shell.values);
