@@ -55,6 +55,8 @@ fn output_is_no_command(#[case] block: &str) {
 #[case("$ docker run -it a bash\ncd /w\nb")]
 #[case("$ docker run -it a bash\n$ cat <<'E'\ntext\nE\n$ cd /w\n$ b")]
 #[case("$ docker run -it a bash\n$ for i in 1 2; do\n  x\ndone\n$ cd /w\n$ b")]
+#[case("$ docker run -it a bash\n$ export N=1\ncd /w\n$ b")]
+#[case("$ docker run -it a bash\n$ pip install x\n./warm\n$ cd /w\n$ b")]
 fn commands_without_a_prompt_are_kept(#[case] block: &str) {
     let read = read(block);
     assert!(
@@ -263,4 +265,17 @@ fn omitted_words_are_asked_for(#[case] block: &str) {
         lines.iter().any(|line| line.contains("leaves out")),
         "{lines:?}"
     );
+}
+
+/// Else a later trial would read the file of an earlier one.
+#[rstest]
+#[case("docker run -it a bash\nb\ncat r.json")]
+#[case("docker run -d --name c a sleep 1d\ndocker exec c b\ndocker exec c cat r.json")]
+fn what_shows_the_figures_is_measured_with_their_command(#[case] block: &str) {
+    let recipe = read(block).recipe;
+    assert!(
+        recipe.contains("        b &&\n        cat r.json\n"),
+        "{recipe}"
+    );
+    assert!(!recipe.contains("setup:"), "{recipe}");
 }

@@ -1,4 +1,5 @@
-//! Joins the commands behind a server: its service runs for a measurement only, which has one command.
+//! Joins the commands of a measurement, which has one: those behind a server, whose service runs for a measurement only, and
+//! those that show the figures of the command before them.
 
 use retrial_document::{Keys as _, to_yaml};
 
@@ -15,7 +16,11 @@ pub(super) fn join_commands(
     if commands.len() < 2 {
         return commands.pop();
     }
-    parts.note("the commands behind the server are one measurement: its service runs for a measurement only");
+    parts.note(if parts.services.is_empty() {
+        "the last commands are one measurement: they show what the first of them has measured"
+    } else {
+        "the commands behind the server are one measurement: its service runs for a measurement only"
+    });
     let literals = commands.iter().flat_map(|command| command.literals.clone());
     let literals = literals.collect();
     let keys = commands[0].keys.clone();

@@ -41,6 +41,13 @@ impl DraftedCommand {
         }
     }
 
+    /// Whether it only shows files: those of a command before it.
+    pub(super) fn only_shows(&self) -> bool {
+        let programs = ["cat", "head", "tail", "less", "more", "grep", "jq", "ls"];
+        let first = self.run.split_whitespace().next();
+        first.is_some_and(|first| programs.contains(&first))
+    }
+
     /// Returns the command with the lines before it.
     pub(super) fn text(&self) -> String {
         if self.before.is_empty() {

@@ -150,12 +150,16 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
         .take()
         .unwrap_or_else(|| text_node(&parts.image));
     let token = parts.passes_token;
-    let measured = if parts.services.is_empty() {
-        parts.commands.pop()
+    let measured_from = if parts.services.is_empty() {
+        // `cat results.json` shows what the command before it has measured.
+        let mut commands = parts.commands.iter();
+        let last = commands.rposition(|command| !command.only_shows());
+        last.unwrap_or(parts.commands.len().saturating_sub(1))
     } else {
-        let behind = parts.commands.split_off(parts.commands_before_server);
-        join_commands(&mut parts, behind)
+        parts.commands_before_server
     };
+    let behind = parts.commands.split_off(measured_from);
+    let measured = join_commands(&mut parts, behind);
     let mut measured = measured.map(|command| command_keys(&command, token));
     let mut keys = container_keys(&parts);
     if !parts.services.is_empty() {

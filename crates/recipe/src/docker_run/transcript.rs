@@ -5,6 +5,31 @@ use brush_parser::Parser;
 use super::block::parser_options;
 use super::shown_text::show_text;
 
+/// Programs and words of the shell by which a line without a prompt is a command all the same: not every author gives all lines
+/// one.
+const COMMANDS: [&str; 20] = [
+    "accelerate",
+    "apt",
+    "apt-get",
+    "bash",
+    "cd",
+    "curl",
+    "export",
+    "git",
+    "make",
+    "mpirun",
+    "pip",
+    "pip3",
+    "python",
+    "python3",
+    "sh",
+    "source",
+    "sudo",
+    "torchrun",
+    "vllm",
+    "wget",
+];
+
 /// A line of a block, as the grammar is given it.
 #[derive(Debug, Clone)]
 pub(super) struct PreparedLine {
@@ -60,7 +85,7 @@ fn blank_lines(lines: &mut [PreparedLine]) -> Vec<String> {
         let bare = line.text.trim();
         if line.has_prompt {
             command.clone_from(&line.text);
-        } else if bare.is_empty() || bare.starts_with('#') || bare.starts_with("export ") {
+        } else if bare.is_empty() || bare.starts_with('#') || begins_as_command(bare) {
             command.push_str(&line.text);
         } else if is_complete(&command) {
             blanked.push(bare.to_owned());
@@ -70,6 +95,11 @@ fn blank_lines(lines: &mut [PreparedLine]) -> Vec<String> {
         }
     }
     blanked
+}
+
+fn begins_as_command(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    COMMANDS.contains(&first) || ["./", "../"].iter().any(|start| first.starts_with(start))
 }
 
 /// Whether a command does not continue on the next line.
