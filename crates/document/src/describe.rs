@@ -57,6 +57,42 @@ pub(crate) fn describe_type(field_type: &FieldType) -> String {
     }
 }
 
+/// Returns how to write a value as this type: a single value of a map of keys goes below the first of them.
+pub(crate) fn writing_hint_for(node: &Node, field_type: &FieldType) -> String {
+    let hint = || writing_hint(field_type);
+    node.text()
+        .and_then(|text| example_around(text, field_type))
+        .map_or_else(hint, |example| format!("write {example}"))
+}
+
+/// Returns an example of this type that has the value: `{ value: 1250, kind: … }`. None if its first key takes no
+/// single value.
+fn example_around(text: &str, field_type: &FieldType) -> Option<String> {
+    match field_type {
+        FieldType::Object(object) => {
+            let first = object.keys().next()?;
+            let value = match first.field_type {
+                FieldType::Text(_) | FieldType::Template(..) => text,
+                // Its unit is another key's.
+                FieldType::Number => text
+                    .split_whitespace()
+                    .next()
+                    .filter(|word| word.parse::<f64>().is_ok())?,
+                _ => return None,
+            };
+            let others = object.keys().skip(1).filter(|key| key.required);
+            let others = others.map(|key| format!(", {}: …", key.name)).join("");
+            Some(format!("{{ {}: {value}{others} }}", first.name))
+        }
+        FieldType::Map(_, of) => {
+            let inner = example_around(text, of)?;
+            Some(format!("{{ NAME: {inner} }}"))
+        }
+        FieldType::Either(types) => types.iter().find_map(|one| example_around(text, one)),
+        _ => None,
+    }
+}
+
 /// Returns how to write a value of this type.
 pub(crate) fn writing_hint(field_type: &FieldType) -> String {
     match field_type {
@@ -73,7 +109,12 @@ pub(crate) fn writing_hint(field_type: &FieldType) -> String {
             format!("the keys are {}", keys.format(", "))
         }
         FieldType::Overlay => "write the keys that it changes, or {}".into(),
-        FieldType::Either(types) => types.last().map_or_else(String::new, writing_hint),
+        FieldType::Either(types) => {
+            let keyed = types.iter().find(|one| matches!(one, FieldType::Object(_)));
+            keyed
+                .or(types.last())
+                .map_or_else(String::new, writing_hint)
+        }
         _ => "write it as one value".into(),
     }
 }

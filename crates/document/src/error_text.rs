@@ -39,6 +39,12 @@ impl ErrorText {
         self
     }
 
+    /// Adds remedies, each on a line of its own.
+    #[must_use]
+    pub fn with_helps(self, helps: impl IntoIterator<Item = String>) -> Self {
+        helps.into_iter().fold(self, Self::with_help)
+    }
+
     /// Says in front of the message what failed, or where.
     #[must_use]
     pub fn in_context(mut self, context: &str) -> Self {

@@ -49,6 +49,43 @@ const FOREIGN_KEYS: &[(&[&str], &str)] = &[
     (&["name"], "title"),
     (&["parameters", "args", "arguments", "vars"], "params"),
     (&["inherits", "include", "base"], "extends"),
+    (&["docker", "docker_args", "docker_options"], "container"),
+    (&["data"], "datasets"),
+    (&["prepare", "install", "before"], "setup"),
+    (&["hardware", "resources", "requirements"], "requires"),
+    (&["version", "schema_version"], "schema"),
+    (
+        &[
+            "output",
+            "output_dir",
+            "results_dir",
+            "result_dir",
+            "artifacts",
+        ],
+        "scenarios.NAME.performance.results",
+    ),
+    (
+        &["time_limit", "max_time"],
+        "scenarios.NAME.performance.timeout",
+    ),
+    (
+        &["regex", "regexp", "match"],
+        "scenarios.NAME.performance.figures.NAME.pattern",
+    ),
+    (
+        &["jsonpath", "json_path"],
+        "scenarios.NAME.performance.figures.NAME.json",
+    ),
+    (
+        &[
+            "lower_is_better",
+            "higher_is_better",
+            "direction",
+            "maximize",
+            "minimize",
+        ],
+        "scenarios.NAME.performance.figures.NAME.better",
+    ),
 ];
 
 /// The language of one recipe or template.

@@ -14,7 +14,13 @@ use super::language::Language;
 use super::node::{MapEntry, Node, Value};
 use super::source::Span;
 use super::suggest::{did_you_mean, find_nearest};
-use crate::describe::{accepts_kind_of, describe_type, is_scalar, writing_hint};
+use crate::describe::{accepts_kind_of, describe_type, is_scalar, writing_hint_for};
+
+/// Units behind the names of keys: `timeout_s`, `memory_gb`.
+const UNIT_SUFFIXES: &[&str] = &[
+    "s", "sec", "secs", "seconds", "ms", "min", "mins", "minutes", "h", "hours", "bytes", "mb",
+    "mib", "gb", "gib", "tb", "pct", "percent",
+];
 
 /// Validates documents of one language.
 pub struct Validator<'a, L> {
@@ -139,28 +145,30 @@ impl<'a, L: Language> Validator<'a, L> {
             .error("unknown-key", message, &entry.key_span, help);
     }
 
-    /// Returns the key that an unknown name probably means: what other tools call so, a key of this map with a
-    /// similar name, or a key of another map; else all keys of this map.
+    /// Returns the key that an unknown name probably means: what other tools call so, or a key of another map, also
+    /// with a unit behind its name (`timeout_s`); a key of this map with a similar name; else all keys of this map.
     fn suggest_key(&self, name: &str, object: &'static Object) -> String {
         let keys = object.keys().map(|key| key.name);
         let nearest = find_nearest(name, keys.clone());
         let did_you_mean_key = |key: &str| format!("did you mean `{key}`?");
-        if let Some(path) = self.language.path_of_foreign_key(name) {
-            let key = path.rsplit('.').next().unwrap_or(path);
-            if object.key(key).is_some() {
-                return did_you_mean_key(key);
-            }
-            let other = nearest.map(|near| format!("; or {}", did_you_mean_key(near)));
-            return describe_path(path) + &other.unwrap_or_default();
+        let Some(path) = self.find_path(name) else {
+            return did_you_mean(name, keys, "known keys");
+        };
+        let key = path.rsplit('.').next().unwrap_or(&path);
+        if object.key(key).is_some() {
+            return did_you_mean_key(key);
         }
-        if let Some(near) = nearest {
-            return did_you_mean_key(near);
-        }
-        let known = did_you_mean(name, keys, "known keys");
-        match self.language.path_of_own_key(name) {
-            None => known,
-            Some(path) => format!("{known}; `{name}` is a key elsewhere: `{path}`"),
-        }
+        let other = nearest.map(|near| format!("; or {}", did_you_mean_key(near)));
+        describe_path(&path) + &other.unwrap_or_default()
+    }
+
+    /// Returns the path of the key that is called so here or by others.
+    fn find_path(&self, name: &str) -> Option<String> {
+        let path = |name: &str| {
+            let foreign = self.language.path_of_foreign_key(name).map(str::to_owned);
+            foreign.or_else(|| self.language.path_of_own_key(name))
+        };
+        path(name).or_else(|| path(strip_unit(name)?))
     }
 
     fn check_map(
@@ -203,8 +211,8 @@ impl<'a, L: Language> Validator<'a, L> {
             at
         };
         let message = wrong_type_message(node, field_type);
-        self.problems
-            .error("wrong-type", message, span, writing_hint(field_type));
+        let help = writing_hint_for(node, field_type);
+        self.problems.error("wrong-type", message, span, help);
         Node::null(node.span.clone())
     }
 }
@@ -215,6 +223,12 @@ fn wrong_type_message(node: &Node, field_type: &FieldType) -> String {
         describe_type(field_type),
         node.kind()
     )
+}
+
+/// Returns the name of a key without the unit that other tools write behind it: values state their unit here.
+fn strip_unit(name: &str) -> Option<&str> {
+    let (bare, unit) = name.rsplit_once('_')?;
+    UNIT_SUFFIXES.contains(&unit).then_some(bare)
 }
 
 /// Returns how to write the key with this path.
