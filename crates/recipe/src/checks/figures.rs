@@ -10,6 +10,7 @@ use retrial_mlperf::figures::{
 use retrial_readings::bounded::BoundedRegex;
 use retrial_readings::claim::Better;
 use retrial_readings::pattern::{MatchSelection, Pattern, expand_readers};
+use retrial_readings::units::is_time;
 
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
@@ -173,21 +174,32 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Checks that a figure with the name of one of MLPerf's has its direction, where that is not the default.
+    /// Checks that a figure of which lower is better by its name or its unit has its direction: `higher` is the default.
     fn check_direction(&mut self, figure: &MapEntry) {
-        let known = find_known_figure(&figure.key).and_then(|known| known.better);
-        if self.partial || known != Some(Better::Lower) || figure.value.get("better").is_some() {
+        let node = &figure.value;
+        if self.partial || node.get("better").is_some() || node.get("mllog").is_some() {
             return;
         }
-        self.problems.error(
-            "missing-key",
-            format!(
-                "lower is better for `{}`, and the default is `higher`",
-                figure.key
-            ),
-            &figure.key_span,
-            "write it: `better: lower`",
-        );
+        let name = &figure.key;
+        let known = find_known_figure(name).and_then(|known| known.better);
+        let unit = node.text_at("unit").unwrap_or_default();
+        // `s/it` is a time, too.
+        let is_of_time = unit.split('/').next().is_some_and(is_time);
+        let (message, help) = if known == Some(Better::Lower) {
+            (
+                format!("lower is better for `{name}`, and the default is `higher`"),
+                "write it: `better: lower`",
+            )
+        } else if known.is_none() && is_of_time {
+            (
+                format!("`{name}` is a time in `{unit}`, and the default is that higher is better"),
+                "write `better: lower`, or `better: higher` where that is meant",
+            )
+        } else {
+            return;
+        };
+        self.problems
+            .error("missing-key", message, &figure.key_span, help);
     }
 
     /// Checks that something provides the named figure.
