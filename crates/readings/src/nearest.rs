@@ -80,7 +80,12 @@ impl NearestLine {
         }
     }
 
-    /// `; the nearest line is «…»`, or nothing.
+    /// The line, shortened, if one has any of the words.
+    pub fn line(&self) -> Option<&str> {
+        self.best.as_ref().map(|(_, line)| line.as_str())
+    }
+
+    /// `; the nearest line is: …`, or nothing.
     pub fn into_hint(self) -> String {
         self.best.map_or(String::new(), |(_, line)| {
             format!("; the nearest line is: {line}")

@@ -10,6 +10,7 @@
 
 mod block;
 mod error;
+mod loosened;
 mod neighbours;
 mod reader;
 mod readers;
@@ -22,7 +23,7 @@ use memchr::memmem::Finder;
 
 pub use super::accumulator::{MAX_STORED_VALUES, MAX_TABLE_ENTRIES};
 pub use crate::request::MatchSelection;
-pub use error::PatternError;
+pub use error::{PatternError, describe_loosened};
 pub use reader::PatternReader;
 pub use readers::{ReaderError, expand_readers, find_readers};
 pub use whole::{PartialNumber, PartialUnit};
@@ -63,6 +64,8 @@ pub struct Pattern {
     /// The pattern with `${number}` in place of the group, and with a group for the unit too, once a line
     /// has needed them.
     with_readers: OnceLock<Vec<Self>>,
+    /// The pattern with other white space and in any case, once a figure was not read.
+    loosened: OnceLock<Vec<Self>>,
 }
 
 impl Pattern {
@@ -95,6 +98,7 @@ impl Pattern {
             reads_every_match: false,
             unit: unit.into(),
             with_readers: OnceLock::new(),
+            loosened: OnceLock::new(),
         };
         pattern.locate_value();
         Ok(pattern)
@@ -237,12 +241,15 @@ impl Pattern {
                 |written: String| Self::new(&written, MatchSelection::First, self.unit.clone());
             others.filter_map(|written| pattern(written).ok()).collect()
         });
+        Self::find_reading(patterns, line)
+    }
+
+    /// Returns the first of these patterns, as it is written, that reads a number in a line.
+    fn find_reading(patterns: &[Self], line: &str) -> Option<String> {
         let reads =
             |pattern: &&Self| matches!(pattern.reader().read_number_in_line(line), Some(Ok(_)));
-        patterns
-            .iter()
-            .find(reads)
-            .map(|pattern| pattern.source.clone())
+        let first = patterns.iter().find(reads);
+        first.map(|pattern| pattern.source.clone())
     }
 }
 

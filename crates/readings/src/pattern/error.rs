@@ -66,12 +66,17 @@ pub enum PatternError {
         text: String,
     },
     /// A line announces the figure, and has no number.
-    #[error("`{line}` announces the figure, but has no number that the pattern `{pattern}` reads")]
+    #[error(
+        "`{line}` announces the figure, but has no number that the pattern `{pattern}` reads{}",
+        describe_loosened(.remedy.as_deref())
+    )]
     NoNumber {
         /// The pattern, as the recipe writes it.
         pattern: String,
         /// The line that announces the figure, shortened.
         line: String,
+        /// The pattern that reads its number with other white space or in another case, if there is one.
+        remedy: Option<String>,
     },
     /// A block that had the figure before is repeated without it.
     #[error(
@@ -154,6 +159,11 @@ fn describe_block_end(line: Option<&str>) -> String {
     line.map_or(String::new(), |line| {
         format!(", whose block ended at the line `{line}` (`until:` states another end)")
     })
+}
+
+/// Describes the pattern that reads a number.
+pub fn describe_loosened(pattern: Option<&str>) -> String {
+    pattern.map_or_else(String::new, |pattern| format!("; `{pattern}` reads one"))
 }
 
 /// Describes how to read a number of which a part was captured.

@@ -195,9 +195,12 @@ impl<'a> PatternReader<'a> {
             let number = self.read_number(line, captured);
             self.add_entry_number(&names, number, place);
         } else if let Some((names, is_by_entry)) = self.find_announcement(line) {
+            // The remedy is searched for like the pattern.
+            self.search.charge_steps(line.len());
             let error = PatternError::NoNumber {
                 pattern: pattern.expression().to_owned(),
                 line: truncate_for_message(line.trim()),
+                remedy: pattern.find_loosened(line),
             };
             if is_by_entry {
                 self.announce_entry(entry_name(names), UnreadableRecord { place, error });

@@ -5,6 +5,7 @@ use std::path::Path;
 use itertools::{Itertools as _, join};
 
 use retrial_mlperf::check::RuleCheckKind;
+use retrial_mlperf::figures::find_known_figure;
 
 use crate::{OpenRun, ReportedVerdict};
 use retrial_results::verdict::{
@@ -19,7 +20,7 @@ pub(super) fn next_steps(entry: &ReportedVerdict<'_>) -> Vec<String> {
     }
     match verdict.outcome {
         Outcome::Failed => vec![advise_on_failed(entry)],
-        Outcome::Invalid => vec![advise_on_invalid(entry)],
+        Outcome::Invalid => advise_on_invalid(entry),
         Outcome::Inconclusive => advise_on_inconclusive(verdict, entry.command.as_deref()),
         Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
     }
@@ -32,14 +33,34 @@ fn run_id(evidence: &str) -> Option<&str> {
     path.file_name().filter(|_| in_runs)?.to_str()
 }
 
-fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> String {
+fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> Vec<String> {
     let program = &entry.program;
-    let judge_command = run_id(&entry.evidence).map(|id| format!("{program} judge {id} "));
+    let id = run_id(&entry.evidence);
+    let judge_command = id.map(|id| format!("{program} judge {id} "));
     let command = judge_command.unwrap_or_default();
-    format!(
+    let rules = format!(
         "fix the violated rules and run it again; all rules with measured and required values: \
          {command}--output json"
-    )
+    );
+    let logs = id.filter(|_| misses_own_figure(entry.verdict)).map(|id| {
+        format!("correct the figure in the recipe by what the step printed: {program} logs {id}")
+    });
+    logs.into_iter().chain([rules]).collect()
+}
+
+/// Returns whether all steps of a result succeeded, and a published figure that the recipe itself reads is missing, or
+/// any figure where none was published.
+fn misses_own_figure(verdict: &Verdict) -> bool {
+    let is_missing = |judgement: &Judgement| {
+        judgement.measured.is_none() && find_known_figure(&judgement.figure).is_none()
+    };
+    verdict.results.iter().any(|result| {
+        let (mut trials, mut judgements) = (result.trials.iter(), result.judgements.iter());
+        let is_without_figure =
+            result.judgements.is_empty() && trials.clone().any(|trial| trial.figures.is_empty());
+        trials.all(|trial| matches!(trial.step, StepOutcome::Finished))
+            && (is_without_figure || judgements.any(is_missing))
+    })
 }
 
 /// How a run goes on that has not come to its own verdict.

@@ -16,7 +16,7 @@ use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::json::{self, JsonError};
 use retrial_readings::lines::{DEFAULT_LINE_LIMIT_BYTES, LineSplitter};
 use retrial_readings::nearest::NearestLine;
-use retrial_readings::pattern::{Pattern, PatternError};
+use retrial_readings::pattern::{Pattern, PatternError, describe_loosened};
 use retrial_readings::place::{RecordLocation, TextPosition};
 use retrial_readings::rows::{self, RowsError};
 use retrial_readings::units;
@@ -294,10 +294,7 @@ fn read_pattern_figure(
             .map_err(|error| FigureReadError::Fault(format!("it cannot be read: {error}")))?;
         read.into_entries().map_err(|error| match error {
             PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
-                FigureReadError::Absent(format!(
-                    "{error}{}",
-                    describe_nearest_line(expression, file)
-                ))
+                FigureReadError::Absent(format!("{error}{}", describe_nearest_line(&pattern, file)))
             }
             error => FigureReadError::fault(error),
         })
@@ -356,9 +353,10 @@ fn for_each_long_line(
     Ok(())
 }
 
-/// Describes the line near the end of a file that is most like the pattern.
-fn describe_nearest_line(expression: &str, file: &TextFile) -> String {
-    let mut nearest = NearestLine::for_pattern(expression);
+/// Describes the line near the end of a file that is most like the pattern, and the pattern that reads it if only
+/// white space or case is in the way.
+fn describe_nearest_line(pattern: &Pattern, file: &TextFile) -> String {
+    let mut nearest = NearestLine::for_pattern(pattern.expression());
     let Ok(mut file) = file.open() else {
         return String::new();
     };
@@ -369,5 +367,6 @@ fn describe_nearest_line(expression: &str, file: &TextFile) -> String {
     }
     // What cannot be read has no nearest line.
     let _ = for_each_line(&mut file, |line| nearest.consider_line(line));
-    nearest.into_hint()
+    let remedy = nearest.line().and_then(|line| pattern.find_loosened(line));
+    nearest.into_hint() + &describe_loosened(remedy.as_deref())
 }

@@ -1,12 +1,12 @@
 //! Texts in which figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use super::folder::entry_names;
+use super::folder::{entry_names, is_not_found};
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::natural::natural_sort_key;
 use retrial_readings::nearest::join_first_names;
@@ -43,13 +43,19 @@ pub enum TextError {
     /// A part of a glob that is too large to be compiled.
     #[error(transparent)]
     Glob(#[from] regex::Error),
+    /// No such file.
+    #[error("no such file; found {found}")]
+    Missing {
+        /// The first of the names that are in its place.
+        found: String,
+    },
     /// More bytes than are read of a log.
     #[error("larger than {limit}")]
     TooLarge {
         /// The most bytes, with their unit.
         limit: String,
     },
-    /// No such file, or no regular one.
+    /// No regular file, or one that cannot be opened.
     #[error(transparent)]
     Open(#[from] StoreError),
     /// The operating system could not read it.
@@ -60,11 +66,7 @@ pub enum TextError {
 impl TextError {
     /// Returns whether no such text exists.
     pub fn is_missing(&self) -> bool {
-        match self {
-            Self::NoMatch { .. } => true,
-            Self::Open(StoreError::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
-            _ => false,
-        }
+        matches!(self, Self::NoMatch { .. } | Self::Missing { .. })
     }
 }
 
@@ -143,7 +145,28 @@ impl TextFile {
     /// # Errors
     /// It is not there, or no regular file.
     pub fn open(&self) -> Result<File, TextError> {
-        Ok(open::open_beneath(&self.directory, &self.file)?)
+        open::open_beneath(&self.directory, &self.file)
+            .map_err(|error| self.describe_failure(error))
+    }
+
+    /// Names what is in its place, if it is missing.
+    fn describe_failure(&self, error: StoreError) -> TextError {
+        if !is_not_found(&error) {
+            return error.into();
+        }
+        TextError::Missing {
+            found: self.list_neighbours(),
+        }
+    }
+
+    /// Returns the first of the names in the directory in which it would be.
+    fn list_neighbours(&self) -> String {
+        let path = self.directory.join(&self.file);
+        let parent = path.parent().unwrap_or(&self.directory);
+        let names = entry_names(parent, |kind| !kind.is_symlink());
+        let mut names: Vec<String> = names.take(MAX_NAMES).collect();
+        names.sort_by_key(|name| natural_sort_key(name));
+        join_first_names(names.iter().map(String::as_str))
     }
 
     /// Returns the number of the line, from 1, that begins at an offset of the text as UTF-8; none where it is far
@@ -174,7 +197,8 @@ impl TextFile {
     /// # Errors
     /// As [`TextFile::open`], and where it is larger.
     pub fn read_bytes(&self, cap: u64) -> Result<Vec<u8>, TextError> {
-        Ok(open::read_beneath(&self.directory, &self.file, cap)?)
+        open::read_beneath(&self.directory, &self.file, cap)
+            .map_err(|error| self.describe_failure(error))
     }
 }
 
@@ -221,6 +245,14 @@ mod tests {
         );
         assert_eq!(files[0].read_bytes(100).unwrap(), b"result_1.txt");
         assert!(files[0].read_bytes(3).is_err());
+        let missing = text(directory.path(), "logs/trial.log");
+        let names = missing.read_bytes(100).unwrap_err();
+        assert!(names.is_missing() && missing.open().is_err());
+        assert!(
+            names.to_string().starts_with("no such file; found ")
+                && names.to_string().contains("other.log"),
+            "{names}"
+        );
         let none = text(directory.path(), "logs/trial_*")
             .matching_files()
             .unwrap_err()
