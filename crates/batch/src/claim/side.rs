@@ -125,7 +125,7 @@ impl ClaimSubjects<'_> {
             let message = format!("`{axis}` is not an axis of this batch");
             return Err(claim_problem(&message, span, &help));
         };
-        if let Some(matching) = match_value(values, value) {
+        if let Some(matching) = match_value(values, value).or_else(|| match_end(values, value)) {
             return Ok((name.clone(), matching.to_owned()));
         }
         let text = format!("{axis}={value}");
@@ -168,18 +168,31 @@ impl ClaimSubjects<'_> {
         Err(claim_problem(&message, span, &cell.reason.to_string()))
     }
 
+    /// Returns the axes of which a value matches, each with that value.
+    fn match_axes(
+        &self,
+        value: &str,
+        matches: for<'v> fn(&'v [String], &str) -> Option<&'v str>,
+    ) -> Vec<(&String, &str)> {
+        let all = self.axes.iter();
+        all.filter_map(|(axis, values)| Some((axis, matches(values, value)?)))
+            .collect()
+    }
+
     /// A value with the axis that has it; none for the only recipe's name.
     fn find_axis_of_value(
         &self,
         value: &str,
         span: &Span,
     ) -> Result<Option<AxisValue>, Box<Diagnostic>> {
-        let all = self.axes.iter();
-        let matching = all.filter_map(|(axis, values)| Some((axis, match_value(values, value)?)));
-        let having: Vec<(&String, &str)> = matching.collect();
+        let is_recipe = self.cells.iter().any(|cell| cell.recipe == value);
+        let mut having = self.match_axes(value, match_value);
+        if having.is_empty() && !is_recipe {
+            having = self.match_axes(value, match_end);
+        }
         match having[..] {
             [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
-            [] if self.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
+            [] if is_recipe => Ok(None),
             [] => {
                 let has = |axes: &NamedValues| axes.iter().any(|(_, candidate)| candidate == value);
                 self.refuse_omitted(&format!("`{value}`"), span, has)?;
@@ -208,9 +221,42 @@ impl ClaimSubjects<'_> {
 /// Returns the value as it is spelt in the batch; in another case only if one value matches.
 fn match_value<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
     let exact = values.iter().find(|candidate| *candidate == value);
-    let mut folded = values
-        .iter()
-        .filter(|candidate| candidate.eq_ignore_ascii_case(value));
-    let only = folded.next().filter(|_| folded.next().is_none());
-    exact.or(only).map(String::as_str)
+    let folded = || find_only(values, |candidate| candidate.eq_ignore_ascii_case(value));
+    exact.map(String::as_str).or_else(folded)
+}
+
+/// Returns the only value that ends so behind a `/` or `:`: `7.1` is enough for `acme/bench:7.1`.
+fn match_end<'a>(values: &'a [String], end: &str) -> Option<&'a str> {
+    find_only(values, |candidate| {
+        let before = candidate.strip_suffix(end);
+        !end.is_empty() && before.is_some_and(|before| before.ends_with(['/', ':']))
+    })
+}
+
+/// Returns the value that matches, if one alone does.
+fn find_only(values: &[String], matches: impl Fn(&str) -> bool) -> Option<&str> {
+    let mut matching = values.iter().filter(|candidate| matches(candidate));
+    let first = matching.next()?;
+    matching.next().is_none().then_some(first.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_value_is_enough_where_one_alone_has_it() {
+        let values = [
+            "acme/bench:6.4",
+            "acme/bench:7.1",
+            "acme/other:7.1",
+            "b:10.7.1",
+        ];
+        let values = values.map(str::to_owned);
+        assert_eq!(match_end(&values, "6.4"), Some("acme/bench:6.4"));
+        assert_eq!(match_end(&values, "bench:7.1"), Some("acme/bench:7.1"));
+        assert_eq!(match_end(&values, "7.1"), None);
+        assert_eq!(match_end(&values, "4"), None);
+        assert_eq!(match_end(&values, ""), None);
+    }
 }
