@@ -7,6 +7,7 @@ use std::io::{IsTerminal as _, Stderr, Stdin, Write as _};
 use std::time::Duration;
 
 use retrial_readings::sanitize_message;
+use retrial_report::terminal::wrap::wrap_words;
 use retrial_results::verdict::ExitCode;
 
 use crate::app::failure::Failure;
@@ -43,8 +44,9 @@ impl Dialog {
     pub fn ask(&self, question: &str) -> Result<String, Failure> {
         self.introduce();
         let mut err = self.output.lock();
+        let question = wrap_question(&format!("{}:", sanitize_message(question)));
         // If the question cannot be written, there is no answer either.
-        let _ = write!(err, "{}: ", sanitize_message(question)).and_then(|()| err.flush());
+        let _ = write!(err, "{question} ").and_then(|()| err.flush());
         Ok(self.read_line()?.trim().to_owned())
     }
 
@@ -87,7 +89,7 @@ impl Dialog {
     /// # Errors
     /// As [`Dialog::ask`].
     pub fn ask_for_text(&self, question: &str) -> Result<String, Failure> {
-        self.explain(&format!("{question}:"));
+        self.explain(&wrap_question(&format!("{question}:")));
         let mut lines: Vec<String> = Vec::new();
         loop {
             let line = self.read_line()?;
@@ -103,7 +105,7 @@ impl Dialog {
     fn introduce(&self) {
         self.is_introduced.get_or_init(|| {
             terminal::print_note(
-                "An empty answer leaves an item for later; Ctrl-C exits without writing a file.",
+                "An empty answer leaves a question for later; Ctrl-C exits without writing a file.",
             );
         });
     }
@@ -132,4 +134,11 @@ impl Dialog {
             is_waiting()
         }
     }
+}
+
+/// Breaks a question between words where the terminal would break it within one.
+fn wrap_question(question: &str) -> String {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    let width = size.map_or(80, |(width, _)| width.0.into());
+    wrap_words(question, width, 2).join("\n")
 }

@@ -17,6 +17,7 @@ use crate::app::launch::background::{spawn_background_process, wait_for_own_sess
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_cluster::job::record::is_submitted;
+use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_run::RunSession;
 use retrial_store::journal::EventKind;
@@ -165,9 +166,10 @@ impl HandOver {
         // The terminal is as it was before.
         drop(self.keys);
         let (program, id) = (self.global.home.command_prefix(), self.record.id());
-        terminal::advise(
-            format!("detached: {id} continues in the background"),
-            format!("show it: {program} attach {id}    stop it: {program} stop {id}"),
+        terminal::note_error(
+            &ErrorText::new(format!("detached: {id} continues in the background"))
+                .with_help(format!("show it: {program} attach {id}"))
+                .with_help(format!("stop it: {program} stop {id}")),
         );
         std::process::exit(ExitCode::Success.code().into());
     }

@@ -12,6 +12,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
+use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;
@@ -82,9 +83,10 @@ pub fn create_recipe(
     for note in notes {
         terminal::print_note(&format!("note: {note}"));
     }
-    terminal::advise(
-        format!("wrote {shown}"),
-        format!("check it: retrial check {shown}    see its steps: retrial plan {shown}"),
+    terminal::note_error(
+        &ErrorText::new(format!("wrote {shown}"))
+            .with_help(format!("check it: retrial check {shown}"))
+            .with_help(format!("see its steps: retrial plan {shown}")),
     );
     Ok(ExitCode::Success)
 }

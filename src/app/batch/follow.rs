@@ -14,7 +14,7 @@ use crate::app::signals::{
     HandOver, STOP_QUESTION, STOPPING_WARNING, SignalRequest, SignalTarget, describe_return,
     handle_signals,
 };
-use crate::app::site::end::{suggest_commands, suggest_evidence};
+use crate::app::site::end::{suggest_command, suggest_evidence};
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute_batch};
@@ -127,7 +127,7 @@ pub async fn execute_and_judge(
 
 /// Returns two lines: the directory of a batch's evidence, and the command that resumes the batch.
 fn next_step_lines(global: &GlobalOptions, directory: &RecordDirectory) -> [String; 2] {
-    let resume = suggest_commands(&global.home, directory, &[("resume", "resume")]);
+    let resume = suggest_command(&global.home, directory, "resume", "resume");
     [suggest_evidence(directory), resume]
 }
 

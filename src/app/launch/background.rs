@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{runtime, terminal};
+use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_store::error::RecordKind;
 use retrial_store::lock::FileLock;
@@ -64,11 +65,11 @@ pub fn start_in_background(
     terminal::print_text(&text);
     if !global.quiet {
         let program = global.home.command_prefix();
-        terminal::advise(
-            "running in the background",
-            format!(
-                "follow it: {program} attach {id}    judge it: {program} judge {id}    stop it: {program} stop {id}"
-            ),
+        terminal::note_error(
+            &ErrorText::new("running in the background")
+                .with_help(format!("follow it: {program} attach {id}"))
+                .with_help(format!("judge it: {program} judge {id}"))
+                .with_help(format!("stop it: {program} stop {id}")),
         );
     }
     Ok(ExitCode::Success)

@@ -1,6 +1,5 @@
 //! Reports how a run on a site ended: its verdict, or the state of its job.
 
-use itertools::join;
 use serde_json::Value;
 
 use super::run_job::JobOutcome;
@@ -14,13 +13,15 @@ use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
-/// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
-pub fn suggest_commands(home: &Home, record: &RecordDirectory, words: &[(&str, &str)]) -> String {
+/// Returns the command for a run or a batch in this home, as advice: `follow it: retrial attach ID`.
+pub fn suggest_command(
+    home: &Home,
+    record: &RecordDirectory,
+    action: &str,
+    command: &str,
+) -> String {
     let (program, id) = (home.command_prefix(), record.id());
-    let each_word = words.iter();
-    let commands =
-        each_word.map(|(action, command)| format!("{action} it: {program} {command} {id}"));
-    join(commands, "    ")
+    format!("{action} it: {program} {command} {id}")
 }
 
 /// Returns where the evidence of a run or a batch is, as advice: `see the evidence: PATH`.
@@ -30,8 +31,9 @@ pub fn suggest_evidence(record: &RecordDirectory) -> String {
 
 /// Returns a message that a run or a batch continues, and how to follow and stop it.
 pub fn describe_continuing(home: &Home, record: &RecordDirectory, subject: &str) -> ErrorText {
-    let commands = suggest_commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
-    ErrorText::new(format!("{subject} continues")).with_help(commands)
+    ErrorText::new(format!("{subject} continues"))
+        .with_help(suggest_command(home, record, "follow", "resume"))
+        .with_help(suggest_command(home, record, "stop", "stop"))
 }
 
 /// Prints a submitted run or batch that no process follows.
@@ -43,7 +45,9 @@ pub fn print_detached(global: &GlobalOptions, record: &RecordDirectory, json: &V
     }
     if !global.quiet {
         let words = [("follow", "resume"), ("judge", "judge"), ("stop", "stop")];
-        terminal::advise(note, suggest_commands(&global.home, record, &words));
+        let commands =
+            words.map(|(action, command)| suggest_command(&global.home, record, action, command));
+        terminal::note_error(&ErrorText::new(note).with_helps(commands));
     }
 }
 
@@ -57,7 +61,7 @@ pub async fn report_end(
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let submission = record::latest_submission(run.record())?.unwrap_or_default();
-    let resume = suggest_commands(&global.home, run.record(), &[("resume", "resume")]);
+    let resume = suggest_command(&global.home, run.record(), "resume", "resume");
     let with_next_steps = |text: ErrorText| {
         text.with_help(suggest_evidence(run.record()))
             .with_help(resume.as_str())
