@@ -1,12 +1,16 @@
 //! Recipes and templates on disk.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{CatalogError, CompanionRoot, FoundRecipe};
-use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source};
+use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source, find_nearest};
 use retrial_store::files::parent_directory;
+
+/// Names in a directory that are compared with a missing one.
+const MAX_NEAR_NAMES: usize = 1000;
 
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
@@ -46,14 +50,39 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
 fn to_catalog_error(path: &Path, source: io::Error) -> CatalogError {
     let owned_path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            CatalogError::Missing { path: owned_path }
-        }
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CatalogError::Missing {
+            near: find_near_path(path),
+            path: owned_path,
+        },
         _ => CatalogError::Read {
             path: owned_path,
             source,
         },
     }
+}
+
+/// Returns the YAML file or directory next to a missing one whose name, without its extension, is nearest, if it is
+/// near enough to be a slip.
+fn find_near_path(path: &Path) -> Option<PathBuf> {
+    let written = path.file_stem()?.to_str()?;
+    let directory = Some(path.parent()?).filter(|parent| !parent.as_os_str().is_empty());
+    let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?;
+    let listed = entries
+        .flatten()
+        .take(MAX_NEAR_NAMES)
+        .map(|entry| PathBuf::from(entry.file_name()));
+    let is_recipe = |name: &PathBuf| {
+        name.extension()
+            .is_none_or(|end| end == "yaml" || end == "yml")
+    };
+    let names: Vec<PathBuf> = listed.filter(is_recipe).collect();
+    let bare_name = |name: &PathBuf| name.file_stem().and_then(OsStr::to_str).map(str::to_owned);
+    let candidates: Vec<String> = names.iter().filter_map(bare_name).collect();
+    let near = find_nearest(written, candidates.iter().map(String::as_str))?;
+    let found = names
+        .iter()
+        .find(|name| bare_name(name).as_deref() == Some(near));
+    found.map(|name| path.with_file_name(name))
 }
 
 pub(super) fn read_source(path: &Path) -> Result<Source, CatalogError> {
@@ -106,4 +135,25 @@ fn templates_directory(directory: &Path, kind: RecipeFileKind) -> PathBuf {
 fn templates_above(directory: &Path) -> Option<&Path> {
     let mut nearest = directory.ancestors().take(2);
     nearest.find(|path| path.file_name().is_some_and(|name| name == "templates"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_in_a_path_is_recognised() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["bench.yaml", "bench.txt", "suite"] {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        let near = |name: &str| {
+            let found = find_near_path(&directory.path().join(name))?;
+            Some(found.file_name()?.to_str()?.to_owned())
+        };
+        assert_eq!(near("bnech.yaml").as_deref(), Some("bench.yaml"));
+        assert_eq!(near("bench.yml").as_deref(), Some("bench.yaml"));
+        assert_eq!(near("suites").as_deref(), Some("suite"));
+        assert_eq!(near("other.yaml"), None);
+    }
 }

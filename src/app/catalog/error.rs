@@ -35,10 +35,12 @@ pub enum CatalogError {
     },
     /// The path does not exist.
     #[error("no such file or directory: `{path}`")]
-    #[diagnostic(help("check the path, or see `retrial list` for built-in recipes"))]
+    #[diagnostic(help("{}", suggest_path(near.as_deref())))]
     Missing {
         /// The path on the command line.
         path: PathBuf,
+        /// A file or directory with a similar name in its place.
+        near: Option<PathBuf>,
     },
     /// A directory without a recipe.
     #[error("the directory `{path}` contains no recipe.yaml")]
@@ -127,4 +129,12 @@ fn similar_names<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
     }
     let lower = name.to_lowercase();
     matching(&|full| !lower.is_empty() && full.to_lowercase().contains(&lower))
+}
+
+/// Suggests the path that is probably meant.
+fn suggest_path(near: Option<&Path>) -> String {
+    match near {
+        Some(near) => format!("did you mean `{}`?", near.display()),
+        None => "check the path, or see `retrial list` for built-in recipes".to_owned(),
+    }
 }
