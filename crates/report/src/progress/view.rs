@@ -16,7 +16,9 @@ use retrial_store::journal::{Event, EventKind, StepEnd};
 
 /// Lines of the output that are shown.
 const MAX_TAIL_LINES: usize = 5;
-/// Columns of a finished step's number and name.
+/// Columns of a finished step's time, which comes first: names have any length.
+const TIME_COLUMNS: usize = 8;
+/// Columns of a finished step's number and name, unless they are longer.
 const NAME_COLUMNS: usize = 26;
 /// Columns between the stops of tabs.
 const TAB_COLUMNS: usize = 8;
@@ -154,14 +156,14 @@ impl LiveView {
         let before = step.is_none() && self.completed_steps.contains(&number);
         let mark = match end {
             StepEnd::Done { .. } => {
-                let time = if before {
-                    "already complete".to_owned()
+                let (time, notes) = if before {
+                    (String::new(), "already complete".to_owned())
                 } else {
-                    format!("{:>8}", format_duration(seconds))
+                    let notes = step.map(|step| step.notes.join(", "));
+                    (format_duration(seconds), notes.unwrap_or_default())
                 };
-                let notes = step.map(|step| step.notes.join(", ")).unwrap_or_default();
                 let line = format!(
-                    "{} {name} {time}  {}",
+                    "{} {time:>TIME_COLUMNS$}  {name}  {}",
                     style('✓').green(),
                     style(notes).dim()
                 );
@@ -172,10 +174,11 @@ impl LiveView {
             StepEnd::Skipped { .. } => style('–').dim(),
         };
         let line = format!(
-            "{mark} {name} {}",
+            "{mark} {:TIME_COLUMNS$}  {name}  {}",
+            "",
             sentence::describe_step_end(end, seconds)
         );
-        let mut lines = wrap_words(&line, width, NAME_COLUMNS + 3);
+        let mut lines = wrap_words(&line, width, TIME_COLUMNS + 4);
         for line in sentence::failure_details(end) {
             // Output stays as it is; sentences are broken between words.
             if line.starts_with(sentence::OUTPUT_PREFIX) {
