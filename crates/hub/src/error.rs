@@ -277,6 +277,14 @@ pub async fn pause_unless_stopped(
     done.ok_or(FetchError::Stopped)
 }
 
+/// A failed connection, in one line: where it failed, and the root of its causes, which the operating system states.
+pub fn format_connection_failure(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes
+        .last()
+        .map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 /// An error and its causes, in one line.
 pub fn format_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -287,4 +295,27 @@ pub fn format_chain(error: &dyn std::error::Error) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("error sending request")]
+    struct Sending(#[source] io::Error);
+
+    #[test]
+    fn a_failed_connection_is_described_by_the_root_of_its_causes() {
+        let refused = Sending(io::Error::other("connection refused"));
+        assert_eq!(format_connection_failure(&refused), "connection refused");
+        assert_eq!(
+            format_chain(&refused),
+            "error sending request: connection refused"
+        );
+        let alone = io::Error::other("timed out");
+        assert_eq!(format_connection_failure(&alone), "timed out");
+    }
 }

@@ -11,7 +11,8 @@ use tracing::instrument;
 
 use crate::classify::{HubRequest, RequestFailure, classify_failure};
 use crate::error::{
-    FetchError, format_bytes, format_chain, pause_unless_stopped, run_unless_stopped,
+    FetchError, format_bytes, format_chain, format_connection_failure, pause_unless_stopped,
+    run_unless_stopped,
 };
 use crate::progress::FetchProgress;
 use crate::settings::HubSettings;
@@ -187,7 +188,7 @@ impl Connection<'_> {
 /// A connection that failed or was cut. The address may have a signature, so it is omitted.
 pub fn to_transient_failure(error: reqwest::Error) -> RequestFailure {
     RequestFailure::Transient {
-        reason: format_chain(&error.without_url()),
+        reason: format_connection_failure(&error.without_url()),
         answered: false,
         retry_after: None,
     }
