@@ -118,10 +118,15 @@ impl HostExamination {
                 "run it anyway with --force; all checks: retrial doctor {recipe}"
             )));
         }
-        let network = checks.clone().filter(|check| {
-            check.kind == HostCheckKind::Network && check.state == HostCheckState::Warning
+        // What may fail after hours is said before the first step.
+        let early_warnings = checks.clone().filter(|check| {
+            let may_fail = matches!(
+                check.kind,
+                HostCheckKind::Network | HostCheckKind::Disk | HostCheckKind::Memory
+            );
+            may_fail && check.state == HostCheckState::Warning
         });
-        for check in network {
+        for check in early_warnings {
             terminal::print_note(&format!("warning: {check}"));
         }
         let forced = errors.iter().map(ToString::to_string);
