@@ -11,6 +11,7 @@ mod configuration;
 mod docs;
 mod doctor;
 mod export;
+mod foreign_commands;
 mod help;
 mod judge;
 mod list;
@@ -53,7 +54,8 @@ pub fn main() -> ExitCode {
     CompleteEnv::with_factory(help::full_command).complete();
     // Only `--help` and usage errors show the texts, which take longer to build than most command lines take to parse.
     let parsed = Arguments::from_command_line(Arguments::command())
-        .or_else(|_| Arguments::from_command_line(help::full_command()));
+        .or_else(|_| Arguments::from_command_line(help::full_command()))
+        .map_err(foreign_commands::suggest_command);
     let exit = match parsed {
         Ok((mut arguments, matches)) => {
             let output = arguments.global.output;

@@ -58,7 +58,7 @@ pub fn submit_run(
         if detach {
             let submission_json =
                 json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
-            let note = format!("submitted job {}\n", job.id);
+            let note = format!("submitted job {}", job.id);
             print_detached(site_global, directory.record(), &submission_json, &note);
             return Ok(ExitCode::Success);
         }

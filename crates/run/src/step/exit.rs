@@ -73,15 +73,24 @@ fn exit_advice(command: &StepCommand<'_>, code: i64) -> String {
             .any(Step::collects_results)
     };
     match exec.purpose {
-        _ if code == 127 && exec.shell.is_none() => {
-            "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()
+        _ if code == 126 => {
+            "make it executable (`chmod +x`), or start it by its interpreter: `bash FILE`"
+                .to_owned()
+        }
+        _ if code == 127 => {
+            let shell = "; if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container";
+            let shell = if exec.shell.is_none() { shell } else { "" };
+            format!(
+                "the image or a mount must have it; a script needs the interpreter of its first line, and line ends of Unix{shell}"
+            )
         }
         CommandPurpose::Check { of, .. } if is_collected(of) => format!(
             "read its output; once the cause is fixed, `retrial resume {}` runs it again on the collected \
              results, without measuring again",
             session.run_session.run.id()
         ),
-        _ => "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
+        _ => "read its output; to inspect the container, use --keep on-failure and `retrial shell`"
+            .to_owned(),
     }
 }
 
