@@ -4,6 +4,7 @@ use brush_parser::ast;
 
 use super::foreign;
 use super::line::ContainerLine;
+use super::shells::{is_shell, is_shell_name};
 use super::shown_text::show_text;
 use super::values::{Values, Word};
 use crate::Span;
@@ -113,27 +114,6 @@ impl GuideCommand {
             _ => None,
         }
     }
-}
-
-/// Returns whether a program is a shell.
-pub(super) fn is_shell_name(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or_default();
-    ["bash", "sh", "zsh", "dash"].contains(&name)
-}
-
-/// Returns whether a command is a shell that waits for what is typed.
-pub(super) fn is_shell(command: &[Word]) -> bool {
-    let (shell, options) = match command {
-        [] => return false,
-        [shell, options @ ..] => (shell, options),
-    };
-    let waits = |option: &Word| {
-        matches!(
-            &*option.text,
-            "-l" | "-i" | "--login" | "-il" | "-li" | "-s" | "-"
-        )
-    };
-    is_shell_name(&shell.text) && options.iter().all(waits)
 }
 
 /// Returns whether a program starts containers.

@@ -3,12 +3,13 @@
 use brush_parser::Parser;
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, SourceLocation as _};
 
-use super::block::{PLACEHOLDER_START, parser_options};
-use super::commands::{CommandInput, CommandKind, GuideCommand, is_shell_name, is_tool};
+use super::commands::{CommandInput, CommandKind, GuideCommand, is_tool};
+use super::grammar::{PLACEHOLDER_START, parser_options};
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::SRUN;
 use super::secret::is_secret;
 use super::shell::{Shell, written_text};
+use super::shells::is_shell_name;
 use super::shown_text::{show, show_text};
 use super::values::Word;
 use super::wrappers::find_wrappers;

@@ -3,7 +3,7 @@
 use brush_parser::ast;
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
-use super::block::{
+use super::grammar::{
     PLACEHOLDER_BLANK, PLACEHOLDER_END, PLACEHOLDER_START, parser_options, unmark_placeholders,
 };
 use super::secret::mask_secrets;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::commands::is_shell;
 use super::flags::{DOCKER, FlagTreatment, Meaning};
 use super::line::{ContainerLine, FlagValue, LineReader};
 use super::programs::{APPTAINER, ENROOT, SRUN};
+use super::shells::is_shell;
 use super::values::{Values, Word};
 use crate::model::GpuVendor;
 use crate::{Diagnostics, Span};

@@ -5,9 +5,9 @@ use std::fmt;
 
 use retrial_document::{ErrorText, FieldType, Key, Keys as _, Node, Value};
 
-use super::commands::is_shell_name;
 use super::line::ContainerLine;
 use super::shell::Shell;
+use super::shells::is_shell_name;
 use super::value_error::FlagValueError;
 use super::values::{Values, Word};
 use crate::Span;

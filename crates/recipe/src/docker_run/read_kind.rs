@@ -1,11 +1,12 @@
 //! Classifies the commands of a block: a container's start, a command in it, an image, or one that is dropped.
 
-use super::commands::{CommandKind, GuideCommand, is_shell, is_tool};
+use super::commands::{CommandKind, GuideCommand, is_tool};
 use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, FlagTreatment, Meaning, PODMAN};
 use super::foreign;
 use super::line::{LineReader, parse_line};
 use super::programs::SRUN;
 use super::shell::Shell;
+use super::shells::is_shell;
 use super::values::Word;
 use crate::Diagnostics;
 

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brush_parser::ast::{self, SourceLocation as _};
 
-use super::block::{Block, restore_here_documents};
+use super::block::Block;
 use super::commands::{CommandKind, GuideCommand, changes_shell};
 use super::foreign::JobContext;
+use super::grammar::restore_here_documents;
 use super::line::LineReader;
 use super::programs::SRUN;
 use super::shell_environment::ShellEnvironment;

@@ -1,6 +1,6 @@
 //! The text of a block in messages: on one line, without secrets and internal markers.
 
-use super::block::{restore_here_documents, unmark_placeholders};
+use super::grammar::{restore_here_documents, unmark_placeholders};
 use super::secret::mask_secrets;
 
 /// Returns a part of the block for a message.

@@ -2,7 +2,8 @@
 
 use brush_parser::{ParseError, Parser, TokenizerError, ast};
 
-use super::block::{Block, parser_options};
+use super::block::Block;
+use super::grammar::parser_options;
 use crate::Diagnostics;
 
 /// The most syntax errors that are reported of a block.

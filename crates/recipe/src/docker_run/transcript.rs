@@ -2,7 +2,7 @@
 
 use brush_parser::Parser;
 
-use super::block::parser_options;
+use super::grammar::parser_options;
 use super::shown_text::show_text;
 
 /// Programs and words of the shell by which a line without a prompt is a command all the same: not every author gives all lines

@@ -3,8 +3,8 @@
 
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTestType, SpecialParameter};
 
-use super::block::{PLACEHOLDER_START, unmark_placeholders};
 use super::expand::{Expansion, push_words};
+use super::grammar::{PLACEHOLDER_START, unmark_placeholders};
 use super::secret::{is_secret, mask_secrets};
 use super::shell::Shell;
 use super::values::{WORKING_DIRECTORY, Word};

@@ -15,6 +15,8 @@ use thiserror::Error;
 
 /// More files than this are no results of one measurement.
 const MAX_FILES: usize = 1000;
+/// The output of a step in its directory.
+const STEP_OUTPUT: &str = "output.log";
 /// More names than this are no folder of results.
 const MAX_NAMES: usize = 100_000;
 /// Bytes before a line in which lines are counted: of more, counting would take longer than reading
@@ -84,7 +86,7 @@ impl TextFile {
     pub fn step_output(run: &Path, step_directory: &str) -> Self {
         Self {
             directory: run.to_owned(),
-            file: Path::new("steps").join(step_directory).join("output.log"),
+            file: Path::new("steps").join(step_directory).join(STEP_OUTPUT),
         }
     }
 
@@ -163,8 +165,9 @@ impl TextFile {
     fn list_neighbours(&self) -> String {
         let path = self.directory.join(&self.file);
         let parent = path.parent().unwrap_or(&self.directory);
-        let names = entry_names(parent, |kind| !kind.is_symlink());
-        let mut names: Vec<String> = names.take(MAX_NAMES).collect();
+        let names = entry_names(parent, |kind| !kind.is_symlink()).take(MAX_NAMES);
+        // The output is next to the results in a folder of them only.
+        let mut names: Vec<String> = names.filter(|name| name != STEP_OUTPUT).collect();
         names.sort_by_key(|name| natural_sort_key(name));
         join_first_names(names.iter().map(String::as_str))
     }

@@ -2,7 +2,7 @@
 
 use super::Translator;
 use crate::Span;
-use crate::docker_run::commands::{CommandInput, CommandKind, GuideCommand, idle_reason, is_shell};
+use crate::docker_run::commands::{CommandInput, CommandKind, GuideCommand, idle_reason};
 use crate::docker_run::container::{parse_variable, read_env_file};
 use crate::docker_run::flags::FlagTreatment;
 use crate::docker_run::gpu_options::split_words;
@@ -11,6 +11,7 @@ use crate::docker_run::parts::{
     DraftedCommand, DraftedService, MissingPlace, RecipeParts, WrittenKeys,
 };
 use crate::docker_run::servers::{find_port, is_server, move_ports, ready_key};
+use crate::docker_run::shells::is_shell;
 use crate::docker_run::values::Word;
 use crate::writer::{map_node, text_node};
 

@@ -12,6 +12,7 @@ use crate::content::runs::benchmark_title;
 use retrial_history::RunSummary;
 use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
+use retrial_results::verdict::Outcome;
 
 /// A submission and its runs.
 pub(super) struct SubmissionRuns<'a> {
@@ -83,8 +84,8 @@ pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSumma
     newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
-/// The newest run with a verdict, of runs whose newest is the last. A trial of a batch's cell only counts where no other
-/// run does.
+/// The newest run with a verdict, of runs whose newest is the last. A trial of a batch's cell that is inconclusive alone
+/// only counts where no other run does.
 pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
     let newest_of = |rows: &[&'a RunSummary]| {
         let mut newest = rows.iter().rev();
@@ -93,12 +94,15 @@ pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummar
     newest_of(&select_judged_alone(rows)).or_else(|| newest_of(rows))
 }
 
-/// Returns the runs that have a verdict of their own. Several trials of a batch's cell are judged together, on the page
-/// of their batch.
+/// Returns the runs without trials of a batch's cell that are inconclusive alone: several trials of a cell are judged
+/// together, on the page of their batch.
 pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
     let trials = rows.iter().filter_map(|row| batch_cell(row)).counts();
-    let is_alone = |row: &&RunSummary| batch_cell(row).is_none_or(|cell| trials[&cell] == 1);
-    rows.iter().copied().filter(is_alone).collect()
+    let is_one_of_several =
+        |row: &RunSummary| batch_cell(row).is_some_and(|cell| trials[&cell] > 1);
+    let is_open = |row: &RunSummary| row.outcome == Some(Outcome::Inconclusive);
+    let is_judged_alone = |row: &&RunSummary| !(is_open(row) && is_one_of_several(row));
+    rows.iter().copied().filter(is_judged_alone).collect()
 }
 
 /// The batch and the cell of which a run is a trial.
@@ -193,7 +197,6 @@ mod tests {
     use super::*;
     use crate::content::website::changes::find_changes;
     use retrial_plan::BatchPosition;
-    use retrial_results::verdict::Outcome;
     use rstest::rstest;
 
     /// Runs of one submission, the newest last: `r` reproduced or `i` inconclusive, and the cell of a batch.
@@ -222,8 +225,10 @@ mod tests {
     #[case::trials_of_a_cell(&[('r', ""), ('i', "a"), ('i', "a")], "0", 0)]
     #[case::a_single_trial(&[('r', ""), ('i', "a")], "1", 1)]
     #[case::a_trial_of_each_cell(&[('r', ""), ('i', "a"), ('r', "b")], "2", 2)]
-    #[case::trials_only(&[('r', "a"), ('i', "a")], "1", 0)]
-    fn trials_of_a_cell_are_no_verdict_of_a_submission(
+    #[case::an_open_trial_only(&[('r', "a"), ('i', "a")], "0", 0)]
+    #[case::a_decided_trial(&[('i', ""), ('r', "a"), ('i', "a")], "1", 1)]
+    #[case::open_trials_only(&[('i', "a"), ('i', "a")], "1", 0)]
+    fn open_trials_of_a_cell_are_no_verdict_of_a_submission(
         #[case] runs: &[(char, &str)],
         #[case] deciding: &str,
         #[case] changes: usize,
