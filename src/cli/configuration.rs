@@ -133,7 +133,10 @@ pub fn print_configuration(global: &GlobalOptions) -> Result<ExitCode, Failure> 
         ("file", format!("{}{state}", path.display())),
         (
             "engine",
-            or_none(global.engine.clone(), "Docker's own choice"),
+            or_none(
+                global.engine.clone(),
+                "none: DOCKER_HOST, else Docker's context",
+            ),
         ),
         ("home", home.display().to_string()),
         ("cache", cache.display().to_string()),

@@ -63,10 +63,8 @@ fn find_visible(suggested: Option<&ContextValue>) -> Vec<String> {
 }
 
 fn find_command(written: &str) -> Option<String> {
-    if Path::new(written)
-        .extension()
-        .is_some_and(|end| end == "yaml")
-    {
+    let extension = Path::new(written).extension();
+    if extension.is_some_and(|end| end == "yaml" || end == "yml") {
         return Some(format!("run {written}"));
     }
     let mut all = FOREIGN_COMMANDS.iter();

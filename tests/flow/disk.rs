@@ -36,6 +36,23 @@ impl Drop for Small {
 }
 
 #[test]
+#[ignore = "needs the lab"]
+fn too_little_is_warned_of_before_the_first_step() {
+    let lab = Lab::new();
+    let keys = "requires: { disk: 900 TiB, memory: 90 TiB }";
+    let lab = lab.recipe(&recipe_with(keys, &case("main", "true", "")));
+    // Nothing is fetched: what is there may be enough.
+    let done = lab.run(&[]).expect_exit(0);
+    let at = |text: &str| {
+        let found = done.err.find(text);
+        found.unwrap_or_else(|| panic!("not printed: {text}: {done:?}"))
+    };
+    let first_step = at("01 pull");
+    assert!(at("required: 900 TiB") < first_step, "{done:?}");
+    assert!(at("required: 90 TiB") < first_step, "{done:?}");
+}
+
+#[test]
 #[ignore = "needs root and the lab"]
 fn while_a_step_prints() {
     let lab = Lab::new();

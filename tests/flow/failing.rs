@@ -56,7 +56,19 @@ fn a_command_that_is_not_there() {
         .expect_exit(4)
         .prints("exit code 127")
         .prints("not found")
+        .prints("the image or a mount must have it")
         .prints("bash, -ilc");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_script_that_is_not_executable() {
+    let lab = Lab::new();
+    lab.measures("echo true >/tmp/bench.sh; /tmp/bench.sh")
+        .run(&[])
+        .expect_exit(4)
+        .prints("exit code 126")
+        .prints("chmod +x");
 }
 
 #[test]
