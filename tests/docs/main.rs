@@ -91,6 +91,9 @@ fn stand_ins_of_slurm(directory: &Path) {
     std::os::unix::fs::symlink(program, bin.join("retrial")).unwrap();
 }
 
+/// The registry in pages: the lab's, if this port is free.
+const SHOWN_REGISTRY: &str = "127.0.0.1:5155";
+
 fn assert_page_is_reproduced(file: &str) {
     assert_engine_answers();
     let path = root().join(file);
@@ -128,7 +131,9 @@ fn assert_page_is_reproduced(file: &str) {
         .status();
     assert!(hosts.unwrap().success());
     stand_ins_of_slurm(directory.path());
+    let registry = std::env::var("RETRIAL_LAB_REGISTRY").unwrap();
     for (name, body) in files(&text) {
+        let body = body.replace(SHOWN_REGISTRY, &registry);
         std::fs::write(directory.path().join(name), body).unwrap();
     }
     // The hub of the pages about models.
@@ -146,6 +151,10 @@ fn assert_page_is_reproduced(file: &str) {
     let mut printed_all = Vec::new();
     for shown in &shown {
         let printed = run(&shown.command, directory.path(), &hub);
+        let printed: Vec<String> = printed
+            .iter()
+            .map(|line| line.replace(&registry, SHOWN_REGISTRY))
+            .collect();
         if !same(&shown.output, &printed) {
             wrong.push(format!(
                 "$ {}\n--- shown\n{}\n--- printed\n{}",
