@@ -1,6 +1,8 @@
 //! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
 //! unsupported, plus what is included.
 
+mod checks;
+
 use indexmap::{IndexMap, IndexSet};
 use itertools::{Itertools as _, join};
 
@@ -226,22 +228,6 @@ impl MatrixBuilder<'_> {
         }
     }
 
-    fn check_excludes(&mut self) {
-        for exclude in &self.batch.exclude {
-            let plain = exclude.to_values();
-            let applies = |cell: &ExcludedCell| {
-                matches!(cell.reason, ExclusionReason::Excluded { .. })
-                    && plain.is_subset_of(&with_recipe(&cell.recipe, &cell.axes))
-            };
-            if !self.excluded.iter().any(applies) {
-                let message = format!("no cell has {plain}");
-                let help = "remove it from `exclude`";
-                self.problems
-                    .error("excludes-nothing", message, &exclude.span, help);
-            }
-        }
-    }
-
     /// Marks the cells that other hosts measured.
     fn assign_external_cells(&mut self) {
         for (name, other) in &self.batch.external_results {
@@ -269,21 +255,6 @@ impl MatrixBuilder<'_> {
                 cell.external = Some(name.clone());
                 cell.trials = 0;
             }
-        }
-    }
-
-    fn check_any_cell(&mut self) {
-        if !self.cells.is_empty() {
-            return;
-        }
-        let first_excluded = self.excluded.iter().take(5);
-        let reasons = first_excluded.map(|cell| format!("{}: {}", cell.name, cell.reason));
-        let axis_span = self.batch.vary.first().map(|axis| &axis.name.span);
-        let at = axis_span.or(self.batch.recipes.first().map(|recipe| &recipe.recipe.span));
-        if let Some(at) = at {
-            let help = join(reasons, "; ");
-            self.problems
-                .error("nothing-left", "no cell is left", at, help);
         }
     }
 
