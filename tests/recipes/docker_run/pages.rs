@@ -279,3 +279,11 @@ fn what_shows_the_figures_is_measured_with_their_command(#[case] block: &str) {
     );
     assert!(!recipe.contains("setup:"), "{recipe}");
 }
+
+#[test]
+fn a_volumes_name_is_no_default_of_a_path() {
+    let named = read("docker run -v ${VOL:-cache}:/c a b");
+    assert!(!named.recipe.contains("default: cache"), "{}", named.recipe);
+    let path = read("docker run -v ${VOL:-/cache}:/c a b").recipe;
+    assert!(path.contains("default: /cache"), "{path}");
+}

@@ -100,6 +100,12 @@ fn note_label(parts: &mut RecipeParts<'_>, flag: &str, option: &str) {
     parts.note(format!("{flag}: dropped `{option}`, the engine then labels the directory for SELinux; where SELinux is enforced, `container.security_opt: [label=disable]` lets the container read it"));
 }
 
+fn note_volume(parts: &mut RecipeParts<'_>, flag: &str, volume: &str) {
+    parts.note(format!(
+        "--{flag} {volume}: a volume of the engine; the recipe asks for a directory of the host"
+    ));
+}
+
 fn add_bind_mount(
     parts: &mut RecipeParts<'_>,
     flag: &str,
@@ -113,9 +119,7 @@ fn add_bind_mount(
         text if text.starts_with("../") => return Err(FlagValueError::ParentPath),
         text if text.starts_with('/') || text.starts_with("${{") => text.to_owned(),
         volume => {
-            parts.note(format!(
-                "--{flag} {volume}: the engine's volume of this name, or a directory that only the shell knows; the recipe asks for a directory of the host"
-            ));
+            note_volume(parts, flag, volume);
             parts
                 .shell
                 .values
@@ -131,6 +135,9 @@ fn add_bind_mount(
     }
     if path.starts_with("${{") {
         parts.shell.values.set_kind(&path, "path");
+        if let Some(volume) = parts.shell.values.take_volume_default(&path) {
+            note_volume(parts, flag, &volume);
+        }
     }
     let dashed = format!("--{flag}");
     let taken = parts.take(&dashed, &source.with_text(path));

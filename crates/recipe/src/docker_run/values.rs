@@ -147,7 +147,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Returns a text with the values that are lists, or pairs, themselves: it can then be taken apart.
+    /// Returns a text in which variables that hold lists or pairs are replaced by their values, so that it can be split.
     pub(super) fn with_lists(&self, text: &str) -> String {
         self.replace(text, |_, param| {
             let value = param.and_then(|param| param.default.clone());
@@ -220,14 +220,25 @@ impl<'a> Values<'a> {
         (problems.error_count() == before).then(|| word.text.clone())
     }
 
-    /// States the type of a param that is all of a text.
+    /// States the type of the param with which a text begins.
     pub(super) fn set_kind(&mut self, text: &str, kind: &'static str) {
-        let is_all = |param: &&mut GuideParam| {
-            text.starts_with(&format!("${{{{ params.{} }}}}", param.name))
-        };
-        if let Some(param) = self.params.iter_mut().find(is_all) {
+        if let Some(param) = self.first_param(text) {
             param.kind = kind;
         }
+    }
+
+    /// Removes the default of the param with which a mount's source begins, and returns it, if it is a volume's name and
+    /// not a path: `${CACHE:-cache}`.
+    pub(super) fn take_volume_default(&mut self, source: &str) -> Option<String> {
+        let is_volume = |default: &mut String| !default.contains(['/', '.', '~']);
+        self.first_param(source)?.default.take_if(is_volume)
+    }
+
+    fn first_param(&mut self, text: &str) -> Option<&mut GuideParam> {
+        let is_first = |param: &&mut GuideParam| {
+            text.starts_with(&format!("${{{{ params.{} }}}}", param.name))
+        };
+        self.params.iter_mut().find(is_first)
     }
 
     /// Returns the params that a text names.
