@@ -28,7 +28,7 @@ pub(super) struct Block {
     source: Source,
     /// The byte offset in `source` of each character, and of the end.
     offsets: Vec<usize>,
-    /// What of the user's text is not the grammar's.
+    /// Notes on parts of the user's text that were replaced or removed.
     pub notes: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Lines that go on, as guides write them: with blanks or comments where the shell would end the command, and as the shells
-//! of Windows have it.
+//! Continued lines as guides write them: with blanks or comments at which the shell would end the command, and in the
+//! syntax of PowerShell and `cmd`.
 
-/// Settles whether a line goes on, and writes it as the shell has it. `is_continued` says whether the line before goes on,
-/// `rest` is the text behind.
+/// Returns whether the next line continues this one, and writes its end as bash has it. `is_continued` is the answer
+/// for the line before, `rest` the text behind this line.
 pub(super) fn settle_continuation(letters: &mut [char], is_continued: bool, rest: &str) -> bool {
     let first = letters.iter().position(|letter| !letter.is_whitespace());
     let is_comment = first.is_some_and(|at| letters[at] == '#');
@@ -35,7 +35,7 @@ pub(super) fn settle_continuation(letters: &mut [char], is_continued: bool, rest
     goes_on
 }
 
-/// Returns where the comment behind a `\` begins, which then continues no line: `--ipc=host \ # shared memory`.
+/// Returns the start of a comment behind a `\`, because of which bash would not continue the line: `--ipc=host \ # shared memory`.
 fn find_comment(letters: &[char]) -> Option<usize> {
     let mut places = letters.iter().enumerate().skip(1);
     places.find_map(|(at, letter)| {
@@ -46,7 +46,7 @@ fn find_comment(letters: &[char]) -> Option<usize> {
     })
 }
 
-/// Whether the next line that is no comment begins with a flag: none of a command of its own.
+/// Returns whether the next line that is not a comment begins with a flag, and so belongs to the command before it.
 fn begins_with_flag(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines
@@ -54,7 +54,7 @@ fn begins_with_flag(text: &str) -> bool {
         .is_some_and(|line| line.starts_with('-') && !line.starts_with("- "))
 }
 
-/// Whether a line goes on behind its last letter: by `\`, or as those for Windows do, by a backtick or `^` of its own.
+/// Returns whether a line ends in a sign of continuation: `\`, or the backtick of PowerShell or `^` of `cmd` as a word.
 fn continues_line(letters: &[char]) -> bool {
     match letters {
         [before @ .., '\\'] => before.last() != Some(&'\\'),

@@ -215,7 +215,7 @@ impl Translation {
                 Meaning::Mounts | Meaning::Variables | Meaning::Export => option
                     .value
                     .with_text(values.with_lists(&option.value.text)),
-                // It counts.
+                // A number: the value of a variable, not a param.
                 _ => option.value.with_text(values.literal(&option.value.text)),
             };
             match meaning {

@@ -140,7 +140,7 @@ fn count_of_command(words: &[String]) -> Option<u32> {
     // `--model_args a=1,tensor_parallel_size=8` has options in one word.
     let words: Vec<&str> = words.iter().flat_map(|word| word.split(',')).collect();
     let count = if is_of_several {
-        // Those of all machines are counted by all others.
+        // The other options count the GPUs of all machines.
         PROCESSES.count(&words)
     } else {
         let mut programs = PROGRAMS.iter().filter(|program| program.is_of(&words));
@@ -149,7 +149,7 @@ fn count_of_command(words: &[String]) -> Option<u32> {
     count.filter(|count| (1..=MAX_GPUS).contains(count))
 }
 
-/// Returns the option by which one of the commands is that of several machines, as it is written.
+/// Returns the option, as it is written, by which one of the commands is started on several machines.
 pub(super) fn find_machines(commands: &[Vec<String>]) -> Option<String> {
     let mut options = commands.iter();
     options.find_map(|words| machines_option(&inner_words(words)))
@@ -173,7 +173,7 @@ fn machines_option(words: &[&str]) -> Option<String> {
     })
 }
 
-/// Returns the words of a command: `bash -c "vllm serve … -tp 8"` has them in one.
+/// Returns the words of a command, also those within a word: `bash -c "vllm serve … -tp 8"`.
 fn inner_words(words: &[String]) -> Vec<&str> {
     let words = words.iter().flat_map(|word| word.split_whitespace());
     words.collect()

@@ -1,4 +1,5 @@
-//! What the grammar of the shell is given in place of a guide's text, and how its parts are read back.
+//! Markers and options for the grammar of the shell: what stands in a text in place of placeholders, and how a part of
+//! it becomes the user's text again.
 
 use brush_parser::ParserOptions;
 
@@ -48,7 +49,7 @@ pub(super) fn mark_placeholders(letters: &mut [char]) {
         letters[start] = PLACEHOLDER_START;
         letters[end] = PLACEHOLDER_END;
         for letter in &mut letters[from..end] {
-            // A quote in a placeholder, as in <the model's path>, is none of the shell.
+            // A quote in a placeholder, as in <the model's path>, does not belong to the shell.
             if matches!(letter, ' ' | '\'') {
                 *letter = PLACEHOLDER_BLANK;
             }

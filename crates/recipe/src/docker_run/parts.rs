@@ -41,7 +41,7 @@ impl DraftedCommand {
         }
     }
 
-    /// Whether it only shows files: those of a command before it.
+    /// Returns whether it only prints files, which a command before it has written.
     pub(super) fn only_shows(&self) -> bool {
         let programs = ["cat", "head", "tail", "less", "more", "grep", "jq", "ls"];
         let first = self.run.split_whitespace().next();
@@ -344,7 +344,7 @@ impl<'a> RecipeParts<'a> {
 
     pub(super) fn refuse_value(&mut self, flag: &str, word: &Word, reason: &FlagValueError) {
         if self.take(&format!("--{flag}"), word).is_none() {
-            // It is known why the value has no form.
+            // A problem with the value was reported before.
             return;
         }
         let text = ErrorText::of(reason);

@@ -95,7 +95,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Whether the block's container runs a shell, which waits for what is typed.
+    /// Returns whether the block's container runs an interactive shell.
     fn runs_shell(&self) -> bool {
         self.commands.iter().any(|command| match &command.kind {
             CommandKind::Run(line) => {
@@ -170,7 +170,7 @@ impl Shell<'_> {
         let (_, options) = words
             .split_first()
             .filter(|(name, _)| name.text == "srun")?;
-        // Pyxis' own containers are read elsewhere, with all problems.
+        // Containers of Pyxis are read elsewhere, where their problems are reported.
         let mut ignored = Diagnostics::default();
         let mut reader = LineReader::new(&SRUN, options, &mut ignored);
         reader.read_flags();

@@ -1,4 +1,4 @@
-//! Shells among the programs of a container.
+//! Recognizes shells among the programs of a container.
 
 use super::values::Word;
 
@@ -8,7 +8,7 @@ pub(super) fn is_shell_name(program: &str) -> bool {
     ["bash", "sh", "zsh", "dash"].contains(&name)
 }
 
-/// Returns whether a command is a shell that waits for what is typed.
+/// Returns whether a command is an interactive shell, without a script.
 pub(super) fn is_shell(command: &[Word]) -> bool {
     let (shell, options) = match command {
         [] => return false,

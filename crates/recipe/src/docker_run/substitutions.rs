@@ -1,4 +1,4 @@
-//! The commands whose output guides use in a line: `$(pwd)`, `$(id -u)`.
+//! Values of the command substitutions that guides use: `$(pwd)`, `$(id -u)`.
 
 use super::commands::is_tool;
 use super::shell::Shell;
@@ -70,7 +70,7 @@ impl Shell<'_> {
             .declare(variable, &format!("$({text})"), value, None)
     }
 
-    /// Returns the directory of the block's script, which is taken for that of the recipe.
+    /// Returns the directory of the block's script, which is taken to be that of the recipe.
     fn script_directory(&mut self, text: &str) -> String {
         self.note(format!(
             "`$({text})`: the script's directory is taken for the recipe's"

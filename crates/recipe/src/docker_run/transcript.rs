@@ -1,12 +1,12 @@
-//! The output in a transcript of a terminal: lines without a prompt, where what is typed has one.
+//! Removes the output from a transcript of a terminal: lines without a prompt, if the typed commands have one.
 
 use brush_parser::Parser;
 
 use super::grammar::parser_options;
 use super::shown_text::show_text;
 
-/// Programs and words of the shell by which a line without a prompt is a command all the same: not every author gives all lines
-/// one.
+/// Programs and shell words that make a line without a prompt a command, since not every author gives all lines a
+/// prompt.
 const COMMANDS: [&str; 20] = [
     "accelerate",
     "apt",
@@ -34,11 +34,11 @@ const COMMANDS: [&str; 20] = [
 #[derive(Debug, Clone)]
 pub(super) struct PreparedLine {
     pub text: String,
-    /// It is no text between the code blocks of a page.
+    /// Whether it is in a code block of the page, or the text has no code blocks.
     pub is_command: bool,
-    /// A prompt was before it.
+    /// Whether it had a prompt.
     pub has_prompt: bool,
-    /// It is that of a container's tool.
+    /// Whether it begins with a container's tool.
     pub starts_tool: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What commands are by the grammar alone, before their words are expanded.
+//! Classifies commands by their syntax, before their words are expanded.
 
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item};
 

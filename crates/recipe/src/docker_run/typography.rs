@@ -1,12 +1,12 @@
 //! Characters that the typesetting of a web page puts in the place of the shell's: `“quotes”` and `–option`. The shell
 //! takes them as text, which no guide means. Within plain quotes they stay.
 
-/// What follows the rules of a shell's quotes.
+/// The quotes in which a character of the block is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum QuoteState {
     Plain,
     Comment,
-    /// Within plain quotes.
+    /// Within these plain quotes.
     Quoted(char),
     /// Within typeset quotes that stand for these.
     Typeset(char),
@@ -17,7 +17,7 @@ enum State {
 pub(super) struct PlainText {
     /// The text with plain quotes; a character stays one character.
     pub text: String,
-    /// Typeset quotes were replaced.
+    /// Whether typeset quotes were replaced.
     pub has_typeset_quotes: bool,
     /// The places of typeset dashes that begin an option: each may be one plain dash or two.
     pub dashes: Vec<usize>,
@@ -26,27 +26,29 @@ pub(super) struct PlainText {
 /// Undoes the typesetting of a block.
 pub(super) fn undo_typesetting(text: &str) -> PlainText {
     let mut plain = PlainText::default();
-    let mut state = State::Plain;
+    let mut state = QuoteState::Plain;
     let mut before = ' ';
     let mut letters = text.chars().enumerate().peekable();
     while let Some((at, letter)) = letters.next() {
-        let is_escaped = before == '\\' && state != State::Quoted('\'');
+        let is_escaped = before == '\\' && state != QuoteState::Quoted('\'');
         let begins_word = before.is_whitespace();
         let quote = plain_quote(letter);
-        let quote = quote.filter(|_| matches!(state, State::Plain | State::Typeset(_)));
+        let quote = quote.filter(|_| matches!(state, QuoteState::Plain | QuoteState::Typeset(_)));
         state = match (state, letter, quote) {
-            (State::Plain, _, Some(quote)) => State::Typeset(quote),
-            (State::Typeset(opened), _, Some(quote)) if quote == opened => State::Plain,
-            (State::Plain, '"' | '\'', _) if !is_escaped => State::Quoted(letter),
-            (State::Plain, '#', _) if begins_word => State::Comment,
-            (State::Comment, '\n', _) => State::Plain,
-            (State::Quoted(opened), ..) if letter == opened && !is_escaped => State::Plain,
+            (QuoteState::Plain, _, Some(quote)) => QuoteState::Typeset(quote),
+            (QuoteState::Typeset(opened), _, Some(quote)) if quote == opened => QuoteState::Plain,
+            (QuoteState::Plain, '"' | '\'', _) if !is_escaped => QuoteState::Quoted(letter),
+            (QuoteState::Plain, '#', _) if begins_word => QuoteState::Comment,
+            (QuoteState::Comment, '\n', _) => QuoteState::Plain,
+            (QuoteState::Quoted(opened), ..) if letter == opened && !is_escaped => {
+                QuoteState::Plain
+            }
             (other, ..) => other,
         };
         let is_option = letters
             .peek()
             .is_some_and(|(_, next)| next.is_alphanumeric() || *next == letter);
-        if state == State::Plain && begins_word && is_option && is_dash(letter) {
+        if state == QuoteState::Plain && begins_word && is_option && is_dash(letter) {
             plain.dashes.push(at);
         }
         plain.has_typeset_quotes |= quote.is_some();
