@@ -21,28 +21,16 @@ fn main() {
     let own = world.path().join("own.yaml");
     std::fs::write(&own, recipe()).unwrap();
     let cases = [
-        (
-            "a recipe of its own: 10 x 10 x 10 variants, 5 claims",
-            three_axes(world.path()),
-        ),
-        (
-            "a vendor's recipe: 1,000 values of a param",
-            one_param(world.path()),
-        ),
+        ("a recipe of its own: 10 x 10 x 10 variants, 5 claims", three_axes(world.path())),
+        ("a vendor's recipe: 1,000 values of a param", one_param(world.path())),
     ];
     for (label, file) in cases {
         paired::wait_for_quiet(Duration::from_mins(1));
-        println!(
-            "retrial plan, 1,000 cells, {label}  ({})",
-            paired::machine()
-        );
+        println!("retrial plan, 1,000 cells, {label}  ({})", paired::machine());
         let plan = || {
             timed(|| {
                 let mut command = Command::new(RETRIAL);
-                command
-                    .arg("plan")
-                    .arg(&file)
-                    .env("RETRIAL_HOME", world.path());
+                command.arg("plan").arg(&file).env("RETRIAL_HOME", world.path());
                 command.env("DOCKER_HOST", "unix:///nowhere/docker.sock");
                 quietly(&mut command);
             })
@@ -101,9 +89,6 @@ fn written(directory: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 fn quietly(command: &mut Command) {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().unwrap().success(), "{command:?}");
 }

@@ -39,14 +39,8 @@ fn main() {
         PAIRS,
         || {
             let mut command = Command::new(RETRIAL);
-            command
-                .arg("batch")
-                .arg(&recipe)
-                .arg("--home")
-                .arg(world.path());
-            command
-                .arg("--vary")
-                .arg(format!("number={}", numbers.join(",")));
+            command.arg("batch").arg(&recipe).arg("--home").arg(world.path());
+            command.arg("--vary").arg(format!("number={}", numbers.join(",")));
             let wall = timed(|| must(&mut command));
             #[expect(clippy::cast_precision_loss, reason = "a count of cells")]
             let cells = CELLS as f64;

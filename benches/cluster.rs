@@ -84,10 +84,7 @@ fn main() {
     }
     let home = shared.join("home");
     let (mut ours, mut plain) = (Vec::new(), Vec::new());
-    println!(
-        "a run that does nothing on {NODES} nodes  ({})",
-        paired::machine()
-    );
+    println!("a run that does nothing on {NODES} nodes  ({})", paired::machine());
     let pairs = Pairs::run(
         PAIRS,
         || {
@@ -112,11 +109,7 @@ fn main() {
     for (ours, plain) in ours.iter().zip(&plain).skip(1) {
         in_job.push(*ours, *plain);
     }
-    pairs.report(
-        "retrial run --site",
-        "sbatch --wait, srun, docker",
-        Some(1.2),
-    );
+    pairs.report("retrial run --site", "sbatch --wait, srun, docker", Some(1.2));
     in_job.report("  of it in the job", "  of it in the job", Some(1.2));
     println!("  afterwards: {}", paired::machine());
 }
@@ -151,15 +144,9 @@ fn times(path: &Path) -> Vec<f64> {
 
 /// The one entry of a directory whose name begins so.
 fn only_entry(directory: &Path, name: &str) -> PathBuf {
-    let entries = fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut named = entries.filter(|path| {
-        path.file_name()
-            .unwrap()
-            .to_string_lossy()
-            .starts_with(name)
-    });
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut named =
+        entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name));
     let (found, other) = (named.next().unwrap(), named.next());
     assert_eq!(other, None);
     found

@@ -2,11 +2,7 @@
 //!
 //! The target is 500 MB/s. Beside it, in turn: only reading the same file, and `grep -c` of one word in it. The lines
 //! are a real log's, many times: of the corpus where it is there, else of one that is written here as LoadGen does.
-#![expect(
-    clippy::unwrap_used,
-    clippy::cast_precision_loss,
-    reason = "benches; a size in bytes"
-)]
+#![expect(clippy::unwrap_used, clippy::cast_precision_loss, reason = "benches; a size in bytes")]
 
 mod support;
 
@@ -39,13 +35,7 @@ fn main() {
         .filter(|line| line.len() < 4096)
         .fold(String::new(), |text, line| text + line + "\n");
     let warnings: String = (0..2000)
-        .map(|index| {
-            line(
-                "warning_generic_message",
-                &format!("\"late by {index}\""),
-                true,
-            )
-        })
+        .map(|index| line("warning_generic_message", &format!("\"late by {index}\""), true))
         .collect();
     for (label, text) in [
         ("a test's log, many times", &log),
@@ -55,10 +45,7 @@ fn main() {
         fill(&world.path().join(folder::DETAIL), text);
         case(label, world.path());
     }
-    println!(
-        "most memory that this process had: {} MB",
-        peak_memory() / 1_000_000
-    );
+    println!("most memory that this process had: {} MB", peak_memory() / 1_000_000);
 }
 
 fn case(label: &str, directory: &Path) {
@@ -77,19 +64,9 @@ fn case(label: &str, directory: &Path) {
     let grep = || {
         timed(|| {
             let mut command = Command::new("grep");
-            command
-                .args(["-c", "is_error"])
-                .arg(&path)
-                .env("LC_ALL", "C");
+            command.args(["-c", "is_error"]).arg(&path).env("LC_ALL", "C");
             // Into a pipe: with `/dev/null` it ends at the first line that it finds.
-            assert!(
-                command
-                    .stdout(Stdio::piped())
-                    .output()
-                    .unwrap()
-                    .status
-                    .success()
-            );
+            assert!(command.stdout(Stdio::piped()).output().unwrap().status.success());
         })
     };
     let pairs = Pairs::run(PAIRS, &mut ours, read_only);
@@ -133,15 +110,9 @@ fn real() -> Option<String> {
         return None;
     }
     let mut tar = Command::new("tar");
-    tar.arg("-xJOf")
-        .arg(archive)
-        .args(["--wildcards", &format!("*{REAL}")]);
+    tar.arg("-xJOf").arg(archive).args(["--wildcards", &format!("*{REAL}")]);
     let output = tar.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
@@ -149,11 +120,7 @@ fn real() -> Option<String> {
 fn written() -> String {
     let mut text = String::new();
     for index in 0..60 {
-        text += &line(
-            &format!("effective_setting_{index}"),
-            &(index * 7919).to_string(),
-            false,
-        );
+        text += &line(&format!("effective_setting_{index}"), &(index * 7919).to_string(), false);
         text += &line(
             &format!("result_{index}.00_percentile_latency_ns"),
             &(index * 104_729).to_string(),

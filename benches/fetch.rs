@@ -33,16 +33,9 @@ fn main() {
     let python = find_python(&[]);
     let megabytes: u64 = std::env::var("FETCH_BENCH_MB").map_or(4000, |text| text.parse().unwrap());
     let hub = Hub::start();
-    hub.add(Repository::sharded(
-        NAME,
-        FILES,
-        megabytes * 1_000_000 / FILES,
-    ));
+    hub.add(Repository::sharded(NAME, FILES, megabytes * 1_000_000 / FILES));
     paired::wait_for_quiet(Duration::from_mins(1));
-    println!(
-        "a model of {megabytes} MB in {FILES} files  ({})",
-        paired::machine()
-    );
+    println!("a model of {megabytes} MB in {FILES} files  ({})", paired::machine());
     let pairs = Pairs::run(
         PAIRS,
         || {

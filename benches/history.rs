@@ -42,25 +42,13 @@ fn main() {
     for words in [
         &["runs"][..],
         &["runs", "--output", "json"],
-        &[
-            "runs",
-            "--recipe",
-            "llama2",
-            "--set",
-            "rocm=7.1.1",
-            "--limit",
-            "20",
-        ],
+        &["runs", "--recipe", "llama2", "--set", "rocm=7.1.1", "--limit", "20"],
         &["runs", "--batch", "b000"],
         &["compare", "--by", "rocm"],
         &["compare", "--by", "rocm", "--output", "json"],
     ] {
         paired::wait_for_quiet(Duration::from_mins(1));
-        println!(
-            "retrial {}, {runs} runs  ({})",
-            words.join(" "),
-            paired::machine()
-        );
+        println!("retrial {}, {runs} runs  ({})", words.join(" "), paired::machine());
         let ours = || timed(|| must(&mut retrial(words)));
         Pairs::run(21, ours, || 1.0).report_limit(WARM_LIMIT_S);
     }

@@ -4,11 +4,7 @@
 //! `submission_checker.py` (mlcommons/inference, `tools/submission` at the round's tag), `RETRIAL_SUBMISSIONS` a tree that
 //! it accepts, `RETRIAL_ROUND` its round (v4.1). Without the first only our own speed is told, without the second the
 //! example's tree is judged. Each tree is judged as it is, and multiplied to about 1 GB.
-#![expect(
-    clippy::unwrap_used,
-    clippy::cast_precision_loss,
-    reason = "benches; sizes in bytes"
-)]
+#![expect(clippy::unwrap_used, clippy::cast_precision_loss, reason = "benches; sizes in bytes")]
 
 mod support;
 
@@ -77,15 +73,9 @@ fn case(label: &str, tree: &Path, checker: Option<&Path>, count: usize) {
 
 /// Runs a command to its end, silently; it must end with one of these codes.
 fn ended(command: &mut Command, codes: &[i32]) {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let status = command.status().unwrap();
-    assert!(
-        status.code().is_some_and(|code| codes.contains(&code)),
-        "{command:?}: {status}"
-    );
+    assert!(status.code().is_some_and(|code| codes.contains(&code)), "{command:?}: {status}");
 }
 
 /// Copies a tree, its submitters under as many names as make it [`BYTES_UNIT`] large.
@@ -101,11 +91,7 @@ fn multiply(tree: &Path, into: &Path) {
             for copy in 0..times.clamp(1, 100) {
                 let copy = format!("{name}{copy}");
                 let to = into.join(division).join(&copy);
-                let copied = Command::new("cp")
-                    .arg("-r")
-                    .arg(submitter.path())
-                    .arg(&to)
-                    .status();
+                let copied = Command::new("cp").arg("-r").arg(submitter.path()).arg(&to).status();
                 assert!(copied.unwrap().success());
                 rename(&to, &copy);
             }

@@ -24,10 +24,7 @@ const FIGURES: &str = "      figures:\n        throughput: { pattern: 'throughpu
 fn printing(bytes: usize) -> String {
     let line =
         "2026-11-21 06:31:23 INFO  worker 3: decoded 128 sequences, 12345.6 tokens/s, queue 17";
-    format!(
-        "echo 'throughput: 14164.5 tokens/s'; {}",
-        repeated(line, bytes)
-    )
+    format!("echo 'throughput: 14164.5 tokens/s'; {}", repeated(line, bytes))
 }
 
 /// Lines that all hold the figure.
@@ -51,9 +48,7 @@ fn main() {
     let mount = world.path().join("mount");
     fs::create_dir(&mount).unwrap();
     let volume = format!("{}:/mount", mount.display());
-    docker(&[
-        "run", "-d", "--name", &name, "-v", &volume, IMAGE, "sleep", "infinity",
-    ]);
+    docker(&["run", "-d", "--name", &name, "-v", &volume, IMAGE, "sleep", "infinity"]);
     println!("300 MB of lines, the first with the figure");
     compare(&world, &name, "lines", &printing(300 * MEGABYTE), Some(1.2));
     println!("300 MB of lines, each with the figure");
@@ -63,14 +58,8 @@ fn main() {
     for (label, run) in [
         ("30 MB of lines", printing(30 * MEGABYTE)),
         ("300 MB of lines", printing(300 * MEGABYTE)),
-        (
-            "300 MB of lines, each with the figure",
-            all_figures(300 * MEGABYTE),
-        ),
-        (
-            "300 MB in one line",
-            format!("head -c {} /dev/zero | tr '\\0' x", 300 * MEGABYTE),
-        ),
+        ("300 MB of lines, each with the figure", all_figures(300 * MEGABYTE)),
+        ("300 MB in one line", format!("head -c {} /dev/zero | tr '\\0' x", 300 * MEGABYTE)),
     ] {
         let peak = peak_memory(&world, &world.recipe("memory", &run, FIGURES));
         let held = if peak < 50.0 { "holds" } else { "MISSED" };
@@ -96,10 +85,7 @@ fn compare(world: &World, container: &str, recipe: &str, run: &str, limit: Optio
                 .find(|name| name.starts_with(&step))
                 .unwrap();
             steps.push(between(started(&journal, step), ended(&journal, step)));
-            judged.push(between(
-                started(&journal, "judge"),
-                ended(&journal, "judge"),
-            ));
+            judged.push(between(started(&journal, "judge"), ended(&journal, "judge")));
             world.clear();
             steps[steps.len() - 1] + judged[judged.len() - 1]
         },
@@ -114,11 +100,7 @@ fn compare(world: &World, container: &str, recipe: &str, run: &str, limit: Optio
             wall
         },
     );
-    pairs.report(
-        "retrial: the step and the scan",
-        "docker exec to a file on a mount",
-        limit,
-    );
+    pairs.report("retrial: the step and the scan", "docker exec to a file on a mount", limit);
     print_times("  step: printed, followed, kept", &steps[1..]);
     print_times("  judge: scanned", &judged[1..]);
     println!("  afterwards: {}", paired::machine());
@@ -141,20 +123,13 @@ fn peak_memory(world: &World, recipe: &Path) -> f64 {
             break status;
         }
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let mark = text.lines().find_map(|line| {
-            line.strip_prefix("VmHWM:")?
-                .split_whitespace()
-                .next()?
-                .parse()
-                .ok()
-        });
+        let mark = text
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
         peak = peak.max(mark.unwrap_or(0.0) * 1024.0 / 1e6);
         std::thread::sleep(Duration::from_millis(1));
     };
-    assert!(
-        status.code().is_some_and(|code| code != 3 && code != 4),
-        "{status}"
-    );
+    assert!(status.code().is_some_and(|code| code != 3 && code != 4), "{status}");
     world.clear();
     peak
 }

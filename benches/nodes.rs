@@ -55,10 +55,7 @@ fn main() {
     fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", programs.display());
-    println!(
-        "a run of {STEPS} setup steps that do nothing  ({})",
-        paired::machine()
-    );
+    println!("a run of {STEPS} setup steps that do nothing  ({})", paired::machine());
     let mut best = [f64::INFINITY; COUNTS.len()];
     for _ in 0..ROUNDS {
         for (count, best) in COUNTS.iter().zip(&mut best) {
@@ -66,10 +63,7 @@ fn main() {
             let recipe = world.path().join(format!("{count}.yaml"));
             fs::write(&recipe, recipe_of(*count)).unwrap();
             let mut command = world.retrial_run(&recipe);
-            command
-                .env("PATH", &path)
-                .arg("--nodes")
-                .arg(format!("ssh:{}", others.join(",")));
+            command.env("PATH", &path).arg("--nodes").arg(format!("ssh:{}", others.join(",")));
             let wall = timed(|| must(&mut command));
             *best = best.min(wall);
             world.clear();

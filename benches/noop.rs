@@ -34,10 +34,7 @@ fn main() {
         || {
             let wall = timed(|| must(&mut world.retrial_run(&recipe)));
             let journal = world.journal();
-            inner.push(between(
-                started(&journal, "create"),
-                ended(&journal, "remove"),
-            ));
+            inner.push(between(started(&journal, "create"), ended(&journal, "remove")));
             for event in &journal {
                 if let retrial_store::journal::EventKind::StepEnded { seconds, .. } = event.what {
                     let step = event.name.clone().unwrap();
@@ -72,18 +69,11 @@ fn main() {
         "docker run -d, exec, rm -f",
         Some(1.0),
     );
-    pairs.report(
-        "retrial run, the whole process",
-        "docker run -d, exec, rm -f",
-        None,
-    );
+    pairs.report("retrial run, the whole process", "docker run -d, exec, rm -f", None);
     for (step, times) in &steps {
         print_times(&format!("  step {step}"), &times[1..]);
     }
-    for (command, times) in ["docker run -d", "docker exec", "docker rm -f"]
-        .iter()
-        .zip(&commands)
-    {
+    for (command, times) in ["docker run -d", "docker exec", "docker rm -f"].iter().zip(&commands) {
         print_times(&format!("  {command}"), &times[1..]);
     }
     println!("  afterwards: {}", paired::machine());

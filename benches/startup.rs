@@ -38,10 +38,8 @@ fn main() {
         }
         cases.push((format!("retrial plan {name}"), words));
     }
-    let mut cases: Vec<_> = cases
-        .into_iter()
-        .map(|(label, words)| (label, words, LIMIT_S))
-        .collect();
+    let mut cases: Vec<_> =
+        cases.into_iter().map(|(label, words)| (label, words, LIMIT_S)).collect();
     let names = catalog::recipe_names();
     let label = format!("retrial check of all {} recipes", names.len());
     let words = std::iter::once("check".to_owned()).chain(names);
@@ -53,11 +51,7 @@ fn main() {
             PAIRS,
             || {
                 timed(|| {
-                    quietly(
-                        Command::new(RETRIAL)
-                            .args(&words)
-                            .env("RETRIAL_HOME", world.path()),
-                    );
+                    quietly(Command::new(RETRIAL).args(&words).env("RETRIAL_HOME", world.path()));
                 })
             },
             || timed(|| quietly(&mut Command::new("true"))),
@@ -74,15 +68,10 @@ fn unset(name: &str) -> Vec<String> {
         return Vec::new();
     };
     let unset = problems.iter().filter(|problem| problem.code == "unset");
-    unset
-        .map(|problem| problem.span.slice().to_owned())
-        .collect()
+    unset.map(|problem| problem.span.slice().to_owned()).collect()
 }
 
 fn quietly(command: &mut Command) {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().unwrap().success(), "{command:?}");
 }

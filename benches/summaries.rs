@@ -66,11 +66,8 @@ fn summaries() -> &'static [PathBuf] {
             let mut open = vec![directory.path().to_owned()];
             while let Some(folder) = open.pop() {
                 for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-                    let list = if entry.file_type().unwrap().is_dir() {
-                        &mut open
-                    } else {
-                        &mut files
-                    };
+                    let list =
+                        if entry.file_type().unwrap().is_dir() { &mut open } else { &mut files };
                     list.push(entry.path());
                 }
             }
@@ -84,36 +81,24 @@ fn summaries() -> &'static [PathBuf] {
 fn all_summaries_read_and_parsed(bencher: Bencher) {
     let files = summaries();
     bencher.counter(ItemsCount::new(files.len())).bench(|| {
-        let read = files
-            .iter()
-            .map(|file| summary::parse_summary_bytes(&fs::read(file).unwrap()));
+        let read = files.iter().map(|file| summary::parse_summary_bytes(&fs::read(file).unwrap()));
         read.flatten().count()
     });
 }
 
 #[divan::bench(sample_count = 20)]
 fn all_summaries_parsed(bencher: Bencher) {
-    let texts: Vec<_> = summaries()
-        .iter()
-        .map(|file| fs::read(file).unwrap())
-        .collect();
-    bencher.counter(ItemsCount::new(texts.len())).bench(|| {
-        texts
-            .iter()
-            .flat_map(|text| summary::parse_summary_bytes(text))
-            .count()
-    });
+    let texts: Vec<_> = summaries().iter().map(|file| fs::read(file).unwrap()).collect();
+    bencher
+        .counter(ItemsCount::new(texts.len()))
+        .bench(|| texts.iter().flat_map(|text| summary::parse_summary_bytes(text)).count());
 }
 
 /// A detail log of 64 MB: settings, results, and what fills large ones.
 fn detail_log() -> String {
     let mut text = String::new();
     while text.len() < 64 << 20 {
-        for key in [
-            "generic_message",
-            "logger_swap_request_slots_retry_count",
-            "loaded_sample",
-        ] {
+        for key in ["generic_message", "logger_swap_request_slots_retry_count", "loaded_sample"] {
             let _ = writeln!(
                 text,
                 r#":::MLLOG {{"key": "{key}", "value": {}, "time_ms": 3011.452316, "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {{"is_error": false, "is_warning": false, "file": "results.cc", "line_no": 778, "pid": 1625, "tid": 1625}}}}"#,
@@ -129,9 +114,7 @@ fn detail_log_in_chunks(bencher: Bencher) {
     let text = detail_log();
     bencher.counter(BytesCount::of_str(&text)).bench(|| {
         let mut parser = detail::DetailParser::new();
-        text.as_bytes()
-            .chunks(256 * 1024)
-            .for_each(|chunk| parser.push(chunk));
+        text.as_bytes().chunks(256 * 1024).for_each(|chunk| parser.push(chunk));
         parser.finish().entries
     });
 }
@@ -163,12 +146,8 @@ fn lines_of_300_mb(bencher: Bencher) {
 #[divan::bench(sample_count = 5)]
 fn lines_of_300_mb_with_a_pattern(bencher: Bencher) {
     let bytes = output();
-    let pattern = Pattern::new(
-        r"throughput: ([\d.,]+) tokens/s",
-        MatchSelection::Last,
-        "tokens/s",
-    )
-    .unwrap();
+    let pattern =
+        Pattern::new(r"throughput: ([\d.,]+) tokens/s", MatchSelection::Last, "tokens/s").unwrap();
     bencher.counter(BytesCount::of_slice(&bytes)).bench(|| {
         let mut splitter = LineSplitter::new();
         let mut reader = pattern.reader();

@@ -27,33 +27,29 @@ fn main() {
     let mut container = ContainerSensor::open(root.path(), &id, 41).unwrap();
     let mut sensors = Sensors::open(root.path(), &gpus);
     let mut file = File::create(root.path().join("telemetry.csv")).unwrap();
-    let mut look = || {
-        let time = Timestamp::now();
-        let row = |source| TelemetryRow {
-            seconds: 1234.5,
-            time,
-            pause_s: 1.0,
-            measured: MeasuredTrial {
-                step: 5,
-                scenario: "Offline".to_owned(),
-                mode: "performance".to_owned(),
-                trial: 1,
-            },
-            origin: source,
-        };
-        let gpus = sensors
-            .read_samples()
-            .into_iter()
-            .map(|(watched, reading)| RowSource::Gpu {
-                index: watched.index,
-                pci: watched.pci,
-                reading,
+    let mut look =
+        || {
+            let time = Timestamp::now();
+            let row = |source| TelemetryRow {
+                seconds: 1234.5,
+                time,
+                pause_s: 1.0,
+                measured: MeasuredTrial {
+                    step: 5,
+                    scenario: "Offline".to_owned(),
+                    mode: "performance".to_owned(),
+                    trial: 1,
+                },
+                origin: source,
+            };
+            let gpus = sensors.read_samples().into_iter().map(|(watched, reading)| {
+                RowSource::Gpu { index: watched.index, pci: watched.pci, reading }
             });
-        let all = gpus.chain([RowSource::Container(container.read_sample())]);
-        let text = format_rows(all.map(row));
-        file.write_all(text.as_bytes()).unwrap();
-        text.len()
-    };
+            let all = gpus.chain([RowSource::Container(container.read_sample())]);
+            let text = format_rows(all.map(row));
+            file.write_all(text.as_bytes()).unwrap();
+            text.len()
+        };
     let bytes = look();
     let mut each: Vec<f64> = (0..9)
         .map(|_| {
@@ -65,11 +61,7 @@ fn main() {
         })
         .collect();
     each.sort_by(f64::total_cmp);
-    let verdict = if each[8] <= LIMIT_MS {
-        "holds"
-    } else {
-        "MISSED"
-    };
+    let verdict = if each[8] <= LIMIT_MS { "holds" } else { "MISSED" };
     println!(
         "one sample of {} GPUs and a container: {:.3} ms of a core (median of 9 times {} samples; {:.3} to {:.3}), limit {LIMIT_MS} ms: {verdict}; {bytes} bytes",
         gpus.len(),
@@ -88,10 +80,7 @@ fn processor_ns() -> f64 {
 
 /// Eight MI355X whose drivers show all that is looked at, and a container's control group.
 fn plant(root: &Path) -> Vec<(u32, Gpu)> {
-    let from = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/fixtures/hosts/mi355x-8/."
-    );
+    let from = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/mi355x-8/.");
     let copied = Command::new("cp").args(["-a", from]).arg(root).status();
     assert!(copied.unwrap().success());
     let host = retrial_host::probe_host(root, root);
@@ -115,23 +104,14 @@ fn plant(root: &Path) -> Vec<(u32, Gpu)> {
             ("freq1_input", "2100000000\n"),
             ("freq2_input", "1900000000\n"),
         ] {
-            write(
-                &format!("{device}/hwmon/hwmon{index}/{name}"),
-                text.as_bytes(),
-            );
+            write(&format!("{device}/hwmon/hwmon{index}/{name}"), text.as_bytes());
         }
     }
     let group = format!("/system.slice/docker-{}.scope", "0f".repeat(32));
     write("proc/41/cgroup", format!("0::{group}\n").as_bytes());
     let folder = format!("sys/fs/cgroup{group}");
-    write(
-        &format!("{folder}/cpu.stat"),
-        b"usage_usec 7250000\nuser_usec 7000000\n",
-    );
+    write(&format!("{folder}/cpu.stat"), b"usage_usec 7250000\nuser_usec 7000000\n");
     write(&format!("{folder}/memory.current"), b"9000000\n");
-    write(
-        &format!("{folder}/memory.stat"),
-        b"anon 5000000\ninactive_file 4000000\n",
-    );
+    write(&format!("{folder}/memory.stat"), b"anon 5000000\ninactive_file 4000000\n");
     gpus
 }

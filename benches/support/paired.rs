@@ -58,10 +58,7 @@ impl Pairs {
         ratios.sort_by(f64::total_cmp);
         let (low, high, level) = median_interval(&ratios);
         let judged = limit.map_or_else(String::new, |limit| {
-            format!(
-                "; limit {limit:.2}: {}",
-                word(median(&ratios), low, high, limit)
-            )
+            format!("; limit {limit:.2}: {}", word(median(&ratios), low, high, limit))
         });
         println!(
             "  ratio    {:.3}  [{low:.3}, {high:.3}] at {:.0} %, {} pairs{judged}",
@@ -136,11 +133,7 @@ pub fn median(sorted: &[f64]) -> f64 {
     quantile(sorted, 0.5)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an index"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let at = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);

@@ -17,9 +17,8 @@ pub const RETRIAL: &str = env!("CARGO_BIN_EXE_retrial");
 
 /// Whether `docker` finds an engine that has the image; prints it if not.
 pub fn engine_has_image() -> bool {
-    let found = Command::new("docker")
-        .args(["image", "inspect", "--format", "{{.Id}}", IMAGE])
-        .output();
+    let found =
+        Command::new("docker").args(["image", "inspect", "--format", "{{.Id}}", IMAGE]).output();
     let reason = match found {
         Ok(output) if output.status.success() => return true,
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
@@ -56,9 +55,7 @@ impl World {
     pub fn new() -> Self {
         let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let directory = tempfile::Builder::new().prefix("bench").tempdir_in(parent);
-        Self {
-            directory: directory.unwrap(),
-        }
+        Self { directory: directory.unwrap() }
     }
 
     /// Its path.
@@ -81,11 +78,7 @@ impl World {
     /// `retrial run` of a recipe, its runs in this home.
     pub fn retrial_run(&self, recipe: &Path) -> Command {
         let mut command = Command::new(RETRIAL);
-        command
-            .arg("run")
-            .arg(recipe)
-            .arg("--home")
-            .arg(self.path());
+        command.arg("run").arg(recipe).arg("--home").arg(self.path());
         command
     }
 
@@ -133,10 +126,7 @@ pub fn peak_memory() -> u64 {
 
 /// The most memory that a command ever had in use, bytes, as it was last seen before its end.
 pub fn peak_memory_of(command: &mut Command) -> u64 {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut most = 0;

@@ -22,10 +22,7 @@ pub fn summary(data: &[u8]) {
     let Ok(summary) = summary::parse_summary_bytes(data) else {
         return;
     };
-    let run = LoadgenRun {
-        summary: Some(summary),
-        detail: None,
-    };
+    let run = LoadgenRun { summary: Some(summary), detail: None };
     judged(&run);
 }
 
@@ -35,21 +32,14 @@ pub fn detail(data: &[u8]) {
     let mut parser = detail::DetailParser::new();
     pieces(data).for_each(|piece| parser.push(piece));
     assert_eq!(parser.finish(), whole);
-    let run = LoadgenRun {
-        summary: None,
-        detail: Some(whole),
-    };
+    let run = LoadgenRun { summary: None, detail: Some(whole) };
     judged(&run);
 }
 
 fn judged(run: &LoadgenRun) {
     let validity = run.validity();
     assert!(validity.reasons.len() < 10_000);
-    let _ = (
-        run.figure_disagreements(),
-        run.parameters(),
-        run.early_stopping(),
-    );
+    let _ = (run.figure_disagreements(), run.parameters(), run.early_stopping());
     for figure in run.figures().values() {
         assert!(figure.value.is_finite());
     }
@@ -69,10 +59,7 @@ pub fn mllog(data: &[u8]) {
             };
             let mut reader = LogReader::new(&rules);
             text.lines().for_each(|line| reader.feed_line(line));
-            let log = NamedLog {
-                name: String::new(),
-                log: reader.finish(),
-            };
+            let log = NamedLog { name: String::new(), log: reader.finish() };
             let _ = retrial_mlperf::training::check_result(&rules, &[log], None);
         }
     }
@@ -82,12 +69,8 @@ pub fn mllog(data: &[u8]) {
     for run in runs.finish().unwrap_or_default() {
         let _ = (
             run.minutes_to_train(None),
-            run.requested_accumulator(0)
-                .cloned()
-                .map(Accumulator::into_single_value),
-            run.requested_accumulator(1)
-                .cloned()
-                .map(Accumulator::into_single_value),
+            run.requested_accumulator(0).cloned().map(Accumulator::into_single_value),
+            run.requested_accumulator(1).cloned().map(Accumulator::into_single_value),
             run.samples_to_converge(),
         );
     }
@@ -159,15 +142,9 @@ pub fn rows(data: &[u8]) {
         return;
     };
     let (column, by) = columns.split_once(',').unwrap_or((columns, ""));
-    let cell = CsvCell {
-        column: column.to_owned(),
-        ..CsvCell::default()
-    };
-    let by: Vec<String> = by
-        .split(',')
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect();
+    let cell = CsvCell { column: column.to_owned(), ..CsvCell::default() };
+    let by: Vec<String> =
+        by.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let _ = tables::read_csv_entries(table, &cell, &by, MatchSelection::Mean, 0);
 }
 
@@ -184,10 +161,7 @@ pub fn lines(data: &[u8]) {
     assert_eq!(split(&mut pieces(data)), whole);
     for line in whole {
         let shown = sanitize(&line);
-        assert!(
-            !shown.contains(|letter: char| letter.is_control() && letter != '\t'),
-            "{shown:?}"
-        );
+        assert!(!shown.contains(|letter: char| letter.is_control() && letter != '\t'), "{shown:?}");
         assert_eq!(sanitize(&shown), shown);
     }
 }
@@ -200,11 +174,7 @@ pub fn journal(data: &[u8]) {
         .collect();
     for event in &events {
         let written = serde_json::to_string(event).unwrap_or_default();
-        assert_eq!(
-            serde_json::from_str::<Event>(&written).ok().as_ref(),
-            Some(event),
-            "{written}"
-        );
+        assert_eq!(serde_json::from_str::<Event>(&written).ok().as_ref(), Some(event), "{written}");
     }
     let _ = JournalState::from_events(&events).to_resumed();
 }

@@ -55,11 +55,7 @@ pub fn recipe(data: &[u8]) {
     let again = Source::new("resolved.yaml", resolved.yaml.as_str());
     let again = resolve_recipe("fuzz", &again, templates, &[]);
     let again = again.unwrap_or_else(|problems| panic!("{}\n{problems}", resolved.yaml));
-    assert_eq!(
-        again.hash, resolved.hash,
-        "{}\n{}",
-        resolved.yaml, again.yaml
-    );
+    assert_eq!(again.hash, resolved.hash, "{}\n{}", resolved.yaml, again.yaml);
     let plan = build::build_plan(
         &resolved.recipe,
         &RecipeOrigin::default(),

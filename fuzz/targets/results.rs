@@ -43,10 +43,7 @@ pub fn compliance(data: &[u8]) {
     let result = compliance::check_test(&TestRequirements::new(audit, None, false), &files);
     told(&result.checks);
     let lower = text.to_lowercase();
-    if !["test pass", "pass: true", "pass:"]
-        .iter()
-        .any(|word| lower.contains(word))
-    {
+    if !["test pass", "pass: true", "pass:"].iter().any(|word| lower.contains(word)) {
         assert!(!result.has_passed(), "{audit:?} passes without a word");
     }
 }
@@ -60,10 +57,7 @@ pub fn endpoints(data: &[u8]) {
         return;
     };
     let performance = EndpointPerformance::from_config_and_summary(&config, &results);
-    let _ = (
-        performance.run_settings(),
-        performance.published_figure_name("latency"),
-    );
+    let _ = (performance.run_settings(), performance.published_figure_name("latency"));
     for figure in performance.figures.values() {
         assert!(figure.value.is_finite());
     }
@@ -96,9 +90,6 @@ pub fn telemetry(data: &[u8]) {
 
 fn told(checks: &[RuleCheck]) {
     for check in checks {
-        assert!(
-            !check.rule.is_empty() && check.measured.len() < 1 << 16,
-            "{check:?}"
-        );
+        assert!(!check.rule.is_empty() && check.measured.len() < 1 << 16, "{check:?}");
     }
 }

@@ -127,11 +127,7 @@ pub fn note_without_follower(global: &GlobalOptions, directory: &RecordDirectory
 
 fn note_how_to_leave(global: &GlobalOptions, directory: &RecordDirectory) {
     if !global.quiet {
-        let stop = format!(
-            "stop it: {} stop {}",
-            global.home.command_prefix(),
-            directory.id()
-        );
+        let stop = format!("stop it: {} stop {}", global.home.command_prefix(), directory.id());
         terminal::advise("attached; Ctrl-C leaves it running", stop);
     }
 }

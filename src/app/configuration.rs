@@ -48,11 +48,7 @@ impl Configuration {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             // A directory that this user cannot enter is not this user's configuration.
-            Err(_)
-                if path
-                    .parent()
-                    .is_none_or(|directory| directory.metadata().is_err()) =>
-            {
+            Err(_) if path.parent().is_none_or(|directory| directory.metadata().is_err()) => {
                 return Ok(Self::default());
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -83,12 +79,7 @@ impl Configuration {
     /// Returns the privileges that are approved for a recipe's file or directory.
     pub fn allowed_privileges(&self, recipe: &Path) -> Vec<String> {
         let is_above = |directory: &str| recipe.starts_with(expand_home(directory));
-        let approved = self
-            .allow
-            .iter()
-            .filter(|(directory, _)| is_above(directory));
-        approved
-            .flat_map(|(_, privileges)| privileges.clone())
-            .collect()
+        let approved = self.allow.iter().filter(|(directory, _)| is_above(directory));
+        approved.flat_map(|(_, privileges)| privileges.clone()).collect()
     }
 }

@@ -62,11 +62,7 @@ impl Dialog {
     /// As [`Dialog::ask`].
     pub fn ask_with_default(&self, question: &str, default: &str) -> Result<String, Failure> {
         let answer = self.ask(&format!("{question} [{default}]"))?;
-        Ok(if answer.is_empty() {
-            default.to_owned()
-        } else {
-            answer
-        })
+        Ok(if answer.is_empty() { default.to_owned() } else { answer })
     }
 
     /// Asks for a word, or for command lines: these may continue behind a backslash, and be pasted.

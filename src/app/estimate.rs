@@ -24,8 +24,5 @@ pub fn estimate_run(global: &GlobalOptions, directory: &RunDirectory) -> Remaini
 pub fn estimate_plan(index: &mut RunIndex, plan: Plan, own: StepTimes) -> RemainingTime {
     let earlier = EarlierRun::find(index, &plan);
     let (run, times) = earlier.map(|one| (one.run, one.times)).unzip();
-    RemainingTime::new(
-        RemainingSteps::new(plan, own, times.unwrap_or_default()),
-        run,
-    )
+    RemainingTime::new(RemainingSteps::new(plan, own, times.unwrap_or_default()), run)
 }

@@ -48,10 +48,7 @@ pub fn export_runs(
             layouts.join(", ")
         )));
     };
-    let named_runs = tree_request
-        .runs
-        .iter()
-        .map(|run| global.home.find_run(run));
+    let named_runs = tree_request.runs.iter().map(|run| global.home.find_run(run));
     let runs = named_runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
     let mut export = build_export(&runs, &request, round)?;
     let first_note = export.notes.first().cloned();
@@ -70,20 +67,16 @@ pub fn export_runs(
 
 /// The rules that the written tree violates, as `retrial judge` finds them.
 fn find_violations(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
-    let request = JudgeRequest {
-        round: Some(export.round.clone()),
-        ..JudgeRequest::default()
-    };
+    let request = JudgeRequest { round: Some(export.round.clone()), ..JudgeRequest::default() };
     let Some(trees) = judge::find_trees(to, &request)? else {
         return Ok(Vec::new());
     };
     let mut violations = Vec::new();
     let mut add = |path: &str, rules: &[RuleCheck]| {
         let violated = rules.iter().filter(|rule| !rule.passed);
-        violations.extend(violated.map(|rule| Violation {
-            path: path.to_owned(),
-            rule: rule.to_string(),
-        }));
+        violations.extend(
+            violated.map(|rule| Violation { path: path.to_owned(), rule: rule.to_string() }),
+        );
     };
     let (_, faults) = judge::judge_trees(&trees, &request, |judged| {
         add(&judged.benchmark.path, &judged.benchmark.rules);
@@ -93,10 +86,7 @@ fn find_violations(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure
     })?;
     for fault in faults.iter().filter(|fault| fault.is_violation) {
         let (actual, required) = (&fault.actual, &fault.required);
-        add(
-            &fault.path,
-            &[RuleCheck::violation("tree", actual, required)],
-        );
+        add(&fault.path, &[RuleCheck::violation("tree", actual, required)]);
     }
     Ok(violations)
 }

@@ -53,11 +53,7 @@ impl Failure {
 
     /// A failure by several errors, each with its own remedies.
     pub fn with_errors(exit: ExitCode, errors: Vec<ErrorText>) -> Self {
-        Self {
-            exit,
-            errors,
-            problems: Diagnostics::default(),
-        }
+        Self { exit, errors, problems: Diagnostics::default() }
     }
 
     /// Adds a remedy of the last error.
@@ -94,11 +90,7 @@ impl Failure {
     pub fn to_error(&self) -> ErrorText {
         ErrorText {
             message: join(self.messages(), "; "),
-            help: self
-                .errors
-                .iter()
-                .flat_map(|error| error.help.clone())
-                .collect(),
+            help: self.errors.iter().flat_map(|error| error.help.clone()).collect(),
         }
     }
 
@@ -125,11 +117,7 @@ impl Failure {
     pub fn report(&self) {
         terminal::print_problems(&self.problems);
         for error in &self.errors {
-            let label = if error.message.is_empty() {
-                ""
-            } else {
-                "error: "
-            };
+            let label = if error.message.is_empty() { "" } else { "error: " };
             terminal::note_error(&error.clone().in_context(label));
         }
     }

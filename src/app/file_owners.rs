@@ -51,10 +51,7 @@ impl<'a> TrustedOwners<'a> {
         let sudo_uid = std::env::var("SUDO_UID").ok();
         let sudo = sudo_uid.and_then(|uid| uid.parse().ok());
         let own = rustix::process::getuid().as_raw();
-        Self {
-            users: [0, own].into_iter().chain(sudo).collect(),
-            reason,
-        }
+        Self { users: [0, own].into_iter().chain(sudo).collect(), reason }
     }
 
     fn check_ancestors(&self, path: &Path) -> Result<(), Failure> {
@@ -85,10 +82,7 @@ impl<'a> TrustedOwners<'a> {
             )
         } else if metadata.mode() & refused != 0 {
             (
-                format!(
-                    "is writable by other users (mode {:04o})",
-                    metadata.mode() & 0o7777
-                ),
+                format!("is writable by other users (mode {:04o})", metadata.mode() & 0o7777),
                 format!("chmod go-w '{path}'"),
             )
         } else {

@@ -68,9 +68,7 @@ pub fn execution_options(global: &GlobalOptions, require_accuracy: bool) -> Sess
         scratch: scratch_directory(global),
         ..SessionOptions::default()
     };
-    let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let patience = std::env::var("RETRIAL_ENGINE_PATIENCE").ok().and_then(|text| text.parse().ok());
     if let Some(seconds) = patience {
         options.patience = Duration::from_secs(seconds);
     }
@@ -81,9 +79,7 @@ pub fn execution_options(global: &GlobalOptions, require_accuracy: bool) -> Sess
 /// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
 fn scratch_directory(global: &GlobalOptions) -> Option<PathBuf> {
     let variable = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
-    let named = variable
-        .map(PathBuf::from)
-        .filter(|named| named.is_absolute());
+    let named = variable.map(PathBuf::from).filter(|named| named.is_absolute());
     let shared = || host::network_file_system(global.home.root());
     named.or_else(|| shared().map(|_| scratch::default_location()))
 }

@@ -79,11 +79,7 @@ impl KeyReader {
                 }
             }
         };
-        let reader = Self {
-            requests,
-            original_modes,
-            is_over,
-        };
+        let reader = Self { requests, original_modes, is_over };
         // Without a thread, dropping it restores the terminal.
         thread.spawn(read).ok()?;
         Some(reader)

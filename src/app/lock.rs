@@ -40,21 +40,11 @@ fn list_references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
         let settings = choice_settings.map(|(axis, value)| ParamSetting::new(axis, value));
         let (opened, _) = resolve_with_stand_ins(entry.clone(), settings.collect())?;
         let recipe = opened.resolved.recipe;
-        if let Image::Pull {
-            reference,
-            digest: None,
-            built_by: None,
-        } = recipe.image
-        {
+        if let Image::Pull { reference, digest: None, built_by: None } = recipe.image {
             references.images.insert(reference);
         }
         for (_, model) in recipe.models {
-            if let ModelSource::Hub {
-                repository,
-                revision,
-                ..
-            } = model.source
-            {
+            if let ModelSource::Hub { repository, revision, .. } = model.source {
                 references.models.insert((repository, revision));
             }
         }
@@ -86,8 +76,7 @@ pub async fn resolve_lock(
         let hub = Hub::from_environment().map_err(|error| fetch_failure(&error))?;
         for (repository, revision) in &references.models {
             let model = lock_model(&hub, repository, revision).await?;
-            lock.models
-                .insert(RecipeLock::model_key(repository, revision), model);
+            lock.models.insert(RecipeLock::model_key(repository, revision), model);
         }
     }
     Ok(lock)
@@ -101,9 +90,7 @@ async fn resolve_digest(engine: &dyn Engine, reference: &str) -> Result<Option<S
         Ok(digest) => return Ok(Some(digest)),
         Err(error) => error,
     };
-    let name = ImageRef::parse(reference)
-        .map_err(EngineError::from)?
-        .name();
+    let name = ImageRef::parse(reference).map_err(EngineError::from)?.name();
     let Some(local) = engine.find_image(reference).await? else {
         return Err(Failure::host(format!("cannot lock {reference}: {error}")));
     };
@@ -131,9 +118,7 @@ async fn lock_model(hub: &Hub, repository: &str, revision: &str) -> Result<Locke
     let files = snapshot.files.into_iter();
     Ok(LockedModel {
         commit: snapshot.commit,
-        files: files
-            .map(|file| (file.path, format_digest(&file.digest)))
-            .collect(),
+        files: files.map(|file| (file.path, format_digest(&file.digest))).collect(),
     })
 }
 

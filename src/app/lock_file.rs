@@ -33,10 +33,7 @@ pub fn read_lock(path: &Path) -> Result<Option<RecipeLock>, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path)(error).into()),
         Ok(status) if status.len() > MAX_DOCUMENT_BYTES as u64 => {
-            return Err(Failure::usage(format!(
-                "{} is too large for a lock file",
-                path.display()
-            )));
+            return Err(Failure::usage(format!("{} is too large for a lock file", path.display())));
         }
         Ok(_) => {}
     }
@@ -73,8 +70,5 @@ pub fn apply_lock(
         differs.push("the recipe was changed since it was locked".to_owned());
     }
     differs.extend(lock.apply_to(recipe));
-    Ok(Some(FollowedLock {
-        path: path.display().to_string(),
-        differs,
-    }))
+    Ok(Some(FollowedLock { path: path.display().to_string(), differs }))
 }

@@ -142,9 +142,7 @@ mod tests {
         let secret = "hf_aB3dE5gH7jK9mN1pQ";
         hide_in_log("TOKEN", secret);
         let mut writer = LogWriter(Some(Arc::new(File::create(&path).unwrap())));
-        writer
-            .write_all(format!("sent {secret}").as_bytes())
-            .unwrap();
+        writer.write_all(format!("sent {secret}").as_bytes()).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "sent [TOKEN]\n");
     }

@@ -33,13 +33,7 @@ pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure>
     }
     let path = Path::new(name);
     let is_batch = name.contains('/') && path.join("batch.json").exists();
-    if is_batch
-        || home
-            .batches_directory()
-            .join(name)
-            .join("batch.json")
-            .exists()
-    {
+    if is_batch || home.batches_directory().join(name).join("batch.json").exists() {
         return Ok(RunOrBatch::Batch(home.find_batch(name)?));
     }
     match home.find_run(name) {
@@ -85,9 +79,7 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
         }));
     }
     if path.is_file() {
-        return Err(Failure::usage(format!(
-            "{name} is a file: name the directory that it is in"
-        )));
+        return Err(Failure::usage(format!("{name} is a file: name the directory that it is in")));
     }
     if path.is_dir() {
         return Ok(None);
@@ -111,14 +103,8 @@ pub fn probe_host(global: &GlobalOptions) -> HostView {
     static MISSING_ROOT: Once = Once::new();
     if !global.root.is_dir() {
         MISSING_ROOT.call_once(|| {
-            let text = format!(
-                "warning: no such directory: --root {}",
-                global.root.display()
-            );
-            terminal::advise(
-                text,
-                "check the path; without it, the host is assumed to be empty",
-            );
+            let text = format!("warning: no such directory: --root {}", global.root.display());
+            terminal::advise(text, "check the path; without it, the host is assumed to be empty");
         });
     }
     host::probe_host(&global.root, global.home.root())

@@ -57,11 +57,8 @@ pub fn select_result<'e>(
 ) -> Result<&'e ImportableResult<'e>, Failure> {
     let is_match = |requested: &Option<String>, names: &[&str]| {
         let requested = requested.as_ref();
-        requested.is_none_or(|requested| {
-            names
-                .iter()
-                .any(|name| requested.eq_ignore_ascii_case(name))
-        })
+        requested
+            .is_none_or(|requested| names.iter().any(|name| requested.eq_ignore_ascii_case(name)))
     };
     let matches = entries.iter().filter(|entry| {
         let benchmark = entry.benchmark;
@@ -71,13 +68,8 @@ pub fn select_result<'e>(
         is_match(&request.result, &ids)
             && is_match(&request.system, &[&benchmark.system, system_name])
             && is_match(&request.submitter, &[&submitter.name])
-            && request
-                .division
-                .is_none_or(|requested| requested == submitter.division)
-            && is_match(
-                &request.benchmark,
-                &[&benchmark.name, index.official_name(benchmark)],
-            )
+            && request.division.is_none_or(|requested| requested == submitter.division)
+            && is_match(&request.benchmark, &[&benchmark.name, index.official_name(benchmark)])
     });
     let matching: Vec<&ImportableResult<'_>> = matches.collect();
     // A submitter's own name of a benchmark is one result, the suite's may be two: -99 and -99.9.
@@ -111,11 +103,7 @@ pub fn comparable_results<'e>(
         other.relative_path() != benchmark.relative_path()
             && other.submitter.division == benchmark.submitter.division
             && index.official_name(other) == index.official_name(benchmark)
-            && entry
-                .system
-                .accelerators
-                .as_ref()
-                .is_some_and(|one| one.is_like(own))
+            && entry.system.accelerators.as_ref().is_some_and(|one| one.is_like(own))
     });
     others.collect()
 }
@@ -132,10 +120,7 @@ pub fn filter_results<'e>(
     entries: &'e [ImportableResult<'e>],
     filter: &RecipeFilter,
 ) -> Result<Vec<&'e ImportableResult<'e>>, Failure> {
-    let all: Vec<FacetValues> = entries
-        .iter()
-        .map(|entry| facet_values(index, entry))
-        .collect();
+    let all: Vec<FacetValues> = entries.iter().map(|entry| facet_values(index, entry)).collect();
     filter.refuse_unknown("published result", &all)?;
     let part = filter.part.as_ref().map(|part| part.to_lowercase());
     let has_part = |entry: &ImportableResult<'_>| {
@@ -154,10 +139,7 @@ fn facet_values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> Facet
         index.round_name.clone().into_iter().collect(),
         gpu_names(entry),
         vec![benchmark.submitter.name.clone()],
-        vec![
-            benchmark.name.clone(),
-            index.official_name(benchmark).to_owned(),
-        ],
+        vec![benchmark.name.clone(), index.official_name(benchmark).to_owned()],
     ]
 }
 

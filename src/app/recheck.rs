@@ -17,14 +17,11 @@ pub fn reset_check(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let collecting = plan.find_collecting_step(check);
     let is_collected = collecting.is_some_and(|step| state.is_done(step.number));
     if !is_collected {
-        return Err(
-            Failure::usage(format!("--from {name}: its results were not collected")).with_help(
-                format!(
-                    "to continue the run and measure the rest: retrial resume {}",
-                    run.id()
-                ),
-            ),
-        );
+        return Err(Failure::usage(format!("--from {name}: its results were not collected"))
+            .with_help(format!(
+                "to continue the run and measure the rest: retrial resume {}",
+                run.id()
+            )));
     }
     let event = Event::new("local", Some(check), EventKind::CheckReset);
     Ok(Journal::open(&run.journal_path())?.write(&event)?)
@@ -36,17 +33,9 @@ fn find_check<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
     let mut checks = plan.steps.iter().filter(|step| step.checks_results());
     checks.clone().find(is_match).ok_or_else(|| {
         let is_step = plan.steps.iter().any(|step| is_match(&step));
-        let reason = if is_step {
-            "only a check can be run again"
-        } else {
-            "no such step"
-        };
+        let reason = if is_step { "only a check can be run again" } else { "no such step" };
         let names: Vec<&str> = checks.by_ref().map(|step| step.name.as_str()).collect();
-        let names = if names.is_empty() {
-            "none".to_owned()
-        } else {
-            names.join(", ")
-        };
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Failure::usage(format!("--from {name}: {reason}"))
             .with_help(format!("checks of the run: {names}"))
     })

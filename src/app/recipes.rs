@@ -70,14 +70,11 @@ impl RecipeFilter {
 
     /// Returns whether something with these values, for each facet its own, matches.
     pub(super) fn matches(&self, values: &FacetValues) -> bool {
-        self.facets()
-            .iter()
-            .zip(values)
-            .all(|((_, accepted), own)| {
-                let has_value =
-                    |requested: &String| own.iter().any(|value| value_matches(requested, value));
-                accepted.is_empty() || accepted.iter().any(has_value)
-            })
+        self.facets().iter().zip(values).all(|((_, accepted), own)| {
+            let has_value =
+                |requested: &String| own.iter().any(|value| value_matches(requested, value));
+            accepted.is_empty() || accepted.iter().any(has_value)
+        })
     }
 
     /// Refuses a value that no recipe or result has, whatever the other filters are.
@@ -146,14 +143,9 @@ pub fn find_recipes(filter: &RecipeFilter, host: &HostView) -> Result<Vec<Listed
 
 /// Returns whether a host alone has the GPUs that a recipe needs.
 pub fn fits_host(summary: &RecipeSummary, host: &HostView) -> bool {
-    let required = HostRequirements {
-        gpus: summary.gpu_request.clone(),
-        ..HostRequirements::default()
-    };
-    let requirements = Requirements {
-        host: &required,
-        scenario_memory: Vec::new(),
-    };
+    let required =
+        HostRequirements { gpus: summary.gpu_request.clone(), ..HostRequirements::default() };
+    let requirements = Requirements { host: &required, scenario_memory: Vec::new() };
     let mut unmet = unmet_requirements(requirements, host, None, false).into_iter();
     summary.machines.is_none() && !unmet.any(|check| check.kind == HostCheckKind::Gpus)
 }

@@ -47,9 +47,7 @@ impl Drop for Runtime {
 /// # Errors
 /// If the operating system refuses its resources.
 pub fn start_runtime() -> Result<Runtime, Failure> {
-    let build_result = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let build_result = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let built = build_result.map_err(|error| Failure::host(format!("cannot start: {error}")))?;
     Ok(Runtime(Some(built)))
 }
@@ -63,11 +61,7 @@ pub fn query_engine<T>(
         let engine = DockerEngine::connect(global.engine.as_deref()).await.ok()?;
         question(&engine).await
     };
-    let answered = async {
-        tokio::time::timeout(ENGINE_ANSWER_TIMEOUT, answer)
-            .await
-            .ok()
-    };
+    let answered = async { tokio::time::timeout(ENGINE_ANSWER_TIMEOUT, answer).await.ok() };
     start_runtime().ok()?.block_on(answered).flatten()
 }
 
@@ -83,9 +77,7 @@ pub fn program_path() -> Result<PathBuf, Failure> {
 /// A command line of this program, at the same path on this machine or another one, with the same options.
 pub fn command_line(program: &Path, global: &GlobalOptions, words: &[&str]) -> Vec<String> {
     let program_text = program.display().to_string();
-    std::iter::once(program_text)
-        .chain(forwarded_arguments(global, words))
-        .collect()
+    std::iter::once(program_text).chain(forwarded_arguments(global, words)).collect()
 }
 
 /// Arguments of this program, with the options of this process.
@@ -99,9 +91,8 @@ pub fn forwarded_arguments(global: &GlobalOptions, words: &[&str]) -> Vec<String
         ("--engine", engine.cloned()),
         ("--log", global.log.as_ref().map(ToString::to_string)),
     ];
-    let options = option_values
-        .into_iter()
-        .filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    let options =
+        option_values.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
     let owned_words = words.iter().map(|word| (*word).to_owned());
     owned_words.chain(options.flatten()).collect()
 }

@@ -94,10 +94,7 @@ fn exit_at_signals() -> std::io::Result<()> {
     let runtime = build_signal_runtime()?;
     let (mut interrupt, mut terminate) = {
         let _context = runtime.enter();
-        (
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::terminate())?,
-        )
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
     };
     let wait = async move {
         loop {
@@ -115,9 +112,7 @@ fn exit_at_signals() -> std::io::Result<()> {
 }
 
 fn build_signal_runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 /// A run or a batch that reacts to signals.
@@ -208,15 +203,9 @@ pub fn session_target(
             let id = session.run.id();
             // A journal that cannot be written must not keep the run from stopping.
             let _ = session.record(match request {
-                SignalRequest::Interrupt => EventKind::Warning {
-                    text: STOP_QUESTION.to_owned(),
-                },
-                SignalRequest::Stop => EventKind::Warning {
-                    text: STOPPING_WARNING.to_owned(),
-                },
-                SignalRequest::Detach => EventKind::Detached {
-                    resume: describe_return(id),
-                },
+                SignalRequest::Interrupt => EventKind::Warning { text: STOP_QUESTION.to_owned() },
+                SignalRequest::Stop => EventKind::Warning { text: STOPPING_WARNING.to_owned() },
+                SignalRequest::Detach => EventKind::Detached { resume: describe_return(id) },
             });
         },
     }
@@ -266,10 +255,7 @@ pub fn handle_signals(
         let _ = release.send(());
     });
     spawned.map_err(failed)?;
-    Ok(SignalHandler {
-        cancellation: over,
-        release_receiver: released,
-    })
+    Ok(SignalHandler { cancellation: over, release_receiver: released })
 }
 
 /// A signal or a key.

@@ -104,10 +104,8 @@ fn refuse_other_host(id: &str, state: &JournalState) -> Result<(), Failure> {
     let other_host = process.and_then(ProcessIdentity::other_host_name);
     let host = other_host.filter(|_| state.container.is_some());
     host.map_or(Ok(()), |host| {
-        Err(Failure::host(format!(
-            "{id}: no process follows it, and its container is on {host}"
-        ))
-        .with_help(format!("run `retrial stop {id}` on {host}")))
+        Err(Failure::host(format!("{id}: no process follows it, and its container is on {host}"))
+            .with_help(format!("run `retrial stop {id}` on {host}")))
     })
 }
 
@@ -164,10 +162,8 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<StopResul
     let batch = plan.and_then(|plan| plan.batch).map(|batch| batch.id);
     let of_site = |batch: &String| BatchRecord::site_name(&global.home, batch).is_some();
     if let Some(batch) = batch.filter(of_site) {
-        return Err(
-            Failure::usage(format!("{id} is a run of a batch on a site"))
-                .with_help(format!("stop all of it: retrial stop {batch}")),
-        );
+        return Err(Failure::usage(format!("{id} is a run of a batch on a site"))
+            .with_help(format!("stop all of it: retrial stop {batch}")));
     }
     let was_followed = stop_follower(directory.record())?;
     let state = directory.read_state()?;

@@ -52,11 +52,7 @@ pub fn stdout_width() -> u16 {
 
 /// The capabilities of standard output.
 pub fn stdout_capabilities() -> Terminal {
-    Terminal {
-        width: stdout_width(),
-        color: uses_color(),
-        unicode: allows_unicode(),
-    }
+    Terminal { width: stdout_width(), color: uses_color(), unicode: allows_unicode() }
 }
 
 /// Prints a document, as wide and as coloured as standard output allows.
@@ -132,11 +128,7 @@ pub fn print_pretty_json(result: &impl serde::Serialize) {
 fn write_json(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> serde_json::Result<()>) {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = write(&mut out).map_err(std::io::Error::from);
-    record_write_failure(
-        written
-            .and_then(|()| writeln!(out))
-            .and_then(|()| out.flush()),
-    );
+    record_write_failure(written.and_then(|()| writeln!(out)).and_then(|()| out.flush()));
 }
 
 /// Asks a person to confirm. None if there is no terminal.
@@ -199,8 +191,6 @@ pub fn print_problems(problems: &Diagnostics) {
 
 /// Writes a result of several lines, without control characters in them.
 pub fn print_lines(lines: impl IntoIterator<Item = String>) {
-    let safe_lines = lines
-        .into_iter()
-        .map(|line| sanitize(&line).into_owned() + "\n");
+    let safe_lines = lines.into_iter().map(|line| sanitize(&line).into_owned() + "\n");
     print_text(&safe_lines.collect::<String>());
 }

@@ -230,9 +230,7 @@ mod tests {
     fn paths_that_another_process_reads_are_absolute() {
         let line = "retrial run r --home h --cache c --root t --rules Cargo.toml --lock l";
         let arguments = Arguments::try_parse_from(line.split(' ')).unwrap();
-        let Command::Run(run) = arguments.command else {
-            panic!("{:?}", arguments.command)
-        };
+        let Command::Run(run) = arguments.command else { panic!("{:?}", arguments.command) };
         let at = |name: &str| std::env::current_dir().unwrap().join(name);
         let global = arguments.global;
         assert_eq!(global.home.root(), at("h"));
@@ -256,12 +254,10 @@ mod tests {
         let named = arguments.filter(|argument| !argument.is_hide_set());
         let mut count = 0;
         for name in named.filter_map(clap::Arg::get_long) {
-            let is_named = section
-                .match_indices(&format!("--{name}"))
-                .any(|(at, option)| {
-                    let next = section[at + option.len()..].chars().next();
-                    !next.is_some_and(|next| next.is_alphanumeric() || next == '-')
-                });
+            let is_named = section.match_indices(&format!("--{name}")).any(|(at, option)| {
+                let next = section[at + option.len()..].chars().next();
+                !next.is_some_and(|next| next.is_alphanumeric() || next == '-')
+            });
             assert!(is_named, "docs/runs.md, `What changes a figure`: --{name}");
             count += 1;
         }

@@ -34,11 +34,7 @@ pub fn run_batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<E
         return plan_batch::print_batch_plan(global, site, plan, &overrides, PlanFormat::Text);
     }
     check_output_format(global)?;
-    let site = arguments
-        .site
-        .as_deref()
-        .map(site_files::open_site)
-        .transpose()?;
+    let site = arguments.site.as_deref().map(site_files::open_site).transpose()?;
     let in_home = site.as_ref().map(|site| with_site_home(global, site));
     let global = in_home.as_ref().unwrap_or(global);
     let opened = file::open_batch(global, &plan.recipe.recipe, &overrides)?;
@@ -157,9 +153,7 @@ fn check_output_format(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
         OutputFormat::Text | OutputFormat::Json => Ok(()),
         OutputFormat::Junit | OutputFormat::Markdown | OutputFormat::Html | OutputFormat::Csv => {
-            Err(Failure::usage(
-                "a batch prints text or json; for CI: retrial report BATCH",
-            ))
+            Err(Failure::usage("a batch prints text or json; for CI: retrial report BATCH"))
         }
     }
 }

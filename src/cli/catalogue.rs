@@ -23,10 +23,7 @@ pub fn print_catalogue() -> Result<ExitCode, Failure> {
             entries.push(CatalogueEntry {
                 file: opened.source.path.to_string(),
                 choice: choice.map(|set| format!("--set {}={}", set.name, set.value)),
-                recipe: resolve_with_stand_ins(opened.clone(), settings)?
-                    .0
-                    .resolved
-                    .recipe,
+                recipe: resolve_with_stand_ins(opened.clone(), settings)?.0.resolved.recipe,
             });
         }
     }

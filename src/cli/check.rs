@@ -20,11 +20,8 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
     for file in files {
         // A file, or a built-in recipe if there is no such file.
         let path = std::path::Path::new(file);
-        let opened = if path.exists() {
-            catalog::open_path(path)
-        } else {
-            catalog::open_recipe(file)
-        };
+        let opened =
+            if path.exists() { catalog::open_path(path) } else { catalog::open_recipe(file) };
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules_file(&opened.source) => {
                 rounds::check_rules_file(&opened.source)

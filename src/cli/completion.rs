@@ -45,10 +45,7 @@ fn find_source(command: &str, argument: &str) -> Option<CandidateSource> {
 }
 
 fn starts_with(candidate: &CompletionCandidate, typed: &str) -> bool {
-    candidate
-        .get_value()
-        .as_encoded_bytes()
-        .starts_with(typed.as_bytes())
+    candidate.get_value().as_encoded_bytes().starts_with(typed.as_bytes())
 }
 
 fn candidate(value: impl Into<String>, help: impl Into<String>) -> CompletionCandidate {

@@ -31,17 +31,11 @@ pub fn complete_arguments(arguments: &mut Arguments, matches: &ArgMatches) -> Re
     if let Some(home) = configuration.home.as_deref().filter(|_| is_default("home")) {
         global.home = Home::from_root(expand_home(home));
     }
-    if let Some(cache) = configuration
-        .cache
-        .as_deref()
-        .filter(|_| is_default("cache"))
-    {
+    if let Some(cache) = configuration.cache.as_deref().filter(|_| is_default("cache")) {
         global.cache = expand_home(cache);
     }
     let variables = ["DOCKER_HOST", "DOCKER_CONTEXT"];
-    let is_in_environment = variables
-        .iter()
-        .any(|name| std::env::var_os(name).is_some());
+    let is_in_environment = variables.iter().any(|name| std::env::var_os(name).is_some());
     if global.engine.is_none() && !is_in_environment {
         global.engine.clone_from(&configuration.engine);
     }
@@ -77,10 +71,7 @@ fn complete_command(command: &mut Command, configuration: &Configuration) {
 /// A trial run measures once.
 fn complete_plan(plan: &mut PlanRequest, configuration: &Configuration) {
     let trials = configuration.trials.filter(|_| !plan.options.trial_run);
-    let trials = trials.map(|count| Trials {
-        min: count,
-        max: count,
-    });
+    let trials = trials.map(|count| Trials { min: count, max: count });
     plan.options.trials = plan.options.trials.or(trials);
 }
 
@@ -102,14 +93,7 @@ fn complete_site(site: &mut Option<String>, configuration: &Configuration) {
 pub fn print_configuration(global: &GlobalOptions) -> Result<ExitCode, Failure> {
     let path = configuration_path();
     let configuration = Configuration::read(&path)?;
-    let Configuration {
-        engine: _,
-        home: _,
-        cache: _,
-        site,
-        trials,
-        allow,
-    } = configuration;
+    let Configuration { engine: _, home: _, cache: _, site, trials, allow } = configuration;
     let (home, cache) = (global.home.root(), &global.cache);
     if global.output == OutputFormat::Json {
         terminal::print_pretty_json(&json!({
@@ -123,35 +107,17 @@ pub fn print_configuration(global: &GlobalOptions) -> Result<ExitCode, Failure> 
         }));
         return Ok(ExitCode::Success);
     }
-    let state = if path.exists() {
-        ""
-    } else {
-        " (does not exist)"
-    };
+    let state = if path.exists() { "" } else { " (does not exist)" };
     let or_none = |value: Option<String>, none: &str| value.unwrap_or_else(|| none.to_owned());
     let rows = [
         ("file", format!("{}{state}", path.display())),
-        (
-            "engine",
-            or_none(
-                global.engine.clone(),
-                "none: DOCKER_HOST, else Docker's context",
-            ),
-        ),
+        ("engine", or_none(global.engine.clone(), "none: DOCKER_HOST, else Docker's context")),
         ("home", home.display().to_string()),
         ("cache", cache.display().to_string()),
         ("site", or_none(site, "none: runs start on this machine")),
-        (
-            "trials",
-            or_none(
-                trials.map(|count| count.to_string()),
-                "as each recipe states",
-            ),
-        ),
+        ("trials", or_none(trials.map(|count| count.to_string()), "as each recipe states")),
     ];
-    let rows = rows
-        .into_iter()
-        .map(|(name, value)| format!("{name:<8} {value}"));
+    let rows = rows.into_iter().map(|(name, value)| format!("{name:<8} {value}"));
     let allowed = allow.into_iter().map(|(directory, names)| {
         let names = names.join(", ");
         format!("allow    {names}: recipes below {directory}")

@@ -41,9 +41,7 @@ pub fn print_completions(shell: clap_complete::Shell) -> Result<ExitCode, Failur
     let shells = Shells::builtins();
     let name = shell.to_string();
     let Some(completer) = shells.completer(&name) else {
-        return Err(Failure::usage(format!(
-            "there are no completions for {name}"
-        )));
+        return Err(Failure::usage(format!("there are no completions for {name}")));
     };
     let script = completer.write_registration(
         "COMPLETE",
@@ -68,10 +66,8 @@ pub fn write_man_pages(command: Option<&str>, to: Option<&Path>) -> Result<ExitC
     let page = match command {
         None => whole,
         Some(name) => {
-            let names: Vec<String> = whole
-                .get_subcommands()
-                .map(|one| one.get_name().to_owned())
-                .collect();
+            let names: Vec<String> =
+                whole.get_subcommands().map(|one| one.get_name().to_owned()).collect();
             let Some(found) = whole.find_subcommand_mut(name) else {
                 let help = did_you_mean(name, names.iter().map(String::as_str), "commands");
                 return Err(Failure::usage(format!("there is no command {name}")).with_help(help));
@@ -79,8 +75,6 @@ pub fn write_man_pages(command: Option<&str>, to: Option<&Path>) -> Result<ExitC
             found.clone()
         }
     };
-    clap_mangen::Man::new(page)
-        .render(&mut terminal::Stdout)
-        .map_err(fault)?;
+    clap_mangen::Man::new(page).render(&mut terminal::Stdout).map_err(fault)?;
     Ok(ExitCode::Success)
 }

@@ -18,13 +18,7 @@ pub fn check_machines(
     global: &GlobalOptions,
     arguments: DoctorArguments,
 ) -> Result<ExitCode, Failure> {
-    let DoctorArguments {
-        recipe,
-        settings,
-        gpus,
-        nodes,
-        site,
-    } = arguments;
+    let DoctorArguments { recipe, settings, gpus, nodes, site } = arguments;
     let recipe_request = recipe.map(|recipe| RecipeRequest { recipe, settings });
     match (recipe_request, site, nodes) {
         (Some(recipe), Some(site), _) => app::doctor::examine_site(global, recipe, &site),
@@ -56,8 +50,6 @@ fn check_this_host(
     } else {
         terminal::print_document(&content::checks::checks_document(&checks));
     }
-    let ready = checks
-        .iter()
-        .all(|check| check.state != HostCheckState::Error);
+    let ready = checks.iter().all(|check| check.state != HostCheckState::Error);
     Ok(ExitCode::Host.success_if(ready))
 }

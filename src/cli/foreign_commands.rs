@@ -55,11 +55,7 @@ fn find_visible(suggested: Option<&ContextValue>) -> Vec<String> {
         let found = command.find_subcommand(name);
         found.is_some_and(clap::Command::is_hide_set)
     };
-    names
-        .iter()
-        .filter(|name| !is_hidden(name))
-        .cloned()
-        .collect()
+    names.iter().filter(|name| !is_hidden(name)).cloned().collect()
 }
 
 fn find_command(written: &str) -> Option<String> {

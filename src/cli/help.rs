@@ -18,33 +18,14 @@ const SUBJECTS: [(&str, &[&str]); 5] = [
     ),
     ("Judge", &["judge", "compare", "verify"]),
     ("Results", &["runs", "report", "export"]),
-    (
-        "Setup",
-        &["config", "sites", "schema", "completions", "man"],
-    ),
+    ("Setup", &["config", "sites", "schema", "completions", "man"]),
 ];
 
 /// Two or three command lines for each command.
 const EXAMPLES: &[(&str, &[&str])] = &[
-    (
-        "list",
-        &[
-            "retrial list",
-            "retrial list --gpu mi355x --round v6.0",
-            "retrial list llama2",
-        ],
-    ),
-    (
-        "show",
-        &[
-            "retrial show v6.0/llama2-70b-mi355x",
-            "retrial show ./mine.yaml --resolved",
-        ],
-    ),
-    (
-        "check",
-        &["retrial check mine.yaml", "retrial check recipes/*.yaml"],
-    ),
+    ("list", &["retrial list", "retrial list --gpu mi355x --round v6.0", "retrial list llama2"]),
+    ("show", &["retrial show v6.0/llama2-70b-mi355x", "retrial show ./mine.yaml --resolved"]),
+    ("check", &["retrial check mine.yaml", "retrial check recipes/*.yaml"]),
     (
         "new",
         &[
@@ -52,14 +33,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "retrial new mine.yaml --from 'docker run --device /dev/kfd rocm/vllm:latest ./bench.sh'",
         ],
     ),
-    (
-        "lock",
-        &["retrial lock mine.yaml", "retrial lock mine.yaml --check"],
-    ),
-    (
-        "doctor",
-        &["retrial doctor", "retrial doctor v6.0/llama2-70b-mi355x"],
-    ),
+    ("lock", &["retrial lock mine.yaml", "retrial lock mine.yaml --check"]),
+    ("doctor", &["retrial doctor", "retrial doctor v6.0/llama2-70b-mi355x"]),
     (
         "plan",
         &[
@@ -91,10 +66,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("attach", &["retrial attach", "retrial attach 20251128"]),
-    (
-        "resume",
-        &["retrial resume last", "retrial resume 20251128"],
-    ),
+    ("resume", &["retrial resume last", "retrial resume 20251128"]),
     (
         "logs",
         &[
@@ -104,10 +76,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("stop", &["retrial stop last"]),
-    (
-        "shell",
-        &["retrial shell last", "retrial shell last -- rocm-smi"],
-    ),
+    ("shell", &["retrial shell last", "retrial shell last -- rocm-smi"]),
     ("clean", &["retrial clean", "retrial clean --cached"]),
     (
         "judge",
@@ -119,22 +88,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "compare",
-        &[
-            "retrial compare last ./other-host",
-            "retrial compare --by rocm --recipe llama2",
-        ],
+        &["retrial compare last ./other-host", "retrial compare --by rocm --recipe llama2"],
     ),
-    (
-        "verify",
-        &["retrial verify run.tar.zst --signers allowed_signers"],
-    ),
+    ("verify", &["retrial verify run.tar.zst --signers allowed_signers"]),
     (
         "runs",
-        &[
-            "retrial runs",
-            "retrial runs -n 5",
-            "retrial runs remove --until 2025-01-01 --dry-run",
-        ],
+        &["retrial runs", "retrial runs -n 5", "retrial runs remove --until 2025-01-01 --dry-run"],
     ),
     (
         "report",
@@ -144,27 +103,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "retrial report --all --to site/",
         ],
     ),
-    (
-        "export",
-        &["retrial export last --layout v6.0 --to submission"],
-    ),
-    (
-        "config",
-        &["retrial config", "retrial config --output json"],
-    ),
+    ("export", &["retrial export last --layout v6.0 --to submission"]),
+    ("config", &["retrial config", "retrial config --output json"]),
     ("sites", &["retrial sites"]),
     ("schema", &["retrial schema", "retrial schema verdict"]),
-    (
-        "completions",
-        &[
-            "source <(retrial completions bash)",
-            "retrial completions fish | source",
-        ],
-    ),
-    (
-        "man",
-        &["retrial man | man -l -", "retrial man run | man -l -"],
-    ),
+    ("completions", &["source <(retrial completions bash)", "retrial completions fish | source"]),
+    ("man", &["retrial man | man -l -", "retrial man run | man -l -"]),
 ];
 
 const OF_EVERY_COMMAND: &str =
@@ -224,10 +168,7 @@ fn examples_of(name: &str) -> &'static [&'static str] {
 }
 
 fn list_by_subject(command: &Command) -> String {
-    let width = command
-        .get_subcommands()
-        .map(|one| one.get_name().len())
-        .max();
+    let width = command.get_subcommands().map(|one| one.get_name().len()).max();
     let width = width.unwrap_or(0);
     let line = |name: &&str| {
         let about = command.find_subcommand(name)?.get_about()?;
@@ -257,9 +198,8 @@ mod tests {
         let text = list_by_subject(&Arguments::command());
         for command in visible_commands() {
             let name = command.get_name();
-            let lines = text
-                .lines()
-                .filter(|line| line.trim_start().split(' ').next() == Some(name));
+            let lines =
+                text.lines().filter(|line| line.trim_start().split(' ').next() == Some(name));
             let lines: Vec<&str> = lines.collect();
             assert_eq!(lines.len(), 1, "{name}");
             assert!(lines[0].chars().count() <= 80, "{}", lines[0]);
@@ -273,9 +213,7 @@ mod tests {
             let examples = examples_of(name);
             assert!((1..=3).contains(&examples.len()), "{name}");
             for example in examples {
-                let line = example
-                    .trim_start_matches("source <(")
-                    .trim_end_matches(')');
+                let line = example.trim_start_matches("source <(").trim_end_matches(')');
                 let line = line.split('|').next().unwrap();
                 let words = shlex::split(line).unwrap();
                 let parsed = Arguments::try_parse_from(words);

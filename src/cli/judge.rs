@@ -68,9 +68,7 @@ pub fn judge_one_run(
         return Ok(ExitCode::Interrupted);
     }
     // Only the run's journal records that a failure was the host's, such as a failed pull.
-    let ended = state
-        .over
-        .and_then(|(code, _)| ExitCode::try_from(code).ok());
+    let ended = state.over.and_then(|(code, _)| ExitCode::try_from(code).ok());
     let host = ended.filter(|code| *code == ExitCode::Host && verdict.outcome == Outcome::Failed);
     Ok(host.unwrap_or(verdict.exit_code))
 }
@@ -81,10 +79,8 @@ fn print_folders(global: &GlobalOptions, judged: &[JudgedResults]) {
         let all_results: Vec<_> = results().collect();
         return terminal::print_json(&serde_json::json!({ "results": all_results }));
     }
-    let shown: Vec<ReportedVerdict<'_>> = judged
-        .iter()
-        .map(|one| ReportedVerdict::new(one.path.clone(), &one.verdict))
-        .collect();
+    let shown: Vec<ReportedVerdict<'_>> =
+        judged.iter().map(|one| ReportedVerdict::new(one.path.clone(), &one.verdict)).collect();
     if follow::print_for_ci(global, &shown) {
         return;
     }

@@ -41,9 +41,7 @@ pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<Exi
         terminal::print_note("no GPU found on this host");
     }
     terminal::print_lines(as_text(&matching_recipes, &host));
-    let with_figure = matching_recipes
-        .iter()
-        .filter(|one| one.summary.published.is_some());
+    let with_figure = matching_recipes.iter().filter(|one| one.summary.published.is_some());
     terminal::print_notice(published_notice(
         with_figure.filter_map(|one| one.summary.suite.as_deref()),
     ));
@@ -62,16 +60,9 @@ struct ListRow {
 fn as_text(recipes: &[ListedRecipe], host: &HostView) -> Vec<String> {
     let names = catalog::recipe_names();
     let (fitting, others): (Vec<_>, Vec<_>) = recipes.iter().partition(|recipe| {
-        recipe.fits
-            || recipe
-                .variants
-                .iter()
-                .any(|one| fits_host(&one.summary, host))
+        recipe.fits || recipe.variants.iter().any(|one| fits_host(&one.summary, host))
     });
-    let mut sections = vec![(
-        FITTING_HEADING.to_owned(),
-        list_rows(&fitting, &names, host),
-    )];
+    let mut sections = vec![(FITTING_HEADING.to_owned(), list_rows(&fitting, &names, host))];
     let groups = others.iter().chunk_by(|recipe| {
         let summary = &recipe.summary;
         join(summary.suite.iter().chain(&summary.round), " ")
@@ -113,11 +104,8 @@ fn list_rows(recipes: &[&ListedRecipe], names: &[String], host: &HostView) -> Ve
         let is_listed =
             |variant: &&VariantSummary| !recipe.matches || fits_host(&variant.summary, host);
         // Where only a variant fits, the recipe's own GPUs are not what this host has.
-        let fits_by_variant = !recipe.fits
-            && recipe
-                .variants
-                .iter()
-                .any(|one| fits_host(&one.summary, host));
+        let fits_by_variant =
+            !recipe.fits && recipe.variants.iter().any(|one| fits_host(&one.summary, host));
         let is_detailed = recipe.matches && !fits_by_variant;
         let summary = is_detailed.then_some(&recipe.summary);
         rows.push(ListRow {

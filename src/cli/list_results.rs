@@ -64,11 +64,8 @@ fn as_text(entries: &[&ImportableResult<'_>]) -> Vec<String> {
     let lines = rows.iter().zip(entries).flat_map(|(row, entry)| {
         let [id, submitter, system, benchmark] = row;
         let figures: Vec<String> = entry.figures.iter().map(render_figure).collect();
-        let accelerators = entry
-            .system
-            .accelerators
-            .as_ref()
-            .map(Accelerators::format_count_and_models);
+        let accelerators =
+            entry.system.accelerators.as_ref().map(Accelerators::format_count_and_models);
         let on = accelerators.map(|on| format!("{}: ", sanitize(&on)));
         [
             format!("  {id:<first$}  {submitter:<second$}  {system:<third$}  {benchmark}"),

@@ -77,9 +77,7 @@ fn print_lock(
 
 fn model_commits(lock: &RecipeLock) -> BTreeMap<String, String> {
     let models = lock.models.iter();
-    models
-        .map(|(name, model)| (name.clone(), model.commit.clone()))
-        .collect()
+    models.map(|(name, model)| (name.clone(), model.commit.clone())).collect()
 }
 
 fn report_differences(

@@ -189,8 +189,7 @@ impl StepLogTail {
             }
             let mut text = String::new();
             let (name, format) = (&self.name, self.format);
-            self.splitter
-                .push(&block[..count], |line| text += &format.print(name, &line));
+            self.splitter.push(&block[..count], |line| text += &format.print(name, &line));
             out.write_all(text.as_bytes())?;
         }
     }
@@ -208,8 +207,7 @@ impl StepLogTail {
     fn finish(&mut self) -> std::io::Result<()> {
         let mut text = String::new();
         let (name, format) = (&self.name, self.format);
-        self.splitter
-            .finish(|line| text += &format.print(name, &line));
+        self.splitter.finish(|line| text += &format.print(name, &line));
         std::io::stdout().lock().write_all(text.as_bytes())
     }
 }

@@ -60,12 +60,10 @@ pub fn main() -> ExitCode {
         Ok((mut arguments, matches)) => {
             let output = arguments.global.output;
             let completed = configuration::complete_arguments(&mut arguments, &matches);
-            completed
-                .and_then(|()| dispatch(arguments))
-                .unwrap_or_else(|failure| {
-                    failure.report_as(output);
-                    failure.exit
-                })
+            completed.and_then(|()| dispatch(arguments)).unwrap_or_else(|failure| {
+                failure.report_as(output);
+                failure.exit
+            })
         }
         // With a home in the environment clap does not count this as a call without arguments.
         Err(error) if error.kind() == ErrorKind::MissingSubcommand => {

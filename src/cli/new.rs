@@ -26,25 +26,13 @@ pub fn create_recipe(
     arguments: &NewArguments,
 ) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
-    let NewArguments {
-        name,
-        results,
-        from,
-        ..
-    } = arguments;
-    let is_file = name
-        .extension()
-        .is_some_and(|ending| ending == "yaml" || ending == "yml");
-    let path = if is_file {
-        name.to_owned()
-    } else {
-        name.join("recipe.yaml")
-    };
+    let NewArguments { name, results, from, .. } = arguments;
+    let is_file = name.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let path = if is_file { name.to_owned() } else { name.join("recipe.yaml") };
     let fault = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
-            "{} already exists: choose another name",
-            path.display()
-        )),
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{} already exists: choose another name", path.display()))
+        }
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),
     };
     // Before the user answers questions in vain.
@@ -106,12 +94,7 @@ fn recipe_from_results(
     };
     let (text, incomplete) =
         import::recipe::write_recipe(&import::read_submission(&index, entry, &others)?);
-    let added = || {
-        format!(
-            "figures of {}",
-            format::format_count(others.len(), "other result")
-        )
-    };
+    let added = || format!("figures of {}", format::format_count(others.len(), "other result"));
     let added = request.with_others.then(added);
     let left = format!(
         "{} of `incomplete` must be completed before it can run",

@@ -25,19 +25,16 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
     let is_read = |name: &str| figures.iter().any(|(figure, _)| figure == name);
     if let Some((name, ..)) = stated.iter().find(|(name, ..)| !is_read(name)) {
         let failure = Failure::usage(format!("--expect {name}: no --figure of this name"));
-        return Err(failure.with_help(format!(
-            "add --figure {name}=PATTERN, which finds it in the output"
-        )));
+        return Err(
+            failure.with_help(format!("add --figure {name}=PATTERN, which finds it in the output"))
+        );
     }
     let mut expected = Vec::new();
     let mut units = Vec::new();
     for (name, value, unit) in stated {
         match value {
             Some(value) => expected.push((name, value, unit)),
-            None => units.extend(
-                unit.filter(|unit| !unit.is_empty())
-                    .map(|unit| (name, unit)),
-            ),
+            None => units.extend(unit.filter(|unit| !unit.is_empty()).map(|unit| (name, unit))),
         }
     }
     Ok(MeasuredFigures {
@@ -86,9 +83,8 @@ fn split_pair(option: &str, text: &str, example: &str) -> Result<(String, String
     let pair = text.split_once('=');
     let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
     let (name, value) = pair.ok_or_else(|| {
-        Failure::usage(format!("invalid value for --{option}: {text}")).with_help(format!(
-            "write --{option} NAME=…, for example --{option} speed={example}"
-        ))
+        Failure::usage(format!("invalid value for --{option}: {text}"))
+            .with_help(format!("write --{option} NAME=…, for example --{option} speed={example}"))
     })?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
@@ -100,10 +96,7 @@ mod tests {
     #[test]
     fn a_published_value_is_read_with_its_unit() {
         let unit = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            read_published_value("42.0 items/s"),
-            Some((42.0, unit("items/s")))
-        );
+        assert_eq!(read_published_value("42.0 items/s"), Some((42.0, unit("items/s"))));
         assert_eq!(read_published_value("12.4ms"), Some((12.4, unit("ms"))));
         assert_eq!(read_published_value("1,010"), Some((1010.0, None)));
         assert_eq!(read_published_value("fast"), None);

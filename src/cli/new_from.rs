@@ -113,9 +113,7 @@ fn finish_draft(
 fn read_command_line(from: &str) -> Result<(&str, String), Failure> {
     let mut text = String::new();
     let read = if from == "-" {
-        std::io::stdin()
-            .take(MAX_COMMAND_LINE_BYTES)
-            .read_to_string(&mut text)
+        std::io::stdin().take(MAX_COMMAND_LINE_BYTES).read_to_string(&mut text)
     } else if from.contains(char::is_whitespace) {
         return Ok(("command line", from.to_owned()));
     } else {
@@ -135,18 +133,8 @@ struct CurrentShell<'a> {
 
 impl ShellEnvironment for CurrentShell<'_> {
     fn variable_value(&self, name: &str) -> Option<String> {
-        let directory = || {
-            std::env::current_dir()
-                .ok()?
-                .into_os_string()
-                .into_string()
-                .ok()
-        };
-        let value = if name == "PWD" {
-            directory()
-        } else {
-            std::env::var(name).ok()
-        };
+        let directory = || std::env::current_dir().ok()?.into_os_string().into_string().ok();
+        let value = if name == "PWD" { directory() } else { std::env::var(name).ok() };
         value.filter(|value| !value.is_empty())
     }
 
@@ -166,9 +154,7 @@ impl ShellEnvironment for CurrentShell<'_> {
         let groups = std::fs::read_to_string("/etc/group").ok()?;
         groups.lines().find_map(|line| {
             let fields: Vec<&str> = line.split(':').collect();
-            (fields.first() == Some(&name))
-                .then(|| fields.get(2)?.parse().ok())
-                .flatten()
+            (fields.first() == Some(&name)).then(|| fields.get(2)?.parse().ok()).flatten()
         })
     }
 
@@ -181,15 +167,10 @@ impl ShellEnvironment for CurrentShell<'_> {
         let found = runtime::query_engine(self.global, async |engine| {
             engine.find_image(image).await.ok().flatten()
         })?;
-        Some(ImageProgram {
-            entrypoint: found.entrypoint,
-            command: found.command,
-        })
+        Some(ImageProgram { entrypoint: found.entrypoint, command: found.command })
     }
 
     fn processors(&self) -> Option<usize> {
-        std::thread::available_parallelism()
-            .ok()
-            .map(std::num::NonZero::get)
+        std::thread::available_parallelism().ok().map(std::num::NonZero::get)
     }
 }

@@ -30,9 +30,7 @@ impl FigureLog {
                 Err(error) => terminal::print_note(&format!("failed to read {answer}: {error}")),
             }
         }
-        Self {
-            text: answer.to_owned(),
-        }
+        Self { text: answer.to_owned() }
     }
 
     /// Returns whether there is no log.
@@ -50,11 +48,7 @@ impl FigureLog {
 
     /// Returns the problem of a pattern or a `JSONPath`.
     pub fn find_fault_of_pattern(pattern: &str) -> Option<ErrorText> {
-        let format = if is_json_path(pattern) {
-            JSON_PATH
-        } else {
-            PATTERN
-        };
+        let format = if is_json_path(pattern) { JSON_PATH } else { PATTERN };
         find_mismatch(format, pattern)
     }
 
@@ -89,32 +83,20 @@ impl FigureLog {
             terminal::print_note(&format!("patterns are not tested: {error}"));
             return true;
         }
-        let log = TextFile {
-            directory: directory.path().to_owned(),
-            file: LOG_NAME.into(),
-        };
+        let log = TextFile { directory: directory.path().to_owned(), file: LOG_NAME.into() };
         let readings = read_trial_figures(&figures.sources(), &|_| vec![log.clone()]);
-        let found = readings
-            .iter()
-            .find_map(|reading| reading.figures.get(name));
-        let missing = readings
-            .iter()
-            .find_map(|reading| reading.missing.get(name));
+        let found = readings.iter().find_map(|reading| reading.figures.get(name));
+        let missing = readings.iter().find_map(|reading| reading.missing.get(name));
         match (found, missing) {
             (Some(figure), _) => {
                 let published = figures.expected.iter().find(|(figure, ..)| figure == name);
                 let ratio = published.map_or(String::new(), |(_, value, _)| {
-                    format!(
-                        ", {:.1} % of the published {value}",
-                        figure.value / value * 100.0
-                    )
+                    format!(", {:.1} % of the published {value}", figure.value / value * 100.0)
                 });
                 terminal::print_note(&format!("found {name} = {figure}{ratio}"));
                 let origin = figure.origin.as_ref();
                 if let Some(repeated) = origin.and_then(|origin| origin.repeated) {
-                    let RepeatedValues {
-                        least, greatest, ..
-                    } = repeated;
+                    let RepeatedValues { least, greatest, .. } = repeated;
                     terminal::print_note(&format!(
                         "{name} is {repeated} ({least} to {greatest}): `take:` in the recipe chooses another"
                     ));

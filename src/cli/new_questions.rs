@@ -36,14 +36,9 @@ pub fn complete(
     if figures.figures.is_empty() {
         ask_for_figures(dialog, log, figures)
     } else if figures.expected.is_empty() && !figures.is_only_measured {
-        let names: Vec<String> = figures
-            .figures
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect();
-        let asked = names
-            .iter()
-            .try_for_each(|name| ask_for_published_value(dialog, name, figures));
+        let names: Vec<String> = figures.figures.iter().map(|(name, _)| name.clone()).collect();
+        let asked =
+            names.iter().try_for_each(|name| ask_for_published_value(dialog, name, figures));
         asked.and_then(|()| finish_published_values(dialog, figures))
     } else {
         Ok(())

@@ -40,14 +40,9 @@ fn print_site_plan(
     let opened = file::open_batch(global, &request.recipe.recipe, overrides)?;
     if format != PlanFormat::Sbatch {
         // Times of this host do not apply to a node.
-        let resolved = opened
-            .resolve_cells()
-            .map_err(Failure::of_problems)?
-            .into_iter();
-        let cells = resolved.map(|ResolvedRecipe { recipe, .. }| ResolvedCell {
-            recipe,
-            earlier_duration: None,
-        });
+        let resolved = opened.resolve_cells().map_err(Failure::of_problems)?.into_iter();
+        let cells = resolved
+            .map(|ResolvedRecipe { recipe, .. }| ResolvedCell { recipe, earlier_duration: None });
         let estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
         print_estimate(global, &opened, &estimate, &[], format);
         return Ok(ExitCode::Success);
@@ -100,10 +95,10 @@ pub(super) fn print_opened_plan(
         terminal::print_problems(&opened.warn_of_claims(&resolved));
     }
     let here = estimate::estimate_durations(global, &request.options, &resolved);
-    let cells = resolved.iter().zip(here).map(|(one, here)| ResolvedCell {
-        recipe: one.recipe.clone(),
-        earlier_duration: here,
-    });
+    let cells = resolved
+        .iter()
+        .zip(here)
+        .map(|(one, here)| ResolvedCell { recipe: one.recipe.clone(), earlier_duration: here });
     let mut estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
     estimate::query_local_images(global, &mut estimate);
     let unmet = estimate::unmet_requirements(global, &request.options, &resolved);

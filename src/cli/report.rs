@@ -27,11 +27,7 @@ enum ReportDestination {
 
 /// Writes a report. The exit code is 0 whatever its verdicts.
 pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
-    let output = if global.is_output_given {
-        global.output
-    } else {
-        OutputFormat::Html
-    };
+    let output = if global.is_output_given { global.output } else { OutputFormat::Html };
     if let Some(directory) = website_directory(request, output) {
         website::write_website(global, request, directory)?;
         return open_if_requested(request, Some(&directory.join("index.html")));
@@ -45,10 +41,7 @@ pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<E
     }
     let text = opened_report.render(output, target.page_directory().as_deref())?;
     write_to_target(&target, &text)?;
-    open_if_requested(
-        request,
-        target.file().filter(|_| output == OutputFormat::Html),
-    )
+    open_if_requested(request, target.file().filter(|_| output == OutputFormat::Html))
 }
 
 /// Opens a page in the browser, with `--open`.
@@ -136,10 +129,8 @@ fn write_to_target(target: &ReportDestination, text: &str) -> Result<(), Failure
     let parent = parent_directory(file);
     if !parent.is_dir() {
         let (file, parent) = (file.display(), parent.display());
-        return Err(
-            Failure::usage(format!("--to {file}: there is no directory {parent}"))
-                .with_help(format!("create it: mkdir -p {parent}")),
-        );
+        return Err(Failure::usage(format!("--to {file}: there is no directory {parent}"))
+            .with_help(format!("create it: mkdir -p {parent}")));
     }
     write_atomically(file, text.as_bytes())?;
     terminal::print_text(&format!("{}\n", file.display()));

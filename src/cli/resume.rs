@@ -33,9 +33,7 @@ pub fn resume_run_or_batch(
             }
             require_own_home(&directory, &home.batches_directory(), "batch", home)?;
             if arguments.from.is_some() {
-                return Err(Failure::usage(
-                    "--from names a check of a run, and this is a batch",
-                ));
+                return Err(Failure::usage("--from names a check of a run, and this is a batch"));
             }
             if let Some(array) = arguments.array {
                 return app_batch::array::execute_task(global, &directory, array);
@@ -93,8 +91,5 @@ fn require_own_home(
         record.path().display(),
         home.root().display()
     ))
-    .with_help(format!(
-        "if it started on this machine: retrial --home DIR resume {}",
-        record.id()
-    )))
+    .with_help(format!("if it started on this machine: retrial --home DIR resume {}", record.id())))
 }

@@ -24,17 +24,10 @@ pub fn manage_runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<E
             list_runs(global, &arguments);
             Ok(ExitCode::Success)
         }
-        Some(RunsCommand::Remove {
-            runs,
-            filter,
-            options,
-        }) => remove::remove_runs(global, &select_runs(global, &runs, filter)?, options),
-        Some(RunsCommand::Pack {
-            runs,
-            filter,
-            to,
-            sign,
-        }) => {
+        Some(RunsCommand::Remove { runs, filter, options }) => {
+            remove::remove_runs(global, &select_runs(global, &runs, filter)?, options)
+        }
+        Some(RunsCommand::Pack { runs, filter, to, sign }) => {
             let runs = select_runs(global, &runs, filter)?;
             exchange::pack_selected_runs(global, &runs, to, sign.as_deref())
         }
@@ -80,12 +73,6 @@ fn keep_last_rows(rows: &mut Vec<RunSummary>, limit: usize, is_grouped: bool) {
         let batch = row.batch.as_ref().filter(|_| is_grouped);
         batch.map_or_else(|| row.id.clone(), |position| position.id.clone())
     };
-    let last: HashSet<String> = rows
-        .iter()
-        .rev()
-        .map(name_of)
-        .unique()
-        .take(limit)
-        .collect();
+    let last: HashSet<String> = rows.iter().rev().map(name_of).unique().take(limit).collect();
     rows.retain(|row| last.contains(&name_of(row)));
 }

@@ -16,11 +16,8 @@ use retrial_run::nodes::Launcher;
 use retrial_store::RunDirectory;
 
 /// Runs the best shell of the container.
-const SHELL_COMMAND: [&str; 3] = [
-    "/bin/sh",
-    "-c",
-    "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh",
-];
+const SHELL_COMMAND: [&str; 3] =
+    ["/bin/sh", "-c", "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh"];
 
 /// Opens a shell, or runs a command, in the run's container.
 pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
@@ -35,10 +32,8 @@ pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<
     }
     let state = directory.read_state()?;
     let Some(container) = state.container else {
-        return Err(
-            Failure::usage(format!("{} has no container", directory.id()))
-                .with_help("keep it next time: retrial run … --keep always (or on-failure)"),
-        );
+        return Err(Failure::usage(format!("{} has no container", directory.id()))
+            .with_help("keep it next time: retrial run … --keep always (or on-failure)"));
     };
     let async_runtime = runtime::start_runtime()?;
     let ended = async_runtime.block_on(async {
@@ -63,11 +58,7 @@ pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<
             ..Default::default()
         };
         let code = engine.run_interactive(&container, &spec).await?;
-        if code == 0 {
-            Ok(ExitCode::Success)
-        } else {
-            Err(Failure::reported(ExitCode::StepFailed))
-        }
+        if code == 0 { Ok(ExitCode::Success) } else { Err(Failure::reported(ExitCode::StepFailed)) }
     });
     // A read of the keyboard is still pending until a key is pressed.
     async_runtime.shutdown_background();
@@ -88,11 +79,7 @@ fn open_on_node(
     }
     let program = runtime::program_path()?;
     let text = |path: &Path| path.display().to_string();
-    let mut words = vec![
-        text(&program),
-        "--home".to_owned(),
-        text(global.home.root()),
-    ];
+    let mut words = vec![text(&program), "--home".to_owned(), text(global.home.root())];
     words.extend(["shell".to_owned(), text(directory.path())]);
     if !command.is_empty() {
         words.push("--".to_owned());
@@ -100,8 +87,5 @@ fn open_on_node(
     }
     let line = Launcher::terminal_command_line(job.as_deref(), node, &words);
     let error = Command::new(&line[0]).args(&line[1..]).exec();
-    Err(Failure::host(format!(
-        "failed to start {}: {error}",
-        line[0]
-    )))
+    Err(Failure::host(format!("failed to start {}: {error}", line[0])))
 }

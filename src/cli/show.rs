@@ -41,9 +41,7 @@ pub fn show_recipe(
     let shown = render_recipe(recipe, &plan, loaded.as_ref(), &unset);
     terminal::print_text(&name_stand_ins(shown, &unset));
     let mut published = plan.measurements.iter().map(|one| one.expect.len());
-    let suite = published
-        .any(|count| count > 0)
-        .then_some(&*recipe.submission.suite);
+    let suite = published.any(|count| count > 0).then_some(&*recipe.submission.suite);
     terminal::print_notice(published_notice(suite));
     Ok(ExitCode::Success)
 }
@@ -74,25 +72,17 @@ fn render_recipe(
         .fold(String::new(), |out, line| out + line + "\n");
     let listed = |lines: &[String]| -> Vec<String> {
         let each_line = lines.iter();
-        each_line
-            .map(|line| format!("- {}", line.trim_end()))
-            .collect()
+        each_line.map(|line| format!("- {}", line.trim_end())).collect()
     };
     let sections = [
         ("submission", submission_lines(recipe, plan)),
         ("published", published_lines(plan)),
         ("requirements", requirement_lines(recipe, plan)),
-        (
-            "downloads",
-            downloads::download_lines(plan, &hub::hub_from_environment()),
-        ),
+        ("downloads", downloads::download_lines(plan, &hub::hub_from_environment())),
         ("host notes", listed(&recipe.host_notes)),
         ("deviates from the guide", listed(&plan.deviations)),
         (PRIVILEGES_TITLE, privilege_lines(plan)),
-        (
-            "options (--set NAME=VALUE)",
-            option_lines(recipe, loaded, unset),
-        ),
+        ("options (--set NAME=VALUE)", option_lines(recipe, loaded, unset)),
     ];
     for (title, lines) in sections {
         if lines.is_empty() {
@@ -110,9 +100,7 @@ fn render_recipe(
 /// Lines of known values, each with its label.
 fn label_lines<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
     let all_rows = rows.into_iter();
-    all_rows
-        .filter_map(|(name, value)| Some(format!("{name:<10} {}", value?)))
-        .collect()
+    all_rows.filter_map(|(name, value)| Some(format!("{name:<10} {}", value?))).collect()
 }
 
 fn submission_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
@@ -122,20 +110,14 @@ fn submission_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let first = [
         ("suite", Some(submission.suite.clone())),
         ("round", submission.round.clone()),
-        (
-            "division",
-            submission.division.map(|division| division.to_string()),
-        ),
+        ("division", submission.division.map(|division| division.to_string())),
         ("submitter", submission.submitter.clone()),
         ("system", submission.system.clone()),
         ("benchmark", Some(submission.benchmark.clone())),
     ];
     let last = [
         ("rules", plan.describe_rules()),
-        (
-            "qualifier",
-            plan.judge.reimplemented.then_some(reimplemented),
-        ),
+        ("qualifier", plan.judge.reimplemented.then_some(reimplemented)),
     ];
     let sources = all_sources.map(|source| ("source", Some(source.clone())));
     label_lines(first.into_iter().chain(sources).chain(last))
@@ -148,10 +130,7 @@ fn published_lines(plan: &Plan) -> Vec<String> {
         for (name, list) in &measured.expect {
             lines.extend(list.iter().map(|expectation| {
                 let kind = expectation.kind.label();
-                let source_parts = expectation
-                    .source
-                    .iter()
-                    .map(|source| format!(", {source}"));
+                let source_parts = expectation.source.iter().map(|source| format!(", {source}"));
                 let source: String = source_parts.collect();
                 format!("{label:<24} {name} {} ({kind}{source})", expectation.value)
             }));
@@ -184,10 +163,7 @@ fn privilege_lines(plan: &Plan) -> Vec<String> {
 fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let time = recipe.expected_duration.map(|duration| {
         let duration = format::format_time_limit(duration.as_secs());
-        format!(
-            "{duration}{}, without downloads",
-            plan.published_system_suffix()
-        )
+        format!("{duration}{}, without downloads", plan.published_system_suffix())
     });
     let rows = [
         ("image", Some(plan.image.clone())),
@@ -206,25 +182,17 @@ fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
 }
 
 fn option_lines(recipe: &Recipe, loaded: Option<&LoadedRecipe>, unset: &[String]) -> Vec<String> {
-    let all_axes = loaded
-        .into_iter()
-        .flat_map(|loaded| &loaded.variants().axes);
+    let all_axes = loaded.into_iter().flat_map(|loaded| &loaded.variants().axes);
     let axes = all_axes.map(|axis| {
         let chosen_value = recipe.variant.get(&axis.name);
         let chosen = chosen_value.map_or("none", String::as_str);
         let values = axis.values.join(", ");
         format!("{:<14} {chosen} (one of {values})", axis.name)
     });
-    let declared = loaded
-        .map(LoadedRecipe::declared_params)
-        .unwrap_or_default();
+    let declared = loaded.map(LoadedRecipe::declared_params).unwrap_or_default();
     let params = recipe.params.iter().map(|(name, value)| {
         let is_unset = unset.contains(name);
-        let value = if is_unset {
-            "must be set".to_owned()
-        } else {
-            value.to_string()
-        };
+        let value = if is_unset { "must be set".to_owned() } else { value.to_string() };
         let param = declared.iter().find(|param| param.name == *name);
         let purpose = param.and_then(|param| param.help.as_deref());
         let purpose = purpose.map_or_else(String::new, |text| format!(" ({})", text.trim_end()));

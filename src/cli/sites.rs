@@ -13,10 +13,8 @@ use retrial_results::verdict::ExitCode;
 pub fn list_sites(global: &GlobalOptions) -> ExitCode {
     let site_files = site_files::list_sites();
     let read = |path: &std::path::Path| site::read_site(&read_source(path).ok()?).ok();
-    let sites: Vec<_> = site_files
-        .into_iter()
-        .map(|(name, path)| (name, read(&path), path))
-        .collect();
+    let sites: Vec<_> =
+        site_files.into_iter().map(|(name, path)| (name, read(&path), path)).collect();
     if global.output == OutputFormat::Json {
         let objects = sites.iter().map(
             |(name, site, path)| json!({ "name": name, "path": path, "ok": site.is_some(), "site": site }),
@@ -54,14 +52,6 @@ fn summarize_site(site: &Site) -> String {
     let parts = properties
         .into_iter()
         .filter_map(|(name, value)| Some(format!(", {name} {}", value.as_ref()?)));
-    let title = site
-        .title
-        .as_ref()
-        .map(|title| format!(": {}", title.trim_end()));
-    format!(
-        "{}{}{}",
-        site.scheduler,
-        parts.collect::<String>(),
-        title.unwrap_or_default()
-    )
+    let title = site.title.as_ref().map(|title| format!(": {}", title.trim_end()));
+    format!("{}{}{}", site.scheduler, parts.collect::<String>(), title.unwrap_or_default())
 }

@@ -33,9 +33,7 @@ impl Module {
         let parts = parts.filter(|part| !["lib", "mod"].contains(&&**part));
         let mut module = Self {
             path: path.strip_prefix(root()).unwrap().to_owned(),
-            names: std::iter::once(crate_name.to_owned())
-                .chain(parts)
-                .collect(),
+            names: std::iter::once(crate_name.to_owned()).chain(parts).collect(),
             ..Self::default()
         };
         let text = std::fs::read_to_string(path).unwrap();
@@ -70,10 +68,7 @@ impl Module {
                 return self.import(&prefix, &path.tree, exported);
             }
             UseTree::Group(group) => {
-                return group
-                    .items
-                    .iter()
-                    .for_each(|tree| self.import(prefix, tree, exported));
+                return group.items.iter().for_each(|tree| self.import(prefix, tree, exported));
             }
             UseTree::Name(name) => (name.ident.to_string(), name.ident.to_string()),
             UseTree::Rename(rename) => (rename.rename.to_string(), rename.ident.to_string()),
@@ -106,14 +101,10 @@ fn of_tests(attributes: &[Attribute]) -> bool {
         let condition = list.tokens.to_string();
         Some(
             list.path.is_ident("cfg")
-                && condition
-                    .split(' ')
-                    .any(|word| word == "test" || word == "(test"),
+                && condition.split(' ').any(|word| word == "test" || word == "(test"),
         )
     };
-    attributes
-        .iter()
-        .any(|attribute| written(attribute) == Some(true))
+    attributes.iter().any(|attribute| written(attribute) == Some(true))
 }
 
 impl<'ast> Visit<'ast> for Module {
@@ -136,11 +127,7 @@ impl<'ast> Visit<'ast> for Module {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let names: Names = path
-            .segments
-            .iter()
-            .map(|part| part.ident.to_string())
-            .collect();
+        let names: Names = path.segments.iter().map(|part| part.ident.to_string()).collect();
         if names.len() > 1 {
             self.used.extend(self.absolute(&names));
         }
@@ -171,11 +158,7 @@ fn modules() -> Modules {
     let mut crates = vec![("retrial".to_owned(), root().join("src"))];
     for entry in std::fs::read_dir(root().join("crates")).unwrap() {
         let path = entry.unwrap().path();
-        let name = path
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .replace('-', "_");
+        let name = path.file_name().unwrap().to_string_lossy().replace('-', "_");
         crates.push((format!("retrial_{name}"), path.join("src")));
     }
     let mut modules = Modules::new();
@@ -205,10 +188,7 @@ fn no_circle_of_files() {
             }
         }
     }
-    for (child, parent) in modules
-        .values()
-        .filter_map(|child| with_parent(&modules, child))
-    {
+    for (child, parent) in modules.values().filter_map(|child| with_parent(&modules, child)) {
         if graph.contains_edge(parent, child) {
             graph.remove_edge(child, parent);
         }
@@ -220,13 +200,7 @@ fn no_circle_of_files() {
             if circle.contains(from) && circle.contains(to) && graph.contains_edge(from, to) {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let names = names.join(", ");
-                writeln!(
-                    circles,
-                    "  {} uses {}: {names}",
-                    from.display(),
-                    to.display()
-                )
-                .unwrap();
+                writeln!(circles, "  {} uses {}: {names}", from.display(), to.display()).unwrap();
             }
         }
     }

@@ -49,8 +49,5 @@ fn all_needs_are_known_to_the_lab() {
     let problem = String::from_utf8_lossy(&filter.stderr);
     assert!(filter.status.success(), "{problem}");
     let filter = String::from_utf8(filter.stdout).unwrap();
-    assert!(
-        filter.contains("|tests::(tests::)?play_on_the_terminal"),
-        "{filter}"
-    );
+    assert!(filter.contains("|tests::(tests::)?play_on_the_terminal"), "{filter}");
 }

@@ -62,9 +62,7 @@ fn rust_files(path: &Path) -> Vec<PathBuf> {
     walk(path, &mut found);
     let is_test = |path: &Path| {
         let parts = path.strip_prefix(root()).unwrap().with_extension("");
-        parts
-            .iter()
-            .any(|part| part.to_string_lossy().ends_with("tests"))
+        parts.iter().any(|part| part.to_string_lossy().ends_with("tests"))
     };
     found.retain(|path| !is_test(path));
     found
@@ -123,21 +121,14 @@ fn names_of_a_submission_tree_are_written_once() {
         ".join(\"measurements\")",
     ];
     let readers = files_with(&["crates/results", "crates/submission", "src"], &names);
-    assert_eq!(
-        readers,
-        ["src/app/export.rs"],
-        "the folder of a run's own results"
-    );
+    assert_eq!(readers, ["src/app/export.rs"], "the folder of a run's own results");
 }
 
 /// What is prepared was approved: the types of the steps hold it, where only their own files make one.
 #[test]
 fn runs_are_prepared_by_the_steps_of_their_start() {
     let made = files_with(&["src"], &["PreparedRun {", "ApprovedPlan {"]);
-    assert!(
-        made.iter().all(|file| file.starts_with("src/app/launch/")),
-        "{made:?}"
-    );
+    assert!(made.iter().all(|file| file.starts_with("src/app/launch/")), "{made:?}");
     assert!(!made.is_empty());
 }
 
@@ -189,14 +180,7 @@ fn pure_crates_do_not_depend_on_engine_or_network() {
     ] {
         let path = root().join(format!("crates/{name}/Cargo.toml"));
         let manifest = std::fs::read_to_string(&path).unwrap();
-        for word in [
-            "tokio",
-            "bollard",
-            "reqwest",
-            "hf-hub",
-            "retrial-engine",
-            "retrial-hub",
-        ] {
+        for word in ["tokio", "bollard", "reqwest", "hf-hub", "retrial-engine", "retrial-hub"] {
             assert!(!manifest.contains(word), "{}: {word}", path.display());
         }
     }

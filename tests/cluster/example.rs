@@ -25,11 +25,7 @@ impl Place {
         // Other tests use the nodes, too.
         let site = "schema: 1\nscheduler: slurm\nexclusive: false\n";
         std::fs::write(sites.join("lab.yaml"), site).unwrap();
-        Self {
-            cluster,
-            directory,
-            port,
-        }
+        Self { cluster, directory, port }
     }
 
     /// Runs the example on a machine.
@@ -133,22 +129,10 @@ fn the_script_of_a_plan_reproduces_the_accuracy_on_three_nodes() {
         assert_eq!(output.status.code(), Some(0), "{problem}");
         pages.push(String::from_utf8(output.stdout).unwrap());
     }
-    assert!(
-        pages[0].contains("The published figure holds."),
-        "{}",
-        pages[0]
-    );
+    assert!(pages[0].contains("The published figure holds."), "{}", pages[0]);
     assert!(!pages[1].contains("reproduced"), "{}", pages[1]);
     for node in ["n1", "n2", "n3"] {
-        let named = [
-            "node",
-            node,
-            "docker",
-            "ps",
-            "-aq",
-            "--filter",
-            "name=^/cluster",
-        ];
+        let named = ["node", node, "docker", "ps", "-aq", "--filter", "name=^/cluster"];
         assert_eq!(place.cluster.lab(&named), "", "left on {node}");
     }
 }

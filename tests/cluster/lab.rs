@@ -19,10 +19,7 @@ const IMAGE: &str = "10.77.0.1:5000/retrial-lab/busybox:1";
 fn nodes_see_a_checkout_below_tmp() {
     let checkout = tempfile::tempdir_in("/tmp").unwrap();
     let scripts = checkout.path().join("tests/lab");
-    copy(
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab")),
-        &scripts,
-    );
+    copy(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab")), &scripts);
     let directory = lab_directory().join(format!("cluster-below-tmp-{}", std::process::id()));
     let cluster = |arguments: &[&str]| {
         let mut command = Command::new(scripts.join("cluster"));
@@ -50,9 +47,7 @@ fn slurm_runs_on_every_node_and_records_accounting() {
     let job = cluster.lab(&[&sbatch[..], &["--wrap", "true"]].concat());
     let accounts = ["in", "sacct", "-X", "-n", "-P", "-o", "State", "-j", &job];
     // The controller updates the database a moment later.
-    wait_until("the job is accounted for", || {
-        cluster.lab(&accounts) == "COMPLETED"
-    });
+    wait_until("the job is accounted for", || cluster.lab(&accounts) == "COMPLETED");
     let gpus = "echo $ROCR_VISIBLE_DEVICES";
     let srun = ["in", "srun", "--gpus-per-node=2", "sh", "-c", gpus];
     assert_eq!(cluster.lab(&srun), "0,1");
@@ -91,12 +86,7 @@ fn each_node_has_its_own_engine_processes_and_tmp() {
     std::fs::remove_file(shared).unwrap();
     // A process of this machine's, which is none of a node's.
     let pid = std::process::id().to_string();
-    assert!(
-        !cluster
-            .script(&["node", "n1", "kill", "-0", &pid])
-            .status
-            .success()
-    );
+    assert!(!cluster.script(&["node", "n1", "kill", "-0", &pid]).status.success());
 }
 
 #[test]
@@ -125,9 +115,7 @@ fn a_killed_node_restarts_with_its_simulated_host() {
     let cluster = Cluster::own("killed", &options);
     let node = |command: &[&str]| cluster.lab(&[&["node", "n2"], command].concat());
     node(&["docker", "pull", "-q", IMAGE]);
-    let run = [
-        "docker", "run", "-d", "--name", "left", IMAGE, "sleep", "999",
-    ];
+    let run = ["docker", "run", "-d", "--name", "left", IMAGE, "sleep", "999"];
     node(&run);
     cluster.lab(&["kill", "n2"]);
     assert!(!cluster.script(&["node", "n2", "true"]).status.success());
@@ -150,8 +138,5 @@ fn a_killed_node_restarts_with_its_simulated_host() {
 
     cluster.lab(&["down"]);
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
-    assert!(
-        !mounts.contains(cluster.directory.to_str().unwrap()),
-        "{mounts}"
-    );
+    assert!(!mounts.contains(cluster.directory.to_str().unwrap()), "{mounts}");
 }

@@ -66,9 +66,7 @@ impl Head {
     fn start(&self) -> Child {
         let recipe = self.directory.join("workers.yaml");
         let words = ["run", recipe.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
-        self.command(&self.directory.join("home"), &words)
-            .spawn()
-            .unwrap()
+        self.command(&self.directory.join("home"), &words).spawn().unwrap()
     }
 
     pub fn run(&self) -> PathBuf {
@@ -83,11 +81,8 @@ impl Head {
         wait_until("it measures", || {
             let runs = self.directory.join("home/runs");
             let runs = std::fs::read_dir(runs).into_iter().flatten().flatten();
-            runs.into_iter().any(|run| {
-                run.path()
-                    .join("control/steps/04-one-performance/pid")
-                    .exists()
-            })
+            runs.into_iter()
+                .any(|run| run.path().join("control/steps/04-one-performance/pid").exists())
         });
     }
 
@@ -142,10 +137,7 @@ fn a_dead_worker_ends_the_measurement_and_names_its_node() {
     let (code, text) = end(run);
     assert_eq!(code, Some(4), "{text}");
     let sentence = head.verdict()["results"][0]["sentence"].to_string();
-    assert!(
-        sentence.contains("on n3: its service worker failed"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("on n3: its service worker failed"), "{sentence}");
     assert!(sentence.contains("nodes/n3/steps/"), "{sentence}");
     head.nothing_is_left();
 }
@@ -172,10 +164,7 @@ fn a_killed_head_is_resumed_while_workers_keep_running() {
     let run = head.start();
     head.measures();
     let home = head.directory.join("home");
-    let kill = format!(
-        "kill -9 $(pgrep -f '^[^ ]*retrial --home {} run')",
-        home.display()
-    );
+    let kill = format!("kill -9 $(pgrep -f '^[^ ]*retrial --home {} run')", home.display());
     head.cluster.lab(&["node", "n1", "sh", "-c", &kill]);
     let (code, text) = end(run);
     assert_eq!(code, None, "{text}");
@@ -196,18 +185,12 @@ fn a_lost_node_ends_the_run_without_leftovers() {
     let head = Head::new("lost");
     let run = head.start();
     head.measures();
-    let kill = format!(
-        "kill -9 $(pgrep -f '[r]etrial node {}')",
-        head.run().display()
-    );
+    let kill = format!("kill -9 $(pgrep -f '[r]etrial node {}')", head.run().display());
     head.cluster.lab(&["node", "n2", "sh", "-c", &kill]);
     let (code, text) = end(run);
     assert_eq!(code, Some(3), "{text}");
     let sentence = head.verdict()["results"][0]["sentence"].to_string();
-    assert!(
-        sentence.contains("lost contact with the machine n2"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("lost contact with the machine n2"), "{sentence}");
     head.nothing_is_left();
 }
 
@@ -238,10 +221,7 @@ fn nodes_without_the_shared_runs_are_refused_before_start() {
     let home = Path::new("/tmp/nodes-not-shared");
     let (code, text) = status_and_text(&head.command(home, &words).output().unwrap());
     assert_eq!(code, Some(3), "{text}");
-    assert!(
-        text.contains("n2 does not see /tmp/nodes-not-shared/"),
-        "{text}"
-    );
+    assert!(text.contains("n2 does not see /tmp/nodes-not-shared/"), "{text}");
     let (code, text) = status_and_text(&head.command(home, &words[..2]).output().unwrap());
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("needs 3 machines, not 1"), "{text}");
@@ -267,10 +247,7 @@ fn doctor_examines_and_compares_all_machines() {
 
     let (code, text) = doctor(Path::new("/tmp/doctor-not-shared"), "ssh:n2,n3");
     assert_eq!(code, Some(3), "{text}");
-    assert!(
-        text.contains("n2 does not see /tmp/doctor-not-shared/"),
-        "{text}"
-    );
+    assert!(text.contains("n2 does not see /tmp/doctor-not-shared/"), "{text}");
     assert!(text.contains("not ready: 2 errors"), "{text}");
 
     let (code, text) = doctor(&shared, "ssh:n2,n9");
@@ -288,11 +265,7 @@ fn a_node_with_another_image_is_refused_or_allowed() {
     let head = Head::new("image");
     // A name that no other test uses.
     let name = "retrial-lab/tagged:1";
-    for (node, image) in [
-        ("n1", RECIPE_IMAGE),
-        ("n2", RECIPE_IMAGE),
-        ("n3", OTHER_IMAGE),
-    ] {
+    for (node, image) in [("n1", RECIPE_IMAGE), ("n2", RECIPE_IMAGE), ("n3", OTHER_IMAGE)] {
         let tag = format!("docker pull -q {image} && docker tag {image} {name}");
         head.cluster.lab(&["node", node, "sh", "-c", &tag]);
     }
@@ -324,9 +297,7 @@ fn a_node_with_another_image_is_refused_or_allowed() {
     let words = [&words[..], &["--force"]].concat();
     let (code, text) = status_and_text(&head.command(&home, &words).output().unwrap());
     assert_eq!(code, Some(0), "{text}");
-    let [modified] = &qualifiers(&head)[..] else {
-        panic!("{text}")
-    };
+    let [modified] = &qualifiers(&head)[..] else { panic!("{text}") };
     assert!(modified.contains("n3 has a different image"), "{modified}");
     head.nothing_is_left();
 }
@@ -365,16 +336,10 @@ fn power_and_energy_are_sums_over_all_machines() {
     assert_eq!(telemetry["machines"], 3, "{telemetry:#}");
     assert_eq!(telemetry["gpus"], 24, "{telemetry:#}");
     let watts = 8.0 * (100.0 + 200.0 + 50.0);
-    assert!(
-        (number("mean_power_w") - watts).abs() < 1e-6,
-        "{telemetry:#}"
-    );
+    assert!((number("mean_power_w") - watts).abs() < 1e-6, "{telemetry:#}");
     let energy = watts * number("seconds");
     let least = energy - watts * 2.0;
-    assert!(
-        (least..=energy).contains(&number("energy_j")),
-        "{telemetry:#}"
-    );
+    assert!((least..=energy).contains(&number("energy_j")), "{telemetry:#}");
     assert_eq!(telemetry["idle"]["machine"], "n3", "{telemetry:#}");
     assert!(text.contains("the GPUs of n3 were idle"), "{text}");
     head.nothing_is_left();

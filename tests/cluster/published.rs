@@ -24,33 +24,17 @@ fn run(cluster: &Cluster, options: &[&str]) -> Output {
 }
 
 fn shell(command: &str) {
-    assert!(
-        Command::new("sh")
-            .args(["-c", command])
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("sh").args(["-c", command]).status().unwrap().success());
 }
 
 /// Eleven nodes with the stand-in's image, of which a real one would not fit on this machine's disk.
 fn cluster() -> Cluster {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let hosts = root.join("tests/fixtures/hosts/mi355x-8");
-    let options = [
-        "--nodes",
-        "11",
-        "--gpus-last",
-        "7",
-        "--hosts",
-        hosts.to_str().unwrap(),
-    ];
+    let options = ["--nodes", "11", "--gpus-last", "7", "--hosts", hosts.to_str().unwrap()];
     let cluster = Cluster::own("published", &options);
     make_simulated_gpus();
-    shell(&format!(
-        "{}/tests/standins/build >/dev/null",
-        root.display()
-    ));
+    shell(&format!("{}/tests/standins/build >/dev/null", root.display()));
     let pull = format!("docker pull -q {IMAGE}");
     cluster.lab(&["in", "srun", "-N11", "sh", "-c", &pull]);
     cluster
@@ -68,32 +52,19 @@ fn published_figures_of_87_gpus_are_reproduced_on_11_nodes() {
         page.contains("1,016,375 tokens/s           1,016,380  1.000    ✓ reproduced"),
         "{page}"
     );
-    assert!(
-        page.contains("✓ reproduced: All 4 published figures hold."),
-        "{page}"
-    );
+    assert!(page.contains("✓ reproduced: All 4 published figures hold."), "{page}");
 
     // A node that lacks a GPU more.
     let host = |node: &str| cluster.directory.join(node).join("run/retrial-host");
     let (fewer, more) = (host("n11"), host("n10"));
-    shell(&format!(
-        "rm -rf {0}/sys && cp -a {1}/sys {0}/sys",
-        more.display(),
-        fewer.display()
-    ));
+    shell(&format!("rm -rf {0}/sys && cp -a {1}/sys {0}/sys", more.display(), fewer.display()));
     let short = ["--scenario", "server", "--mode", "performance", "--quiet"];
     let refused = run(&cluster, &short);
     assert_eq!(refused.status.code(), Some(3));
     let problem = String::from_utf8_lossy(&refused.stderr);
-    assert!(
-        problem.contains("86 GPUs on 11 machines, required 87"),
-        "{problem}"
-    );
+    assert!(problem.contains("86 GPUs on 11 machines, required 87"), "{problem}");
     let forced = run(&cluster, &[&short[..], &["--force"]].concat());
     let page = String::from_utf8_lossy(&forced.stdout).replace("\n ", "");
     assert_eq!(forced.status.code(), Some(0), "{page}");
-    assert!(
-        page.contains("modified: 86 GPUs on 11 machines, required 87"),
-        "{page}"
-    );
+    assert!(page.contains("modified: 86 GPUs on 11 machines, required 87"), "{page}");
 }

@@ -62,10 +62,7 @@ fn sites_are_listed_by_name() {
 fn check_knows_a_site_and_reports_every_problem() {
     let here = configuration(&[
         ("lab", LAB),
-        (
-            "bad",
-            "schema: 1\nscheduler: slurm\npartion: gpu\nengine: sudo docker\n",
-        ),
+        ("bad", "schema: 1\nscheduler: slurm\npartion: gpu\nengine: sudo docker\n"),
     ]);
     let at = |name: &str| format!("retrial/sites/{name}.yaml");
     let good = retrial(here.path(), &["check", &at("lab")]);
@@ -176,10 +173,7 @@ fn a_site_with_an_option_of_retrials_own_is_refused_in_any_form() {
     for (option, message) in [
         ("-Jx", "`-J` is set by Retrial"),
         ("'-J x'", "`-J` is set by Retrial"),
-        (
-            "--job-nam=x",
-            "`--job-nam` (`--job-name`) is set by Retrial",
-        ),
+        ("--job-nam=x", "`--job-nam` (`--job-name`) is set by Retrial"),
         ("-N2", "`-N` is set by Retrial"),
         ("-HJx", "`-HJx` may be several options"),
         ("-t10", "write it as `time_limit:`"),

@@ -49,11 +49,8 @@ fn eight(required: &str) -> Option<(String, Vec<&'static str>)> {
 /// The same, each divided into eight.
 fn eight_divided(required: &str) -> Option<(String, Vec<&'static str>)> {
     (required == "8 x MI300X" || required == "8 x MI325X").then(|| {
-        let variant = if required.ends_with("MI325X") {
-            vec!["--set", "gpu=mi300x"]
-        } else {
-            Vec::new()
-        };
+        let variant =
+            if required.ends_with("MI325X") { vec!["--set", "gpu=mi300x"] } else { Vec::new() };
         ("8xMI300X:CPX".to_owned(), variant)
     })
 }
@@ -65,11 +62,7 @@ fn two_w7900(required: &str) -> Option<(String, Vec<&'static str>)> {
 }
 
 const CASES: [Case; 6] = [
-    Case {
-        title: "Eight GPUs, all of them",
-        planted: eight,
-        arguments: &[],
-    },
+    Case { title: "Eight GPUs, all of them", planted: eight, arguments: &[] },
     Case {
         title: "Three of eight GPUs: `--gpus 0,1,2`",
         planted: eight,
@@ -85,11 +78,7 @@ const CASES: [Case; 6] = [
         planted: eight_divided,
         arguments: &["--gpus", "0-7"],
     },
-    Case {
-        title: "2 x W7900, all that the recipe names",
-        planted: two_w7900,
-        arguments: &[],
-    },
+    Case { title: "2 x W7900, all that the recipe names", planted: two_w7900, arguments: &[] },
     Case {
         title: "2 x W7900, the second: `--gpus 1`",
         planted: two_w7900,
@@ -119,9 +108,7 @@ fn the_flags_page_matches_the_plans() {
             let Some((planted, variant)) = (case.planted)(gpus) else {
                 continue;
             };
-            let host = hosts
-                .entry(planted.clone())
-                .or_insert_with(|| Host::new(&[&planted]));
+            let host = hosts.entry(planted.clone()).or_insert_with(|| Host::new(&[&planted]));
             if let Some(flags) = flags(host, name, &variant, case.arguments) {
                 by_flags.entry(flags).or_default().push(name);
             }
@@ -170,9 +157,7 @@ fn flags(host: &Host, name: &str, variant: &[&str], more: &[&str]) -> Option<Str
     arguments.extend(["--format", "shell"]);
     let script = String::from_utf8(host.retrial(&arguments).stdout).unwrap();
     let script = script.replace("\\\n", " ");
-    let of_the_run = script
-        .lines()
-        .rfind(|line| line.starts_with("docker run -d "))?;
+    let of_the_run = script.lines().rfind(|line| line.starts_with("docker run -d "))?;
     let words = of_the_run.split_whitespace();
     let about = words.filter(|word| ABOUT.iter().any(|flag| word.starts_with(flag)));
     Some(in_lines(&about.collect::<Vec<_>>()))

@@ -48,10 +48,8 @@ fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
                 path => page.parent().unwrap().join(path),
             };
             let is_heading = |anchor: &str| anchors(&target).contains(anchor);
-            let is_there = target.exists()
-                && found
-                    .get(2)
-                    .is_none_or(|anchor| is_heading(anchor.as_str()));
+            let is_there =
+                target.exists() && found.get(2).is_none_or(|anchor| is_heading(anchor.as_str()));
             if !is_there {
                 broken.push(format!("{}: {}", page.display(), &found[0]));
             }
@@ -65,8 +63,7 @@ fn every_question_of_the_decisions_is_in_their_index() {
     let page = root().join("docs/decisions.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let questions = text.lines().filter_map(|line| line.strip_prefix("### "));
-    let absent: Vec<&str> = questions
-        .filter(|question| !text.contains(&format!("[{question}](#")))
-        .collect();
+    let absent: Vec<&str> =
+        questions.filter(|question| !text.contains(&format!("[{question}](#"))).collect();
     assert!(absent.is_empty(), "{absent:#?}");
 }

@@ -57,10 +57,7 @@ fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
         .unwrap();
     let text =
         String::from_utf8_lossy(&output.stdout).replace(&directory.display().to_string(), "~");
-    let mut lines: Vec<String> = text
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
+    let mut lines: Vec<String> = text.lines().map(|line| line.trim_end().to_owned()).collect();
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
@@ -102,10 +99,7 @@ fn assert_page_is_reproduced(file: &str) {
     // Examples with images, with this machine's certificates if it has its own.
     std::fs::create_dir_all(directory.path().join("examples")).unwrap();
     for name in ["quickstart", "inference-server"] {
-        let example = Command::new(root().join("tests/lab/example"))
-            .arg(name)
-            .output()
-            .unwrap();
+        let example = Command::new(root().join("tests/lab/example")).arg(name).output().unwrap();
         let example = String::from_utf8(example.stdout).unwrap();
         let copied = Command::new("cp")
             .arg("-rL")
@@ -151,10 +145,8 @@ fn assert_page_is_reproduced(file: &str) {
     let mut printed_all = Vec::new();
     for shown in &shown {
         let printed = run(&shown.command, directory.path(), &hub);
-        let printed: Vec<String> = printed
-            .iter()
-            .map(|line| line.replace(&registry, SHOWN_REGISTRY))
-            .collect();
+        let printed: Vec<String> =
+            printed.iter().map(|line| line.replace(&registry, SHOWN_REGISTRY)).collect();
         if !same(&shown.output, &printed) {
             wrong.push(format!(
                 "$ {}\n--- shown\n{}\n--- printed\n{}",

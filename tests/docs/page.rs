@@ -123,11 +123,7 @@ pub fn excerpt(shown: &[String], printed: &[String]) -> Vec<String> {
         let (Some(first), Some(last)) = (part.first(), part.last()) else {
             continue;
         };
-        let start = if index == 0 {
-            Some(0)
-        } else {
-            nearest(first, from)
-        };
+        let start = if index == 0 { Some(0) } else { nearest(first, from) };
         let Some(start) = start else { continue };
         let end = if index + 1 == parts.len() {
             printed.len().checked_sub(1)

@@ -14,15 +14,7 @@ impl Image {
         let name = format!("{}:1", container.0);
         docker(&["create", "--name", &container.0, &lab.busybox()]);
         let changes = ["ENTRYPOINT [\"/bin/echo\", \"speed:\"]", "CMD [\"42\"]"];
-        docker(&[
-            "commit",
-            "-c",
-            changes[0],
-            "-c",
-            changes[1],
-            &container.0,
-            &name,
-        ]);
+        docker(&["commit", "-c", changes[0], "-c", changes[1], &container.0, &name]);
         Self(name)
     }
 }
@@ -51,20 +43,10 @@ async fn the_entrypoint_of_an_image_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let line = format!("docker run --rm {} -n 7", image.0);
     let (output, recipe) = new_recipe(directory.path(), "known.yaml", &line);
-    assert!(
-        recipe.contains("run: \"/bin/echo speed: -n 7\""),
-        "{recipe}"
-    );
+    assert!(recipe.contains("run: \"/bin/echo speed: -n 7\""), "{recipe}");
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(notes.contains("which this engine's"), "{notes}");
     // An image that the engine does not have is asked for.
-    let (_, recipe) = new_recipe(
-        directory.path(),
-        "unknown.yaml",
-        "docker run none/such:1 -n 7",
-    );
-    assert!(
-        recipe.contains("the image's entrypoint and its arguments"),
-        "{recipe}"
-    );
+    let (_, recipe) = new_recipe(directory.path(), "unknown.yaml", "docker run none/such:1 -n 7");
+    assert!(recipe.contains("the image's entrypoint and its arguments"), "{recipe}");
 }

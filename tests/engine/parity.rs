@@ -28,10 +28,7 @@ fn comparable(mut container: Value) -> Value {
     }
     let config = top["Config"].as_object_mut().unwrap();
     config.shift_remove("Labels");
-    if config["Hostname"]
-        .as_str()
-        .is_some_and(|name| name.len() == 12)
-    {
+    if config["Hostname"].as_str().is_some_and(|name| name.len() == 12) {
         config.shift_remove("Hostname");
     }
     // The command line keeps volumes and environment in maps and sends them in any order.
@@ -116,11 +113,7 @@ async fn compare(
     };
     let (ours, theirs) = (compared(&ours.0), compared(&theirs.0));
     let only = |these: &[String], those: &[String]| -> Vec<String> {
-        these
-            .iter()
-            .filter(|line| !those.contains(line))
-            .cloned()
-            .collect()
+        these.iter().filter(|line| !those.contains(line)).cloned().collect()
     };
     assert_eq!(
         only(&ours, &theirs),
@@ -143,11 +136,8 @@ async fn every_flag_gives_the_container_of_docker_run() {
     let lab = Lab::here().await;
     let directory = tempfile::tempdir().unwrap();
     let profile = directory.path().join("profile.json");
-    std::fs::write(
-        &profile,
-        "{ \"defaultAction\": \"SCMP_ACT_ALLOW\",\n  \"syscalls\": [] }\n",
-    )
-    .unwrap();
+    std::fs::write(&profile, "{ \"defaultAction\": \"SCMP_ACT_ALLOW\",\n  \"syscalls\": [] }\n")
+        .unwrap();
     let source = directory.path().to_str().unwrap().to_owned();
     let seccomp = format!("seccomp={}", profile.display());
     let bind = format!("{source}:/data:ro");
@@ -159,10 +149,7 @@ async fn every_flag_gives_the_container_of_docker_run() {
          --volume {bind} --volume {control} --volume retrial-test-volume:/cache --workdir /tmp --user 1000:1000 --init"
     );
     let flag_words = flag_words.split_whitespace();
-    let flags: Vec<&str> = ["--env", "B=two words"]
-        .into_iter()
-        .chain(flag_words)
-        .collect();
+    let flags: Vec<&str> = ["--env", "B=two words"].into_iter().chain(flag_words).collect();
     compare(&lab, "flags", "run", &flags, |spec| {
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         spec.ipc = Some("host".into());
@@ -217,10 +204,7 @@ async fn rarer_flags_give_the_container_of_docker_run() {
         cgroupns: Some("host".into()),
         userns: Some("host".into()),
     };
-    let spec = ContainerSpec {
-        extra: extra.clone(),
-        ..ContainerSpec::default()
-    };
+    let spec = ContainerSpec { extra: extra.clone(), ..ContainerSpec::default() };
     let flags: Vec<String> = spec.run_options().iter().map(ToString::to_string).collect();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     assert_eq!(flags.len(), 17);
@@ -259,17 +243,11 @@ async fn privileged_as_in_vendors_guides() {
 #[ignore = "needs the lab"]
 async fn without_the_images_entrypoint() {
     let lab = Lab::here().await;
-    compare(
-        &lab,
-        "empty",
-        "run",
-        &["--network", "none", "--entrypoint", ""],
-        |spec| {
-            spec.network = Some("none".into());
-            spec.entrypoint = Some(Vec::new());
-            spec.command = vec!["sleep".into(), "600".into()];
-        },
-    )
+    compare(&lab, "empty", "run", &["--network", "none", "--entrypoint", ""], |spec| {
+        spec.network = Some("none".into());
+        spec.entrypoint = Some(Vec::new());
+        spec.command = vec!["sleep".into(), "600".into()];
+    })
     .await;
 }
 
@@ -280,10 +258,7 @@ async fn gpus_by_request_and_by_cdi_name() {
     let lab = Lab::here().await;
     let cases = [
         (GpuDevices::All, "all"),
-        (
-            GpuDevices::Ids(vec!["0".into(), "1".into()]),
-            "\"device=0,1\"",
-        ),
+        (GpuDevices::Ids(vec!["0".into(), "1".into()]), "\"device=0,1\""),
     ];
     for (gpus, written) in cases {
         let flags = [
@@ -298,9 +273,7 @@ async fn gpus_by_request_and_by_cdi_name() {
         ];
         compare(&lab, "gpus", "create", &flags, |spec| {
             spec.gpus = Some(gpus.clone());
-            spec.devices = ["amd.com/gpu=0", "/dev/kfd", "/dev/dri"]
-                .map(String::from)
-                .to_vec();
+            spec.devices = ["amd.com/gpu=0", "/dev/kfd", "/dev/dri"].map(String::from).to_vec();
         })
         .await;
     }
@@ -319,25 +292,14 @@ async fn proxies_reach_the_container_as_with_docker_run() {
         configuration: directory.path().to_owned(),
         ..EngineEnvironment::from_environment()
     };
-    let engine = DockerEngine::connect_with_environment(None, &around)
-        .await
-        .unwrap();
+    let engine = DockerEngine::connect_with_environment(None, &around).await.unwrap();
     let (ours, theirs) = (Named::new("proxies"), Named::new("proxies"));
     let mut spec = lab.waiting(&ours);
     spec.env = vec![("NO_PROXY".into(), "mine".into())];
     engine.create_container(&spec).await.unwrap();
     let config = directory.path().to_str().unwrap();
     let image = lab.busybox();
-    docker(&[
-        "--config",
-        config,
-        "create",
-        "--name",
-        &theirs.0,
-        "-e",
-        "NO_PROXY=mine",
-        &image,
-    ]);
+    docker(&["--config", config, "create", "--name", &theirs.0, "-e", "NO_PROXY=mine", &image]);
     let variables = |container: &str| comparable(inspect(container))["Config"]["Env"].clone();
     assert_eq!(variables(&ours.0), variables(&theirs.0));
     assert_eq!(variables(&ours.0).as_array().unwrap().len(), 5);

@@ -9,18 +9,11 @@ use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::{DockerEngine, Engine, EngineError};
 
 fn shell(script: &str) -> ExecSpec {
-    ExecSpec {
-        command: vec!["/bin/sh".into(), "-c".into(), script.into()],
-        ..ExecSpec::default()
-    }
+    ExecSpec { command: vec!["/bin/sh".into(), "-c".into(), script.into()], ..ExecSpec::default() }
 }
 
 async fn started(lab: &Lab, name: &Named) -> String {
-    let id = lab
-        .engine
-        .create_container(&lab.waiting(name))
-        .await
-        .unwrap();
+    let id = lab.engine.create_container(&lab.waiting(name)).await.unwrap();
     lab.engine.start_container(&id).await.unwrap();
     id
 }
@@ -54,10 +47,7 @@ async fn a_container_lives_and_dies() {
 
     let labelled = |label: String| async move {
         let found = engine.list_containers(&label).await.unwrap();
-        found
-            .into_iter()
-            .map(|container| container.id)
-            .collect::<Vec<_>>()
+        found.into_iter().map(|container| container.id).collect::<Vec<_>>()
     };
     let own = labelled(format!("{LABEL}={}", name.0)).await;
     assert_eq!(own, std::slice::from_ref(&id));
@@ -84,10 +74,7 @@ async fn a_container_is_killed_after_the_grace_period() {
     let lab = Lab::here().await;
     let name = Named::new("deaf");
     let mut spec = lab.waiting(&name);
-    spec.command = vec![
-        "-c".into(),
-        "trap '' TERM; echo deaf; while :; do sleep 1; done".into(),
-    ];
+    spec.command = vec!["-c".into(), "trap '' TERM; echo deaf; while :; do sleep 1; done".into()];
     let id = lab.engine.create_container(&spec).await.unwrap();
     lab.engine.start_container(&id).await.unwrap();
     wait_until_async("it ignores TERM", async || {
@@ -116,29 +103,16 @@ async fn processes_with_and_without_their_output() {
     assert_eq!(output.stdout, "out two words\n/tmp\n1000\n");
     assert_eq!(output.stderr, "err\n");
 
-    let exec = engine
-        .exec_detached(&id, &shell("sleep 0.3; exit 7"))
-        .await
-        .unwrap();
-    assert_eq!(
-        engine.query_exec_status(&exec).await.unwrap(),
-        ExecStatus::Running
-    );
+    let exec = engine.exec_detached(&id, &shell("sleep 0.3; exit 7")).await.unwrap();
+    assert_eq!(engine.query_exec_status(&exec).await.unwrap(), ExecStatus::Running);
     // Podman (4.3) reports the exit code of a detached process only minutes later.
     let podman = engine.info().product.starts_with("Podman");
-    let expected = if podman {
-        ExecStatus::Unknown
-    } else {
-        ExecStatus::Exited(7)
-    };
+    let expected = if podman { ExecStatus::Unknown } else { ExecStatus::Exited(7) };
     assert_eq!(ended(engine, &exec).await, expected);
     let unknown = engine.query_exec_status(&"0".repeat(64)).await.unwrap();
     assert_eq!(unknown, ExecStatus::Unknown);
 
-    let long = engine
-        .exec_attached(&id, &shell("yes 0123456789 | head -c 3000000"))
-        .await
-        .unwrap();
+    let long = engine.exec_attached(&id, &shell("yes 0123456789 | head -c 3000000")).await.unwrap();
     assert_eq!((long.code, long.stdout.len()), (0, 1 << 20));
 }
 
@@ -160,21 +134,10 @@ async fn exec_failures_are_reported() {
     let error = lab.engine.exec_detached(&id, &bash).await.unwrap_err();
     assert!(with_remedy(&error).contains("no such program"), "{error}");
 
-    let missing = lab
-        .engine
-        .exec_attached("retrial-no-such", &bash)
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(missing, EngineError::NoContainer { .. }),
-        "{missing}"
-    );
+    let missing = lab.engine.exec_attached("retrial-no-such", &bash).await.unwrap_err();
+    assert!(matches!(missing, EngineError::NoContainer { .. }), "{missing}");
     lab.engine.stop_container(&id, 0).await.unwrap();
-    let stopped = lab
-        .engine
-        .exec_attached(&id, &shell("true"))
-        .await
-        .unwrap_err();
+    let stopped = lab.engine.exec_attached(&id, &shell("true")).await.unwrap_err();
     assert!(stopped.to_string().contains("running"), "{stopped}");
 }
 
@@ -185,14 +148,7 @@ async fn files_are_copied_until_the_receiver_stops() {
     let name = Named::new("copy");
     let id = started(&lab, &name).await;
     let make = "mkdir -p /results/a && echo figure > /results/a/summary.txt && ln -s /etc/passwd /results/link && head -c 200000 /dev/zero > /results/big";
-    assert_eq!(
-        lab.engine
-            .exec_attached(&id, &shell(make))
-            .await
-            .unwrap()
-            .code,
-        0
-    );
+    assert_eq!(lab.engine.exec_attached(&id, &shell(make)).await.unwrap().code, 0);
 
     let copy = |path: &'static str, most: usize| {
         let (engine, id) = (&lab.engine, &id);
@@ -245,21 +201,9 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
             |spec| spec.devices = vec!["/dev/retrial-none".into()],
             "this host has no /dev/retrial-none",
         ),
-        (
-            "gpus",
-            |spec| spec.gpus = Some(GpuDevices::All),
-            "NVIDIA Container Toolkit",
-        ),
-        (
-            "group",
-            |spec| spec.group_add = vec!["render".into()],
-            "give its number",
-        ),
-        (
-            "program",
-            |spec| spec.entrypoint = Some(vec!["bash".into()]),
-            "no such program",
-        ),
+        ("gpus", |spec| spec.gpus = Some(GpuDevices::All), "NVIDIA Container Toolkit"),
+        ("group", |spec| spec.group_add = vec!["render".into()], "give its number"),
+        ("program", |spec| spec.entrypoint = Some(vec!["bash".into()]), "no such program"),
     ];
     for (label, change, expected) in cases {
         // Podman (4.3) passes over a request for GPUs in silence.
@@ -277,13 +221,7 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
         assert!(with_remedy(&error).contains(expected), "{label}: {error}");
         assert!(!error.is_unavailable());
         lab.engine.remove_container(&name.0).await.unwrap();
-        assert!(
-            lab.engine
-                .inspect_container(&name.0)
-                .await
-                .unwrap()
-                .is_none()
-        );
+        assert!(lab.engine.inspect_container(&name.0).await.unwrap().is_none());
     }
 }
 
@@ -324,19 +262,11 @@ async fn the_log_of_the_first_process() {
     let lab = Lab::here().await;
     let name = Named::new("log");
     let mut spec = lab.waiting(&name);
-    spec.command = vec![
-        "-c".into(),
-        "for i in 1 2 3; do echo line $i; done; echo bad >&2".into(),
-    ];
+    spec.command = vec!["-c".into(), "for i in 1 2 3; do echo line $i; done; echo bad >&2".into()];
     let id = lab.engine.create_container(&spec).await.unwrap();
     lab.engine.start_container(&id).await.unwrap();
     wait_until_async("it has ended", async || {
-        !lab.engine
-            .inspect_container(&id)
-            .await
-            .unwrap()
-            .unwrap()
-            .running
+        !lab.engine.inspect_container(&id).await.unwrap().unwrap().running
     })
     .await;
     let log = lab.engine.read_container_log(&id, 2).await.unwrap();
@@ -370,10 +300,7 @@ async fn mounts_show_writes_of_both_sides() {
 #[tokio::test]
 async fn an_unreachable_engine_is_reported() {
     let unreachable = |endpoint: &'static str| async move {
-        DockerEngine::connect(Some(endpoint))
-            .await
-            .unwrap_err()
-            .to_string()
+        DockerEngine::connect(Some(endpoint)).await.unwrap_err().to_string()
     };
     let missing = unreachable("unix:///no/such/docker.sock").await;
     assert!(missing.contains("no such socket"), "{missing}");
@@ -409,9 +336,7 @@ async fn a_socket_without_permission_is_reported() {
         let copy = directory.path().join("test");
         std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
         let mut other = std::process::Command::new("setpriv");
-        other
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(copy);
+        other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(copy);
         other
     } else {
         std::fs::set_permissions(&socket, open(0)).unwrap();
@@ -424,8 +349,5 @@ async fn a_socket_without_permission_is_reported() {
         .output()
         .unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && stdout.contains("1 passed"),
-        "{stdout}"
-    );
+    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
 }

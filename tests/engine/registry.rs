@@ -20,10 +20,7 @@ type Outcome = (Result<ImageInfo, EngineError>, Vec<ImageProgress>);
 
 async fn pull(lab: &Lab, reference: &str, auth: Option<RegistryAuth>) -> Outcome {
     let (to, mut from) = unbounded_channel();
-    let engine = lab
-        .engine
-        .clone()
-        .with_retry_delay(Duration::from_millis(5));
+    let engine = lab.engine.clone().with_retry_delay(Duration::from_millis(5));
     let result = engine.pull_image(reference, auth, to).await;
     let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
@@ -44,9 +41,7 @@ impl Image {
         let tar = directory.path().join("root.tar");
         let file = fs::File::create(&tar).unwrap();
         let mut builder = tar::Builder::new(file);
-        builder
-            .append_path_with_name(directory.path().join("content"), "content")
-            .unwrap();
+        builder.append_path_with_name(directory.path().join("content"), "content").unwrap();
         builder.finish().unwrap();
         docker(&["import", tar.to_str().unwrap(), &reference]);
         let config = configuration.map(|path| path.to_str().unwrap().to_owned());
@@ -94,17 +89,10 @@ async fn by_tag_and_by_digest_with_progress() {
     assert_eq!(pulled.repo_digests.len(), 1, "{pulled:?}");
     assert!(pulled.repo_digests[0].starts_with(&format!("{name}@sha256:")));
     assert!(pulled.size > 100_000);
-    assert_eq!(
-        lab.engine.find_image(&image.0).await.unwrap(),
-        Some(pulled.clone())
-    );
+    assert_eq!(lab.engine.find_image(&image.0).await.unwrap(), Some(pulled.clone()));
 
     let complete = |step: &ImageProgress| matches!(step, ImageProgress::Layer { status, .. } if status == "Pull complete");
-    assert_eq!(
-        steps.iter().filter(|step| complete(step)).count(),
-        1,
-        "{steps:?}"
-    );
+    assert_eq!(steps.iter().filter(|step| complete(step)).count(), 1, "{steps:?}");
     let sized = |step: &ImageProgress| matches!(step, ImageProgress::Layer { current: Some(done), total: Some(all), .. } if done <= all && *all > 0);
     assert!(steps.iter().any(sized), "{steps:?}");
     assert!(
@@ -120,10 +108,7 @@ async fn by_tag_and_by_digest_with_progress() {
     assert_eq!(again.unwrap().id, pulled.id);
     let image_by_digest = lab.engine.find_image(&pinned).await.unwrap().unwrap();
     assert_eq!(image_by_digest.id, pulled.id);
-    assert!(
-        lab.engine.find_image(&image.0).await.unwrap().is_none(),
-        "the tag was not pulled"
-    );
+    assert!(lab.engine.find_image(&image.0).await.unwrap().is_none(), "the tag was not pulled");
     assert!(lab.engine.find_image(&pulled.id).await.unwrap().is_some());
     docker(&["rmi", "-f", &pulled.repo_digests[0]]);
 }
@@ -142,20 +127,11 @@ async fn a_wrong_tag_or_name_is_not_retried() {
         let (result, steps) = pull(&lab, &reference, None).await;
         let error = result.unwrap_err();
         assert!(
-            matches!(
-                error,
-                EngineError::Pull {
-                    failure: PullFailure::NotFound,
-                    ..
-                }
-            ),
+            matches!(error, EngineError::Pull { failure: PullFailure::NotFound, .. }),
             "{error:?}"
         );
         assert!(with_remedy(&error).contains(&reference), "{error}");
-        assert!(
-            with_remedy(&error).contains("check the name and the tag"),
-            "{error}"
-        );
+        assert!(with_remedy(&error).contains("check the name and the tag"), "{error}");
         let retried = |step: &ImageProgress| matches!(step, ImageProgress::Retry { .. });
         assert!(!steps.iter().any(retried), "{steps:?}");
     }
@@ -172,26 +148,14 @@ async fn an_unreachable_registry_is_tried_five_times() {
     let (result, steps) = pull(&lab, &reference, None).await;
     let error = result.unwrap_err();
     assert!(
-        matches!(
-            error,
-            EngineError::Pull {
-                failure: PullFailure::Transient,
-                tries: 5,
-                ..
-            }
-        ),
+        matches!(error, EngineError::Pull { failure: PullFailure::Transient, tries: 5, .. }),
         "{error:?}"
     );
-    assert!(
-        with_remedy(&error).contains("connection refused"),
-        "{error}"
-    );
+    assert!(with_remedy(&error).contains("connection refused"), "{error}");
     let attempts: Vec<(u32, u64)> = steps
         .iter()
         .filter_map(|step| match step {
-            ImageProgress::Retry {
-                attempt, after_ms, ..
-            } => Some((*attempt, *after_ms)),
+            ImageProgress::Retry { attempt, after_ms, .. } => Some((*attempt, *after_ms)),
             _ => None,
         })
         .collect();
@@ -207,13 +171,7 @@ async fn a_private_registry_requires_the_right_password() {
         let (result, steps) = pull(&lab, &reference, auth).await;
         let error = result.unwrap_err();
         assert!(
-            matches!(
-                error,
-                EngineError::Pull {
-                    failure: PullFailure::Unauthorized,
-                    ..
-                }
-            ),
+            matches!(error, EngineError::Pull { failure: PullFailure::Unauthorized, .. }),
             "{error:?}"
         );
         let advice = format!("docker login {}", lab.private);
@@ -255,14 +213,8 @@ impl Registry {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        wait_until("the registry listens", || {
-            std::net::TcpStream::connect(&address).is_ok()
-        });
-        Self {
-            process,
-            address,
-            _directory: directory,
-        }
+        wait_until("the registry listens", || std::net::TcpStream::connect(&address).is_ok());
+        Self { process, address, _directory: directory }
     }
 }
 
@@ -286,16 +238,7 @@ async fn a_password_that_needs_url_safe_base64() {
     let registry = Registry::with_odd_password();
     let directory = tempfile::tempdir().unwrap();
     let config = directory.path().to_str().unwrap();
-    docker(&[
-        "--config",
-        config,
-        "login",
-        "-u",
-        "retrial",
-        "-p",
-        ODD_PASSWORD,
-        &registry.address,
-    ]);
+    docker(&["--config", config, "login", "-u", "retrial", "-p", ODD_PASSWORD, &registry.address]);
     let repository = format!("{}/odd", registry.address);
     let image = Image::pushed(&repository, Some(directory.path()));
 
@@ -305,10 +248,7 @@ async fn a_password_that_needs_url_safe_base64() {
     let auth =
         credentials::find_image_credentials_in(&image.0, directory.path().join("config.json"));
     let auth = auth.await.unwrap();
-    assert_eq!(
-        auth.as_ref().unwrap().password.as_deref(),
-        Some(ODD_PASSWORD)
-    );
+    assert_eq!(auth.as_ref().unwrap().password.as_deref(), Some(ODD_PASSWORD));
     let (result, _) = pull(&lab, &image.0, auth).await;
     result.unwrap();
 }
@@ -352,10 +292,7 @@ async fn a_build_with_its_log() {
     let (result, steps) = build(&lab, &spec).await;
     let built = result.unwrap();
     let _image = Image(spec.tag.clone());
-    assert!(
-        built.env.contains(&"WORD=two words".to_owned()),
-        "{built:?}"
-    );
+    assert!(built.env.contains(&"WORD=two words".to_owned()), "{built:?}");
     let config = &inspect(&spec.tag)["Config"];
     assert_eq!(config["WorkingDir"], "/context");
     assert_eq!(config["User"], "1000");
@@ -363,21 +300,11 @@ async fn a_build_with_its_log() {
     assert!(built.repo_digests.is_empty());
     let line = |text: &str| steps.contains(&ImageProgress::Line(text.into()));
     assert!(line("a word: two words"), "{steps:?}");
-    assert!(
-        line("Step 2/8 : ARG WORD") || line("Step 2/9 : ARG WORD"),
-        "{steps:?}"
-    );
-    let label = docker(&[
-        "inspect",
-        "-f",
-        &format!("{{{{index .Config.Labels \"{LABEL}\"}}}}"),
-        &spec.tag,
-    ]);
+    assert!(line("Step 2/8 : ARG WORD") || line("Step 2/9 : ARG WORD"), "{steps:?}");
+    let label =
+        docker(&["inspect", "-f", &format!("{{{{index .Config.Labels \"{LABEL}\"}}}}"), &spec.tag]);
     assert_eq!(label, "build");
-    assert_eq!(
-        lab.engine.find_image(&spec.tag).await.unwrap().unwrap().id,
-        built.id
-    );
+    assert_eq!(lab.engine.find_image(&spec.tag).await.unwrap().unwrap().id, built.id);
 }
 
 #[tokio::test]
@@ -392,12 +319,7 @@ async fn a_failing_build_reports_the_step() {
         ),
         (
             format!("FROM {}/retrial-lab/no-such-image:1\n", lab.registry),
-            [
-                "Step 1/",
-                "no-such-image",
-                "not found",
-                "check the image after FROM",
-            ],
+            ["Step 1/", "no-such-image", "not found", "check the image after FROM"],
         ),
         (
             format!("FROM {busybox}\nFLY away\n"),
@@ -420,8 +342,5 @@ async fn a_failing_build_reports_the_step() {
     let (directory, mut spec) = context("FROM scratch\n");
     spec.context = directory.path().join("no-such-directory");
     let error = build(&lab, &spec).await.0.unwrap_err();
-    assert!(
-        matches!(error, EngineError::BuildContext { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, EngineError::BuildContext { .. }), "{error:?}");
 }

@@ -43,10 +43,7 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
     let name = Named::new("restart");
     let id = docker.create_container(&lab.waiting(&name)).await.unwrap();
     docker.start_container(&id).await.unwrap();
-    let sleep = ExecSpec {
-        command: vec!["sleep".into(), "300".into()],
-        ..ExecSpec::default()
-    };
+    let sleep = ExecSpec { command: vec!["sleep".into(), "300".into()], ..ExecSpec::default() };
     let exec = docker.exec_detached(&id, &sleep).await.unwrap();
 
     // A call that the engine is answering when it dies.
@@ -75,16 +72,9 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
     engine("start", &own.0);
     let container = docker.inspect_container(&id).await.unwrap().unwrap();
     assert!(container.running, "{container:?}");
-    assert_eq!(
-        docker.query_exec_status(&exec).await.unwrap(),
-        ExecStatus::Unknown
-    );
+    assert_eq!(docker.query_exec_status(&exec).await.unwrap(), ExecStatus::Unknown);
     let still = ExecSpec {
-        command: vec![
-            "/bin/sh".into(),
-            "-c".into(),
-            "ps | grep -c '[s]leep 300'".into(),
-        ],
+        command: vec!["/bin/sh".into(), "-c".into(), "ps | grep -c '[s]leep 300'".into()],
         ..ExecSpec::default()
     };
     let output = docker.exec_attached(&id, &still).await.unwrap();

@@ -79,11 +79,7 @@ fn docker(arguments: &[&str]) -> Output {
 /// The output of `docker inspect`, without the parts that must differ.
 fn configuration(container: &str) -> Value {
     let output = docker(&["inspect", container]);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut all: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut spec = all[0].take();
     let map = spec.as_object_mut().unwrap();
@@ -167,55 +163,26 @@ fn same_configuration_with(recipe: &str, tag: &str, environment: &[(&str, &str)]
     std::fs::create_dir_all(home.join("out")).unwrap();
     std::fs::write(home.join("parity.yaml"), recipe).unwrap();
 
-    let script = retrial(
-        &["plan", "./parity.yaml", "--format", "shell"],
-        home,
-        environment,
-    );
-    assert!(
-        script.status.success(),
-        "{}",
-        String::from_utf8_lossy(&script.stderr)
-    );
+    let script = retrial(&["plan", "./parity.yaml", "--format", "shell"], home, environment);
+    assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
     let name = format!("retrial-parity-{tag}-{}", std::process::id());
     let script = creation(&String::from_utf8(script.stdout).unwrap(), &name);
     std::fs::create_dir(home.join("bin")).unwrap();
     std::fs::write(home.join("bin/hf"), HF).unwrap();
     let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(home.join("bin/hf"), rights).unwrap();
-    let path = format!(
-        "{}:{}",
-        home.join("bin").display(),
-        std::env::var("PATH").unwrap()
-    );
+    let path = format!("{}:{}", home.join("bin").display(), std::env::var("PATH").unwrap());
     let made = Command::new("sh")
         .env("PATH", path)
         .args(["-c", &script])
         .current_dir(home)
         .output()
         .unwrap();
-    assert!(
-        made.status.success(),
-        "{script}\n{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
+    assert!(made.status.success(), "{script}\n{}", String::from_utf8_lossy(&made.stderr));
 
-    let allow = [
-        "--allow",
-        "privileged,sys-admin,dev-mem,mounts",
-        "--keep",
-        "always",
-    ];
-    let run = retrial(
-        &[&["run", "./parity.yaml"], &allow[..]].concat(),
-        home,
-        environment,
-    );
-    assert!(
-        run.status.success(),
-        "{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
+    let allow = ["--allow", "privileged,sys-admin,dev-mem,mounts", "--keep", "always"];
+    let run = retrial(&[&["run", "./parity.yaml"], &allow[..]].concat(), home, environment);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let id = std::fs::read_dir(home.join("runs"))
         .unwrap()
         .next()
@@ -232,11 +199,7 @@ fn same_configuration_with(recipe: &str, tag: &str, environment: &[(&str, &str)]
     assert!(cleaned.status.success());
     if by_script != by_run {
         let text = |value: &Value| serde_json::to_string_pretty(value).unwrap();
-        panic!(
-            "--- docker run\n{}\n--- retrial run\n{}",
-            text(&by_script),
-            text(&by_run)
-        );
+        panic!("--- docker run\n{}\n--- retrial run\n{}", text(&by_script), text(&by_run));
     }
 }
 

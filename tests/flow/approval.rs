@@ -30,16 +30,10 @@ fn a_link_that_a_service_mounts_needs_approval() {
     symlink(outside.path(), lab.path("data")).unwrap();
     let lab = lab.recipe(&served("touch /data/written", "mounts: [\"./data:/data\"]"));
     let leads = format!("a link to {}", outside.path().display());
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("--allow mounts")
-        .prints(&leads);
+    lab.run(&[]).expect_exit(2).prints("--allow mounts").prints(&leads);
     assert!(lab.runs().is_empty(), "nothing was started");
     lab.run(&["--allow", "mounts"]).expect_exit(0);
-    assert!(
-        outside.path().join("written").exists(),
-        "it was approved as what it is"
-    );
+    assert!(outside.path().join("written").exists(), "it was approved as what it is");
 }
 
 #[test]
@@ -64,9 +58,7 @@ fn a_link_that_leads_elsewhere_after_approval_is_refused() {
     fs::create_dir(lab.path("own")).unwrap();
     symlink(approved.path(), lab.path("own/sub")).unwrap();
     let lab = lab.recipe(&replaced_by(&other.path().display().to_string(), ""));
-    lab.run(&["--allow", "mounts"])
-        .expect_exit(2)
-        .prints("which was not approved");
+    lab.run(&["--allow", "mounts"]).expect_exit(2).prints("which was not approved");
     assert!(!other.path().join("written").exists());
     // Through a directory that was approved, not one next to the recipe.
     let elsewhere = tempfile::tempdir().unwrap();
@@ -74,9 +66,7 @@ fn a_link_that_leads_elsewhere_after_approval_is_refused() {
     let text = replaced_by(&other.path().display().to_string(), "")
         .replace("./own", &elsewhere.path().display().to_string());
     let lab = lab.recipe(&text);
-    lab.run(&["--allow", "mounts"])
-        .expect_exit(2)
-        .prints("which was not approved");
+    lab.run(&["--allow", "mounts"]).expect_exit(2).prints("which was not approved");
     assert!(!other.path().join("written").exists());
 }
 
@@ -94,9 +84,7 @@ fn a_resumed_run_resolves_its_mounts_again() {
     fs::remove_dir(lab.path("own/sub")).unwrap();
     symlink(outside.path(), lab.path("own/sub")).unwrap();
     fs::write(lab.path("own/go"), "").unwrap();
-    lab.retrial(&["resume", "last"])
-        .expect_exit(2)
-        .prints("which was not approved");
+    lab.retrial(&["resume", "last"]).expect_exit(2).prints("which was not approved");
     assert!(!outside.path().join("written").exists());
 }
 
@@ -104,16 +92,13 @@ fn a_resumed_run_resolves_its_mounts_again() {
 #[ignore = "needs the lab"]
 fn a_link_within_the_recipes_directory_needs_no_approval() {
     let lab = Lab::new();
-    let lab = lab.file("real/figure", "42").file(
-        "real/Dockerfile",
-        "FROM debian:bookworm-slim\nCOPY figure /built/figure\n",
-    );
+    let lab = lab
+        .file("real/figure", "42")
+        .file("real/Dockerfile", "FROM debian:bookworm-slim\nCOPY figure /built/figure\n");
     symlink("real", lab.path("link")).unwrap();
     let keys = "image: { build: { context: link } }\ncontainer: { network: host, mounts: ['./link:/mounted:ro'] }";
-    let lab = lab.recipe(&recipe_with(
-        keys,
-        &case("main", "cmp /built/figure /mounted/figure", ""),
-    ));
+    let lab =
+        lab.recipe(&recipe_with(keys, &case("main", "cmp /built/figure /mounted/figure", "")));
     lab.run(&[]).expect_exit(0);
 }
 
@@ -128,21 +113,12 @@ fn a_build_context_that_leads_out_of_the_recipes_directory_is_not_sent() {
     symlink(outside.path(), lab.path("context")).unwrap();
     let keys = "image: { build: { context: context } }";
     let lab = lab.recipe(&recipe_with(keys, &case("main", "cat /stolen", "")));
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("build context")
-        .prints("--allow mounts");
+    lab.run(&[]).expect_exit(2).prints("build context").prints("--allow mounts");
     // A Dockerfile by itself, in a directory that stays inside.
     fs::remove_file(lab.path("context")).unwrap();
     fs::create_dir(lab.path("context")).unwrap();
-    symlink(
-        outside.path().join("Dockerfile"),
-        lab.path("context/Dockerfile"),
-    )
-    .unwrap();
-    lab.run(&[])
-        .expect_exit(3)
-        .prints("leads out of the build context");
+    symlink(outside.path().join("Dockerfile"), lab.path("context/Dockerfile")).unwrap();
+    lab.run(&[]).expect_exit(3).prints("leads out of the build context");
 }
 
 #[test]
@@ -187,20 +163,12 @@ fn other_containers_and_the_hosts_settings_need_approval() {
     for (flags, privilege) in [
         ("network: 'container:other'", "namespaces"),
         ("ipc: 'container:other'", "namespaces"),
-        (
-            "network: host, cap_add: [SYS_TIME, NET_ADMIN, SYS_BOOT, SYSLOG]",
-            "capabilities",
-        ),
+        ("network: host, cap_add: [SYS_TIME, NET_ADMIN, SYS_BOOT, SYSLOG]", "capabilities"),
         ("security_opt: [writable-cgroups=true]", "security-options"),
     ] {
-        let text = recipe_with(
-            &format!("container: {{ {flags} }}"),
-            &case("main", "true", ""),
-        );
+        let text = recipe_with(&format!("container: {{ {flags} }}"), &case("main", "true", ""));
         fs::write(lab.path("recipe.yaml"), text).unwrap();
-        lab.run(&[])
-            .expect_exit(2)
-            .prints(&format!("--allow {privilege}"));
+        lab.run(&[]).expect_exit(2).prints(&format!("--allow {privilege}"));
         if flags.contains("network") {
             continue;
         }
@@ -221,10 +189,7 @@ fn a_token_is_given_only_with_approval() {
     let unset = lab.recipe(&text);
     unset.run(&[]).expect_exit(0).prints("HF_TOKEN is not set");
     let lab = unset.env("HF_TOKEN", "hf_abcdefghijk");
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("asks for secrets of yours")
-        .prints("--allow secrets");
+    lab.run(&[]).expect_exit(2).prints("asks for secrets of yours").prints("--allow secrets");
     lab.run(&["--allow", "secrets"]).expect_exit(0);
     lab.run(&["--secret", "HF_TOKEN"]).expect_exit(0);
 }

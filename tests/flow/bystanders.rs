@@ -28,9 +28,7 @@ fn the_container_is_removed_during_a_step() {
     lab.until_printed("03-main-performance", "going");
     lab.docker(&["rm", "-f", &lab.container()]);
     going.end().expect_exit(3).prints("removed by someone else");
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
 }
 
 #[test]
@@ -54,10 +52,6 @@ fn the_container_is_stopped_during_a_step() {
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     lab.docker(&["stop", &lab.container()]);
-    going
-        .end()
-        .expect_exit(3)
-        .prints("the container was stopped")
-        .prints("told to end");
+    going.end().expect_exit(3).prints("the container was stopped").prints("told to end");
     assert_eq!(lab.containers(), [""; 0]);
 }

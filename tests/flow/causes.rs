@@ -62,10 +62,7 @@ fn a_cause_that_may_pass_is_tried_once_more() {
         .prints("worker killed by signal 9 (KILL), rank 3")
         .prints("trials 1 and 2 failed by the same cause (worker killed)");
     assert_eq!(lab.count("ddp-performance-2", "step_started"), 1);
-    assert_eq!(
-        skip_reason(&lab, "ddp-performance-3")["kind"],
-        "cause_repeats"
-    );
+    assert_eq!(skip_reason(&lab, "ddp-performance-3")["kind"], "cause_repeats");
 }
 
 #[test]
@@ -74,9 +71,7 @@ fn a_line_of_a_successful_command_is_no_failure() {
     let lab = Lab::new();
     let commands = format!("echo '{OUT_OF_MEMORY}'");
     let lab = lab.recipe(&recipe(&case("main", &commands, "trials: 2")));
-    lab.run(&[])
-        .expect_exit(0)
-        .does_not_print("out of GPU memory");
+    lab.run(&[]).expect_exit(0).does_not_print("out of GPU memory");
 }
 
 #[test]
@@ -86,9 +81,7 @@ fn a_service_that_would_fail_again_is_not_started_again() {
     let server = "  server:\n    run: |\n      echo 'RuntimeError: No HIP GPUs are available'\n      exit 1\n    ready: { log: never, timeout: 30s }\n";
     let cases = case("main", "true", "needs: [server]\ntrials: 2");
     let lab = lab.recipe(&recipe_with(&format!("services:\n{server}"), &cases));
-    lab.run(&[])
-        .expect_exit(4)
-        .prints("no usable GPU: 'RuntimeError: No HIP GPUs are available'");
+    lab.run(&[]).expect_exit(4).prints("no usable GPU: 'RuntimeError: No HIP GPUs are available'");
     for step in ["main-performance-start-server-2", "main-performance-2"] {
         assert_eq!(skip_reason(&lab, step)["kind"], "cause_repeats", "{step}");
     }

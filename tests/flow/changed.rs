@@ -32,9 +32,7 @@ fn reasons(lab: &Lab, kind: &str) -> Vec<String> {
     let verdict = lab.verdict();
     let qualifiers = verdict["qualifiers"].as_array().unwrap().iter();
     let of_kind = qualifiers.filter(|one| one["kind"] == kind);
-    of_kind
-        .map(|one| one["reason"].as_str().unwrap().to_owned())
-        .collect()
+    of_kind.map(|one| one["reason"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -55,17 +53,11 @@ fn a_skipped_step_is_named_wherever_the_outcome_is_printed() {
         .prints("modified: --skip setup-lock-clocks")
         .prints("judge: reproduced (modified, unpinned image)");
     assert_eq!(reasons(&lab, "modified"), ["--skip setup-lock-clocks"]);
-    lab.retrial(&["judge", "last"])
-        .expect_exit(0)
-        .prints("modified: --skip setup-lock-clocks");
-    lab.retrial(&["runs"])
-        .expect_exit(0)
-        .prints("reproduced (modified, unpinned image)");
+    lab.retrial(&["judge", "last"]).expect_exit(0).prints("modified: --skip setup-lock-clocks");
+    lab.retrial(&["runs"]).expect_exit(0).prints("reproduced (modified, unpinned image)");
     let report = |format: &str| lab.retrial(&["report", "last", "--output", format]);
     for format in ["markdown", "html", "junit", "csv", "json"] {
-        report(format)
-            .expect_exit(0)
-            .prints("--skip setup-lock-clocks");
+        report(format).expect_exit(0).prints("--skip setup-lock-clocks");
     }
     report("csv").prints(",qualifiers,");
     report("junit").prints("value=\"reproduced (modified, unpinned image)\"");

@@ -27,17 +27,14 @@ fn into(lab: &Lab, file: &str, arguments: &[&str]) -> (Option<i32>, String) {
 fn a_relative_home_is_the_same_for_every_process() {
     let lab = Lab::new();
     let home = lab.path("");
-    let lab = lab
-        .home(&home.join("here"))
-        .measures("echo going; sleep 2; echo done");
+    let lab = lab.home(&home.join("here")).measures("echo going; sleep 2; echo done");
     let relative = ["--home", "./here", "--cache", "cache"];
     let going = lab.start(&relative);
     lab.until_printed("03-main-performance", "going");
     going.kill();
     // A new container is created: the first one was removed.
     lab.docker(&["rm", "-f", &lab.container()]);
-    lab.retrial(&[&["resume", "last"], &relative[..]].concat())
-        .expect_exit(0);
+    lab.retrial(&[&["resume", "last"], &relative[..]].concat()).expect_exit(0);
 }
 
 #[test]
@@ -78,17 +75,13 @@ fn a_failed_write_of_the_result_is_an_error() {
 fn common_command_line_input_is_understood() {
     let lab = Lab::new();
     let lab = lab.measures("true");
-    lab.retrial(&["help", "run"])
-        .expect_exit(0)
-        .prints("Run a recipe and judge the results");
+    lab.retrial(&["help", "run"]).expect_exit(0).prints("Run a recipe and judge the results");
     lab.retrial(&["plan", "recipe.yaml"]).expect_exit(0);
     lab.retrial(&["run", "./"]).expect_exit(0);
     let directory = lab.path("").canonicalize().unwrap();
     let name = directory.file_name().unwrap().to_str().unwrap();
     assert!(lab.id().contains(&name.to_lowercase()), "{}", lab.id());
-    lab.retrial(&["compare", "last", "last"])
-        .expect_exit(2)
-        .prints("is named twice");
+    lab.retrial(&["compare", "last", "last"]).expect_exit(2).prints("is named twice");
 }
 
 #[test]
@@ -97,10 +90,7 @@ fn more_trials_are_suggested_as_a_full_command_line() {
     let lab = Lab::new();
     // Too near to the margin for one trial.
     let cases = case("main", "echo ${{ params.size }}", "").replace("value: 42,", "value: 44.5,");
-    let lab = lab.recipe(&recipe_with(
-        "params: { size: { type: int, default: 3 } }",
-        &cases,
-    ));
+    let lab = lab.recipe(&recipe_with("params: { size: { type: int, default: 3 } }", &cases));
     lab.run(&["--trials", "1", "--warmup", "1", "--set", "size=4"])
         .expect_exit(5)
         .prints("./recipe.yaml --set size=4 --warmup 1 --trials ");

@@ -40,10 +40,9 @@ scenarios:
 
 fn lab() -> Lab {
     let lab = Lab::new().recipe(RECIPE);
-    for (directory, release, speeds) in [
-        ("old", "1.9.0", r"41.5\n41.6\n41.4\n"),
-        ("new", "1.10.0", r"44.1\n44.3\n44.2\n"),
-    ] {
+    for (directory, release, speeds) in
+        [("old", "1.9.0", r"41.5\n41.6\n41.4\n"), ("new", "1.10.0", r"44.1\n44.3\n44.2\n")]
+    {
         fs::create_dir(lab.path(directory)).unwrap();
         let text = IMAGE.replace("RELEASE", release).replace("SPEEDS", speeds);
         fs::write(lab.path(directory).join("Dockerfile"), text).unwrap();
@@ -63,11 +62,8 @@ fn differences(comparison: &Value, name: &str) -> Vec<String> {
     differs
         .iter()
         .map(|fact| {
-            format!(
-                "{}: {} {}",
-                fact["what"], fact["values"][0], fact["values"][1]
-            )
-            .replace('"', "")
+            format!("{}: {} {}", fact["what"], fact["values"][0], fact["values"][1])
+                .replace('"', "")
         })
         .collect()
 }
@@ -77,8 +73,7 @@ fn differences(comparison: &Value, name: &str) -> Vec<String> {
 fn a_changed_package_is_reported() {
     let lab = lab();
     for release in ["1.9.0", "1.10.0"] {
-        lab.run(&["--set", &format!("release={release}")])
-            .expect_exit(0);
+        lab.run(&["--set", &format!("release={release}")]).expect_exit(0);
     }
     let runs = lab.runs();
     let run_of = |release: &str| {
@@ -91,33 +86,23 @@ fn a_changed_package_is_reported() {
         run.unwrap().to_str().unwrap().to_owned()
     };
     let (old, new) = (run_of("1.9.0"), run_of("1.10.0"));
-    let compared = lab
-        .retrial(&["compare", &old, &new, "--output", "json"])
-        .expect_exit(0);
+    let compared = lab.retrial(&["compare", &old, &new, "--output", "json"]).expect_exit(0);
     let comparison: Value = serde_json::from_str(&compared.out).unwrap();
     assert_eq!(comparison["figures"][0]["change"], "faster");
     assert_eq!(
         differences(&comparison, "packages"),
-        [
-            "hiplibrary (dpkg): 1.9.0-1 1.10.0-1",
-            "torch (python): 1.9.0+rocm 1.10.0+rocm",
-        ]
+        ["hiplibrary (dpkg): 1.9.0-1 1.10.0-1", "torch (python): 1.9.0+rocm 1.10.0+rocm",]
     );
     let image = differences(&comparison, "image");
-    for fact in [
-        "ROCm in the image: 1.9.0-42 1.10.0-42",
-        "label org.example.release: 1.9.0 1.10.0",
-    ] {
+    for fact in ["ROCm in the image: 1.9.0-42 1.10.0-42", "label org.example.release: 1.9.0 1.10.0"]
+    {
         assert!(image.iter().any(|line| line == fact), "{image:#?}");
     }
     assert_eq!(
         differences(&comparison, "variables"),
         ["LIBRARY_PATH: /opt/library-1.9.0/lib /opt/library-1.10.0/lib"]
     );
-    assert!(
-        !compared.out.contains("word-1.9.0"),
-        "a secret's value is not kept"
-    );
+    assert!(!compared.out.contains("word-1.9.0"), "a secret's value is not kept");
     assert!(group(&comparison, "packages")["same"].as_u64().unwrap() > 50);
     let packages = fs::read_to_string(format!("{old}/packages.json")).unwrap();
     assert!(packages.contains(r#""from-setup":"3.1""#), "{packages}");
@@ -129,34 +114,18 @@ fn a_changed_package_is_reported() {
     text.prints("torch (python)").prints("1.10.0+rocm");
     // Turned round, and judged by a limit.
     let new_id = new.rsplit('/').next().unwrap();
-    lab.retrial(&[
-        "compare",
-        &old,
-        &new,
-        "--baseline",
-        new_id,
-        "--fail-if",
-        "slower:2%",
-    ])
-    .expect_exit(1)
-    .prints("slower");
+    lab.retrial(&["compare", &old, &new, "--baseline", new_id, "--fail-if", "slower:2%"])
+        .expect_exit(1)
+        .prints("slower");
 
     // The history gives the same without the names of the runs.
-    let along = lab
-        .retrial(&["compare", "--by", "release", "--output", "json"])
-        .expect_exit(0);
+    let along = lab.retrial(&["compare", "--by", "release", "--output", "json"]).expect_exit(0);
     let along: Value = serde_json::from_str(&along.out).unwrap();
     let first = &along["comparisons"][0];
     assert_eq!(first["subjects"][0]["name"], "release=1.9.0");
     assert_eq!(first["figures"][0]["change"], "faster");
-    assert_eq!(
-        first["figures"][0]["ratio"],
-        comparison["figures"][0]["ratio"]
-    );
-    assert_eq!(
-        differences(first, "packages"),
-        differences(&comparison, "packages")
-    );
+    assert_eq!(first["figures"][0]["ratio"], comparison["figures"][0]["ratio"]);
+    assert_eq!(differences(first, "packages"), differences(&comparison, "packages"));
 }
 
 #[test]
@@ -190,9 +159,7 @@ fn the_package_list_does_not_depend_on_the_user() {
         lab.run(&[]).expect_exit(0);
         let until = lab.docker(&["info", "--format", "{{.SystemTime}}"]);
         let container = format!("container={}", lab.container());
-        let asks = [
-            "events", "--since", &since, "--until", &until, "--filter", &container,
-        ];
+        let asks = ["events", "--since", &since, "--until", &until, "--filter", &container];
         let events = lab.docker(&[&asks[..], &["--filter", "event=exec_create"]].concat());
         assert_eq!(events.lines().count(), execs, "{user}: {events}");
         serde_json::from_str::<Value>(&lab.text("packages.json")).unwrap()

@@ -46,11 +46,7 @@ fn a_key_leaves_a_run_to_the_background_and_attach_shows_it_again() {
     });
     let mut attached = lab.start_retrial(&["attach"]);
     go_on(&lab);
-    attached
-        .end()
-        .expect_exit(0)
-        .prints("attached; Ctrl-C leaves it running")
-        .prints("reproduced");
+    attached.end().expect_exit(0).prints("attached; Ctrl-C leaves it running").prints("reproduced");
     assert_eq!(lab.count("main-performance", "step_started"), 1);
 }
 
@@ -61,16 +57,12 @@ fn whoever_attached_leaves_without_stopping_the_run() {
     lab.start(&["--detach"]).end().expect_exit(0);
     lab.until_printed(STEP, "going");
     let mut attached = lab.start_in_terminal(&["attach", "last"]);
-    lab.until("it is shown", |_| {
-        attached.printed("Ctrl-C leaves it running")
-    });
+    lab.until("it is shown", |_| attached.printed("Ctrl-C leaves it running"));
     attached.press(CTRL_C);
     attached.end();
     assert!(!is_warned(&lab, "stop"), "{:#?}", lab.journal());
     go_on(&lab);
-    lab.until("the verdict", |lab| {
-        lab.the_run().join("verdict.json").exists()
-    });
+    lab.until("the verdict", |lab| lab.the_run().join("verdict.json").exists());
 }
 
 #[test]
@@ -94,9 +86,7 @@ fn ctrl_c_asks_and_a_key_detaches() {
     lab.until("it asks", |lab| is_warned(lab, "stop or detach?"));
     shown.press("d");
     shown.end().expect_exit(0).prints("detached: ");
-    lab.retrial(&["stop", "last"])
-        .expect_exit(0)
-        .prints("stopped");
+    lab.retrial(&["stop", "last"]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     assert_eq!(lab.count("main-performance", "step_started"), 1);
 }
@@ -109,9 +99,7 @@ fn a_batch_is_stopped_as_soon_as_it_is_left_to_the_background() {
     lab.until_printed(STEP, "going");
     shown.press("d");
     shown.end().expect_exit(0).prints("detached: ");
-    lab.retrial(&["stop", "last"])
-        .expect_exit(0)
-        .prints("stopped");
+    lab.retrial(&["stop", "last"]).expect_exit(0).prints("stopped");
     lab.until("no container is left", |lab| lab.containers().is_empty());
     assert_eq!(lab.runs().len(), 1, "no further run started");
 }
@@ -124,10 +112,7 @@ fn a_batch_is_left_to_the_background_and_shown_again() {
     lab.until_printed(STEP, "going");
     shown.press("d");
     let id = lab.batch_id();
-    shown
-        .end()
-        .expect_exit(0)
-        .prints(&format!("detached: {id} continues in the background"));
+    shown.end().expect_exit(0).prints(&format!("detached: {id} continues in the background"));
     let mut attached = lab.start_retrial(&["attach", "last"]);
     for number in 0..2 {
         lab.until("the run measures", |lab| {
@@ -142,8 +127,5 @@ fn a_batch_is_left_to_the_background_and_shown_again() {
         let container = lab.docker(&["ps", "-q", "--filter", &label]);
         lab.docker(&["exec", &container, "touch", "/go-on"]);
     }
-    attached
-        .end()
-        .expect_exit(0)
-        .prints("2 cells: 2 reproduced");
+    attached.end().expect_exit(0).prints("2 cells: 2 reproduced");
 }

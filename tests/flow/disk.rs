@@ -58,26 +58,17 @@ fn while_a_step_prints() {
     let lab = Lab::new();
     let commands = "test -e /ready || { touch /ready; echo big; }\nhead -c 3m /dev/zero | tr '\\0' 'x' | fold -w 100";
     let small = Small::mount(lab.path("small"), "2m");
-    let lab = lab
-        .recipe(&recipe_with("", &case("main", commands, "")))
-        .home(&small.0);
+    let lab = lab.recipe(&recipe_with("", &case("main", commands, ""))).home(&small.0);
     let done = lab.run(&[]).expect_exit(3);
-    assert!(
-        done.err.contains("full") || done.err.contains("No space left"),
-        "{done:?}"
-    );
+    assert!(done.err.contains("full") || done.err.contains("No space left"), "{done:?}");
     assert!(done.err.contains("free some space"), "{done:?}");
     assert!(
-        lab.containers()
-            .iter()
-            .all(|container| !container.contains("running")),
+        lab.containers().iter().all(|container| !container.contains("running")),
         "{:?}",
         lab.containers()
     );
     small.grow("50m");
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
     assert!(lab.output("03-main-performance").len() > 3_000_000);
     assert_eq!(lab.containers(), [""; 0]);
     drop(lab);
@@ -90,36 +81,20 @@ fn while_results_are_fetched() {
     let commands =
         "cat /proc/sys/kernel/random/uuid; mkdir /results; head -c 6m /dev/urandom >/results/big";
     let small = Small::mount(lab.path("small"), "4m");
-    let lab = lab
-        .recipe(&recipe_with(
-            "",
-            &case("main", commands, "results: /results"),
-        ))
-        .home(&small.0);
+    let lab =
+        lab.recipe(&recipe_with("", &case("main", commands, "results: /results"))).home(&small.0);
     lab.run(&[]).expect_exit(3).prints("free some space");
-    assert!(
-        !lab.the_run()
-            .join("results/main/performance/run_1")
-            .exists()
-    );
+    assert!(!lab.the_run().join("results/main/performance/run_1").exists());
     let containers = lab.containers();
     assert!(
         containers.len() == 1 && containers[0].ends_with("exited"),
         "{containers:?}: the results are still there"
     );
     small.grow("50m");
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
+    assert_eq!(lab.count("main-performance", "step_started"), 1, "not measured again");
     assert_eq!(
-        lab.count("main-performance", "step_started"),
-        1,
-        "not measured again"
-    );
-    assert_eq!(
-        std::fs::metadata(lab.the_run().join("results/main/performance/run_1/big"))
-            .unwrap()
-            .len(),
+        std::fs::metadata(lab.the_run().join("results/main/performance/run_1/big")).unwrap().len(),
         6 << 20
     );
     assert_eq!(lab.containers(), [""; 0]);
@@ -131,10 +106,7 @@ fn while_results_are_fetched() {
 fn for_several_images_together() {
     let lab = Lab::new();
     let root = lab.docker(&["info", "--format", "{{.DockerRootDir}}"]);
-    let df = Command::new("df")
-        .args(["--output=avail", "-B1", root.trim()])
-        .output()
-        .unwrap();
+    let df = Command::new("df").args(["--output=avail", "-B1", root.trim()]).output().unwrap();
     let text = String::from_utf8_lossy(&df.stdout).into_owned();
     let free: u64 = text
         .lines()
@@ -153,10 +125,7 @@ fn for_several_images_together() {
     let lab = lab
         .file("one.yaml", &recipe("none-one"))
         .file("two.yaml", &recipe("none-two"))
-        .file(
-            "batch.yaml",
-            "schema: 1\ntitle: Two\nrecipes: [./one.yaml, ./two.yaml]\n",
-        );
+        .file("batch.yaml", "schema: 1\ntitle: Two\nrecipes: [./one.yaml, ./two.yaml]\n");
     lab.retrial(&["batch", "./batch.yaml"])
         .expect_exit(3)
         .prints("is free where the engine keeps images")

@@ -81,16 +81,13 @@ async fn a_run_with_services_survives_an_engine_that_is_away_at_any_call() {
     }
     // All are planned before the first begins: planning would hold up the others.
     let plays: Vec<Play> = calls.iter().map(|_| with_services()).collect();
-    let plays = plays
-        .into_iter()
-        .enumerate()
-        .map(|(call, play)| async move {
-            let engine = Arc::new(serving().away(call, 2));
-            let ended = play.execute(&engine).await.unwrap();
-            let about = engine.calls()[call].clone();
-            assert_eq!(ended.exit.code(), 0, "{call}: {about}: {}", play.journal());
-            assert!(engine.specs().is_empty(), "{call}: {about}");
-        });
+    let plays = plays.into_iter().enumerate().map(|(call, play)| async move {
+        let engine = Arc::new(serving().away(call, 2));
+        let ended = play.execute(&engine).await.unwrap();
+        let about = engine.calls()[call].clone();
+        assert_eq!(ended.exit.code(), 0, "{call}: {about}: {}", play.journal());
+        assert!(engine.specs().is_empty(), "{call}: {about}");
+    });
     futures_util::future::join_all(plays).await;
 }
 
@@ -115,11 +112,7 @@ async fn a_service_that_became_ready_while_nobody_followed_it_is_not_late() {
     is_ready.store(true, Ordering::Relaxed);
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
-    assert_eq!(
-        count(&engine, "exec_detached"),
-        2,
-        "the service and its client"
-    );
+    assert_eq!(count(&engine, "exec_detached"), 2, "the service and its client");
 }
 
 /// The time in which the engine did not respond is not the service's.
@@ -139,17 +132,11 @@ async fn a_service_has_its_time_after_the_engine_was_away() {
 /// An engine that was killed while it started a container starts it only in part the next time.
 #[tokio::test]
 async fn a_container_whose_start_was_interrupted_is_replaced() {
-    let (play, engine) = (
-        with_services(),
-        Arc::new(serving().fail("start", disconnected())),
-    );
+    let (play, engine) = (with_services(), Arc::new(serving().fail("start", disconnected())));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
     let calls = engine.calls();
-    let started: Vec<&String> = calls
-        .iter()
-        .filter(|call| call.starts_with("start "))
-        .collect();
+    let started: Vec<&String> = calls.iter().filter(|call| call.starts_with("start ")).collect();
     assert_eq!(started.len(), 3, "{calls:#?}");
     assert_ne!(started[0], started[1], "not the same one again");
     assert!(engine.specs().is_empty());
@@ -158,16 +145,15 @@ async fn a_container_whose_start_was_interrupted_is_replaced() {
 /// Docker reports a start as successful, and stops the container, if it is told to end meanwhile.
 #[tokio::test]
 async fn a_container_that_ended_with_its_engine_before_anything_ran_in_it_is_replaced() {
-    let engine = engine()
-        .fail_nth("exec_detached", 1, disconnected())
-        .fail_nth("exec_detached", 2, refused());
+    let engine = engine().fail_nth("exec_detached", 1, disconnected()).fail_nth(
+        "exec_detached",
+        2,
+        refused(),
+    );
     let (play, engine) = (Play::new(), Arc::new(engine));
     let killed = Arc::clone(&engine);
     let kill = async move {
-        wait_until_async("a process runs", async || {
-            count(&killed, "exec_detached") > 0
-        })
-        .await;
+        wait_until_async("a process runs", async || count(&killed, "exec_detached") > 0).await;
         killed.dies(&killed.specs()[0].name, 143);
     };
     let (ended, ()) = tokio::join!(play.execute(&engine), kill);
@@ -183,10 +169,7 @@ async fn an_engine_that_is_lost_in_a_long_pull_is_waited_for() {
         .with_pull_time(Duration::from_millis(1500))
         .fail("pull", disconnected());
     let (play, engine) = (Play::new(), Arc::new(engine));
-    let options = SessionOptions {
-        patience: Duration::from_secs(1),
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions { patience: Duration::from_secs(1), ..SessionOptions::default() };
     let session = play.session_with(&engine, options).unwrap();
     let ended = Box::pin(execute_plan(&session)).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());

@@ -15,10 +15,7 @@ const ALLOW: [&str; 2] = ["--allow", "mounts"];
 
 fn lines(engine: &PrivateEngine) -> Lab {
     let lab = Lab::with_engine(Some(engine.url.clone()));
-    let keys = format!(
-        "container: {{ mounts: [{}:/beside:ro] }}",
-        lab.path("").display()
-    );
+    let keys = format!("container: {{ mounts: [{}:/beside:ro] }}", lab.path("").display());
     let recipe = recipe_with(&keys, &case("main", LINES, "results: /results"));
     lab.recipe(&recipe)
 }
@@ -35,20 +32,15 @@ fn a_tag_that_is_not_there() {
     // A registry's address has a `:1`, too.
     let keys = keys.replacen(":2026.13", ":1", keys.matches(":2026.13").count() - 1);
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
-    lab.run(&[])
-        .expect_exit(3)
-        .prints("there is no image")
-        .prints("check the name and the tag");
+    lab.run(&[]).expect_exit(3).prints("there is no image").prints("check the name and the tag");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn a_registry_that_is_down() {
     let lab = Lab::new();
-    let lab = lab.recipe(&recipe_with(
-        "image: 127.0.0.1:9/team/image:1",
-        &case("main", "true", ""),
-    ));
+    let lab =
+        lab.recipe(&recipe_with("image: 127.0.0.1:9/team/image:1", &case("main", "true", "")));
     lab.run(&[]).expect_exit(3).prints("127.0.0.1:9");
     lab.run(&["--pull", "never"])
         .expect_exit(3)
@@ -92,31 +84,14 @@ fn killed_and_back_only_later() {
     lab.until_printed("03-main-performance", "line 10");
     engine.kill();
     go_on(&lab);
-    let done = going
-        .end()
-        .expect_exit(3)
-        .prints("lost the connection to the engine");
-    assert!(
-        done.out.contains("retrial resume") || done.err.contains("retrial resume"),
-        "{done:?}"
-    );
-    lab.retrial(&["resume", "last"])
-        .expect_exit(3)
-        .prints("check that it runs");
+    let done = going.end().expect_exit(3).prints("lost the connection to the engine");
+    assert!(done.out.contains("retrial resume") || done.err.contains("retrial resume"), "{done:?}");
+    lab.retrial(&["resume", "last"]).expect_exit(3).prints("check that it runs");
 
     engine.start_again();
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
-    assert_eq!(
-        lab.count("main-performance", "step_started"),
-        1,
-        "not measured again"
-    );
-    assert_eq!(
-        lab.output("03-main-performance").matches("uuid ").count(),
-        1
-    );
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
+    assert_eq!(lab.count("main-performance", "step_started"), 1, "not measured again");
+    assert_eq!(lab.output("03-main-performance").matches("uuid ").count(), 1);
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -131,39 +106,18 @@ fn killed_with_the_tool_and_back() {
     engine.kill();
     engine.start_again();
     go_on(&lab);
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
-    assert_eq!(
-        lab.output("03-main-performance").matches("line ").count(),
-        60
-    );
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
+    assert_eq!(lab.output("03-main-performance").matches("line ").count(), 60);
 }
 
 #[test]
 #[ignore = "needs root and the lab"]
 fn an_engine_on_another_file_system() {
-    let place = tempfile::Builder::new()
-        .prefix("retrial-apart-")
-        .tempdir()
-        .unwrap();
-    let mount = format!(
-        "mount -t tmpfs none {} && exec \"$0\" \"$@\"",
-        place.path().display()
-    );
-    let through = [
-        "unshare",
-        "-m",
-        "--propagation",
-        "private",
-        "sh",
-        "-c",
-        &mount,
-    ];
+    let place = tempfile::Builder::new().prefix("retrial-apart-").tempdir().unwrap();
+    let mount = format!("mount -t tmpfs none {} && exec \"$0\" \"$@\"", place.path().display());
+    let through = ["unshare", "-m", "--propagation", "private", "sh", "-c", &mount];
     let engine = PrivateEngine::start_with("flow-apart", &through);
-    let lab = Lab::with_engine(Some(engine.url.clone()))
-        .measures("true")
-        .home(place.path());
+    let lab = Lab::with_engine(Some(engine.url.clone())).measures("true").home(place.path());
     lab.run(&[])
         .expect_exit(3)
         .prints("does not share this machine's files")
@@ -180,11 +134,7 @@ fn the_gpus_are_in_use() {
     let keys = "requires:\n  gpus: { vendor: amd, count: 1 }";
     let text = recipe_with(
         keys,
-        &case(
-            "main",
-            "echo going; until test -e /go-on; do sleep 0.05; done",
-            "",
-        ),
+        &case("main", "echo going; until test -e /go-on; do sleep 0.05; done", ""),
     );
     let with_engine = || Lab::with_engine(Some(engine.url.clone())).recipe(&text);
     let lab = with_engine();

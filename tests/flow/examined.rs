@@ -26,32 +26,19 @@ fn hosts_are_checked_from_a_container_in_its_own_network() {
     let recipe = |network: &str| {
         let container = format!("container: {{ network: {network} }}");
         let image = "image: debian:bookworm-slim";
-        recipe_with(
-            &format!("{image}\n{container}"),
-            &case("main", "true", &needs),
-        )
+        recipe_with(&format!("{image}\n{container}"), &case("main", "true", &needs))
     };
     let lab = Lab::new();
     let lab = lab.recipe(&recipe("host"));
     lab.run(&[]).expect_exit(0);
     let ours = network(&lab);
-    assert_eq!(
-        ours,
-        (
-            "ok".to_owned(),
-            "all hosts answer from a container".to_owned()
-        )
-    );
+    assert_eq!(ours, ("ok".to_owned(), "all hosts answer from a container".to_owned()));
 
     let lab = lab.recipe(&recipe("bridge"));
     let (state, actual) = network(&lab);
     assert_eq!(state, "warning");
-    assert_eq!(
-        actual,
-        format!("from a container: {LOCAL}: Connection refused")
-    );
-    lab.run(&[])
-        .prints(&format!("from a container: {LOCAL}: Connection refused"));
+    assert_eq!(actual, format!("from a container: {LOCAL}: Connection refused"));
+    lab.run(&[]).prints(&format!("from a container: {LOCAL}: Connection refused"));
 }
 
 #[test]
@@ -64,8 +51,5 @@ fn add_host_names_are_resolved_like_in_the_container() {
     let lab = lab.recipe(&recipe_with(&container, &case("main", "true", &needs)));
     lab.run(&[]).expect_exit(0);
     let (_, actual) = network(&lab);
-    assert_eq!(
-        actual,
-        format!("from a container: {name}: Connection refused")
-    );
+    assert_eq!(actual, format!("from a container: {name}: Connection refused"));
 }

@@ -40,10 +40,7 @@ fn inside_a_pipe() {
     lab.measures("false | cat").run(&[]).expect_exit(4);
     let lab = Lab::new();
     let keys = format!("image: {}", image("busybox"));
-    let lab = lab.recipe(&recipe_with(
-        &keys,
-        &case("main", "(echo from ash; exit 3) | cat", ""),
-    ));
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "(echo from ash; exit 3) | cat", "")));
     lab.run(&[]).expect_exit(4).prints("exit code 3");
 }
 
@@ -76,41 +73,25 @@ fn a_script_that_is_not_executable() {
 fn a_missing_workdir_or_user() {
     let lab = Lab::new();
     let lab = lab.recipe(&recipe(&case("main", "true", "user: nobody-of-that-name")));
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("nobody-of-that-name")
-        .prints("`user:`");
+    lab.run(&[]).expect_exit(2).prints("nobody-of-that-name").prints("`user:`");
     let lab = Lab::new();
     let lab = lab.recipe(&recipe(&case("main", "pwd", "workdir: /nowhere/at/all")));
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("/nowhere/at/all")
-        .prints("`workdir:`");
+    lab.run(&[]).expect_exit(2).prints("/nowhere/at/all").prints("`workdir:`");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn a_timeout_terminates_the_whole_process_group() {
     let lab = Lab::new();
-    let lab = lab.recipe(&recipe(&case(
-        "main",
-        "echo begun; sleep 100 | sleep 101",
-        "timeout: 2s",
-    )));
+    let lab =
+        lab.recipe(&recipe(&case("main", "echo begun; sleep 100 | sleep 101", "timeout: 2s")));
     let since = Instant::now();
     let mut going = lab.start(&["--keep", "always"]);
     let done = going.end().expect_exit(4).prints("did not finish within");
     assert!(done.err.contains("timeout:"), "{}", done.err);
-    assert!(
-        since.elapsed() < Duration::from_secs(12),
-        "{:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < Duration::from_secs(12), "{:?}", since.elapsed());
     let seconds = lab.end_of("main-performance")["seconds"].as_f64();
-    assert!(
-        seconds >= Some(2.0),
-        "stopped before its limit: {seconds:?}"
-    );
+    assert!(seconds >= Some(2.0), "stopped before its limit: {seconds:?}");
     let processes = lab.docker(&["top", &lab.container(), "-o", "pid,args"]);
     assert!(!processes.contains("sleep 10"), "{processes}");
 }
@@ -124,9 +105,7 @@ fn silent_for_too_long() {
         "for i in 1 2 3; do echo $i; sleep 0.5; done; sleep 50",
         "silence: 2s",
     )));
-    lab.run(&[])
-        .expect_exit(4)
-        .prints("it printed nothing for 2");
+    lab.run(&[]).expect_exit(4).prints("it printed nothing for 2");
 }
 
 #[test]
@@ -139,18 +118,13 @@ fn leftover_processes_are_terminated_and_reported() {
     let cases = case("first", stragglers, "") + &case("second", check, "");
     let lab = lab.recipe(&recipe(&cases));
     lab.run(&[]).expect_exit(0);
-    let left = lab
-        .journal()
-        .into_iter()
-        .find(|entry| entry["event"] == "leftover_processes")
-        .unwrap();
+    let left =
+        lab.journal().into_iter().find(|entry| entry["event"] == "leftover_processes").unwrap();
     assert_eq!(left["name"], "first-performance");
     let processes = left["processes"].as_array().unwrap();
     assert_eq!(processes.len(), 3, "{left}");
     assert!(
-        processes
-            .iter()
-            .all(|process| process.as_str().unwrap().ends_with(" sleep")),
+        processes.iter().all(|process| process.as_str().unwrap().ends_with(" sleep")),
         "{left}"
     );
 }
@@ -173,14 +147,7 @@ fn killed_out_of_memory() {
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "waiting");
     let container = lab.container();
-    lab.docker(&[
-        "update",
-        "--memory",
-        "50m",
-        "--memory-swap",
-        "50m",
-        &container,
-    ]);
+    lab.docker(&["update", "--memory", "50m", "--memory-swap", "50m", &container]);
     lab.docker(&["exec", &container, "touch", "/go-on"]);
     going.end().expect_exit(4).prints("out of memory");
 }
@@ -190,29 +157,17 @@ fn killed_out_of_memory() {
 fn leftover_processes_in_the_host_pid_namespace() {
     let lab = Lab::new();
     let commands = "sleep 74 &\nsetsid sleep 75 &\nsleep 0.2; trap 'exit 0' TERM; echo going; for i in $(seq 1 100); do test -e /go-on || sleep 0.1; done";
-    let lab = lab.recipe(&recipe_with(
-        "container: { pid: host }",
-        &case("main", commands, ""),
-    ));
+    let lab = lab.recipe(&recipe_with("container: { pid: host }", &case("main", commands, "")));
     let mut going = lab.start(&["--allow", "host-pid"]);
     lab.until_printed("03-main-performance", "going");
     lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
     going.end().expect_exit(0);
-    let left = lab
-        .journal()
-        .into_iter()
-        .find(|entry| entry["event"] == "leftover_processes")
-        .unwrap();
+    let left =
+        lab.journal().into_iter().find(|entry| entry["event"] == "leftover_processes").unwrap();
     assert_eq!(left["processes"].as_array().unwrap().len(), 2, "{left}");
-    let running = std::process::Command::new("pgrep")
-        .args(["-fx", "sleep 7[45]"])
-        .output()
-        .unwrap();
-    assert!(
-        running.stdout.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&running.stdout)
-    );
+    let running =
+        std::process::Command::new("pgrep").args(["-fx", "sleep 7[45]"]).output().unwrap();
+    assert!(running.stdout.is_empty(), "{}", String::from_utf8_lossy(&running.stdout));
 }
 
 #[test]
@@ -221,18 +176,11 @@ fn leftover_processes_with_an_engine_init() {
     let lab = Lab::new();
     let lab = lab.recipe(&recipe_with(
         "container: { init: true }",
-        &case(
-            "main",
-            "env -i setsid sleep 76 >/dev/null 2>&1 & sleep 0.2",
-            "",
-        ),
+        &case("main", "env -i setsid sleep 76 >/dev/null 2>&1 & sleep 0.2", ""),
     ));
     lab.run(&[]).expect_exit(0);
-    let left = lab
-        .journal()
-        .into_iter()
-        .find(|entry| entry["event"] == "leftover_processes")
-        .unwrap();
+    let left =
+        lab.journal().into_iter().find(|entry| entry["event"] == "leftover_processes").unwrap();
     assert_eq!(left["processes"].as_array().unwrap().len(), 1, "{left}");
 }
 
@@ -242,14 +190,8 @@ fn leftover_processes_with_an_engine_init() {
 fn a_forged_exit_code_is_detected() {
     let directory = "cd /.retrial/steps/03-main-performance";
     let cases = [
-        (
-            "echo 0 >exit; sleep 1; exit 7",
-            "it reported exit code 0 but ended with 7",
-        ),
-        (
-            "echo 0 >exit; sleep 30",
-            "it reported exit code 0 but is still running",
-        ),
+        ("echo 0 >exit; sleep 1; exit 7", "it reported exit code 0 but ended with 7"),
+        ("echo 0 >exit; sleep 30", "it reported exit code 0 but is still running"),
         (
             "sed -i 's/code=$?/code=0/' ../../step; exit 7",
             "/.retrial/step, which runs the steps, was changed",
@@ -277,10 +219,7 @@ fn a_modified_step_script_stops_further_steps() {
     lab.run(&[]).expect_exit(4);
     for step in ["first-performance", "second-performance"] {
         let reason = lab.end_of(step)["reason"].to_string();
-        assert!(
-            reason.contains("/.retrial/step, which runs the steps, was changed"),
-            "{reason}"
-        );
+        assert!(reason.contains("/.retrial/step, which runs the steps, was changed"), "{reason}");
     }
 }
 

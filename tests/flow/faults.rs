@@ -32,10 +32,7 @@ impl Play {
 
     /// A run of a recipe with further keys.
     fn with_keys(keys: &str) -> Self {
-        Self::of(&recipe_with(
-            keys,
-            &case("main", "true", "results: /results"),
-        ))
+        Self::of(&recipe_with(keys, &case("main", "true", "results: /results")))
     }
 
     pub fn of(recipe: &str) -> Self {
@@ -50,9 +47,7 @@ impl Play {
             .output()
             .unwrap();
         let plan: Plan = serde_json::from_slice(&output.stdout).unwrap();
-        let run = Home::from_root(root.path().join("home"))
-            .create_run_directory("play")
-            .unwrap();
+        let run = Home::from_root(root.path().join("home")).create_run_directory("play").unwrap();
         run.write_json("plan.json", &plan).unwrap();
         Self { root, run }
     }
@@ -91,11 +86,7 @@ pub fn sight(spec: &ExecSpec, control: &Path) -> ExecOutput {
     let nonce = std::fs::read_to_string(control.join("nonce")).unwrap_or_default();
     std::fs::write(control.join("seen"), &nonce).unwrap();
     let _ = spec;
-    ExecOutput {
-        code: 0,
-        stdout: format!("nonce {nonce}"),
-        stderr: String::new(),
-    }
+    ExecOutput { code: 0, stdout: format!("nonce {nonce}"), stderr: String::new() }
 }
 
 /// What `/.retrial/step` does.
@@ -114,9 +105,7 @@ fn archive() -> Vec<u8> {
     header.set_size(2);
     header.set_mode(0o644);
     header.set_cksum();
-    builder
-        .append_data(&mut header, "results/when", &b"ok"[..])
-        .unwrap();
+    builder.append_data(&mut header, "results/when", &b"ok"[..]).unwrap();
     builder.into_inner().unwrap()
 }
 
@@ -125,10 +114,7 @@ pub fn engine() -> Fake {
 }
 
 pub fn engine_without_image() -> Fake {
-    Fake::new()
-        .with_archive("/results", archive())
-        .on_run(sight)
-        .on_exec(step)
+    Fake::new().with_archive("/results", archive()).on_run(sight).on_exec(step)
 }
 
 pub fn refused() -> EngineError {
@@ -142,18 +128,11 @@ pub fn refused() -> EngineError {
 }
 
 pub fn disconnected() -> EngineError {
-    EngineError::Disconnected {
-        operation: "do it".into(),
-        reason: "reason".into(),
-    }
+    EngineError::Disconnected { operation: "do it".into(), reason: "reason".into() }
 }
 
 pub fn count(engine: &Fake, operation: &str) -> usize {
-    engine
-        .calls()
-        .iter()
-        .filter(|call| call.split(' ').next() == Some(operation))
-        .count()
+    engine.calls().iter().filter(|call| call.split(' ').next() == Some(operation)).count()
 }
 
 #[tokio::test]
@@ -169,13 +148,7 @@ async fn create_is_refused() {
     let (play, engine) = (Play::new(), Arc::new(engine().fail("create", refused())));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
-    assert!(
-        ended
-            .reason
-            .unwrap()
-            .to_string()
-            .starts_with("create failed")
-    );
+    assert!(ended.reason.unwrap().to_string().starts_with("create failed"));
     assert_eq!(count(&engine, "exec_detached"), 0);
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
@@ -225,10 +198,7 @@ async fn stopped_while_results_are_fetched() {
     let (play, engine) = (Play::new(), Arc::new(endless));
     let session = play.session(&engine).unwrap();
     let stop = async {
-        wait_until_async("results are fetched", async || {
-            count(&engine, "copy_out") > 0
-        })
-        .await;
+        wait_until_async("results are fetched", async || count(&engine, "copy_out") > 0).await;
         session.stop.cancel();
         Instant::now()
     };
@@ -251,9 +221,7 @@ async fn stopped_while_results_are_fetched() {
 #[tokio::test]
 async fn the_container_cannot_be_removed() {
     // Once while the verdict is reached, and again by the last step.
-    let engine = engine()
-        .fail_nth("remove", 1, refused())
-        .fail_nth("remove", 2, refused());
+    let engine = engine().fail_nth("remove", 1, refused()).fail_nth("remove", 2, refused());
     let (play, engine) = (Play::new(), Arc::new(engine));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
@@ -280,13 +248,7 @@ async fn the_mounted_path_is_another_directory() {
     let (play, engine) = (Play::new(), Arc::new(engine().on_run(elsewhere)));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
-    assert!(
-        ended
-            .reason
-            .unwrap()
-            .to_string()
-            .contains("does not share this machine's files")
-    );
+    assert!(ended.reason.unwrap().to_string().contains("does not share this machine's files"));
     assert!(engine.specs().is_empty(), "the container was removed");
 }
 
@@ -309,9 +271,7 @@ async fn a_cache_mount_never_used_by_a_container_is_not_reused() {
     let manifests = || {
         let kernels = play.root.path().join("cache/directories/kernels");
         let files = Lab::files_with(&kernels, "written_by_runs");
-        let names = files
-            .iter()
-            .map(|path| path.file_name().unwrap().to_owned());
+        let names = files.iter().map(|path| path.file_name().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
     let ended = play.execute(&engine).await.unwrap();

@@ -44,9 +44,7 @@ fn fetched_files_are_reported_and_the_commit_recorded() {
     let lab = lab(&hub);
     let doctor = || lab.retrial(&["doctor", "./recipe.yaml"]);
     doctor().prints("the hub serves it: 5 files, 8.00 MiB\n");
-    lab.run(&[])
-        .expect_exit(0)
-        .prints("5 files, 8.00 MiB, 8.00 MiB fetched");
+    lab.run(&[]).expect_exit(0).prints("5 files, 8.00 MiB, 8.00 MiB fetched");
     doctor().prints("5 files, 8.00 MiB, all of it cached");
     let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
     assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
@@ -96,11 +94,7 @@ fn a_gated_model_error_names_the_page_to_visit() {
     hub.account("me", "hf_mine");
     let lab = lab(&hub);
     let page = format!("visit {}/{NAME} and request access", hub.endpoint());
-    lab.run(&[])
-        .expect_exit(3)
-        .prints(&page)
-        .prints("HF_TOKEN")
-        .prints("there is no token");
+    lab.run(&[]).expect_exit(3).prints(&page).prints("HF_TOKEN").prints("there is no token");
     let lab = lab.env("HF_TOKEN", "hf_mine");
     // No step began: a refusal of the hub is reported before an image is pulled.
     assert_eq!(lab.runs().len(), 0);

@@ -47,9 +47,7 @@ figures:
 expect:
   gemm: { kind: official, source: here, values: { bf16 8192: 1000, fp16 8192: 985 } }";
     let lab = lab(commands, keys);
-    lab.run(&["--verbose"])
-        .expect_exit(0)
-        .prints("gemm[bf16 8192]");
+    lab.run(&["--verbose"]).expect_exit(0).prints("gemm[bf16 8192]");
     let measured = figures(&lab);
     for (name, value) in [
         ("rouge1", 44.5),
@@ -91,19 +89,12 @@ expect:
     let lab = lab(commands, keys);
     lab.run(&[]).expect_exit(0);
     let measured = figures(&lab);
-    for (name, value) in [
-        ("speed", 42.5),
-        ("gemm[bf16 8192]", 2.0),
-        ("loss", 1.5),
-        ("n", 7.0),
-    ] {
+    for (name, value) in [("speed", 42.5), ("gemm[bf16 8192]", 2.0), ("loss", 1.5), ("n", 7.0)] {
         assert_eq!(measured[name]["value"], value, "{measured}");
     }
     let logs = |options: &[&str]| lab.retrial(&[&["logs", "last"], options].concat());
     logs(&[]).expect_exit(0).prints("speed: 42.5\n");
-    logs(&["--raw"])
-        .expect_exit(0)
-        .prints("speed: \x1b[1;32m42.5\x1b[0m\n");
+    logs(&["--raw"]).expect_exit(0).prints("speed: \x1b[1;32m42.5\x1b[0m\n");
 }
 
 #[test]
@@ -154,9 +145,7 @@ fn an_entry_missing_in_a_table_is_invalid() {
 expect:
   gemm: { kind: official, source: here, values: { 8x8: 1, 9x9: 1 } }";
     let lab = lab("echo '8x8: 1.0'; echo '8x9: 1.0'", keys);
-    lab.run(&[])
-        .expect_exit(1)
-        .prints("gemm[9x9] is missing: the table has gemm[8x8], gemm[8x9]");
+    lab.run(&[]).expect_exit(1).prints("gemm[9x9] is missing: the table has gemm[8x8], gemm[8x9]");
 }
 
 /// Prints a run as MLPerf Training's logger does; its end is its arguments.
@@ -190,19 +179,14 @@ fn ten_trials_of_a_training_are_one_score() {
     let commands = format!("{TRAIN}train $((1200000 + ${{{{ trial }}}} * 100)) 3072 0.92 success");
     let keys = format!("trials: 10\n{SCORED}");
     let lab = lab(&commands, &keys);
-    lab.run(&["--verbose"])
-        .expect_exit(0)
-        .prints("The Olympic mean of 10 trials");
+    lab.run(&["--verbose"]).expect_exit(0).prints("The Olympic mean of 10 trials");
     let verdict = lab.verdict();
     let judged = &verdict["results"][0]["judgements"][0];
     let factor = 3178.0 + 2.0 / 3.0;
     let expected = (1_200_550.0 / 60_000.0) * factor / 3072.0;
     let measured = judged["measured"]["value"].as_f64().unwrap();
     assert!((measured - expected).abs() < 1e-6, "{measured} {expected}");
-    assert_eq!(
-        verdict["results"][0]["trials"].as_array().unwrap().len(),
-        10
-    );
+    assert_eq!(verdict["results"][0]["trials"].as_array().unwrap().len(), 10);
 }
 
 #[test]
@@ -216,10 +200,8 @@ fn a_step_that_trains_ten_times_is_ten_trials() {
         (one_log, SCORED.to_owned()),
         (
             ten_logs,
-            format!("results: /out\n{files}").replace(
-                "mllog: eval_accuracy",
-                "mllog: eval_accuracy, file: result_*.txt",
-            ),
+            format!("results: /out\n{files}")
+                .replace("mllog: eval_accuracy", "mllog: eval_accuracy, file: result_*.txt"),
         ),
     ] {
         let lab = lab(&commands, &keys);
@@ -234,10 +216,7 @@ fn a_step_that_trains_ten_times_is_ten_trials() {
 #[ignore = "needs the lab"]
 fn a_training_that_missed_its_target_is_invalid() {
     for (end, message) in [
-        (
-            "3072 0.93 success",
-            "its last eval_accuracy 0.93 misses the target",
-        ),
+        ("3072 0.93 success", "its last eval_accuracy 0.93 misses the target"),
         ("3072 0.93 aborted", "did not converge"),
     ] {
         let lab = lab(&format!("{TRAIN}train 1200000 {end}"), SCORED);
@@ -278,9 +257,7 @@ fn a_training_log_of_before_the_step_is_no_result() {
 fn a_run_that_is_appended_to_an_older_log_is_the_result() {
     let commands = "train 86400 >/results/result_0.txt; train 0 >>/results/result_0.txt";
     let lab = training(commands);
-    lab.run(&[])
-        .expect_exit(0)
-        .prints("result_0.txt: its run starts at");
+    lab.run(&[]).expect_exit(0).prints("result_0.txt: its run starts at");
     let result = &lab.verdict()["results"][0];
     assert_eq!(result["trials"].as_array().unwrap().len(), 1, "{result:#}");
     assert_eq!(result["outcome"], "reproduced");
@@ -296,11 +273,7 @@ expect: { speed: { value: 42, kind: official, source: here } }";
         "mkdir /out; echo '{\"speed\": 42}' >/out/r.json; touch -d 2024-05-06 /out/r.json";
     for (commands, code, outcome) in [
         (commands, 1, "invalid"),
-        (
-            "mkdir /out; echo '{\"speed\": 42}' >/out/r.json",
-            0,
-            "reproduced",
-        ),
+        ("mkdir /out; echo '{\"speed\": 42}' >/out/r.json", 0, "reproduced"),
     ] {
         let lab = lab(commands, keys);
         lab.run(&[]).expect_exit(code);
@@ -329,16 +302,9 @@ fn judged_without_an_engine() {
         std::fs::write(directory.join(format!("result_{run}.txt")), log).unwrap();
     }
     let recipe = lab.path("recipe.yaml");
-    let arguments = [
-        "judge",
-        directory.to_str().unwrap(),
-        "--recipe",
-        recipe.to_str().unwrap(),
-        "--verbose",
-    ];
-    lab.retrial(&arguments)
-        .expect_exit(0)
-        .prints("1.03472 for its convergence");
+    let arguments =
+        ["judge", directory.to_str().unwrap(), "--recipe", recipe.to_str().unwrap(), "--verbose"];
+    lab.retrial(&arguments).expect_exit(0).prints("1.03472 for its convergence");
 }
 
 /// Its trials are run and shown first, and not judged; the numbers count on.
@@ -403,14 +369,9 @@ fn a_warm_up_from_the_command_line() {
     let result = &lab.verdict()["results"][0];
     let numbers = |trials: &str| {
         let trials = result[trials].as_array().unwrap().iter();
-        trials
-            .map(|trial| trial["trial"].clone())
-            .collect::<Vec<_>>()
+        trials.map(|trial| trial["trial"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(
-        (numbers("warmups"), numbers("trials")),
-        (vec![1.into()], vec![2.into()])
-    );
+    assert_eq!((numbers("warmups"), numbers("trials")), (vec![1.into()], vec![2.into()]));
 }
 
 /// A shared command is run once for each trial of all its measurements.

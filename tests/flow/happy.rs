@@ -6,23 +6,13 @@ use crate::lab::{Lab, case, recipe, recipe_with};
 #[ignore = "needs the lab"]
 fn a_run_ends_with_a_verdict_and_its_run_directory() {
     let lab = Lab::new();
-    let cases = case(
-        "main",
-        "mkdir -p /results; echo done >/results/out.txt",
-        "results: /results",
-    );
+    let cases = case("main", "mkdir -p /results; echo done >/results/out.txt", "results: /results");
     let lab = lab.recipe(&recipe_with("setup:\n  tool:\n    run: echo ready", &cases));
     lab.run(&[]).expect_exit(0).prints("reproduced");
     assert_eq!(lab.containers(), [""; 0]);
 
     let run = lab.the_run();
-    for file in [
-        "recipe.yaml",
-        "plan.json",
-        "host.json",
-        "journal.jsonl",
-        "verdict.json",
-    ] {
+    for file in ["recipe.yaml", "plan.json", "host.json", "journal.jsonl", "verdict.json"] {
         assert!(run.join(file).is_file(), "{file}");
     }
     assert_eq!(lab.output("03-setup-tool"), "ready\n");
@@ -41,9 +31,7 @@ fn a_run_ends_with_a_verdict_and_its_run_directory() {
 
     // The files alone give the same verdict, byte for byte.
     let stored: serde_json::Value = lab.verdict();
-    let judged = lab
-        .retrial(&["judge", run.to_str().unwrap(), "--output", "json"])
-        .expect_exit(0);
+    let judged = lab.retrial(&["judge", run.to_str().unwrap(), "--output", "json"]).expect_exit(0);
     assert_eq!(judged.out.trim(), serde_json::to_string(&stored).unwrap());
     // Nothing is left to do, and no engine is needed for that.
     let engine = ["--engine", "unix:///nowhere/docker.sock"];
@@ -60,8 +48,7 @@ fn require_accuracy_also_applies_to_later_judging() {
     let lab = lab.measures("true");
     lab.run(&["--require-accuracy"]).expect_exit(5);
     let run = lab.the_run();
-    lab.retrial(&["judge", run.to_str().unwrap()])
-        .expect_exit(5);
+    lab.retrial(&["judge", run.to_str().unwrap()]).expect_exit(5);
 }
 
 #[test]
@@ -79,10 +66,7 @@ fn trials_are_added_until_the_evidence_decides() {
         .collect();
     assert_eq!(decisions.len(), 5, "{decisions:#?}");
     assert!(
-        decisions[0]["decision"]
-            .as_str()
-            .unwrap()
-            .starts_with("decided after 3 trials"),
+        decisions[0]["decision"].as_str().unwrap().starts_with("decided after 3 trials"),
         "{decisions:#?}"
     );
     assert_eq!(lab.end_of("noisy-performance-3")["end"], "done");
@@ -97,10 +81,7 @@ fn the_number_of_trials_can_be_chosen() {
     lab.run(&["--trials", "3"]).expect_exit(0);
     for trial in 1..=3 {
         let step = format!("{:02}-main-performance-{trial}", trial + 2);
-        assert!(
-            lab.output(&step).starts_with(&format!("trial {trial}\n")),
-            "{step}"
-        );
+        assert!(lab.output(&step).starts_with(&format!("trial {trial}\n")), "{step}");
     }
 }
 
@@ -130,13 +111,7 @@ fn a_trial_run_shows_figures_and_compares_none() {
     lab.retrial(&["runs"]).prints("measured (trial run");
 
     let recipe = lab.path("recipe.yaml");
-    let plan = [
-        "plan",
-        recipe.to_str().unwrap(),
-        "--trial-run",
-        "--format",
-        "shell",
-    ];
+    let plan = ["plan", recipe.to_str().unwrap(), "--trial-run", "--format", "shell"];
     let script = lab.retrial(&plan).expect_exit(0).out;
     let by_hand = lab.script(&script);
     let printed = String::from_utf8_lossy(&by_hand.stdout).into_owned();

@@ -32,13 +32,9 @@ fn a_step_runs_on_the_host_with_its_own_environment() {
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines[0], run.join("host/files").to_str().unwrap());
     assert_eq!(lines[1], format!("|extra|{}", run.display()));
-    assert_eq!(
-        lines[2], lines[3],
-        "the step's shell leads a session of its own"
-    );
+    assert_eq!(lines[2], lines[3], "the step's shell leads a session of its own");
     assert_eq!(lines[4], "beside");
-    lab.retrial(&["plan", "./recipe.yaml"])
-        .prints("on the host:");
+    lab.retrial(&["plan", "./recipe.yaml"]).prints("on the host:");
 }
 
 #[test]
@@ -63,17 +59,12 @@ fn an_approval_covers_all_files_next_to_the_recipe() {
 fn failures_timeouts_and_silence_are_handled() {
     let lab = Lab::new();
     let lab = lab.recipe(&on_host("echo said; exit 7", ""));
-    lab.run(&ALLOW)
-        .expect_exit(4)
-        .prints("exit code 7")
-        .prints("said");
+    lab.run(&ALLOW).expect_exit(4).prints("exit code 7").prints("said");
     let lab = Lab::new();
     let commands = "trap 'echo told; exit 0' TERM\necho $$; sleep 600 & echo $!; wait";
     // Time enough for a busy machine to start the shell and to set its trap.
     let lab = lab.recipe(&on_host(commands, "timeout: 5s"));
-    lab.run(&ALLOW)
-        .expect_exit(4)
-        .prints("did not finish within 5s");
+    lab.run(&ALLOW).expect_exit(4).prints("did not finish within 5s");
     let output = lab.output("02-setup-own");
     assert!(output.contains("told"), "{output}");
     for pid in output.lines().take(2) {
@@ -113,9 +104,7 @@ fn a_step_outlives_the_tool() {
     lab.until_printed("02-setup-own", "going");
     going.kill();
     let mut resumed = lab.start_retrial(&["resume", "last"]);
-    lab.until("it is followed", |lab| {
-        lab.count("setup-own", "step_reattached") > 0
-    });
+    lab.until("it is followed", |lab| lab.count("setup-own", "step_reattached") > 0);
     fs::write(lab.the_run().join("host/files/go-on"), "").unwrap();
     resumed.end().expect_exit(0);
     let output = lab.output("02-setup-own");
@@ -149,9 +138,7 @@ fn a_step_killed_meanwhile_is_repeated() {
     going.kill();
     let leader = lab.text("host/control/steps/02-setup-own/pid");
     let group = format!("-{}", leader.trim());
-    let killed = std::process::Command::new("kill")
-        .args(["-9", "--", &group])
-        .status();
+    let killed = std::process::Command::new("kill").args(["-9", "--", &group]).status();
     assert!(killed.unwrap().success());
     lab.retrial(&["resume", "last"])
         .expect_exit(3)
@@ -183,34 +170,25 @@ fn files_are_copied_from_the_image_first() {
     let output = lab.output("05-setup-own");
     assert!(output.contains("from/apt/trusted.gpg.d"), "{output}");
     assert_eq!(lab.containers(), [""; 0]);
-    let wrong = recipe_with(
-        "copy_from_image: [{ path: /nowhere, to: x }]",
-        &case("main", "true", ""),
-    );
+    let wrong =
+        recipe_with("copy_from_image: [{ path: /nowhere, to: x }]", &case("main", "true", ""));
     let lab = Lab::new().recipe(&wrong);
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("the image has no /nowhere");
+    lab.run(&[]).expect_exit(2).prints("the image has no /nowhere");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn a_directory_can_be_populated_on_the_host() {
     let lab = Lab::new();
-    let text = on_host(
-        "echo here >\"$RETRIAL_CACHE_PATH/file\"",
-        "cache: { path: /data, key: data }",
-    )
-    .replace(
-        "echo in the container",
-        "cat /data/file; touch /data/x 2>/dev/null || echo read-only",
-    );
+    let text =
+        on_host("echo here >\"$RETRIAL_CACHE_PATH/file\"", "cache: { path: /data, key: data }")
+            .replace(
+                "echo in the container",
+                "cat /data/file; touch /data/x 2>/dev/null || echo read-only",
+            );
     let lab = lab.recipe(&text);
     lab.run(&ALLOW).expect_exit(0);
-    assert!(
-        lab.output("04-main-performance")
-            .starts_with("here\nread-only\n")
-    );
+    assert!(lab.output("04-main-performance").starts_with("here\nread-only\n"));
 }
 
 #[test]

@@ -20,11 +20,7 @@ fn an_image_without_bash_can_be_measured() {
     );
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.count("main-performance", "leftover_processes"), 1);
-    assert!(
-        lab.the_run()
-            .join("results/main/performance/run_1/when")
-            .exists()
-    );
+    assert!(lab.the_run().join("results/main/performance/run_1/when").exists());
 }
 
 #[test]
@@ -38,15 +34,8 @@ fn of_another_user() {
     );
     lab.run(&[]).expect_exit(0);
     assert!(lab.output("03-main-performance").starts_with("1000\n"));
-    assert!(
-        lab.the_run()
-            .join("results/main/performance/run_1/when")
-            .exists()
-    );
-    assert!(
-        lab.text("journal.jsonl").contains("sleep"),
-        "what it left is named"
-    );
+    assert!(lab.the_run().join("results/main/performance/run_1/when").exists());
+    assert!(lab.text("journal.jsonl").contains("sleep"), "what it left is named");
     let status =
         std::fs::metadata(lab.the_run().join("steps/03-main-performance/output.log")).unwrap();
     assert_eq!(status.permissions().mode() & 0o777, 0o644);
@@ -65,10 +54,7 @@ fn a_step_with_another_user_and_workdir() {
         ),
     ));
     lab.run(&[]).expect_exit(0);
-    assert!(
-        lab.output("03-main-performance")
-            .starts_with("nobody\n/tmp\nblue\n")
-    );
+    assert!(lab.output("03-main-performance").starts_with("nobody\n/tmp\nblue\n"));
 }
 
 #[test]
@@ -82,8 +68,7 @@ fn with_an_entrypoint() {
     let lab = on("entrypoint", "container: { entrypoint: image }", print, "");
     lab.run(&[]).expect_exit(0);
     assert!(
-        lab.output("03-main-performance")
-            .contains("FROM_ENTRYPOINT=yes"),
+        lab.output("03-main-performance").contains("FROM_ENTRYPOINT=yes"),
         "{}",
         lab.output("03-main-performance")
     );
@@ -93,9 +78,7 @@ fn with_an_entrypoint() {
 #[ignore = "needs the lab"]
 fn without_a_shell() {
     let lab = on("noshell", "", "true", "");
-    lab.run(&[])
-        .expect_exit(3)
-        .prints("the image has no /bin/sh");
+    lab.run(&[]).expect_exit(3).prints("the image has no /bin/sh");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -106,10 +89,7 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
         |entrypoint: &str| format!("FROM debian:bookworm-slim\nENTRYPOINT {entrypoint}\n");
     let keys = "image: { build: { context: image, dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
     for (entrypoint, message) in [
-        (
-            r#"["/bin/sh", "-c", "echo I am the server; exit 5"]"#,
-            "I am the server",
-        ),
+        (r#"["/bin/sh", "-c", "echo I am the server; exit 5"]"#, "I am the server"),
         (
             r#"["/bin/sh", "-c", "echo I am the server; sleep 100"]"#,
             "does not execute its arguments",
@@ -119,10 +99,7 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
         let lab = lab
             .recipe(&recipe_with(keys, &case("main", "true", "")))
             .file("image/Dockerfile", &dockerfile(entrypoint));
-        lab.run(&[])
-            .expect_exit(3)
-            .prints(message)
-            .prints("entrypoint");
+        lab.run(&[]).expect_exit(3).prints(message).prints("entrypoint");
         assert_eq!(lab.containers(), [""; 0]);
         let plan: serde_json::Value = serde_json::from_str(&lab.text("plan.json")).unwrap();
         lab.docker(&["rmi", "-f", plan["image"].as_str().unwrap()]);
@@ -163,9 +140,7 @@ fn processes_of_an_entrypoint_are_not_terminated() {
     let dockerfile = "FROM debian:bookworm-slim\nENTRYPOINT [\"/bin/sh\", \"-c\", \"setsid sleep 77 & exec \\\"$@\\\"\", \"entrypoint\"]\n";
     let there = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep 'sleep 77'";
     let cases = case("first", there, "") + &case("second", there, "");
-    let lab = lab
-        .recipe(&recipe_with(keys, &cases))
-        .file("image/Dockerfile", dockerfile);
+    let lab = lab.recipe(&recipe_with(keys, &cases)).file("image/Dockerfile", dockerfile);
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.count("first-performance", "leftover_processes"), 0);
 }

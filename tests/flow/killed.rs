@@ -16,10 +16,7 @@ fn lines(lab: Lab) -> Lab {
         "results: /first",
     );
     let cases = first + &case("lines", LINES, "results: /results");
-    lab.recipe(&recipe_with(
-        "setup:\n  tool:\n    run: echo set-up; touch /ready",
-        &cases,
-    ))
+    lab.recipe(&recipe_with("setup:\n  tool:\n    run: echo set-up; touch /ready", &cases))
 }
 
 /// The verdict but for what differs from run to run.
@@ -56,19 +53,13 @@ fn during_a_measurement() {
     }
     let expected: Vec<String> = (1..=60).map(|number| format!("line {number}")).collect();
     let output = lab.output("06-lines-performance");
-    let printed: Vec<&str> = output
-        .lines()
-        .filter(|line| line.starts_with("line "))
-        .collect();
+    let printed: Vec<&str> = output.lines().filter(|line| line.starts_with("line ")).collect();
     assert_eq!(printed, expected);
     assert_eq!(output.matches("uuid ").count(), 1, "the same process");
     assert_eq!(lab.container(), container, "the same container");
-    for step in [
-        "setup-tool",
-        "first-performance",
-        "first-performance-collect",
-        "lines-performance",
-    ] {
+    for step in
+        ["setup-tool", "first-performance", "first-performance-collect", "lines-performance"]
+    {
         assert_eq!(lab.count(step, "step_started"), 1, "{step}");
     }
     assert_eq!(lab.containers(), [""; 0]);
@@ -83,15 +74,10 @@ fn during_a_measurement() {
 #[ignore = "needs the lab"]
 fn at_any_moment() {
     let lab = Lab::new();
-    let cases = case(
-        "main",
-        "sleep 0.3; mkdir /results; date >/results/out.txt",
-        "results: /results",
-    );
-    let lab = lab.recipe(&recipe_with(
-        "setup:\n  tool:\n    run: test ! -e /ready; touch /ready",
-        &cases,
-    ));
+    let cases =
+        case("main", "sleep 0.3; mkdir /results; date >/results/out.txt", "results: /results");
+    let lab = lab
+        .recipe(&recipe_with("setup:\n  tool:\n    run: test ! -e /ready; touch /ready", &cases));
     let kind = |entry: &Value| {
         format!(
             "{} {}",
@@ -104,9 +90,7 @@ fn at_any_moment() {
     let mut going = lab.start(&[]);
     loop {
         lab.until("something new happened", |lab| {
-            lab.journal()
-                .last()
-                .is_some_and(|entry| ended(entry) || !kinds.contains(&kind(entry)))
+            lab.journal().last().is_some_and(|entry| ended(entry) || !kinds.contains(&kind(entry)))
         });
         let last = lab.journal().pop().unwrap();
         if ended(&last) {
@@ -124,11 +108,7 @@ fn at_any_moment() {
     assert!(kinds.len() >= 10, "killed only at {kinds:?}");
     assert_eq!(lab.containers(), [""; 0]);
     assert_eq!(lab.verdict()["outcome"], "reproduced");
-    assert!(
-        lab.the_run()
-            .join("results/main/performance/run_1/out.txt")
-            .is_file()
-    );
+    assert!(lab.the_run().join("results/main/performance/run_1/out.txt").is_file());
 }
 
 /// A tool that was killed just when it started a step may start it a second time.
@@ -148,10 +128,7 @@ fn a_step_is_never_started_twice() {
         "sh",
     ]);
     going.end().expect_exit(0);
-    assert_eq!(
-        lab.output("03-main-performance"),
-        "going\nspeed: 42.5 MB/s\n"
-    );
+    assert_eq!(lab.output("03-main-performance"), "going\nspeed: 42.5 MB/s\n");
 }
 
 #[test]
@@ -168,25 +145,13 @@ fn the_container_exited_meanwhile_with_its_results() {
     lab.until_printed("03-main-performance", "-");
     going.kill();
     lab.until("the step has ended", |lab| {
-        lab.the_run()
-            .join("control/steps/03-main-performance/exit")
-            .exists()
+        lab.the_run().join("control/steps/03-main-performance/exit").exists()
     });
     let container = lab.container();
     lab.docker(&["kill", &container]);
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
-    assert_eq!(
-        lab.count("main-performance", "step_started"),
-        1,
-        "not measured again"
-    );
-    assert_eq!(
-        lab.container(),
-        container,
-        "no other container was made for it"
-    );
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
+    assert_eq!(lab.count("main-performance", "step_started"), 1, "not measured again");
+    assert_eq!(lab.container(), container, "no other container was made for it");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -199,27 +164,19 @@ fn the_container_was_removed_meanwhile() {
     going.kill();
     let container = lab.container();
     lab.docker(&["rm", "-f", &container]);
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .prints("reproduced");
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
     assert_ne!(lab.container(), container);
     assert_eq!(
         lab.count("setup-tool", "step_started"),
         2,
         "what lived in the container is made anew"
     );
-    assert_eq!(
-        lab.count("first-performance", "step_started"),
-        1,
-        "what was fetched stands"
-    );
+    assert_eq!(lab.count("first-performance", "step_started"), 1, "what was fetched stands");
     assert_eq!(lab.count("lines-performance", "step_started"), 2);
     let output = lab.output("06-lines-performance");
     assert_eq!(output.matches("line 60\n").count(), 1);
     assert!(
-        lab.the_run()
-            .join("steps/06-lines-performance.1/output.log")
-            .exists(),
+        lab.the_run().join("steps/06-lines-performance.1/output.log").exists(),
         "the first try is kept"
     );
 }
@@ -255,9 +212,7 @@ fn not_resumed_before_the_deadline() {
     going.kill();
     std::fs::write(lab.the_run().join("control/deadline"), "1\n").unwrap();
     lab.until("the container has ended", |lab| {
-        lab.containers()
-            .iter()
-            .all(|container| container.ends_with("exited"))
+        lab.containers().iter().all(|container| container.ends_with("exited"))
     });
     assert!(lab.output("03-main-performance").contains("told to end"));
     assert_eq!(lab.text("control/ended").lines().next(), Some("deadline"));
@@ -282,8 +237,5 @@ fn during_a_build() {
     lab.until_printed("01-build", "building");
     going.kill();
     lab.retrial(&["resume", "last"]).expect_exit(0);
-    assert!(
-        lab.output("03-main-performance")
-            .starts_with(&nonce.to_string())
-    );
+    assert!(lab.output("03-main-performance").starts_with(&nonce.to_string()));
 }

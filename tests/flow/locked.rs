@@ -21,24 +21,14 @@ fn locked_image_and_commit_are_used_and_changes_reported() {
     );
     let recipe = recipe_with(&keys, &case("main", LOOK, ""));
     let cache = lab.path("hf").display().to_string();
-    let lab = lab
-        .recipe(&recipe)
-        .env("HF_ENDPOINT", hub.endpoint())
-        .env("HF_HOME", &cache);
+    let lab = lab.recipe(&recipe).env("HF_ENDPOINT", hub.endpoint()).env("HF_HOME", &cache);
     lab.publish("busybox", &moving);
 
-    lab.retrial(&["lock", "./recipe.yaml", "--check"])
-        .expect_exit(2)
-        .prints("is not locked");
+    lab.retrial(&["lock", "./recipe.yaml", "--check"]).expect_exit(2).prints("is not locked");
     let locked = lab.retrial(&["lock", "./recipe.yaml"]).expect_exit(0);
-    let locked = locked
-        .prints("./recipe.lock.yaml")
-        .prints(&moving)
-        .prints(&first);
+    let locked = locked.prints("./recipe.lock.yaml").prints(&moving).prints(&first);
     assert!(hub.downloads("lab/tiny", "config.json") == 0, "no bytes");
-    lab.retrial(&["lock", "./recipe.yaml", "--check"])
-        .expect_exit(0)
-        .prints("is up to date");
+    lab.retrial(&["lock", "./recipe.yaml", "--check"]).expect_exit(0).prints("is up to date");
     drop(locked);
 
     lab.publish("nonroot", &moving);
@@ -47,9 +37,7 @@ fn locked_image_and_commit_are_used_and_changes_reported() {
         .expect_exit(1)
         .prints(&format!("image {moving}: the lock has sha256:"))
         .prints("the registry now has sha256:")
-        .prints(&format!(
-            "model lab/tiny@main: the lock has {first}, the hub now has {second}"
-        ));
+        .prints(&format!("model lab/tiny@main: the lock has {first}, the hub now has {second}"));
     lab.retrial(&["plan", "./recipe.yaml"])
         .expect_exit(0)
         .prints("locked      ./recipe.lock.yaml")
@@ -57,15 +45,11 @@ fn locked_image_and_commit_are_used_and_changes_reported() {
         .does_not_print("not pinned")
         .does_not_print("warning");
     lab.run(&[]).expect_exit(0).prints("the registry now has");
-    assert!(
-        lab.output("04-main-performance")
-            .starts_with(&format!("first\n0\ncommit {first}\n"))
-    );
+    assert!(lab.output("04-main-performance").starts_with(&format!("first\n0\ncommit {first}\n")));
     assert!(!lab.text("verdict.json").contains("unpinned"));
 
     // A lock of a recipe that was changed since is reported, and another lock can be named.
-    lab.retrial(&["lock", "./recipe.yaml", "--to", "mine.lock.yaml"])
-        .expect_exit(0);
+    lab.retrial(&["lock", "./recipe.yaml", "--to", "mine.lock.yaml"]).expect_exit(0);
     let changed = recipe.replace("title: Flow", "title: Changed");
     fs::write(lab.path("recipe.yaml"), changed).unwrap();
     lab.retrial(&["plan", "./recipe.yaml"])
@@ -80,29 +64,19 @@ fn locked_image_and_commit_are_used_and_changes_reported() {
     // The engine keeps no more of it than it had.
     let repository = moving.trim_end_matches(":now");
     let format = "{{.Repository}}@{{.Digest}}";
-    for left in lab
-        .docker(&["images", "--digests", "--format", format, repository])
-        .lines()
-    {
+    for left in lab.docker(&["images", "--digests", "--format", format, repository]).lines() {
         lab.docker(&["rmi", left]);
     }
-    assert!(
-        output.starts_with(&format!("second\n1000\ncommit {second}\n")),
-        "{output}"
-    );
+    assert!(output.starts_with(&format!("second\n1000\ncommit {second}\n")), "{output}");
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn a_handwritten_lock_is_validated() {
     let lab = Lab::new();
-    let lab = lab.measures("true").file(
-        "recipe.lock.yaml",
-        "lock: 1\nimages: { debian:bookworm-slim: latest }\nmodel: {}\n",
-    );
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("unknown key `model`")
-        .prints("is not a digest");
+    let lab = lab
+        .measures("true")
+        .file("recipe.lock.yaml", "lock: 1\nimages: { debian:bookworm-slim: latest }\nmodel: {}\n");
+    lab.run(&[]).expect_exit(2).prints("unknown key `model`").prints("is not a digest");
     lab.run(&["--lock", "none"]).expect_exit(0);
 }

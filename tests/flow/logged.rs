@@ -15,9 +15,8 @@ fn without_log(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !is_logged(line));
     // Ids, times and durations differ.
     let words = lines.map(|line| {
-        let words = line
-            .split(' ')
-            .filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()));
+        let words =
+            line.split(' ').filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()));
         words.collect::<Vec<_>>().join(" ")
     });
     words.collect()
@@ -46,10 +45,7 @@ fn a_log_shows_requests_steps_and_the_journal() {
 fn a_log_at_info_has_the_steps_only() {
     let lab = Lab::new();
     let lab = lab.measures("true").env("RETRIAL_LOG", "info");
-    lab.run(&[])
-        .expect_exit(0)
-        .prints("ended end=Done")
-        .does_not_print("request method=");
+    lab.run(&[]).expect_exit(0).prints("ended end=Done").does_not_print("request method=");
 }
 
 #[test]
@@ -69,9 +65,7 @@ fn a_run_in_the_background_logs_into_its_directory() {
     let lab = Lab::new();
     let lab = lab.measures("true");
     lab.run(&["--detach", "--log", "debug"]).expect_exit(0);
-    lab.until("the run has ended", |lab| {
-        lab.text("journal.jsonl").contains("run_ended")
-    });
+    lab.until("the run has ended", |lab| lab.text("journal.jsonl").contains("run_ended"));
     lab.until("the log is written", |lab| {
         lab.text("detached.log").contains("journal closed path=")
     });
@@ -88,19 +82,10 @@ fn a_log_of_everything_has_no_secrets() {
     let recipe = recipe_with(&format!("image: {image}\nsecrets: [HF_TOKEN]"), &commands);
     let lab = lab.recipe(&recipe).file("docker/config.json", &auths);
     let configuration = lab.path("docker").display().to_string();
-    let lab = lab
-        .env("HF_TOKEN", TOKEN)
-        .env("DOCKER_CONFIG", &configuration);
+    let lab = lab.env("HF_TOKEN", TOKEN).env("DOCKER_CONFIG", &configuration);
     // Of libraries, too: they log headers and bodies.
     let done = lab
-        .run(&[
-            "--allow",
-            "secrets",
-            "--pull",
-            "always",
-            "--log",
-            "trace,retrial=trace",
-        ])
+        .run(&["--allow", "secrets", "--pull", "always", "--log", "trace,retrial=trace"])
         .expect_exit(0)
         .prints("credentials registry=")
         .prints("pull_image{reference=")
@@ -108,11 +93,7 @@ fn a_log_of_everything_has_no_secrets() {
     for secret in [TOKEN, TOKEN_IN_BASE64, PASSWORD, ACCOUNT_IN_BASE64] {
         assert!(!done.err.contains(secret), "{secret} in {}", done.err);
     }
-    assert!(
-        done.err.contains("[HF_TOKEN]") || done.err.contains("[redacted]"),
-        "{}",
-        done.err
-    );
+    assert!(done.err.contains("[HF_TOKEN]") || done.err.contains("[redacted]"), "{}", done.err);
 }
 
 #[test]

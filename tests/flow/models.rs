@@ -22,9 +22,7 @@ fn with_model(model: &str, commands: &str) -> (Hub, Lab, String) {
     );
     let lab = Lab::new().recipe(&recipe_with(&keys, &case("main", commands, "")));
     let cache = lab.path("hf").display().to_string();
-    let lab = lab
-        .env("HF_ENDPOINT", hub.endpoint())
-        .env("HF_HOME", &cache);
+    let lab = lab.env("HF_ENDPOINT", hub.endpoint()).env("HF_HOME", &cache);
     (hub, lab, commit)
 }
 
@@ -94,12 +92,7 @@ fn a_modified_view_is_not_mounted() {
     let (_hub, lab, _) = with_model("mount: /model", LOOK);
     lab.run(&[]).expect_exit(0);
     let views = lab.path("hf/hub/models--lab--tiny/retrial");
-    let view = fs::read_dir(&views)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let view = fs::read_dir(&views).unwrap().next().unwrap().unwrap().path();
     fs::write(view.join("extra.bin"), "?").unwrap();
     lab.run(&[])
         .expect_exit(3)
@@ -164,12 +157,8 @@ fn a_missing_host_path_is_reported_before_fetching(#[case] keys: &str, #[case] m
     let there = |text: &str| text.replace("NOWHERE", nowhere.to_str().unwrap());
     let (keys, message) = (there(keys), there(message));
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "ls /model", "")));
-    lab.retrial(&["plan", "./recipe.yaml"])
-        .expect_exit(0)
-        .prints(&message);
-    lab.run(&["--allow", "mounts"])
-        .expect_exit(3)
-        .prints(&message);
+    lab.retrial(&["plan", "./recipe.yaml"]).expect_exit(0).prints(&message);
+    lab.run(&["--allow", "mounts"]).expect_exit(3).prints(&message);
     assert!(lab.runs().is_empty());
     fs::create_dir(&nowhere).unwrap();
     fs::write(Path::new(&nowhere).join("weights"), "w").unwrap();
@@ -181,19 +170,10 @@ fn a_missing_host_path_is_reported_before_fetching(#[case] keys: &str, #[case] m
 #[ignore = "needs the lab"]
 fn an_image_without_room_is_refused_before_anything_is_done() {
     let lab = Lab::new();
-    let keys = format!(
-        "image: {}\nrequires: {{ disk: 900 TiB }}",
-        image("never-pulled")
-    );
+    let keys = format!("image: {}\nrequires: {{ disk: 900 TiB }}", image("never-pulled"));
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
-    lab.run(&[])
-        .expect_exit(3)
-        .prints("disk for images: ")
-        .prints("900 TiB");
+    lab.run(&[]).expect_exit(3).prints("disk for images: ").prints("900 TiB");
     assert!(lab.runs().is_empty());
     // It is pulled then, and there is none.
-    lab.run(&["--force"])
-        .expect_exit(3)
-        .prints("pull failed")
-        .prints("warning: ");
+    lab.run(&["--force"]).expect_exit(3).prints("pull failed").prints("warning: ");
 }

@@ -59,8 +59,7 @@ fn a_page_is_opened_in_the_browser() {
     fs::set_permissions(programs.join("xdg-open"), executable).unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let lab = lab.env("PATH", &path);
-    lab.retrial(&["report", "last", "--to", "page.html", "--open"])
-        .expect_exit(0);
+    lab.retrial(&["report", "last", "--to", "page.html", "--open"]).expect_exit(0);
     let opened = programs.join("xdg-open.opened");
     lab.until("the browser has the page", |_| opened.is_file());
     let page = fs::read_to_string(&opened).unwrap();
@@ -87,9 +86,8 @@ fn a_lock_holds_what_a_registry_has_if_another_image_is_the_engines_own() {
     let lab = lab.recipe(&recipe_with(&variants, &case("main", "true", "")));
     let done = lab.retrial(&["lock", "./recipe.yaml", "--output", "json"]);
     lab.docker(&["rmi", &tag]);
-    let done = done
-        .expect_exit(0)
-        .prints("only this engine has it, without a digest: the rest is locked");
+    let done =
+        done.expect_exit(0).prints("only this engine has it, without a digest: the rest is locked");
     let printed: Value = serde_json::from_str(&done.out).unwrap();
     let images = printed["images"].as_object().unwrap();
     assert!(images[&published].as_str().unwrap().contains("sha256:"));

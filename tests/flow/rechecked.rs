@@ -49,10 +49,7 @@ fn after_a_requirement_is_met() {
         .prints("main-performance: already complete, skipped")
         .prints("the results of step 04 were restored");
     assert_eq!(measured(&lab), 1);
-    assert_eq!(
-        lab.output("05-main-performance-check"),
-        "speed: 42.5 MB/s\n7\n"
-    );
+    assert_eq!(lab.output("05-main-performance-check"), "speed: 42.5 MB/s\n7\n");
     let results = "results/main/performance/run_1";
     assert_eq!(lab.text(&format!("{results}/score")), "speed: 42.5 MB/s\n");
     assert_eq!(lab.text(&format!("{results}/deep/log")), "7\n");
@@ -74,10 +71,7 @@ fn of_a_judged_run() {
         .prints("resumed: main-performance-check was executed again: it had finished");
     assert_eq!(measured(&lab), 1);
     assert_eq!(lab.verdict()["outcome"], "reproduced");
-    assert_eq!(
-        lab.text("results/main/performance/run_1/score"),
-        "speed: 43 MB/s\n"
-    );
+    assert_eq!(lab.text("results/main/performance/run_1/score"), "speed: 43 MB/s\n");
 
     let refused = lab.retrial(&["resume", "last", "--from", "main-performance"]);
     refused

@@ -19,10 +19,8 @@ fn from_the_image_or_an_earlier_trial() {
     let lab = Lab::new();
     let setup = "setup:\n  old:\n    run: mkdir -p /out/run_1 && echo old >/out/run_1/summary";
     // Writes nothing: the old one must not be taken for its result.
-    let lab = lab.recipe(&recipe_with(
-        setup,
-        &case("main", "ls -A /out/run_1", "results: /out/run_1"),
-    ));
+    let lab =
+        lab.recipe(&recipe_with(setup, &case("main", "ls -A /out/run_1", "results: /out/run_1")));
     lab.run(&[]).expect_exit(1).prints("no new result");
     assert_eq!(lab.verdict()["outcome"], "invalid");
     assert_eq!(
@@ -35,11 +33,7 @@ fn from_the_image_or_an_earlier_trial() {
     let lab = Lab::new();
     let lab = lab.recipe(&recipe_with(
         setup,
-        &case(
-            "main",
-            "echo ${{ trial }} >/out/run_1/trial",
-            "results: /out/run_1\ntrials: 2",
-        ),
+        &case("main", "echo ${{ trial }} >/out/run_1/trial", "results: /out/run_1\ntrials: 2"),
     ));
     lab.run(&[]).expect_exit(0);
     for trial in ["1", "2"] {
@@ -55,15 +49,8 @@ fn from_the_image_or_an_earlier_trial() {
 fn of_a_failed_command() {
     let lab = collecting("mkdir -p /out; echo half >/out/log; exit 1", "/out");
     lab.run(&[]).expect_exit(4);
-    assert_eq!(
-        lab.text("steps/03-main-performance/results-1/log").trim(),
-        "half"
-    );
-    assert!(
-        !lab.the_run()
-            .join("results/main/performance/run_1")
-            .exists()
-    );
+    assert_eq!(lab.text("steps/03-main-performance/results-1/log").trim(), "half");
+    assert!(!lab.the_run().join("results/main/performance/run_1").exists());
     assert_eq!(lab.verdict()["outcome"], "failed");
 }
 
@@ -93,9 +80,7 @@ fn a_step_without_results_fails_its_collection() {
 #[ignore = "needs the lab"]
 fn two_directories_match() {
     let lab = collecting("mkdir -p /out/a /out/b; touch /out/a/x /out/b/x", "/out/*");
-    lab.run(&[])
-        .expect_exit(1)
-        .prints("matches 2 directories: /out/a, /out/b");
+    lab.run(&[]).expect_exit(1).prints("matches 2 directories: /out/a, /out/b");
 }
 
 #[test]
@@ -106,21 +91,13 @@ fn a_directory_and_a_symlink_to_it() {
         "/out/*",
     );
     lab.run(&[]).expect_exit(0);
-    assert!(
-        lab.the_run()
-            .join("results/main/performance/run_1/when")
-            .exists()
-    );
+    assert!(lab.the_run().join("results/main/performance/run_1/when").exists());
     let lab = collecting(
         "mkdir -p /out/real; date >/out/real/when; ln -s real /out/latest",
         "/out/latest",
     );
     lab.run(&[]).expect_exit(0);
-    assert!(
-        lab.the_run()
-            .join("results/main/performance/run_1/when")
-            .exists()
-    );
+    assert!(lab.the_run().join("results/main/performance/run_1/when").exists());
 }
 
 #[test]
@@ -130,22 +107,12 @@ fn with_symlinks_and_special_files() {
     let lab = collecting(hostile, "/results");
     lab.run(&[]).expect_exit(0).does_not_print("\u{1b}[31m");
     let directory = lab.the_run().join("results/main/performance/run_1");
-    assert_eq!(
-        std::fs::read_to_string(directory.join("good")).unwrap(),
-        "good\n"
-    );
+    assert_eq!(std::fs::read_to_string(directory.join("good")).unwrap(), "good\n");
     for name in ["shadow", "root", "pipe", "deep/up", "null"] {
         assert!(directory.join(name).symlink_metadata().is_err(), "{name}");
     }
-    let collected = lab
-        .journal()
-        .into_iter()
-        .find(|entry| entry["event"] == "collected")
-        .unwrap();
-    assert!(
-        collected["omitted"].as_array().unwrap().len() >= 4,
-        "{collected}"
-    );
+    let collected = lab.journal().into_iter().find(|entry| entry["event"] == "collected").unwrap();
+    assert!(collected["omitted"].as_array().unwrap().len() >= 4, "{collected}");
 }
 
 #[test]
@@ -160,9 +127,7 @@ fn from_an_earlier_date() {
         &format!("  offline:\n    performance:\n      run: {commands}\n      results: /results\n"),
     );
     std::fs::create_dir(lab.path("given")).unwrap();
-    let lab = lab
-        .recipe(&recipe)
-        .file("given/mlperf_log_summary.txt", SUMMARY);
+    let lab = lab.recipe(&recipe).file("given/mlperf_log_summary.txt", SUMMARY);
     let detail = r#":::MLLOG {"key": "test_datetime", "value": "2021-03-04T05:06:07Z", "time_ms": 0.1, "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {"is_error": false, "is_warning": false, "file": "test_settings_internal.cc", "line_no": 1, "pid": 1, "tid": 1}}
 "#;
     let lab = lab.file("given/mlperf_log_detail.txt", detail);
@@ -174,9 +139,7 @@ fn from_an_earlier_date() {
 #[ignore = "needs the lab"]
 fn a_file_in_place_of_a_directory() {
     let lab = collecting("echo '{}' >/tmp/r.json", "/tmp/r.json");
-    lab.run(&[])
-        .expect_exit(1)
-        .prints("/tmp/r.json is a file, not a directory");
+    lab.run(&[]).expect_exit(1).prints("/tmp/r.json is a file, not a directory");
 }
 
 /// A container's root replaces files and directories of ours by links.
@@ -194,15 +157,10 @@ fn a_hostile_container_cannot_redirect_writes() {
     let lab = lab.recipe(&recipe_with("", &cases));
     let done = lab.run(&[]);
     assert_ne!(done.code, Some(0), "{done:?}");
-    assert_eq!(
-        std::fs::read_to_string(lab.path("precious/kept")).unwrap(),
-        "kept"
-    );
+    assert_eq!(std::fs::read_to_string(lab.path("precious/kept")).unwrap(), "kept");
     assert_eq!(std::fs::read_dir(lab.path("precious")).unwrap().count(), 1);
     assert!(
-        lab.containers()
-            .iter()
-            .all(|container| container.ends_with("exited")),
+        lab.containers().iter().all(|container| container.ends_with("exited")),
         "{:?}",
         lab.containers()
     );
@@ -219,10 +177,7 @@ fn larger_than_allowed() {
         .expect_exit(1)
         .prints("/out holds more than 16 GiB: its files total 20 GiB")
         .prints("`max_results:`");
-    assert!(
-        since.elapsed() < Duration::from_secs(20),
-        "it is not copied"
-    );
+    assert!(since.elapsed() < Duration::from_secs(20), "it is not copied");
     let commands = "mkdir /out; truncate -s 2M /out/log";
     for (allowed, code) in [("1 MiB", 1), ("2 MiB", 0)] {
         let results = format!("/out\nmax_results: {allowed}");
@@ -236,16 +191,8 @@ fn larger_than_allowed() {
 fn more_output_than_allowed() {
     let sparse = "truncate -s 10G /proc/self/fd/1; sleep 30";
     for (commands, key, message) in [
-        (
-            sparse,
-            "",
-            "its output has 10 GiB; at most 4 GiB is allowed",
-        ),
-        (
-            "seq 100000; sleep 30",
-            "max_log: 100 KiB",
-            "at most 100 KiB is allowed",
-        ),
+        (sparse, "", "its output has 10 GiB; at most 4 GiB is allowed"),
+        ("seq 100000; sleep 30", "max_log: 100 KiB", "at most 100 KiB is allowed"),
     ] {
         let lab = Lab::new();
         let lab = lab.recipe(&recipe_with("", &case("main", commands, key)));

@@ -57,11 +57,7 @@ fn stop_signals_only_the_process_that_follows_the_run() {
             "another container (pid namespace)".to_owned(),
             "in the container that executes the run".to_owned(),
         ),
-        (
-            json!({ "started": 1 }),
-            "that process has ended".to_owned(),
-            "fuser".to_owned(),
-        ),
+        (json!({ "started": 1 }), "that process has ended".to_owned(), "fuser".to_owned()),
     ];
     for (change, reason, help) in changes {
         let mut lock: Value = serde_json::from_str(&honest).unwrap();
@@ -69,10 +65,7 @@ fn stop_signals_only_the_process_that_follows_the_run() {
         process.insert("pid".to_owned(), json!(pid));
         process.extend(change.as_object().unwrap().clone());
         fs::write(&path, lock.to_string()).unwrap();
-        lab.retrial(&["stop", "last"])
-            .expect_exit(3)
-            .prints(&reason)
-            .prints(&help);
+        lab.retrial(&["stop", "last"]).expect_exit(3).prints(&reason).prints(&help);
         assert!(bystander.is_alive(), "{change}");
     }
     fs::write(&path, &honest).unwrap();
@@ -166,9 +159,7 @@ fn a_step_of_the_wall_clock_does_not_end_a_benchmark() {
         going.kill();
         set_clock(&lab, hours);
         let mut resumed = lab.start_retrial(&["resume", "last"]);
-        lab.until("it is reattached", |lab| {
-            lab.count("main-performance", "step_reattached") == 1
-        });
+        lab.until("it is reattached", |lab| lab.count("main-performance", "step_reattached") == 1);
         // So long it measures at least.
         std::thread::sleep(Duration::from_millis(300));
         fs::write(lab.the_run().join("control/go-on"), "").unwrap();
@@ -195,26 +186,17 @@ fn clean_refuses_a_benchmark_that_runs_without_its_process() {
         .prints("its benchmark is still running, though no process follows it")
         .prints(&format!("help: continue it: retrial resume {}", lab.id()))
         .prints("nothing to remove");
-    lab.retrial(&["runs", "remove", &lab.id()])
-        .prints("its container exists and may be running");
+    lab.retrial(&["runs", "remove", &lab.id()]).prints("its container exists and may be running");
     assert_eq!(lab.containers().len(), 1);
     assert!(lab.the_run().join("journal.jsonl").exists());
-    lab.retrial(&["clean", "last", "--all"])
-        .expect_exit(0)
-        .prints("removed");
+    lab.retrial(&["clean", "last", "--all"]).expect_exit(0).prints("removed");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
 #[test]
 #[ignore = "needs the lab"]
 fn a_removed_directory_ends_the_run_within_seconds() {
-    for relative in [
-        ".",
-        "steps",
-        "steps/03-main-performance",
-        "control",
-        "../..",
-    ] {
+    for relative in [".", "steps", "steps/03-main-performance", "control", "../.."] {
         let lab = Lab::new();
         let lab = lab.measures(WAITS);
         let mut going = lab.start(&[]);
@@ -230,8 +212,7 @@ fn a_removed_directory_ends_the_run_within_seconds() {
         let since = Instant::now();
         let done = going.end();
         assert!(since.elapsed() < Duration::from_secs(25), "{relative}");
-        done.expect_exit(3)
-            .prints("was removed while the run was executed");
+        done.expect_exit(3).prints("was removed while the run was executed");
         assert_eq!(list("--no-trunc"), "", "{relative}: nothing runs");
         if ![".", "../.."].contains(&relative) {
             // What was not collected is left to a resumed run.
@@ -253,19 +234,8 @@ fn a_hanging_credential_helper_does_not_keep_the_process_alive() {
         );
         let lab = lab.file("docker/config.json", r#"{ "credsStore": "hangs" }"#);
         let helper = lab.path("bin/docker-credential-hangs");
-        assert!(
-            Command::new("chmod")
-                .arg("+x")
-                .arg(&helper)
-                .status()
-                .unwrap()
-                .success()
-        );
-        let path = format!(
-            "{}:{}",
-            lab.path("bin").display(),
-            std::env::var("PATH").unwrap()
-        );
+        assert!(Command::new("chmod").arg("+x").arg(&helper).status().unwrap().success());
+        let path = format!("{}:{}", lab.path("bin").display(), std::env::var("PATH").unwrap());
         let configuration = lab.path("docker").display().to_string();
         let lab = lab.env("PATH", &path).env("DOCKER_CONFIG", &configuration);
         let mut going = lab.start(&["--pull", "always"]);
@@ -275,11 +245,7 @@ fn a_hanging_credential_helper_does_not_keep_the_process_alive() {
         let since = Instant::now();
         going.signal(signal);
         going.end().expect_exit(130);
-        assert!(
-            since.elapsed() < Duration::from_secs(15),
-            "{:?}",
-            since.elapsed()
-        );
+        assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
         let pid = fs::read_to_string(lab.path("bin/docker-credential-hangs.pid")).unwrap();
         let stat = format!("/proc/{}/stat", pid.trim());
         let is_alive = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));

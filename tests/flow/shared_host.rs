@@ -31,12 +31,9 @@ fn only_the_owner_can_access_home_and_runs() {
     assert!(lab.output("03-main-performance").starts_with("12345\n"));
 
     let packed = lab.path("runs.tar.gz");
-    lab.retrial(&["runs", "pack", "last", "--to", packed.to_str().unwrap()])
-        .expect_exit(0);
+    lab.retrial(&["runs", "pack", "last", "--to", packed.to_str().unwrap()]).expect_exit(0);
     let elsewhere = Lab::new();
-    elsewhere
-        .retrial(&["runs", "import", packed.to_str().unwrap()])
-        .expect_exit(0);
+    elsewhere.retrial(&["runs", "import", packed.to_str().unwrap()]).expect_exit(0);
     assert_eq!(mode(&elsewhere.the_run()), 0o700);
 }
 
@@ -74,9 +71,7 @@ fn a_recipe_of_another_user_gets_no_privileges() {
     let lab = Lab::new().recipe(&recipe_with(keys, &case("main", "true", "")));
     let allow = ["--allow", "sys-admin"];
     std::os::unix::fs::chown(lab.path("recipe.yaml"), Some(12345), None).unwrap();
-    lab.run(&allow)
-        .expect_exit(2)
-        .prints("belongs to another user (uid 12345)");
+    lab.run(&allow).expect_exit(2).prints("belongs to another user (uid 12345)");
     // Without privileges it runs as any program of another user does.
     let lab = lab.measures("true");
     lab.run(&[]).expect_exit(0);

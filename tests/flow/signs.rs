@@ -27,9 +27,7 @@ fn a_matching_line_ends_the_step() {
     assert_eq!(lab.end_of("good-performance")["end"], "done");
     assert_eq!(lab.containers(), [""; 0]);
 
-    lab.retrial(&["resume", "last"])
-        .expect_exit(4)
-        .prints(reason);
+    lab.retrial(&["resume", "last"]).expect_exit(4).prints(reason);
     assert_eq!(lab.count("bad-performance", "step_started"), 2);
     assert_eq!(lab.count("good-performance", "step_started"), 1);
 }
@@ -41,10 +39,7 @@ fn the_last_line_is_searched_with_any_exit_code() {
         ("echo fine; printf 'rank 0 died'", "line 2 of its output"),
         ("echo 'rank 0 died'; exit 7", "line 1 of its output"),
         // More than one look reads.
-        (
-            "seq 1 1000000; echo 'rank 0 died'",
-            "line 1000001 of its output",
-        ),
+        ("seq 1 1000000; echo 'rank 0 died'", "line 1000001 of its output"),
     ];
     for (commands, message) in cases {
         let lab = Lab::new();
@@ -64,9 +59,7 @@ fn a_line_before_the_minimum_age_is_not_a_failure() {
     let keys = "fail_on: [{ pattern: Polling, after: 3s }]";
     let cases = case("slow", polling, keys) + &case("quick", "echo Polling", keys);
     let lab = lab.recipe(&recipe(&cases));
-    lab.run(&[])
-        .expect_exit(4)
-        .prints("matches 'Polling', 3s after its start: Polling");
+    lab.run(&[]).expect_exit(4).prints("matches 'Polling', 3s after its start: Polling");
     assert_eq!(lab.end_of("quick-performance")["end"], "done");
 }
 
@@ -113,20 +106,14 @@ const PARENT: &str = r#"perl -e '
 #[ignore = "needs the lab"]
 fn a_dead_child_is_reported_with_its_gpu() {
     let ends = [
-        (
-            "'kill -9 $$'",
-            "was terminated by signal 9 (KILL), and its parent",
-        ),
+        ("'kill -9 $$'", "was terminated by signal 9 (KILL), and its parent"),
         ("'exit 3'", "ended with exit code 3, and its parent"),
     ];
     for (end, message) in ends {
         let lab = Lab::new();
         let command = format!("{PARENT}{end}");
         let lab = lab.recipe(&recipe(&case("main", &command, "dead_child: 2s")));
-        lab.run(&[])
-            .expect_exit(4)
-            .prints("(sh, HIP_VISIBLE_DEVICES=5) ")
-            .prints(message);
+        lab.run(&[]).expect_exit(4).prints("(sh, HIP_VISIBLE_DEVICES=5) ").prints(message);
         assert_eq!(lab.containers(), [""; 0]);
     }
 }
@@ -191,9 +178,7 @@ fn a_service_failure_is_found_after_a_quick_measurement() {
         "touch /go; until grep -q died /.retrial/steps/*server/output.log; do sleep 0.05; done";
     let cases = case("first", run, "needs: [server]");
     let lab = lab.recipe(&recipe_with(SERVICE, &cases));
-    lab.run(&[])
-        .expect_exit(4)
-        .prints("its service server failed: line 2 of its output");
+    lab.run(&[]).expect_exit(4).prints("its service server failed: line 2 of its output");
 }
 
 #[test]
@@ -202,10 +187,7 @@ fn a_service_that_fails_before_ready_ends_the_wait() {
     let lab = Lab::new();
     let service = SERVICE.replace("log: ready", "log: never, timeout: 1h");
     let cases = case("first", "true", "needs: [server]");
-    let lab = lab.recipe(&recipe_with(
-        &service.replace("until [ -e /go ]", "until true"),
-        &cases,
-    ));
+    let lab = lab.recipe(&recipe_with(&service.replace("until [ -e /go ]", "until true"), &cases));
     lab.run(&[])
         .expect_exit(4)
         .prints("the service server failed: line 2 of its output matches 'engine core died'");
@@ -222,9 +204,7 @@ fn a_reattached_step_is_searched_from_its_first_line() {
     let going = lab.start(&[]);
     lab.until_begun("main-performance");
     lab.until("the step runs", |lab| {
-        lab.the_run()
-            .join("control/steps/03-main-performance/pid")
-            .exists()
+        lab.the_run().join("control/steps/03-main-performance/pid").exists()
     });
     going.kill();
     lab.docker(&["exec", &lab.container(), "touch", "/go"]);

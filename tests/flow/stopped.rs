@@ -9,15 +9,12 @@ use crate::lab::{Lab, case, image, recipe_with};
 fn an_interrupt_stops_everything_and_preserves_the_evidence() {
     for signal in ["INT", "TERM"] {
         let lab = Lab::new();
-        let cases = case(
-            "first",
-            "mkdir /first; date >/first/when",
-            "results: /first",
-        ) + &case(
-            "second",
-            "trap 'echo tidied up; exit 0' TERM\necho going\nfor i in $(seq 1 100); do test -e /go-on || sleep 0.2; done",
-            "",
-        );
+        let cases = case("first", "mkdir /first; date >/first/when", "results: /first")
+            + &case(
+                "second",
+                "trap 'echo tidied up; exit 0' TERM\necho going\nfor i in $(seq 1 100); do test -e /go-on || sleep 0.2; done",
+                "",
+            );
         let lab = lab.recipe(&recipe_with("", &cases));
         let mut going = lab.start(&[]);
         lab.until_printed("05-second-performance", "going");
@@ -28,10 +25,7 @@ fn an_interrupt_stops_everything_and_preserves_the_evidence() {
             lab.output("05-second-performance").contains("tidied up"),
             "it could end by itself"
         );
-        assert!(
-            !lab.the_run().join("verdict.json").exists(),
-            "what was stopped is not judged"
-        );
+        assert!(!lab.the_run().join("verdict.json").exists(), "what was stopped is not judged");
         let first = lab.text("results/first/performance/run_1/when");
 
         let resumed = lab.start_retrial(&["resume", "last"]);
@@ -57,8 +51,7 @@ fn a_verdict_on_a_run_in_progress_states_that_it_is() {
     lab.retrial(&["judge", "last"])
         .prints("- in progress: 0 of 1 result measured.")
         .prints("follow it: retrial");
-    lab.retrial(&["report", "last", "--output", "text"])
-        .prints("the run is in progress (process ");
+    lab.retrial(&["report", "last", "--output", "text"]).prints("the run is in progress (process ");
     going.signal("INT");
     going.end().expect_exit(130);
 }
@@ -73,11 +66,7 @@ fn a_step_that_ignores_term_is_killed() {
     let since = Instant::now();
     going.signal("INT");
     going.end().expect_exit(130);
-    assert!(
-        since.elapsed() < Duration::from_secs(25),
-        "{:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < Duration::from_secs(25), "{:?}", since.elapsed());
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -90,31 +79,21 @@ fn a_second_interrupt_exits_immediately() {
     lab.until_printed("03-main-performance", "going");
     going.signal("INT");
     lab.until("the first is heard", |lab| {
-        lab.journal()
-            .iter()
-            .any(|entry| entry["event"] == "warning")
+        lab.journal().iter().any(|entry| entry["event"] == "warning")
     });
     let since = Instant::now();
     going.signal("INT");
     going.end().expect_exit(130).prints("retrial clean");
-    assert!(
-        since.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
     assert_eq!(lab.containers().len(), 1, "it ends at its deadline");
     let deadline = lab.text("control/deadline");
     let (deadline, _) = deadline.split_once(' ').unwrap();
     assert!(deadline.parse::<u32>().unwrap() > 0);
 
     let id = lab.id();
-    lab.retrial(&["clean", &id, "--all", "--dry-run"])
-        .expect_exit(0)
-        .prints("would remove");
+    lab.retrial(&["clean", &id, "--all", "--dry-run"]).expect_exit(0).prints("would remove");
     assert_eq!(lab.containers().len(), 1);
-    lab.retrial(&["clean", &id, "--all"])
-        .expect_exit(0)
-        .prints("removed");
+    lab.retrial(&["clean", &id, "--all"]).expect_exit(0).prints("removed");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -132,11 +111,7 @@ fn an_interrupt_during_endless_output_is_handled() {
     let since = Instant::now();
     going.signal("INT");
     going.end().expect_exit(130);
-    assert!(
-        since.elapsed() < Duration::from_secs(8),
-        "{:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -154,11 +129,7 @@ fn an_interrupt_during_judging_is_handled() {
     let since = Instant::now();
     going.signal("TERM");
     going.end().expect_exit(130).prints("retrial resume");
-    assert!(
-        since.elapsed() < Duration::from_secs(8),
-        "{:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -171,15 +142,8 @@ fn a_hangup_detaches_the_run() {
     lab.until_printed("03-main-performance", "going");
     going.signal("HUP");
     going.end().expect_exit(0).prints("reproduced");
-    let detached = lab
-        .journal()
-        .into_iter()
-        .find(|entry| entry["event"] == "detached")
-        .unwrap();
-    assert!(
-        detached["resume"].as_str().unwrap().contains(&lab.id()),
-        "{detached}"
-    );
+    let detached = lab.journal().into_iter().find(|entry| entry["event"] == "detached").unwrap();
+    assert!(detached["resume"].as_str().unwrap().contains(&lab.id()), "{detached}");
 }
 
 #[test]
@@ -190,15 +154,9 @@ fn in_the_background_and_followed() {
     let id = lab.run(&["--detach"]).expect_exit(0).out.trim().to_owned();
     assert_eq!(id, lab.id());
     let followed = lab.retrial(&["logs", "-f", &id]).expect_exit(0);
-    let lines: Vec<&str> = followed
-        .out
-        .lines()
-        .filter(|line| line.starts_with("line "))
-        .collect();
+    let lines: Vec<&str> = followed.out.lines().filter(|line| line.starts_with("line ")).collect();
     assert_eq!(lines.len(), 20, "{}", followed.out);
-    lab.retrial(&["judge", &id])
-        .expect_exit(0)
-        .prints("reproduced");
+    lab.retrial(&["judge", &id]).expect_exit(0).prints("reproduced");
     lab.retrial(&["runs"]).expect_exit(0).prints("reproduced");
 }
 
@@ -209,13 +167,9 @@ fn stopped_through_its_follower() {
     let lab = lab.measures("echo going; sleep 60");
     lab.run(&["--detach"]).expect_exit(0);
     lab.until_printed("03-main-performance", "going");
-    lab.retrial(&["stop", "last"])
-        .expect_exit(0)
-        .prints("stopped");
+    lab.retrial(&["stop", "last"]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
-    lab.retrial(&["stop", "last"])
-        .expect_exit(0)
-        .prints("already ended");
+    lab.retrial(&["stop", "last"]).expect_exit(0).prints("already ended");
 }
 
 #[test]
@@ -226,9 +180,7 @@ fn stopped_on_behalf_of_its_follower() {
     let going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     going.kill();
-    lab.retrial(&["stop", "last"])
-        .expect_exit(0)
-        .prints("stopped");
+    lab.retrial(&["stop", "last"]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     assert!(lab.output("03-main-performance").contains("told to end"));
     assert_eq!(lab.journal().last().unwrap()["exit_code"], 130);
@@ -258,19 +210,14 @@ fn a_shell_in_the_container_outlives_the_step() {
     going.end().expect_exit(0);
     shell.end().expect_exit(0).prints("looked");
     let status = own.wait().unwrap();
-    assert!(
-        status.success(),
-        "somebody's own `docker exec` was ended: {status}"
-    );
+    assert!(status.success(), "somebody's own `docker exec` was ended: {status}");
     assert_eq!(lab.count("main-performance", "leftover_processes"), 0);
 
     // Kept, without a deadline, until it is cleaned.
     assert_eq!(lab.containers().len(), 1);
     assert_eq!(lab.text("control/deadline").trim(), "never");
     lab.retrial(&["shell", "last", "--", "true"]).expect_exit(0);
-    lab.retrial(&["clean", "last"])
-        .expect_exit(0)
-        .prints("removed retrial-");
+    lab.retrial(&["clean", "last"]).expect_exit(0).prints("removed retrial-");
     lab.retrial(&["shell", "last", "--", "true"]).expect_exit(3);
 }
 
@@ -283,9 +230,7 @@ fn the_container_remains_only_after_a_failure() {
     assert_eq!(lab.containers(), [""; 0]);
     let lab = Lab::new();
     let lab = lab.measures("exit 9");
-    lab.run(&["--keep", "on-failure"])
-        .expect_exit(4)
-        .prints("retrial shell");
+    lab.run(&["--keep", "on-failure"]).expect_exit(4).prints("retrial shell");
     assert_eq!(lab.containers().len(), 1);
     lab.retrial(&["clean", "last"]).expect_exit(0);
     assert_eq!(lab.containers(), [""; 0]);

@@ -22,9 +22,7 @@ fn home_of(recipe: &str) -> Lab {
     for entry in fs::read_dir(&suite).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let text = fs::read_to_string(suite.join(&name)).unwrap();
-        let is_recipe = Path::new(&name)
-            .extension()
-            .is_some_and(|end| end == "yaml");
+        let is_recipe = Path::new(&name).extension().is_some_and(|end| end == "yaml");
         let place = if is_recipe { "templates/" } else { "" };
         lab = lab.file(&format!("{place}{name}"), &text);
     }
@@ -53,25 +51,18 @@ fn figures(lab: &Lab, scenario: &str) -> serde_json::Map<String, Value> {
     assert_eq!(result["outcome"], "measured", "{result:#}");
     let figures = result["figures"].as_object().unwrap().iter();
     let plain = |name: &str| name.replace('[', "_").replace(']', "");
-    figures
-        .map(|(name, figure)| (plain(name), figure.clone()))
-        .collect()
+    figures.map(|(name, figure)| (plain(name), figure.clone())).collect()
 }
 
 fn value(figures: &serde_json::Map<String, Value>, name: &str) -> f64 {
-    figures
-        .get(name)
-        .unwrap_or_else(|| panic!("no {name} among {figures:?}"))["value"]
+    figures.get(name).unwrap_or_else(|| panic!("no {name} among {figures:?}"))["value"]
         .as_f64()
         .unwrap()
 }
 
 /// m, k and n at the small size: a 64th of the published one's.
 fn small(shape: &str) -> f64 {
-    shape
-        .split('x')
-        .map(|side| side.parse::<f64>().unwrap() / 64.0)
-        .product()
+    shape.split('x').map(|side| side.parse::<f64>().unwrap() / 64.0).product()
 }
 
 #[test]
@@ -80,10 +71,8 @@ fn figures_of_matrix_products_agree_with_each_other() {
     let lab = on_cpu("gemm", &[]);
     for scenario in ["fp16", "bf16"] {
         let figures = figures(&lab, scenario);
-        let shapes: Vec<&str> = figures
-            .keys()
-            .filter_map(|name| name.strip_prefix("tflops_"))
-            .collect();
+        let shapes: Vec<&str> =
+            figures.keys().filter_map(|name| name.strip_prefix("tflops_")).collect();
         assert_eq!(shapes.len(), 7, "{figures:?}");
         let mut all = Vec::new();
         for shape in shapes {
@@ -103,10 +92,7 @@ fn figures_of_matrix_products_agree_with_each_other() {
     for shape in ["8192x8192x8192", "16384x8192x1280", "4096x4096x4096"] {
         let figure_value = |figure: &str| value(&libraries, &format!("{figure}_{shape}"));
         let difference = (figure_value("matmul") / figure_value("linear") - 1.0) * 100.0;
-        assert!(
-            (figure_value("difference") - difference).abs() < 0.1,
-            "{shape}: {difference}"
-        );
+        assert!((figure_value("difference") - difference).abs() < 0.1, "{shape}: {difference}");
     }
     let square = figures(&lab, "square");
     assert_eq!(square.len(), 10);
@@ -146,16 +132,9 @@ fn figures_of_transformers_agree_with_each_other() {
 fn parameter_counts_match_the_published_ones() {
     let lab = home_of("transformer");
     // A list holds no figure.
-    lab.run(&[
-        "--set",
-        "options=--list",
-        "--trials",
-        "1",
-        "--scenario",
-        "small",
-    ])
-    .expect_exit(1)
-    .prints("invalid");
+    lab.run(&["--set", "options=--list", "--trials", "1", "--scenario", "small"])
+        .expect_exit(1)
+        .prints("invalid");
     let listed = lab.output("03-small-performance");
     let counts: Vec<(String, f64)> = listed
         .lines()
@@ -237,9 +216,7 @@ scenarios:
 /// Runs scenarios of the document, whose steps are those from the third on.
 fn run_documented(scenarios: &str) -> Lab {
     let lab = home_of("gemm").recipe(DOCUMENTS);
-    lab.run(&["--scenario", scenarios])
-        .expect_exit(0)
-        .prints("measured");
+    lab.run(&["--scenario", scenarios]).expect_exit(0).prints("measured");
     lab
 }
 
@@ -247,9 +224,7 @@ fn run_documented(scenarios: &str) -> Lab {
 fn printed_heads(lab: &Lab, step: &str, pattern: &str) -> Vec<String> {
     let output = lab.output(step);
     let lines = output.lines().filter(|line| line.contains(pattern));
-    lines
-        .map(|line| line[..line.find(" sizes").unwrap_or(line.len())].to_owned())
-        .collect()
+    lines.map(|line| line[..line.find(" sizes").unwrap_or(line.len())].to_owned()).collect()
 }
 
 #[test]
@@ -257,14 +232,8 @@ fn printed_heads(lab: &Lab, step: &str, pattern: &str) -> Vec<String> {
 fn the_documents_own_command_lines_for_one_process() {
     let lab = run_documented("gemm,loop,transformer");
     let tables = printed_heads(&lab, "03-gemm-performance", " sizes, CPU");
-    let tables: Vec<&str> = tables
-        .iter()
-        .filter_map(|head| head.split(',').next())
-        .collect();
-    assert_eq!(
-        tables,
-        ["square", "semianalysis", "semianalysis", "libraries"]
-    );
+    let tables: Vec<&str> = tables.iter().filter_map(|head| head.split(',').next()).collect();
+    assert_eq!(tables, ["square", "semianalysis", "semianalysis", "libraries"]);
 }
 
 #[test]
@@ -279,10 +248,7 @@ fn the_documents_own_command_lines_for_all_models() {
 #[ignore = "needs the lab"]
 fn the_documents_own_command_lines_for_several_processes() {
     let lab = run_documented("ddp,scaling");
-    assert_eq!(
-        printed_heads(&lab, "03-ddp-performance", "2 x CPU").len(),
-        1
-    );
+    assert_eq!(printed_heads(&lab, "03-ddp-performance", "2 x CPU").len(), 1);
     let counts = printed_heads(&lab, "04-scaling-performance", " GPUs: ");
     assert_eq!(counts.len(), 2);
 }

@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use crate::lab::{Lab, case, recipe_with};
 
 fn privileged() -> String {
-    recipe_with(
-        "container: { privileged: true, cap_add: [SYS_ADMIN] }",
-        &case("main", "true", ""),
-    )
+    recipe_with("container: { privileged: true, cap_add: [SYS_ADMIN] }", &case("main", "true", ""))
 }
 
 #[test]
@@ -59,10 +56,7 @@ fn a_symlink_next_to_the_recipe_needs_approval() {
         "container: { mounts: ['./data:/data:ro'] }",
         &case("main", "true", ""),
     ));
-    lab.run(&[])
-        .expect_exit(2)
-        .prints("a link to /etc")
-        .prints("--allow mounts");
+    lab.run(&[]).expect_exit(2).prints("a link to /etc").prints("--allow mounts");
 }
 
 const TOKEN: &str = "hf_S3cr3t/With+\"Quote\"";
@@ -86,10 +80,7 @@ fn nowhere(lab: &Lab, texts: &[&str]) {
     for form in FORMS {
         let files = Lab::files_with(lab.home_path(), form);
         // The parts are in the commands themselves.
-        let files: Vec<_> = files
-            .into_iter()
-            .filter(|path| !path.ends_with("command"))
-            .collect();
+        let files: Vec<_> = files.into_iter().filter(|path| !path.ends_with("command")).collect();
         assert!(files.is_empty(), "{form} in {files:?}");
         for text in texts {
             assert!(!text.contains(form), "{form} in {text}");
@@ -116,15 +107,10 @@ fn a_secret_is_never_stored() {
     let done = going.end().expect_exit(0);
     let output = lab.output("03-named-performance");
     assert!(output.starts_with("plain [HF_TOKEN] and [HF_TOKEN] again\nin pieces [HF_TOKEN]\nurl=[HF_TOKEN]\njson={\"token\":\"[HF_TOKEN]\"} [HF_TOKEN]\n0\nno line break: [HF_TOKEN]"), "{output}");
-    assert_eq!(
-        lab.text("results/named/performance/run_1/leak"),
-        "[HF_TOKEN]\n"
-    );
+    assert_eq!(lab.text("results/named/performance/run_1/leak"), "[HF_TOKEN]\n");
     assert!(lab.output("05-other-performance").starts_with("not here\n"));
     let shown = lab.retrial(&["show", "./recipe.yaml"]).expect_exit(0);
-    let plan = lab
-        .retrial(&["plan", "./recipe.yaml", "--format", "shell"])
-        .expect_exit(0);
+    let plan = lab.retrial(&["plan", "./recipe.yaml", "--format", "shell"]).expect_exit(0);
     nowhere(&lab, &[&done.out, &done.err, &shown.out, &plan.out]);
 }
 
@@ -143,10 +129,7 @@ fn a_secret_is_not_stored_after_a_crash() {
     nowhere(&lab, &[]);
     // Without the variable, too: the container knows the secrets to redact.
     let lab = lab.env("HF_TOKEN", "");
-    let done = lab
-        .retrial(&["resume", "last"])
-        .expect_exit(4)
-        .prints("[HF_TOKEN]");
+    let done = lab.retrial(&["resume", "last"]).expect_exit(4).prints("[HF_TOKEN]");
     nowhere(&lab, &[&done.out, &done.err]);
 }
 
@@ -165,9 +148,7 @@ printf %s "$HF_TOKEN" | sed 's/&/\&amp;/' | tee page.html
 printf %s "$HF_TOKEN" | gzip >log.gz
 touch "run-$HF_TOKEN.log""#;
     let cases = case("main", commands, "results: /results");
-    let lab = lab
-        .recipe(&recipe_with("secrets: [HF_TOKEN]", &cases))
-        .env("HF_TOKEN", token);
+    let lab = lab.recipe(&recipe_with("secrets: [HF_TOKEN]", &cases)).env("HF_TOKEN", token);
     lab.run(&["--allow", "secrets"]).expect_exit(0);
     let run = lab.the_run();
     for form in [
@@ -179,10 +160,7 @@ touch "run-$HF_TOKEN.log""#;
         "abcdef&amp;ghij",
     ] {
         for directory in [run.join("results"), run.join("steps")] {
-            assert_eq!(
-                Lab::files_with(&directory, form),
-                [""; 0].map(PathBuf::from)
-            );
+            assert_eq!(Lab::files_with(&directory, form), [""; 0].map(PathBuf::from));
         }
     }
     let results = run.join("results/main/performance/run_1");
@@ -206,18 +184,11 @@ fn a_step_with_secrets_ends_while_its_output_is_held_open() {
     let lab = lab
         .recipe(&recipe_with(
             "secrets: [HF_TOKEN]",
-            &case(
-                "main",
-                ": $HF_TOKEN; sleep 50 &\necho done; printf last",
-                "",
-            ),
+            &case("main", ": $HF_TOKEN; sleep 50 &\necho done; printf last", ""),
         ))
         .env("HF_TOKEN", TOKEN);
     lab.run(&["--allow", "secrets"]).expect_exit(0);
-    assert_eq!(
-        lab.output("03-main-performance"),
-        "done\nlastspeed: 42.5 MB/s\n"
-    );
+    assert_eq!(lab.output("03-main-performance"), "done\nlastspeed: 42.5 MB/s\n");
     assert_eq!(lab.count("main-performance", "leftover_processes"), 1);
 }
 
@@ -227,10 +198,7 @@ fn a_step_with_secrets_can_be_stopped() {
     let lab = Lab::new();
     let commands = ": $HF_TOKEN\ntrap 'echo tidied; exit 0' TERM\necho going; for i in $(seq 1 200); do sleep 0.2; done";
     let lab = lab
-        .recipe(&recipe_with(
-            "secrets: [HF_TOKEN]",
-            &case("main", commands, ""),
-        ))
+        .recipe(&recipe_with("secrets: [HF_TOKEN]", &case("main", commands, "")))
         .env("HF_TOKEN", TOKEN);
     let mut going = lab.start(&["--allow", "secrets"]);
     lab.until_printed("03-main-performance", "going");
@@ -238,9 +206,7 @@ fn a_step_with_secrets_can_be_stopped() {
     going.end().expect_exit(130);
     assert!(lab.output("03-main-performance").contains("tidied"));
     assert!(
-        lab.the_run()
-            .join("control/steps/03-main-performance/exit")
-            .exists(),
+        lab.the_run().join("control/steps/03-main-performance/exit").exists(),
         "it wrote its exit code"
     );
 }
@@ -252,26 +218,16 @@ fn other_secrets_are_provided_by_the_user() {
     let asks = recipe_with("secrets: [WANDB_KEY]", &case("main", "true", ""));
     let lab = lab.recipe(&asks).env("WANDB_KEY", "abcdefgh12");
     lab.run(&[]).expect_exit(2).prints("--secret WANDB_KEY");
-    let uses = recipe_with(
-        "",
-        &case(
-            "main",
-            "test \"$WANDB_KEY\" = abcdefgh12; echo \"$WANDB_KEY\"",
-            "",
-        ),
-    );
+    let uses =
+        recipe_with("", &case("main", "test \"$WANDB_KEY\" = abcdefgh12; echo \"$WANDB_KEY\"", ""));
     let lab = lab.recipe(&uses);
     lab.run(&[]).expect_exit(4);
     lab.run(&["--secret", "WANDB_KEY"]).expect_exit(0);
-    assert!(
-        Lab::files_with(lab.home_path(), "abcdefgh12")
-            .iter()
-            .all(|path| path.ends_with("recipe.yaml")
-                || path.ends_with("plan.json")
-                || path.ends_with("command")
-                || path.ends_with("journal.jsonl"))
-    );
-    lab.run(&["--secret", "NOT_SET"])
-        .expect_exit(2)
-        .prints("NOT_SET");
+    assert!(Lab::files_with(lab.home_path(), "abcdefgh12").iter().all(|path| {
+        path.ends_with("recipe.yaml")
+            || path.ends_with("plan.json")
+            || path.ends_with("command")
+            || path.ends_with("journal.jsonl")
+    }));
+    lab.run(&["--secret", "NOT_SET"]).expect_exit(2).prints("NOT_SET");
 }

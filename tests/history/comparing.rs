@@ -14,9 +14,7 @@ fn compared(scene: &Scene, arguments: &[&str]) -> Value {
 
 fn names(comparison: &Value) -> Vec<&str> {
     let subjects = comparison["subjects"].as_array().unwrap().iter();
-    subjects
-        .map(|subject| subject["name"].as_str().unwrap())
-        .collect()
+    subjects.map(|subject| subject["name"].as_str().unwrap()).collect()
 }
 
 /// Every run of a history is in one comparison at most, and none is mixed with another axis or host.
@@ -25,27 +23,19 @@ fn comparisons_along_an_axis_differ_in_nothing_else() {
     let scene = Scene::new(0..120);
     let all = compared(&scene, &["--by", "rocm"]);
     let comparisons = all["comparisons"].as_array().unwrap();
-    let titles: Vec<&str> = comparisons
-        .iter()
-        .map(|comparison| comparison["title"].as_str().unwrap())
-        .collect();
+    let titles: Vec<&str> =
+        comparisons.iter().map(|comparison| comparison["title"].as_str().unwrap()).collect();
     assert_eq!(titles.len(), 4, "{titles:#?}");
     for backend in ["vllm", "migraphx"] {
-        let of_backend = titles
-            .iter()
-            .filter(|title| title.contains(&format!("backend={backend}")));
+        let of_backend =
+            titles.iter().filter(|title| title.contains(&format!("backend={backend}")));
         assert_eq!(of_backend.count(), 2, "{titles:#?}");
     }
     let mut runs = 0;
     for comparison in comparisons {
-        assert_eq!(
-            names(comparison),
-            ["rocm=6.4.1", "rocm=7.0.0", "rocm=7.1.1"]
-        );
+        assert_eq!(names(comparison), ["rocm=6.4.1", "rocm=7.0.0", "rocm=7.1.1"]);
         let subjects = comparison["subjects"].as_array().unwrap().iter();
-        runs += subjects
-            .map(|subject| subject["runs"].as_u64().unwrap())
-            .sum::<u64>();
+        runs += subjects.map(|subject| subject["runs"].as_u64().unwrap()).sum::<u64>();
         for figure in comparison["figures"].as_array().unwrap() {
             if figure["mode"] == "performance" {
                 assert_eq!(figure["change"], "faster", "{figure:#}");
@@ -62,17 +52,7 @@ fn comparisons_along_an_axis_differ_in_nothing_else() {
 #[test]
 fn a_filter_and_a_baseline_select_runs() {
     let scene = Scene::new(0..120);
-    let all = compared(
-        &scene,
-        &[
-            "--by",
-            "rocm",
-            "--set",
-            "backend=vllm",
-            "--baseline",
-            "7.1.1",
-        ],
-    );
+    let all = compared(&scene, &["--by", "rocm", "--set", "backend=vllm", "--baseline", "7.1.1"]);
     let comparisons = all["comparisons"].as_array().unwrap();
     assert_eq!(comparisons.len(), 2);
     for comparison in comparisons {
@@ -80,20 +60,10 @@ fn a_filter_and_a_baseline_select_runs() {
     }
     let output = scene.retrial(&["compare", "--by", "rocm", "--baseline", "5.0"]);
     assert_eq!(output.code, 2);
-    assert!(
-        output
-            .err
-            .contains("has no such rocm; it has 6.4.1, 7.0.0, 7.1.1"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("has no such rocm; it has 6.4.1, 7.0.0, 7.1.1"), "{}", output.err);
     let output = scene.retrial(&["compare", "--by", "nothing"]);
     assert_eq!(output.code, 2);
-    assert!(
-        output.err.contains("backend, rocm, host, gpus"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("backend, rocm, host, gpus"), "{}", output.err);
     let slower = scene.retrial(&[
         "compare",
         "--by",
@@ -120,10 +90,8 @@ fn batch_cells_and_named_runs_are_compared() {
     };
     // In whichever order the axes are typed.
     let turned: Vec<String> = cell("7.1.1").split(',').rev().map(str::to_owned).collect();
-    let (first, second) = (
-        format!("{batch}:{}", cell("6.4.1")),
-        format!("{batch}:{}", turned.join(",")),
-    );
+    let (first, second) =
+        (format!("{batch}:{}", cell("6.4.1")), format!("{batch}:{}", turned.join(",")));
     let comparison = compared(&scene, &[&first, &second]);
     assert_eq!(comparison["subjects"][0]["runs"], 5, "{comparison:#}");
     assert_eq!(comparison["figures"][0]["change"], "faster");
@@ -136,35 +104,19 @@ fn batch_cells_and_named_runs_are_compared() {
                 && row["outcome"] != Value::Null
         };
         let rows = rows.iter().filter(matches);
-        rows.map(|row| row["run"].as_str().unwrap().to_owned())
-            .collect()
+        rows.map(|row| row["run"].as_str().unwrap().to_owned()).collect()
     };
     let pooled = compared(&scene, &[&ids("6.4.1").join("+"), &ids("7.1.1").join("+")]);
-    assert_eq!(
-        pooled["figures"][0]["ratio"],
-        comparison["figures"][0]["ratio"]
-    );
+    assert_eq!(pooled["figures"][0]["ratio"], comparison["figures"][0]["ratio"]);
 
     let output = scene.retrial(&["compare", batch, "last"]);
     assert_eq!(output.code, 2);
-    assert!(
-        output.err.contains("is a batch: name one of its cells"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("is a batch: name one of its cells"), "{}", output.err);
     let output = scene.retrial(&["compare", &format!("{batch}:rocm=1"), "last"]);
     assert_eq!(output.code, 2);
-    assert!(
-        output.err.contains("has no cell rocm=1; it has:"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("has no cell rocm=1; it has:"), "{}", output.err);
     let output = scene.retrial(&["compare", "nobody:rocm=1", "last"]);
-    assert!(
-        output.err.contains("no run of a batch nobody"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("no run of a batch nobody"), "{}", output.err);
     let output = scene.retrial(&["compare", &Many::id(0), &Many::id(1), "--host", "x"]);
     assert_eq!(output.code, 2);
     assert!(output.err.contains("need --by"), "{}", output.err);

@@ -74,10 +74,7 @@ impl Packing {
         arguments.extend(more);
         let output = self.scene.retrial(&arguments);
         let report = serde_json::from_str(&output.out);
-        (
-            output.code,
-            report.unwrap_or_else(|_| panic!("{}", output.err)),
-        )
+        (output.code, report.unwrap_or_else(|_| panic!("{}", output.err)))
     }
 }
 
@@ -160,10 +157,7 @@ fn invalid_runs_and_keys_are_refused() {
         assert!(!archive.exists());
     };
     let other = packing.key("ec", &["-t", "ecdsa"]);
-    refused(
-        &other,
-        "ecdsa-sha2-nistp256: a bundle is signed by an ed25519 or an RSA key",
-    );
+    refused(&other, "ecdsa-sha2-nistp256: a bundle is signed by an ed25519 or an RSA key");
     let short = packing.key("short", &["-t", "rsa", "-b", "1024"]);
     refused(&short, "1024-bit RSA");
     let pem = packing.key("pem", &["-t", "rsa", "-m", "PEM"]);
@@ -176,30 +170,19 @@ fn invalid_runs_and_keys_are_refused() {
     let key = packing.key("key", &["-t", "ed25519"]);
     let key = key.display().to_string();
     let more = |arguments: &[&str], reason: &str| {
-        let output = packing
-            .scene
-            .retrial(&[&["runs", "pack"], arguments].concat());
+        let output = packing.scene.retrial(&[&["runs", "pack"], arguments].concat());
         assert_eq!(output.code, 2, "{}", output.err);
         assert!(output.err.contains(reason), "{}", output.err);
     };
     let to = archive.display().to_string();
     let all = ["--recipe", "llama2", "--to", &to, "--sign", &key];
     more(&all, "contains one run; these are 3");
-    more(
-        &[&packing.run, "--to", "a.tar.gz", "--sign", &key],
-        "ends in .tar.zst",
-    );
+    more(&[&packing.run, "--to", "a.tar.gz", "--sign", &key], "ends in .tar.zst");
     fs::remove_file(packing.scene.run(REPRODUCED).join("verdict.json")).unwrap();
     more(&[&packing.run, "--to", &to], "has no verdict");
     let output = packing.scene.retrial(&["verify", &key]);
     assert_eq!(output.code, 2, "{}", output.out);
-    assert!(
-        output
-            .err
-            .contains("is not an archive that can be verified"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("is not an archive that can be verified"), "{}", output.err);
 }
 
 #[test]
@@ -207,18 +190,9 @@ fn an_unsigned_bundle_has_no_verified_signer() {
     let packing = Packing::new();
     let archive = packing.pack("a.tar.zst", None);
     let (code, report) = packing.verify(&archive, &[]);
-    assert_eq!(
-        (code, &report["signature"]["state"]),
-        (0, &"unsigned".into())
-    );
-    let output = packing
-        .scene
-        .retrial(&["verify", archive.to_str().unwrap()]);
-    assert!(
-        output.out.contains("? unsigned: reproduced"),
-        "{}",
-        output.out
-    );
+    assert_eq!((code, &report["signature"]["state"]), (0, &"unsigned".into()));
+    let output = packing.scene.retrial(&["verify", archive.to_str().unwrap()]);
+    assert!(output.out.contains("? unsigned: reproduced"), "{}", output.out);
     let allowed = packing.path("allowed");
     fs::write(&allowed, "").unwrap();
     let (code, report) = packing.verify(&archive, &["--signers", allowed.to_str().unwrap()]);
@@ -228,22 +202,14 @@ fn an_unsigned_bundle_has_no_verified_signer() {
 
 #[test]
 fn verify_exits_with_the_code_of_the_verdict() {
-    for (number, outcome, code) in [
-        (0, "not reproduced", 1),
-        (2, "reproduced", 0),
-        (5, "inconclusive", 5),
-    ] {
+    for (number, outcome, code) in
+        [(0, "not reproduced", 1), (2, "reproduced", 0), (5, "inconclusive", 5)]
+    {
         let run = ids([number])[0].clone();
-        let packing = Packing {
-            scene: Scene::new(number..number + 1),
-            run,
-        };
+        let packing = Packing { scene: Scene::new(number..number + 1), run };
         let archive = packing.pack("a.tar.zst", None);
         let (exit, report) = packing.verify(&archive, &[]);
-        assert_eq!(
-            (exit, &report["judged"]["recorded"]),
-            (code, &outcome.into())
-        );
+        assert_eq!((exit, &report["judged"]["recorded"]), (code, &outcome.into()));
         assert_eq!(report["verified"], true);
     }
 }
@@ -264,17 +230,9 @@ fn a_bundle_is_imported_and_reported() {
         let output = here.retrial(&["report", &path, "--to", "-", "--output", format]);
         assert_eq!(output.code, 0, "{}", output.err);
         let text: String = output.out.split_whitespace().collect();
-        assert!(
-            text.contains(report["sha256"].as_str().unwrap()),
-            "{format}: {}",
-            output.out
-        );
+        assert!(text.contains(report["sha256"].as_str().unwrap()), "{format}: {}", output.out);
         assert!(text.contains("unsigned"), "{format}: {}", output.out);
-        assert!(
-            !output.out.contains("retrial-verify-"),
-            "{format}: {}",
-            output.out
-        );
+        assert!(!output.out.contains("retrial-verify-"), "{format}: {}", output.out);
     }
     let mut bytes = fs::read(&archive).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
@@ -300,12 +258,7 @@ fn verification_needs_no_network() {
 #[test]
 #[ignore = "needs root"]
 fn verification_does_not_depend_on_the_user() {
-    assert_verified_by(&[
-        "setpriv",
-        "--reuid=65534",
-        "--regid=65534",
-        "--clear-groups",
-    ]);
+    assert_verified_by(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
 }
 
 /// Verifies through a program, in another language, without an engine or a home.
@@ -322,11 +275,7 @@ fn assert_verified_by(by: &[&str]) {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let line = format!(
-        "{} verify {} --output json",
-        program.display(),
-        copy.display()
-    );
+    let line = format!("{} verify {} --output json", program.display(), copy.display());
     let output = Command::new(by[0])
         .args(&by[1..])
         .args(line.split(' '))

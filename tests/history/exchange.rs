@@ -19,12 +19,7 @@ fn json(path: PathBuf) -> Value {
 fn unmarked(mut verdict: Value) -> Value {
     let warnings = verdict["warnings"].take();
     let warnings = warnings.as_array().unwrap();
-    assert!(
-        warnings[0]
-            .as_str()
-            .unwrap()
-            .starts_with("imported from mi355x-a")
-    );
+    assert!(warnings[0].as_str().unwrap().starts_with("imported from mi355x-a"));
     verdict.as_object_mut().unwrap().remove("warnings");
     verdict
 }
@@ -38,24 +33,14 @@ fn an_imported_run_has_the_same_verdict() {
     assert_eq!(output.code, 0, "{}", output.err);
     let output = here.retrial(&["runs", "import", &path]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(
-        output.out.contains("imported from mi355x-a"),
-        "{}",
-        output.out
-    );
+    assert!(output.out.contains("imported from mi355x-a"), "{}", output.out);
     assert_eq!(here.listed(&[]), ids(0..6));
     for number in 0..6 {
         let output = here.retrial(&["judge", &ids([number])[0], "--output", "json"]);
         let again: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(again, json(here.run(number).join("verdict.json")));
-        assert_eq!(
-            unmarked(again),
-            json(there.run(number).join("verdict.json"))
-        );
-        assert!(
-            !here.run(number).join("lock").exists(),
-            "what is its machine's stays there"
-        );
+        assert_eq!(unmarked(again), json(there.run(number).join("verdict.json")));
+        assert!(!here.run(number).join("lock").exists(), "what is its machine's stays there");
     }
     let output = here.retrial(&["runs", "-n", "1", "--output", "json"]);
     let rows: Value = serde_json::from_str(&output.out).unwrap();
@@ -64,19 +49,10 @@ fn an_imported_run_has_the_same_verdict() {
     for scene in [&here, &there] {
         let output = scene.retrial(&["runs", "import", &path]);
         assert_eq!(output.code, 0, "{}", output.err);
-        assert_eq!(
-            output.out.matches("already imported").count(),
-            6,
-            "{}",
-            output.out
-        );
+        assert_eq!(output.out.matches("already imported").count(), 6, "{}", output.out);
     }
     let output = there.retrial(&["runs", "pack", "last", "--to", &path]);
-    assert!(
-        output.code != 0 && output.err.contains("already exists"),
-        "{}",
-        output.err
-    );
+    assert!(output.code != 0 && output.err.contains("already exists"), "{}", output.err);
 }
 
 /// No user of this machine approved its privileges.
@@ -96,11 +72,7 @@ fn an_imported_run_cannot_be_resumed() {
     for command in ["resume", "stop", "shell"] {
         let output = here.retrial(&[command, "last"]);
         assert_eq!(output.code, 2, "{command}: {}", output.err);
-        assert!(
-            output.err.contains("was imported from mi355x-a"),
-            "{}",
-            output.err
-        );
+        assert!(output.err.contains("was imported from mi355x-a"), "{}", output.err);
     }
     let output = here.retrial(&["runs", "remove", "--yes", "last"]);
     assert_eq!(output.code, 0, "its container is not here: {}", output.err);
@@ -116,18 +88,12 @@ fn directories_are_imported_and_name_conflicts_refused() {
         fs::read(there.run(0).join(name)).unwrap() == fs::read(here.run(0).join(name)).unwrap()
     };
     assert!(same("journal.jsonl") && same("telemetry.csv"));
-    let mut journal = File::options()
-        .append(true)
-        .open(there.run(0).join("journal.jsonl"))
-        .unwrap();
+    let mut journal =
+        File::options().append(true).open(there.run(0).join("journal.jsonl")).unwrap();
     writeln!(journal, "{{}}").unwrap();
     let output = here.retrial(&["runs", "import", &path]);
     assert_eq!(output.code, 2);
-    assert!(
-        output.err.contains("a different run of this name"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("a different run of this name"), "{}", output.err);
     assert!(!same("journal.jsonl"));
 }
 
@@ -137,10 +103,7 @@ fn every_refused_entry_is_listed_with_its_own_remedy() {
     let run = there.run(0);
     let imported = here.retrial(&["runs", "import", &run.display().to_string()]);
     assert_eq!(imported.code, 0, "{}", imported.err);
-    let mut journal = File::options()
-        .append(true)
-        .open(run.join("journal.jsonl"))
-        .unwrap();
+    let mut journal = File::options().append(true).open(run.join("journal.jsonl")).unwrap();
     writeln!(journal, "{{}}").unwrap();
     let path = there.home().join("two.tar");
     let mut builder = Builder::new(File::create(&path).unwrap());
@@ -152,9 +115,7 @@ fn every_refused_entry_is_listed_with_its_own_remedy() {
     let output = here.retrial(&["runs", "import", path, "--output", "json"]);
     assert_eq!(output.code, 2);
     let report: Value = serde_json::from_str(&output.out).unwrap();
-    let [taken, unnamed] = &report["refused"].as_array().unwrap()[..] else {
-        panic!("{report:#}")
-    };
+    let [taken, unnamed] = &report["refused"].as_array().unwrap()[..] else { panic!("{report:#}") };
     let message = |error: &Value| error["message"].as_str().unwrap().to_owned();
     let lead = format!("{path}: {id}: a different run of this name");
     assert!(message(taken).starts_with(&lead), "{report:#}");
@@ -207,36 +168,16 @@ fn a_hostile_archive_imports_only_its_run() {
     fs::write(&precious, "kept").unwrap();
     let mut archive = Archive::new(&there.run(0), &path);
     let id = archive.id.clone();
-    archive.add(
-        &format!("{id}/../../../escaped"),
-        EntryType::Regular,
-        "",
-        b"out",
-    );
-    archive.add(
-        "/tmp/retrial-history-absolute",
-        EntryType::Regular,
-        "",
-        b"out",
-    );
+    archive.add(&format!("{id}/../../../escaped"), EntryType::Regular, "", b"out");
+    archive.add("/tmp/retrial-history-absolute", EntryType::Regular, "", b"out");
     archive.add(
         &format!("{id}/steps/link"),
         EntryType::Symlink,
         outside.path().to_str().unwrap(),
         b"",
     );
-    archive.add(
-        &format!("{id}/steps/link/precious"),
-        EntryType::Regular,
-        "",
-        b"gone",
-    );
-    archive.add(
-        &format!("{id}/hard"),
-        EntryType::Link,
-        precious.to_str().unwrap(),
-        b"",
-    );
+    archive.add(&format!("{id}/steps/link/precious"), EntryType::Regular, "", b"gone");
+    archive.add(&format!("{id}/hard"), EntryType::Link, precious.to_str().unwrap(), b"");
     archive.add(&format!("{id}/null"), EntryType::Char, "", b"");
     archive.add(&format!("{id}/pipe"), EntryType::Fifo, "", b"");
     archive.add(".arriving-1/plan.json", EntryType::Regular, "", b"{}");
@@ -267,10 +208,7 @@ fn a_forged_verdict_is_not_imported() {
     let mut verdict = json(run.join("verdict.json"));
     let honest = verdict["outcome"].clone();
     let forged = ["reproduced", "failed"].map(Value::from);
-    let forged = forged
-        .into_iter()
-        .find(|outcome| *outcome != honest)
-        .unwrap();
+    let forged = forged.into_iter().find(|outcome| *outcome != honest).unwrap();
     verdict["outcome"] = forged.clone();
     verdict["results"][0]["ratio"] = 100.into();
     fs::write(run.join("verdict.json"), verdict.to_string()).unwrap();
@@ -316,9 +254,7 @@ fn invalid_archives_are_refused_without_leftovers() {
 
     let mut packed = Vec::new();
     let mut builder = Builder::new(GzEncoder::new(&mut packed, Compression::fast()));
-    builder
-        .append_dir_all(ids([0])[0].clone(), there.run(0))
-        .unwrap();
+    builder.append_dir_all(ids([0])[0].clone(), there.run(0)).unwrap();
     builder.into_inner().unwrap().finish().unwrap();
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
     refused("truncated");
@@ -336,9 +272,5 @@ fn invalid_archives_are_refused_without_leftovers() {
     }
     fs::write(&path, "").unwrap();
     refused("no run");
-    assert!(
-        here.retrial(&["runs", "import", "/etc"])
-            .err
-            .contains("it is not a run")
-    );
+    assert!(here.retrial(&["runs", "import", "/etc"]).err.contains("it is not a run"));
 }

@@ -79,11 +79,7 @@ fn a_plan_that_does_not_follow_from_its_recipe_is_not_verified(
             return;
         };
         // The other of two words.
-        *target = if *target == value {
-            json!(false)
-        } else {
-            value
-        };
+        *target = if *target == value { json!(false) } else { value };
     });
     forgery.judge();
     let (code, report, text) = forgery.verify();
@@ -91,20 +87,12 @@ fn a_plan_that_does_not_follow_from_its_recipe_is_not_verified(
     let plan = &report["judged"]["plan"];
     assert_eq!(plan["state"], "differs", "{report}");
     let differences = plan["differences"].as_array().unwrap();
-    let named = differences
-        .iter()
-        .any(|one| one["path"].as_str().unwrap().starts_with(path));
+    let named = differences.iter().any(|one| one["path"].as_str().unwrap().starts_with(path));
     assert!(named, "{path}: {plan}");
     let problems = report["problems"].to_string();
-    assert!(
-        problems.contains("its plan does not follow from its recipe: "),
-        "{problems}"
-    );
+    assert!(problems.contains("its plan does not follow from its recipe: "), "{problems}");
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        text.contains("! recipe ./llama2.yaml: the plan does not follow from it"),
-        "{text}"
-    );
+    assert!(text.contains("! recipe ./llama2.yaml: the plan does not follow from it"), "{text}");
 }
 
 /// Commands, timeouts and the order of steps are what a reader takes for the vendor's.
@@ -113,20 +101,14 @@ fn forged_steps_are_named() {
     let forgery = Forgery::new();
     forgery.change("plan.json", |plan| {
         let steps = plan["steps"].as_array_mut().unwrap();
-        let exec = steps
-            .iter_mut()
-            .find(|step| step["action"] == "exec")
-            .unwrap();
+        let exec = steps.iter_mut().find(|step| step["action"] == "exec").unwrap();
         exec["run"] = json!("bash fast.sh");
     });
     forgery.judge();
     let (code, report, _) = forgery.verify();
     assert_eq!(code, 1, "{report}");
     let problems = report["problems"].to_string();
-    assert!(
-        problems.contains("steps.offline-performance.run"),
-        "{problems}"
-    );
+    assert!(problems.contains("steps.offline-performance.run"), "{problems}");
 }
 
 #[rstest]
@@ -136,10 +118,7 @@ fn a_plan_that_cannot_be_derived_is_not_verified(#[case] file: &str, #[case] rea
     let forgery = Forgery::new();
     fs::remove_file(forgery.0.scene.run(REPRODUCED).join(file)).unwrap();
     let (code, report, _) = forgery.verify();
-    assert_eq!(
-        (code, &report["judged"]["plan"]["state"]),
-        (1, &json!("not_derived"))
-    );
+    assert_eq!((code, &report["judged"]["plan"]["state"]), (1, &json!("not_derived")));
     assert!(report["problems"].to_string().contains(reason), "{report}");
 }
 
@@ -152,10 +131,7 @@ fn a_recipe_of_a_later_schema_is_not_vouched_for() {
     fs::write(path, text.replace("schema: 1", "schema: 2")).unwrap();
     let (code, report, _) = forgery.verify();
     assert_eq!(code, 1, "{report}");
-    assert!(
-        report["problems"].to_string().contains("requires schema 2"),
-        "{report}"
-    );
+    assert!(report["problems"].to_string().contains("requires schema 2"), "{report}");
 }
 
 /// Somebody else's run, imported or judged where it lies.
@@ -190,9 +166,7 @@ fn qualifiers_are_derived_again_and_printed() {
     let forgery = Forgery::new();
     let (code, report, text) = forgery.verify();
     assert_eq!(code, 0, "{report}");
-    let qualifiers = report["judged"]["verdict"]["qualifiers"]
-        .as_array()
-        .unwrap();
+    let qualifiers = report["judged"]["verdict"]["qualifiers"].as_array().unwrap();
     assert!(!qualifiers.is_empty());
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for qualifier in qualifiers {
@@ -239,11 +213,7 @@ fn removed_or_invented_qualifiers_are_detected(#[case] pointer: &str) {
     "\"submission\": {\n    \"certified\": true,\n"
 )]
 #[case::duplicate("plan.json", "{\n", "{\n  \"schema\": 1,\n")]
-#[case::of_a_step(
-    "plan.json",
-    "\"number\": 1,\n",
-    "\"number\": 1,\n      \"signed_off\": true,\n"
-)]
+#[case::of_a_step("plan.json", "\"number\": 1,\n", "\"number\": 1,\n      \"signed_off\": true,\n")]
 fn unknown_and_duplicate_keys_of_signed_files_are_refused(
     #[case] name: &str,
     #[case] from: &str,
@@ -289,11 +259,8 @@ fn with_statement(archive: &Path, key: &Path, statement: String) -> Vec<u8> {
     head.write(&mut own).unwrap();
     let mut key = Key(PrivateKey::read_openssh_file(key).unwrap());
     let signatures = signature::sign_statement(statement.as_bytes(), &mut key).unwrap();
-    let other = BundleHead {
-        statement: statement.into_bytes(),
-        signatures: Some(signatures),
-        ..head
-    };
+    let other =
+        BundleHead { statement: statement.into_bytes(), signatures: Some(signatures), ..head };
     let mut forged = Vec::new();
     other.write(&mut forged).unwrap();
     forged.extend(&bytes[own.len()..]);
@@ -314,19 +281,10 @@ fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
     assert_eq!(with_statement(&archive, &key, text.clone()), bytes);
     for (from, to) in [
         ("{\n", "{\n  \"certified by\": \"MLCommons\",\n"),
-        (
-            "\"predicate\": {\n",
-            "\"predicate\": {\n    \"certified\": true,\n",
-        ),
-        (
-            "\"predicate\": {\n",
-            "\"predicate\": {\n    \"result\": \"PASSED\",\n",
-        ),
+        ("\"predicate\": {\n", "\"predicate\": {\n    \"certified\": true,\n"),
+        ("\"predicate\": {\n", "\"predicate\": {\n    \"result\": \"PASSED\",\n"),
         ("\"sha256\": ", "\"sha512\": \"00\",\n        \"sha256\": "),
-        (
-            "\"kind\": ",
-            "\"note\": \"reviewed\",\n          \"kind\": ",
-        ),
+        ("\"kind\": ", "\"note\": \"reviewed\",\n          \"kind\": "),
         ("  \"predicate\"", "   \"predicate\""),
         ("PASSED", "\\u0050ASSED"),
     ] {
@@ -336,11 +294,7 @@ fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
         fs::write(&forged, with_statement(&archive, &key, other)).unwrap();
         let arguments = ["--signers", allowed.to_str().unwrap()];
         let (code, report) = packing.verify(&forged, &arguments);
-        assert_eq!(
-            (code, &report["verified"]),
-            (1, &json!(false)),
-            "{to}: {report}"
-        );
+        assert_eq!((code, &report["verified"]), (1, &json!(false)), "{to}: {report}");
         let problems = report["problems"].to_string();
         assert!(problems.contains("statement.json"), "{to}: {problems}");
     }
@@ -376,8 +330,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
         let directory = tempfile::tempdir().unwrap();
         let run = RunDirectory::from_path(directory.path().to_owned());
         fs::write(run.join("recipe.yaml"), &resolved.yaml).unwrap();
-        run.write_json("host.json", &json!({ "host": host }))
-            .unwrap();
+        run.write_json("host.json", &json!({ "host": host })).unwrap();
         let found = plan_differences(&run, &plan).unwrap();
         assert!(found.is_empty(), "{}: {found:#?}", entry.name);
         count += 1;

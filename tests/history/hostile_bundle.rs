@@ -68,10 +68,7 @@ impl Maker {
             sha256: sha256_hex(content),
         };
         let manifest = BundleManifest {
-            body: SizedDigest {
-                bytes: body.len() as u64,
-                sha256: sha256_hex(body),
-            },
+            body: SizedDigest { bytes: body.len() as u64, sha256: sha256_hex(body) },
             files: files.iter().map(entry).collect(),
             ..self.manifest.clone()
         };
@@ -91,43 +88,22 @@ fn escaping_paths_and_impossible_sizes() {
     let maker = Maker::new();
     let body = tar(|_| ());
     for path in ["../out", "/etc/cron.d/out", "a/../../out", "", "a//b", "."] {
-        maker.refused(
-            &maker.over(&[(path, 1, b"x")], &body),
-            "is not the path of a file of a run",
-        );
+        maker.refused(&maker.over(&[(path, 1, b"x")], &body), "is not the path of a file of a run");
     }
-    maker.refused(
-        &maker.over(&[("a", 1, b"x"), ("a", 1, b"x")], &body),
-        "duplicate",
-    );
-    maker.refused(
-        &maker.over(&[("a", 1, b"x"), ("a/b", 1, b"x")], &body),
-        "duplicate",
-    );
-    maker.refused(
-        &maker.over(&[("b", 1, b"x"), ("a", 1, b"x")], &body),
-        "out of order",
-    );
-    maker.refused(
-        &maker.over(&[("a", 1 << 40, b"x")], &body),
-        "its files exceed",
-    );
+    maker.refused(&maker.over(&[("a", 1, b"x"), ("a", 1, b"x")], &body), "duplicate");
+    maker.refused(&maker.over(&[("a", 1, b"x"), ("a/b", 1, b"x")], &body), "duplicate");
+    maker.refused(&maker.over(&[("b", 1, b"x"), ("a", 1, b"x")], &body), "out of order");
+    maker.refused(&maker.over(&[("a", 1 << 40, b"x")], &body), "its files exceed");
     let sums = [("a", u64::MAX, &b"x"[..]), ("b", 2, b"x")];
     maker.refused(&maker.over(&sums, &body), "its files exceed");
     let mut manifest = maker.manifest.clone();
     for run in ["..", "../x", "a/b", "", "-x"] {
         run.clone_into(&mut manifest.run);
         let text = manifest.to_canonical_json().unwrap();
-        maker.refused(
-            &maker.bundle(text.as_bytes(), &body),
-            "is not the name of a run",
-        );
+        maker.refused(&maker.bundle(text.as_bytes(), &body), "is not the name of a run");
     }
     let more = json!({ "schema": 1, "run": "a", "body": { "bytes": 1, "sha256": "" }, "files": [], "x": 1 });
-    maker.refused(
-        &maker.bundle(more.to_string().as_bytes(), &body),
-        "unknown field",
-    );
+    maker.refused(&maker.bundle(more.to_string().as_bytes(), &body), "unknown field");
 }
 
 #[test]
@@ -190,10 +166,7 @@ fn missing_extra_and_trailing_content() {
         bytes.extend(again);
         end(bytes);
     });
-    refused(
-        &twice,
-        "the end of the archive differs from what `runs pack` writes",
-    );
+    refused(&twice, "the end of the archive differs from what `runs pack` writes");
     let concatenated = body(&|bytes| {
         end(bytes);
         let again = bytes.clone();
@@ -205,19 +178,12 @@ fn missing_extra_and_trailing_content() {
         bytes[last] = 1;
         end(bytes);
     });
-    refused(
-        &padded,
-        "the padding of a differs from what `runs pack` writes",
-    );
+    refused(&padded, "the padding of a differs from what `runs pack` writes");
     // A second frame, within the sum of the body and after it.
     let second = [body(&end), zstd::encode_all(&b"more"[..], 3).unwrap()].concat();
     refused(&second, "it has trailing data after its end");
     let whole = maker.over(files, &body(&end));
-    for more in [
-        &b"x"[..],
-        &zstd::encode_all(&b"more"[..], 3).unwrap(),
-        &whole,
-    ] {
+    for more in [&b"x"[..], &zstd::encode_all(&b"more"[..], 3).unwrap(), &whole] {
         let bytes = [&whole, more].concat();
         maker.refused(&bytes, "it has trailing data after its end");
     }
@@ -238,25 +204,17 @@ fn decompression_bombs_are_refused() {
     }
     let body = encoder.finish().unwrap();
     assert!(body.len() < 1 << 20);
-    maker.refused(
-        &maker.over(&[("a", 1, b"x")], &body),
-        "the entry of a differs from",
-    );
+    maker.refused(&maker.over(&[("a", 1, b"x")], &body), "the entry of a differs from");
     // No more of a file is read than the manifest states.
     let mut writer = BodyWriter::new(Vec::new(), &maker.manifest.run).unwrap();
     writer.add_file("a", 256 << 20, std::io::repeat(0)).unwrap();
     let (body, _) = writer.finish().unwrap();
     let bytes = maker.over(&[("a", 1, b"\0")], &body);
-    maker.refused(
-        &bytes,
-        "the entry of a differs from what `runs pack` writes",
-    );
+    maker.refused(&bytes, "the entry of a differs from what `runs pack` writes");
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(30).unwrap();
     encoder.long_distance_matching(true).unwrap();
-    encoder
-        .write_all(&blocks::encode_header("a", 1).unwrap())
-        .unwrap();
+    encoder.write_all(&blocks::encode_header("a", 1).unwrap()).unwrap();
     let body = encoder.finish().unwrap();
     maker.refused(
         &maker.over(&[("a", 1, b"x")], &body),
@@ -289,10 +247,8 @@ fn an_archive_that_unpacks_to_many_times_its_size_is_refused() {
     let import = |limit: Option<&str>| {
         let here = super::Scene::new(0..0);
         let mut command = here.command(&["runs", "import", path]);
-        let output = command
-            .envs(limit.map(|limit| ("RETRIAL_MAX_UNPACKED", limit)))
-            .output()
-            .unwrap();
+        let output =
+            command.envs(limit.map(|limit| ("RETRIAL_MAX_UNPACKED", limit))).output().unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
     let errors = import(None);
@@ -305,20 +261,13 @@ fn an_archive_that_unpacks_to_many_times_its_size_is_refused() {
     let errors = import(Some("1GiB"));
     assert!(errors.contains("plan.json: it is missing"), "{errors}");
     // An archive of several runs, with gzip.
-    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(
-        Vec::new(),
-        flate2::Compression::best(),
-    ));
+    let mut tar =
+        tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best()));
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes);
     header.set_mode(0o644);
     let name = format!("{}/a", maker.manifest.run);
-    tar.append_data(
-        &mut header,
-        name,
-        std::io::Read::take(std::io::repeat(0), bytes),
-    )
-    .unwrap();
+    tar.append_data(&mut header, name, std::io::Read::take(std::io::repeat(0), bytes)).unwrap();
     let packed = tar.into_inner().unwrap().finish().unwrap();
     fs::write(path, packed).unwrap();
     let errors = import(None);

@@ -53,11 +53,7 @@ fn an_index_killed_during_creation_is_rebuilt() {
     for _ in 0..4 {
         let _ = fs::remove_file(home.join("index.sqlite"));
         let begun = Watch::on(&home);
-        let mut child = scene
-            .command(&["runs"])
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = scene.command(&["runs"]).stdout(Stdio::null()).spawn().unwrap();
         // In the middle of it.
         begun.wait_for("index.sqlite.part");
         child.kill().unwrap();
@@ -91,26 +87,15 @@ fn an_unwritable_home_is_read() {
         } else {
             Command::new(&program)
         };
-        let output = command
-            .args(["runs", "--flat", "--home"])
-            .arg(scene.home())
-            .output();
+        let output = command.args(["runs", "--flat", "--home"]).arg(scene.home()).output();
         CommandOutput::new(&output.unwrap())
     };
     fs::set_permissions(scene.home(), everybody(0o555)).unwrap();
     let output = list();
     fs::set_permissions(scene.home(), everybody(0o755)).unwrap();
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(
-        output.err.contains("the index of runs cannot be stored"),
-        "{}",
-        output.err
-    );
-    assert!(
-        ids(0..3).iter().all(|id| output.out.contains(id)),
-        "{}",
-        output.out
-    );
+    assert!(output.err.contains("the index of runs cannot be stored"), "{}", output.err);
+    assert!(ids(0..3).iter().all(|id| output.out.contains(id)), "{}", output.out);
     assert!(!scene.home().join("index.sqlite").exists());
 
     // A valid index that another user made is used as it is.
@@ -118,9 +103,5 @@ fn an_unwritable_home_is_read() {
     fs::set_permissions(scene.home(), everybody(0o555)).unwrap();
     let output = list();
     fs::set_permissions(scene.home(), everybody(0o755)).unwrap();
-    assert!(
-        ids(0..3).iter().all(|id| output.out.contains(id)),
-        "{}",
-        output.out
-    );
+    assert!(ids(0..3).iter().all(|id| output.out.contains(id)), "{}", output.out);
 }

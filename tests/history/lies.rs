@@ -18,11 +18,7 @@ fn signatures_by_other_keys_are_refused() {
     let check = |archive: &Path, allowed: &Path, more: &[&str], reason: &str| {
         let allowed = ["--signers", allowed.to_str().unwrap()];
         let (code, report) = packing.verify(archive, &[&allowed, more].concat());
-        assert_eq!(
-            (code, &report["verified"]),
-            (1, &Value::Bool(false)),
-            "{report}"
-        );
+        assert_eq!((code, &report["verified"]), (1, &Value::Bool(false)), "{report}");
         let problem = report["problems"][0].as_str().unwrap();
         assert!(problem.contains(reason), "{problem}");
     };
@@ -32,27 +28,12 @@ fn signatures_by_other_keys_are_refused() {
     let expired = allow("alice@example.com valid-before=\"20200101\"");
     check(&own, &expired, &[], "the key has not been valid since 20");
     let later = allow("alice@example.com valid-after=\"22000101Z\"");
-    check(
-        &own,
-        &later,
-        &[],
-        "the key is not valid before 2200-01-01T00:00:00Z",
-    );
+    check(&own, &later, &[], "the key is not valid before 2200-01-01T00:00:00Z");
     let git = allow("alice@example.com namespaces=\"git,file\"");
-    check(
-        &own,
-        &git,
-        &[],
-        "the key is for the namespaces git,file, not for retrial-evidence",
-    );
+    check(&own, &git, &[], "the key is for the namespaces git,file, not for retrial-evidence");
     let alice = allow("alice@example.com");
     let bob = ["--identity", "bob@example.com"];
-    check(
-        &own,
-        &alice,
-        &bob,
-        "the key belongs to alice@example.com, not to bob@example.com",
-    );
+    check(&own, &alice, &bob, "the key belongs to alice@example.com, not to bob@example.com");
 
     // A signature of the same statement by the same key, for something else.
     fs::write(packing.path("statement.json"), &bundle.head.statement).unwrap();
@@ -80,10 +61,7 @@ fn signatures_by_other_keys_are_refused() {
     assert_eq!(with(sign(&bundle.key, "retrial-evidence")), bundle.bytes);
     let reason = bundle.refused(&with(sign(&bundle.key, "file")), "another namespace");
     assert!(reason.contains("its namespace is file"), "{reason}");
-    bundle.refused(
-        &with(sign(&other, "retrial-evidence")),
-        "another key's beside the envelope",
-    );
+    bundle.refused(&with(sign(&other, "retrial-evidence")), "another key's beside the envelope");
 }
 
 /// Its signer may lie: the logs do not.
@@ -103,21 +81,12 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
         let archive = packing.pack("lie.tar.zst", Some(&bundle.key));
         fs::write(&path, text).unwrap();
         let (code, report) = packing.verify(&archive, &[]);
-        assert_eq!(
-            (code, &report["verified"]),
-            (1, &Value::Bool(false)),
-            "{report}"
-        );
+        assert_eq!((code, &report["verified"]), (1, &Value::Bool(false)), "{report}");
         let problems = report["problems"].to_string();
         assert!(problems.contains(reason), "{problems}");
     };
     let summary = "results/Offline/performance/run_1/mlperf_log_summary.txt";
-    lie(
-        summary,
-        "Result is : VALID",
-        "Result is : INVALID",
-        "its verdict does not match its logs",
-    );
+    lie(summary, "Result is : VALID", "Result is : INVALID", "its verdict does not match its logs");
     lie(
         "verdict.json",
         "\"reproduced\"",
@@ -125,12 +94,7 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
         "recorded measured, recomputed reproduced",
     );
     lie("verdict.json", "tokens/s\"", "samples/s\"", "the logs have");
-    lie(
-        "recipe.yaml",
-        "title",
-        "# title",
-        "recipe.yaml is not the recipe of plan.json",
-    );
+    lie("recipe.yaml", "title", "# title", "recipe.yaml is not the recipe of plan.json");
 }
 
 /// Logs of other seeds, and rules in the bundle that require these: the program has its own.
@@ -148,11 +112,7 @@ fn manipulated_rules_are_detected() {
     }
     let archive = packing.pack("lie.tar.zst", Some(&bundle.key));
     let (code, report) = packing.verify(&archive, &[]);
-    assert_eq!(
-        (code, &report["verified"]),
-        (1, &Value::Bool(false)),
-        "{report}"
-    );
+    assert_eq!((code, &report["verified"]), (1, &Value::Bool(false)), "{report}");
     let judged = &report["judged"];
     assert_eq!(judged["rules"]["state"], "differ");
     assert_eq!(

@@ -14,25 +14,12 @@ fn filters_select_runs_and_the_newest_is_last() {
     assert_eq!(scene.listed(&["--limit", "2"]), ids(28..30));
     let chosen = scene.listed(&["--set", "rocm=7.1.1", "--set", "backend=vllm"]);
     assert_eq!(chosen, ids((0..30).filter(|number| number % 6 == 4)));
-    let chosen = scene.listed(&[
-        "--since",
-        "2026-04-01T10:00:00Z",
-        "--until",
-        "2026-04-01T11:00:00Z",
-    ]);
+    let chosen =
+        scene.listed(&["--since", "2026-04-01T10:00:00Z", "--until", "2026-04-01T11:00:00Z"]);
     assert_eq!(chosen, ids(12..15));
     assert_eq!(scene.listed(&["--recipe", "no such"]).len(), 0);
     assert_eq!(
-        scene
-            .listed(&[
-                "--benchmark",
-                "llama2-70b",
-                "--gpu",
-                "mi355x",
-                "--host",
-                "mi355x-a"
-            ])
-            .len(),
+        scene.listed(&["--benchmark", "llama2-70b", "--gpu", "mi355x", "--host", "mi355x-a"]).len(),
         30
     );
     let batch = scene.listed(&["--batch", "b000", "-n", "1"]);
@@ -44,20 +31,14 @@ fn a_state_is_a_filter_and_an_order() {
     let scene = Scene::new(0..120);
     let went =
         |states: &[Went]| ids((0..120).filter(|number| states.contains(&Many::went(*number))));
-    assert_eq!(
-        scene.listed(&["--outcome", "interrupted"]),
-        went(&[Went::Interrupted])
-    );
+    assert_eq!(scene.listed(&["--outcome", "interrupted"]), went(&[Went::Interrupted]));
     assert_eq!(
         scene.listed(&["--outcome", "invalid,failed"]),
         went(&[Went::Invalid, Went::Failed])
     );
     let best = scene.listed(&["--sort", "ratio", "--outcome", "reproduced", "-n", "1"]);
     let fastest = (0..120).filter(|number| number % 6 == 4);
-    assert!(
-        ids(fastest).contains(&best[0]),
-        "the newest release is the fastest"
-    );
+    assert!(ids(fastest).contains(&best[0]), "the newest release is the fastest");
 }
 
 #[test]
@@ -70,15 +51,7 @@ fn rows_match_the_files_of_the_run() {
         serde_json::from_str(&fs::read_to_string(scene.run(0).join(name)).unwrap()).unwrap()
     };
     let (plan, host, verdict) = (file("plan.json"), file("host.json"), file("verdict.json"));
-    for key in [
-        "recipe",
-        "recipe_hash",
-        "title",
-        "submission",
-        "batch",
-        "variant",
-        "image",
-    ] {
+    for key in ["recipe", "recipe_hash", "title", "submission", "batch", "variant", "image"] {
         assert_eq!(row[key], plan[key], "{key}");
     }
     for (key, pointer) in [
@@ -103,10 +76,7 @@ fn rows_match_the_files_of_the_run() {
     let result = &verdict["results"][0];
     assert_eq!(row["deciding"]["figure"], result["deciding"]);
     assert_eq!(row["deciding"]["ratio"], result["ratio"]);
-    assert_eq!(
-        row["deciding"]["value"],
-        result["figures"]["tokens_per_second"]["value"]
-    );
+    assert_eq!(row["deciding"]["value"], result["figures"]["tokens_per_second"]["value"]);
     assert_eq!(row["started"], "2026-04-01T06:00:00Z");
 }
 
@@ -120,17 +90,9 @@ fn tables_carry_the_notice_and_their_own_words() {
         "{}",
         output.out
     );
-    assert!(
-        output.out.lines().all(|line| line.chars().count() <= 100),
-        "{}",
-        output.out
-    );
+    assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
     let output = scene.retrial(&["runs", "--output", "markdown"]);
-    assert!(
-        output.out.starts_with("| run | outcome |"),
-        "{}",
-        output.out
-    );
+    assert!(output.out.starts_with("| run | outcome |"), "{}", output.out);
     assert!(output.out.contains("> Unverified MLPerf"));
     assert_eq!(scene.retrial(&["runs", "--output", "junit"]).code, 2);
     let junit = scene.retrial(&["report", "--all", "--output", "junit"]);
@@ -141,11 +103,7 @@ fn tables_carry_the_notice_and_their_own_words() {
     let page = scene.retrial(&["report", "--all", "--output", "html"]);
     assert!(page.out.starts_with("<!DOCTYPE html>"), "{}", page.err);
     let output = scene.retrial(&["runs", "--outcome", "splendid"]);
-    assert!(
-        output.code == 2 && output.err.contains("not reproduced"),
-        "{}",
-        output.err
-    );
+    assert!(output.code == 2 && output.err.contains("not reproduced"), "{}", output.err);
 }
 
 #[test]

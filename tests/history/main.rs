@@ -69,9 +69,7 @@ impl Scene {
         let output = self.retrial(&all);
         assert_eq!(output.code, 0, "{}", output.err);
         let rows: Vec<Value> = serde_json::from_str(&output.out).unwrap();
-        rows.iter()
-            .map(|row| row["run"].as_str().unwrap().to_owned())
-            .collect()
+        rows.iter().map(|row| row["run"].as_str().unwrap().to_owned()).collect()
     }
 }
 

@@ -16,34 +16,16 @@ const RECIPES: &str = "mlperf-inference-reference/onnxruntime";
 const TRIALS: u32 = 3;
 /// Samples per second in Offline with ROCm 6.4.1 on an RX 7900 XTX; what the accuracy script prints.
 const WORKLOADS: [(&str, f64, &str); 4] = [
-    (
-        "resnet50",
-        1040.0,
-        "accuracy=76.456%, good=38228, total=50000\n",
-    ),
+    ("resnet50", 1040.0, "accuracy=76.456%, good=38228, total=50000\n"),
     ("retinanet", 21.4, "mAP=37.552%\n"),
-    (
-        "bert-large",
-        38.2,
-        "{\"exact_match\": 83.67, \"f1\": 90.874}\n",
-    ),
-    (
-        "3d-unet",
-        0.41,
-        "Accuracy: mean = 0.86170, kidney = 0.9347, tumor = 0.7887\n",
-    ),
+    ("bert-large", 38.2, "{\"exact_match\": 83.67, \"f1\": 90.874}\n"),
+    ("3d-unet", 0.41, "Accuracy: mean = 0.86170, kidney = 0.9347, tumor = 0.7887\n"),
 ];
 /// How many times as fast a card is; BERT gains nothing on the highest tier.
-const CARDS: [(&str, f64, f64); 3] = [
-    ("rx9070xt", 0.82, 0.88),
-    ("rx7900xtx", 1.0, 1.0),
-    ("w7900", 0.94, 0.98),
-];
-const STACKS: [(&str, &str, f64); 3] = [
-    ("6.4.1", "rocm", 1.0),
-    ("6.4.1", "migraphx", 1.42),
-    ("7.1.1", "migraphx", 1.78),
-];
+const CARDS: [(&str, f64, f64); 3] =
+    [("rx9070xt", 0.82, 0.88), ("rx7900xtx", 1.0, 1.0), ("w7900", 0.94, 0.98)];
+const STACKS: [(&str, &str, f64); 3] =
+    [("6.4.1", "rocm", 1.0), ("6.4.1", "migraphx", 1.42), ("7.1.1", "migraphx", 1.78)];
 const RTX4090: f64 = 2.9;
 
 /// What a planted run measured.
@@ -55,9 +37,7 @@ struct Measured<'a> {
 
 fn planned(scene: &Scene, recipe: &str) -> Plan {
     let recipe = format!("{RECIPES}/{recipe}");
-    let mut words = vec![
-        "plan", "--quiet", &recipe, "--trials", "1", "--output", "json",
-    ];
+    let mut words = vec!["plan", "--quiet", &recipe, "--trials", "1", "--output", "json"];
     if recipe.contains("resnet50") {
         words.extend(["--set", "imagenet=/data/imagenet"]);
     }
@@ -97,10 +77,7 @@ fn plant(directory: &Path, plan: &Plan, measured: &Measured<'_>) {
         let scenario = scenario_of(&one.scenario);
         let log = |name: &str| format!("{folder}/mlperf_log_{name}.txt");
         write(&log("summary"), &summary(scenario, is_accuracy, measured));
-        write(
-            &log("detail"),
-            &detail(scenario, is_accuracy, measured, &began),
-        );
+        write(&log("detail"), &detail(scenario, is_accuracy, measured, &began));
     }
 }
 
@@ -121,21 +98,15 @@ fn figure(scenario: &str, measured: &Measured<'_>) -> (&'static str, &'static st
     let speed = measured.speed * noise;
     let latency = |samples: f64| (samples * 1.35e9 / speed).round();
     match scenario {
-        "SingleStream" => (
-            "90.0th percentile latency (ns)",
-            "early_stopping_latency_ss",
-            latency(1.0),
-        ),
-        "MultiStream" => (
-            "99.0th percentile latency (ns)",
-            "early_stopping_latency_ms",
-            latency(8.0),
-        ),
-        "Server" => (
-            "Completed samples per second   ",
-            "result_completed_samples_per_sec",
-            speed * 0.8,
-        ),
+        "SingleStream" => {
+            ("90.0th percentile latency (ns)", "early_stopping_latency_ss", latency(1.0))
+        }
+        "MultiStream" => {
+            ("99.0th percentile latency (ns)", "early_stopping_latency_ms", latency(8.0))
+        }
+        "Server" => {
+            ("Completed samples per second   ", "result_completed_samples_per_sec", speed * 0.8)
+        }
         _ => ("Samples per second", "result_samples_per_second", speed),
     }
 }
@@ -149,22 +120,12 @@ fn latencies(scenario: &str, measured: &Measured<'_>) -> Vec<(String, f64)> {
         "MultiStream" => (4, figure, figure * 1.2),
         _ => (5, 6.05e11, 6.1e11),
     };
-    let of = if scenario == "MultiStream" {
-        "per_query_latency"
-    } else {
-        "latency"
-    };
+    let of = if scenario == "MultiStream" { "per_query_latency" } else { "latency" };
     let percentiles = (0..).zip(PERCENTILES).map(|(at, percentile)| {
         let value = typical * (1.0 + 0.01 * f64::from(at - published));
-        (
-            format!("result_{percentile}_percentile_{of}_ns"),
-            value.round(),
-        )
+        (format!("result_{percentile}_percentile_{of}_ns"), value.round())
     });
-    let ends = [
-        ("result_min_latency_ns", typical * 0.8),
-        ("result_max_latency_ns", most),
-    ];
+    let ends = [("result_min_latency_ns", typical * 0.8), ("result_max_latency_ns", most)];
     let ends = ends.map(|(key, value)| (key.to_owned(), value.round()));
     percentiles.chain(ends).collect()
 }
@@ -201,10 +162,8 @@ fn detail(scenario: &str, is_accuracy: bool, measured: &Measured<'_>, began: &st
         pairs.push(("result_validity", quoted("VALID")));
         pairs.push((key, value.to_string()));
     }
-    let mut pairs: Vec<(String, String)> = pairs
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect();
+    let mut pairs: Vec<(String, String)> =
+        pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     if !is_accuracy {
         let all = latencies(scenario, measured).into_iter();
         pairs.extend(all.map(|(key, value)| (key, value.to_string())));
@@ -225,11 +184,7 @@ fn plant_all(scene: &Scene, folder: &Path) {
     for (workload, base, accuracy) in WORKLOADS {
         let mut plan = planned(scene, &format!("{workload}-radeon"));
         for (card, speed, of_bert) in CARDS {
-            let card_speed = if workload == "bert-large" {
-                of_bert
-            } else {
-                speed
-            };
+            let card_speed = if workload == "bert-large" { of_bert } else { speed };
             for (rocm, backend, gain) in STACKS {
                 for (axis, value) in [("gpu", card), ("rocm", rocm), ("backend", backend)] {
                     plan.variant.insert(axis.to_owned(), value.to_owned());
@@ -252,11 +207,7 @@ fn plant_all(scene: &Scene, folder: &Path) {
         }
         let name = format!("{workload}-rtx4090");
         let plan = planned(scene, &name);
-        let measured = Measured {
-            speed: base * RTX4090,
-            accuracy,
-            trial: 1,
-        };
+        let measured = Measured { speed: base * RTX4090, accuracy, trial: 1 };
         plant(&scene.home().join("runs").join(&name), &plan, &measured);
     }
 }
@@ -302,11 +253,7 @@ fn cards_of_other_hosts_and_the_reference_are_in_every_part_of_the_report() {
     if std::env::var_os("RETRIAL_KEEP_CHARTS").is_some() {
         scene.directory.disable_cleanup(true);
         folder.disable_cleanup(true);
-        eprintln!(
-            "home {}, report {}",
-            scene.home().display(),
-            folder.path().display()
-        );
+        eprintln!("home {}, report {}", scene.home().display(), folder.path().display());
     }
     plant_all(&scene, folder.path());
     let (verdict, batch) = judged(&scene, folder.path());
@@ -314,11 +261,7 @@ fn cards_of_other_hosts_and_the_reference_are_in_every_part_of_the_report() {
     let cells = verdict["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 36);
     assert!(cells.iter().all(|cell| cell["external"].is_string()));
-    assert!(
-        cells
-            .iter()
-            .all(|cell| cell["runs"].as_array().unwrap().len() == 3)
-    );
+    assert!(cells.iter().all(|cell| cell["runs"].as_array().unwrap().len() == 3));
     let names: Vec<&str> = verdict["external_results"]
         .as_array()
         .unwrap()
@@ -327,12 +270,7 @@ fn cards_of_other_hosts_and_the_reference_are_in_every_part_of_the_report() {
         .collect();
     let expected = ["resnet50", "retinanet", "bert", "3d-unet"];
     assert_eq!(names, expected.map(|recipe| format!("{recipe},rtx4090")));
-    assert_eq!(
-        verdict["notes"].as_array().unwrap().len(),
-        0,
-        "{}",
-        verdict["notes"]
-    );
+    assert_eq!(verdict["notes"].as_array().unwrap().len(), 0, "{}", verdict["notes"]);
 
     let outcomes: Vec<String> = verdict["claims"]
         .as_array()
@@ -349,10 +287,7 @@ fn cards_of_other_hosts_and_the_reference_are_in_every_part_of_the_report() {
     let charts = folder.path().join("charts");
     let page = folder.path().join("report.html");
     let (charts_text, page_text) = (charts.to_str().unwrap(), page.to_str().unwrap());
-    report(
-        &scene,
-        &[&batch, "--to", page_text, "--charts", charts_text],
-    );
+    report(&scene, &[&batch, "--to", page_text, "--charts", charts_text]);
     let mut columns: Vec<String> = fs::read_dir(&charts)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -24,15 +24,7 @@ fn an_agent_signs_as_the_key_does() {
     let archive = |name: &str| packing.path(name).display().to_string();
     let pack = |key: &Path, name: &str| {
         let key = key.display().to_string();
-        let arguments = [
-            "runs",
-            "pack",
-            &packing.run,
-            "--to",
-            &archive(name),
-            "--sign",
-            &key,
-        ];
+        let arguments = ["runs", "pack", &packing.run, "--to", &archive(name), "--sign", &key];
         let mut command = packing.scene.command(&arguments);
         CommandOutput::new(&command.env("SSH_AUTH_SOCK", &socket).output().unwrap())
     };
@@ -41,17 +33,10 @@ fn an_agent_signs_as_the_key_does() {
         let public = key.with_extension("pub");
         let output = pack(&public, "refused.tar.zst");
         assert_eq!(output.code, 2, "the agent does not have it yet");
-        assert!(
-            output.err.contains("the ssh-agent did not sign"),
-            "{}",
-            output.err
-        );
+        assert!(output.err.contains("the ssh-agent did not sign"), "{}", output.err);
         assert!(!packing.path("refused.tar.zst").exists());
-        let added = Command::new("ssh-add")
-            .arg("-q")
-            .arg(&key)
-            .env("SSH_AUTH_SOCK", &socket)
-            .status();
+        let added =
+            Command::new("ssh-add").arg("-q").arg(&key).env("SSH_AUTH_SOCK", &socket).status();
         assert!(added.unwrap().success());
         let (by_agent, by_file) = (format!("{kind}-a.tar.zst"), format!("{kind}-f.tar.zst"));
         let output = pack(&public, &by_agent);

@@ -53,14 +53,7 @@ impl Bundle {
         let read = |path: String| (path.clone(), fs::read(run.join(path)).unwrap());
         let files = manifest.files.into_iter().map(|file| read(file.path));
         let allowed = packing.allow("alice@example.com", &key);
-        Self {
-            bytes,
-            head,
-            files: files.collect(),
-            key,
-            allowed,
-            packing,
-        }
+        Self { bytes, head, files: files.collect(), key, allowed, packing }
     }
 
     fn verify(&self, bytes: &[u8], signers: bool) -> Option<Verification> {
@@ -98,10 +91,7 @@ impl Bundle {
             ("manifest.json".to_owned(), self.head.manifest.clone()),
             ("statement.json".to_owned(), self.head.statement.clone()),
             ("statement.json.sig".to_owned(), signatures.ssh.clone()),
-            (
-                "statement.dsse.json".to_owned(),
-                signatures.envelope.clone(),
-            ),
+            ("statement.dsse.json".to_owned(), signatures.envelope.clone()),
         ];
         let rest = files.iter();
         let rest = rest.map(|(path, content)| (format!("{run}/{path}"), content.clone()));
@@ -121,14 +111,11 @@ impl Bundle {
         sorted.sort_by(|a, b| Path::new(&a.0).cmp(Path::new(&b.0)));
         let mut body = BodyWriter::new(Vec::new(), &self.packing.run).unwrap();
         for (path, content) in &sorted {
-            body.add_file(path, content.len() as u64, &content[..])
-                .unwrap();
+            body.add_file(path, content.len() as u64, &content[..]).unwrap();
         }
         let (body, manifest) = body.finish().unwrap();
         let mut bytes = Vec::new();
-        head(manifest.to_canonical_json().unwrap().into_bytes())
-            .write(&mut bytes)
-            .unwrap();
+        head(manifest.to_canonical_json().unwrap().into_bytes()).write(&mut bytes).unwrap();
         bytes.extend(body);
         bytes
     }
@@ -136,24 +123,17 @@ impl Bundle {
     /// The statement, made to be about another manifest.
     fn statement_about(&self, manifest: &[u8]) -> Vec<u8> {
         let text = String::from_utf8(self.head.statement.clone()).unwrap();
-        text.replace(&sha256_hex(&self.head.manifest), &sha256_hex(manifest))
-            .into_bytes()
+        text.replace(&sha256_hex(&self.head.manifest), &sha256_hex(manifest)).into_bytes()
     }
 
     /// Every way to pack these files again without the key.
     fn refused_in_every_way(&self, files: &Files, change: &str) {
         let reason = self.refused(&self.by_tar(files), change);
         let named = ["\"changed\":[\"", "\"missing\":[\"", "\"extra\":[\""];
-        assert!(
-            named.iter().any(|list| reason.contains(list)),
-            "{change}: {reason}"
-        );
+        assert!(named.iter().any(|list| reason.contains(list)), "{change}: {reason}");
         let old = |_| self.head.clone();
         self.refused(&self.in_form(files, old), change);
-        let new_manifest = |manifest| BundleHead {
-            manifest,
-            ..self.head.clone()
-        };
+        let new_manifest = |manifest| BundleHead { manifest, ..self.head.clone() };
         self.refused(&self.in_form(files, new_manifest), change);
         let new_statement = |manifest: Vec<u8>| BundleHead {
             statement: self.statement_about(&manifest),
@@ -212,13 +192,7 @@ fn every_file_changed_removed_added_renamed_or_swapped() {
             }
         }
         for run in ids(0..REPRODUCED) {
-            let path = bundle
-                .packing
-                .scene
-                .home()
-                .join("runs")
-                .join(run)
-                .join(&name);
+            let path = bundle.packing.scene.home().join("runs").join(run).join(&name);
             let Ok(content) = fs::read(path) else {
                 continue;
             };
@@ -265,9 +239,6 @@ fn flipped(kind: &str, times: u64) {
         let mut bytes = bundle.bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         let verification = bundle.verify(&bytes, false);
-        assert!(
-            !verification.is_some_and(|verification| verification.verified),
-            "bit {bit}"
-        );
+        assert!(!verification.is_some_and(|verification| verification.verified), "bit {bit}");
     });
 }

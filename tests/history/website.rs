@@ -77,10 +77,7 @@ fn stamps(directory: &Path) -> BTreeMap<String, (u64, i64, i64)> {
         .map(|entry| {
             let metadata = entry.metadata().unwrap();
             let name = entry.file_name().into_string().unwrap();
-            (
-                name,
-                (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
-            )
+            (name, (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
         })
         .collect()
 }
@@ -96,11 +93,7 @@ fn replace(file: &Path, text: &str, with: &str) {
 fn only_changed_pages_are_written() {
     let scene = Scene::new(600);
     let site = scene.path("site");
-    assert!(
-        scene
-            .website("site")
-            .contains("written, 0 unchanged, 0 removed")
-    );
+    assert!(scene.website("site").contains("written, 0 unchanged, 0 removed"));
     let (first, stamped) = (files(&site), stamps(&site));
     for (name, bytes) in &first {
         assert!(bytes.len() < 300_000, "{name}: {}", bytes.len());
@@ -117,14 +110,10 @@ fn only_changed_pages_are_written() {
     let after = files(&site);
     let is_new = |name: &&String| after.get(*name) != first.get(*name);
     let changed: Vec<&String> = after.keys().filter(is_new).collect();
-    let (front, rest) = changed
-        .split_last()
-        .map_or((None, &changed[..]), |(last, rest)| (Some(last), rest));
+    let (front, rest) =
+        changed.split_last().map_or((None, &changed[..]), |(last, rest)| (Some(last), rest));
     assert!(front.is_some() && rest.len() <= 4, "{changed:?}");
-    let full = after
-        .keys()
-        .find(|name| name.ends_with("runs-1.html"))
-        .unwrap();
+    let full = after.keys().find(|name| name.ends_with("runs-1.html")).unwrap();
     assert_eq!(stamps(&site)[full], stamped[full]);
     // Removed runs leave no page.
     for number in 20..=600 {
@@ -144,12 +133,7 @@ fn feeds_contain_each_verdict_change() {
     // The changes as `runs` has them.
     let output = scene.retrial(&["runs", "--output", "json"]);
     let runs: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let cell = |run: &Value| {
-        (
-            run["batch"]["id"].to_string(),
-            run["batch"]["cell"].to_string(),
-        )
-    };
+    let cell = |run: &Value| (run["batch"]["id"].to_string(), run["batch"]["cell"].to_string());
     let trials = |run: &Value| runs.iter().filter(|other| cell(other) == cell(run)).count();
     let mut latest: BTreeMap<String, String> = BTreeMap::new();
     let mut changes = Vec::new();
@@ -171,9 +155,8 @@ fn feeds_contain_each_verdict_change() {
     let json: Value =
         serde_json::from_slice(&fs::read(scene.path("site/feed.json")).unwrap()).unwrap();
     let items = json["items"].as_array().unwrap().iter();
-    let mut ids: Vec<&str> = items
-        .map(|item| item["id"].as_str().unwrap().rsplit(':').next().unwrap())
-        .collect();
+    let mut ids: Vec<&str> =
+        items.map(|item| item["id"].as_str().unwrap().rsplit(':').next().unwrap()).collect();
     ids.sort_unstable();
     changes.sort_unstable();
     assert_eq!(ids, changes);
@@ -219,10 +202,7 @@ fn unreadable_runs_are_reported() {
     let output = scene.retrial(&["--home", home, "report", "--all", "--to", "nothing"]);
     assert_eq!(output.status.code(), Some(2));
     let stderr = self::stderr(&output);
-    assert!(
-        stderr.contains("no run in") && stderr.contains("retrial run RECIPE"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("no run in") && stderr.contains("retrial run RECIPE"), "{stderr}");
     assert!(!scene.path("nothing").exists());
 }
 
@@ -230,11 +210,7 @@ fn unreadable_runs_are_reported() {
 fn run_texts_are_escaped_and_reports_are_linked() {
     let scene = Scene::new(3);
     let hostile = "<img src=x onerror=alert(1)>\\\"'&";
-    replace(
-        &scene.run(0).join("plan.json"),
-        "Llama 2 70B, 8 x MI355X",
-        hostile,
-    );
+    replace(&scene.run(0).join("plan.json"), "Llama 2 70B, 8 x MI355X", hostile);
     replace(&scene.run(0).join("plan.json"), "llama2-70b-99", hostile);
     replace(&scene.run(0).join("host.json"), "mi355x-a", hostile);
     let id = Many::id(1);
@@ -256,11 +232,7 @@ fn foreign_files_are_not_touched() {
     let scene = Scene::new(3);
     fs::create_dir(scene.path("other")).unwrap();
     fs::write(scene.path("other/notes.txt"), "mine").unwrap();
-    assert!(
-        scene
-            .refused("other")
-            .contains("is not a website written by retrial")
-    );
+    assert!(scene.refused("other").contains("is not a website written by retrial"));
     assert_eq!(files(&scene.path("other")).len(), 1);
     fs::write(scene.path("plain"), "mine").unwrap();
     scene.website("site");
@@ -268,10 +240,7 @@ fn foreign_files_are_not_touched() {
     scene.website("site");
     assert_eq!(fs::read(scene.path("site/robots.txt")).unwrap(), b"mine");
     // A file that is in the place of a new page.
-    let page = files(&scene.path("site"))
-        .into_keys()
-        .find(|name| name.contains("llama"))
-        .unwrap();
+    let page = files(&scene.path("site")).into_keys().find(|name| name.contains("llama")).unwrap();
     fs::remove_dir_all(scene.path("site")).unwrap();
     scene.website("site");
     let list = scene.path("site").join(LIST);
@@ -289,11 +258,7 @@ fn a_page_is_still_a_file() {
     for to in ["all.html", "plain"] {
         fs::write(scene.path(to), "").unwrap();
         scene.website(to);
-        assert!(
-            fs::read_to_string(scene.path(to))
-                .unwrap()
-                .starts_with("<!DOCTYPE html>")
-        );
+        assert!(fs::read_to_string(scene.path(to)).unwrap().starts_with("<!DOCTYPE html>"));
     }
     let output = scene.retrial(&["report", "--all", "--to", "site/", "--charts", "charts"]);
     assert_eq!(output.status.code(), Some(2));

@@ -30,27 +30,19 @@ pub enum Caller {
 /// not say which of them.
 pub fn not_found(caller: &Caller) -> Answer {
     match caller {
-        Caller::Nobody => refusal(
-            StatusCode::UNAUTHORIZED,
-            Some("RepoNotFound"),
-            "Invalid username or password.",
-        ),
+        Caller::Nobody => {
+            refusal(StatusCode::UNAUTHORIZED, Some("RepoNotFound"), "Invalid username or password.")
+        }
         Caller::Stranger => wrong_token(),
-        Caller::User(_) => refusal(
-            StatusCode::NOT_FOUND,
-            Some("RepoNotFound"),
-            "Repository not found",
-        ),
+        Caller::User(_) => {
+            refusal(StatusCode::NOT_FOUND, Some("RepoNotFound"), "Repository not found")
+        }
     }
 }
 
 /// The answer to a token that is none.
 pub fn wrong_token() -> Answer {
-    refusal(
-        StatusCode::UNAUTHORIZED,
-        None,
-        "Invalid credentials in Authorization header",
-    )
+    refusal(StatusCode::UNAUTHORIZED, None, "Invalid credentials in Authorization header")
 }
 
 /// Whether the caller may know of the repository.

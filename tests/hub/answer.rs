@@ -23,11 +23,7 @@ pub fn text(status: StatusCode, kind: &str, body: String) -> Answer {
 
 /// An answer with JSON.
 pub fn json_answer(value: &Value) -> Answer {
-    text(
-        StatusCode::OK,
-        "application/json; charset=utf-8",
-        value.to_string(),
-    )
+    text(StatusCode::OK, "application/json; charset=utf-8", value.to_string())
 }
 
 /// A refusal as the hub words it: a code and a sentence in headers, the sentence in the body.
@@ -52,11 +48,8 @@ pub fn refusal(status: StatusCode, code: Option<&str>, message: &str) -> Answer 
 /// A redirect as Express words it.
 pub fn redirect(status: StatusCode, location: &str) -> Answer {
     let reason = status.canonical_reason().unwrap_or_default();
-    let mut answer = text(
-        status,
-        "text/plain; charset=utf-8",
-        format!("{reason}. Redirecting to {location}"),
-    );
+    let mut answer =
+        text(status, "text/plain; charset=utf-8", format!("{reason}. Redirecting to {location}"));
     set(answer.headers_mut(), "location", location);
     answer
 }

@@ -18,12 +18,7 @@ use super::xet;
 /// Serves `/api/…`.
 pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
     let segments = request.segments.clone();
-    match segments
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
+    match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["api", "whoami-v2"] => who(request),
         ["api", "resolve-cache", "models", ..] => serve_cached(state, request, &segments[3..]),
         ["api", "models", owner, name, rest @ ..] => {
@@ -41,11 +36,7 @@ pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
 }
 
 fn no_such_call() -> Answer {
-    refusal(
-        StatusCode::NOT_FOUND,
-        None,
-        "Sorry, we can't find the page you are looking for.",
-    )
+    refusal(StatusCode::NOT_FOUND, None, "Sorry, we can't find the page you are looking for.")
 }
 
 fn who(request: &ParsedRequest) -> Answer {
@@ -61,11 +52,7 @@ fn who(request: &ParsedRequest) -> Answer {
             "orgs": [],
             "auth": {"type": "access_token", "accessToken": {"displayName": "test", "role": "read"}},
         })),
-        _ => refusal(
-            StatusCode::UNAUTHORIZED,
-            None,
-            "Invalid username or password.",
-        ),
+        _ => refusal(StatusCode::UNAUTHORIZED, None, "Invalid username or password."),
     }
 }
 

@@ -39,11 +39,7 @@ fn part(headers: &HeaderMap, length: u64) -> Part {
         (Err(_), Ok(last)) if from.is_empty() => length.saturating_sub(last)..length,
         _ => return Part::Whole,
     };
-    if range.is_empty() {
-        Part::Beyond
-    } else {
-        Part::Some(range)
-    }
+    if range.is_empty() { Part::Beyond } else { Part::Some(range) }
 }
 
 /// The answer to a GET (or HEAD: `body` false) of a file's bytes.
@@ -65,16 +61,8 @@ pub fn answer(
         Part::Whole => (StatusCode::OK, 0..length),
         Part::Some(range) => (StatusCode::PARTIAL_CONTENT, range),
         Part::Beyond => {
-            let mut answer = text(
-                StatusCode::RANGE_NOT_SATISFIABLE,
-                "text/plain",
-                String::new(),
-            );
-            set(
-                answer.headers_mut(),
-                "content-range",
-                &format!("bytes */{length}"),
-            );
+            let mut answer = text(StatusCode::RANGE_NOT_SATISFIABLE, "text/plain", String::new());
+            set(answer.headers_mut(), "content-range", &format!("bytes */{length}"));
             return answer;
         }
     };
@@ -110,45 +98,42 @@ fn stream(
     let begun = range.start;
     let mut released = state.released.subscribe();
     released.mark_unchanged();
-    stream::unfold(
-        (range.start, fault, released),
-        move |(at, mut fault, mut released)| {
-            let (content, sent, end) = (content.clone(), Arc::clone(&sent), range.end);
-            async move {
-                let mut limit = end;
-                match fault {
-                    Some(Fault::Cut(after)) if at - begun >= after => {
-                        let broken = io::Error::new(io::ErrorKind::ConnectionReset, "cut");
-                        return Some((Err(broken), (end, None, released)));
-                    }
-                    Some(Fault::Stall(after)) if at - begun >= after => {
-                        // The sender lives as long as the hub: an error means that the hub was dropped.
-                        let _ = released.changed().await;
-                        fault = None;
-                    }
-                    Some(Fault::Cut(after) | Fault::Stall(after)) => limit = begun + after,
-                    Some(Fault::Slow(rate)) => {
-                        // What is slow on purpose has to wait.
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        limit = at + (rate / 20).max(1);
-                    }
-                    _ => {}
+    stream::unfold((range.start, fault, released), move |(at, mut fault, mut released)| {
+        let (content, sent, end) = (content.clone(), Arc::clone(&sent), range.end);
+        async move {
+            let mut limit = end;
+            match fault {
+                Some(Fault::Cut(after)) if at - begun >= after => {
+                    let broken = io::Error::new(io::ErrorKind::ConnectionReset, "cut");
+                    return Some((Err(broken), (end, None, released)));
                 }
-                let mut chunk = content.chunk(at, limit.min(end));
-                if chunk.is_empty() {
-                    return None;
+                Some(Fault::Stall(after)) if at - begun >= after => {
+                    // The sender lives as long as the hub: an error means that the hub was dropped.
+                    let _ = released.changed().await;
+                    fault = None;
                 }
-                let next = at + chunk.len() as u64;
-                if let Some(Fault::Corrupt(offset)) = fault
-                    && (at..next).contains(&offset)
-                {
-                    let mut bytes = chunk.to_vec();
-                    bytes[usize::try_from(offset - at).unwrap()] ^= 1;
-                    chunk = bytes.into();
+                Some(Fault::Cut(after) | Fault::Stall(after)) => limit = begun + after,
+                Some(Fault::Slow(rate)) => {
+                    // What is slow on purpose has to wait.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    limit = at + (rate / 20).max(1);
                 }
-                sent.fetch_add(chunk.len() as u64, Ordering::SeqCst);
-                Some((Ok(chunk), (next, fault, released)))
+                _ => {}
             }
-        },
-    )
+            let mut chunk = content.chunk(at, limit.min(end));
+            if chunk.is_empty() {
+                return None;
+            }
+            let next = at + chunk.len() as u64;
+            if let Some(Fault::Corrupt(offset)) = fault
+                && (at..next).contains(&offset)
+            {
+                let mut bytes = chunk.to_vec();
+                bytes[usize::try_from(offset - at).unwrap()] ^= 1;
+                chunk = bytes.into();
+            }
+            sent.fetch_add(chunk.len() as u64, Ordering::SeqCst);
+            Some((Ok(chunk), (next, fault, released)))
+        }
+    })
 }

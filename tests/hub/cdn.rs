@@ -52,11 +52,7 @@ pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
         return denied();
     };
     let get = request.method == Method::GET;
-    let fault = if get {
-        state.fault(Place::Bytes, &repository, Some(&path))
-    } else {
-        None
-    };
+    let fault = if get { state.fault(Place::Bytes, &repository, Some(&path)) } else { None };
     if let Some(answer) = fault.as_ref().and_then(|fault| request.refused(fault)) {
         return answer;
     }

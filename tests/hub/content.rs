@@ -43,9 +43,7 @@ enum Source {
 impl Content {
     fn new(source: Source) -> Self {
         let sha256 = OnceLock::new();
-        Self {
-            inner: Arc::new(Inner { source, sha256 }),
-        }
+        Self { inner: Arc::new(Inner { source, sha256 }) }
     }
 
     /// `length` bytes that look like chance and are the same for the same seed.

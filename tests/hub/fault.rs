@@ -73,20 +73,12 @@ impl At {
 
     /// Requests of a kind for this file.
     pub fn file(place: Place, repository: &str, file: &str) -> Self {
-        Self {
-            place,
-            repository: repository.to_owned(),
-            file: Some(file.to_owned()),
-        }
+        Self { place, repository: repository.to_owned(), file: Some(file.to_owned()) }
     }
 
     /// Requests of a kind for anything of this repository.
     pub fn any(place: Place, repository: &str) -> Self {
-        Self {
-            place,
-            repository: repository.to_owned(),
-            file: None,
-        }
+        Self { place, repository: repository.to_owned(), file: None }
     }
 
     fn meets(&self, place: Place, repository: &str, file: Option<&str>) -> bool {

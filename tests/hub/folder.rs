@@ -6,16 +6,7 @@ use std::path::Path;
 use super::repository::Repository;
 
 /// Files of these kinds are LFS files, as in every model's `.gitattributes`.
-const LFS: [&str; 8] = [
-    "safetensors",
-    "bin",
-    "pt",
-    "pth",
-    "gguf",
-    "onnx",
-    "npy",
-    "parquet",
-];
+const LFS: [&str; 8] = ["safetensors", "bin", "pt", "pth", "gguf", "onnx", "npy", "parquet"];
 
 /// From this many bytes on a file is an LFS file, whatever its name: the real hub refuses larger
 /// ones in git.
@@ -34,21 +25,15 @@ pub fn repositories(folder: &Path) -> Vec<Repository> {
 }
 
 fn read(mut repository: Repository, root: &Path, folder: &Path) -> Repository {
-    let mut entries: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
             repository = read(repository, root, &path);
             continue;
         }
-        let name = path
-            .strip_prefix(root)
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         let content = fs::read(&path).unwrap();
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         repository = if content.len() > LARGE || LFS.contains(&&*ending) {

@@ -61,10 +61,6 @@ pub fn serve(state: &State, request: &ParsedRequest) -> Answer {
             state.lock().orders.clear();
             json_answer(&json!({}))
         }
-        _ => text(
-            StatusCode::NOT_FOUND,
-            "text/plain",
-            "no such order\n".to_owned(),
-        ),
+        _ => text(StatusCode::NOT_FOUND, "text/plain", "no such order\n".to_owned()),
     }
 }

@@ -46,11 +46,7 @@ fn main() {
     for model in &arguments.model {
         let (name, shape) = model.split_once('=').unwrap();
         let (count, length) = shape.split_once('x').unwrap();
-        hub.add(Repository::sharded(
-            name,
-            count.parse().unwrap(),
-            length.parse().unwrap(),
-        ));
+        hub.add(Repository::sharded(name, count.parse().unwrap(), length.parse().unwrap()));
     }
     for account in &arguments.account {
         let (user, token) = account.split_once('=').unwrap();

@@ -19,20 +19,12 @@ pub struct File {
 impl File {
     /// What git knows the file by: the blob's id, for an LFS file that of its pointer.
     pub fn git_id(&self) -> String {
-        if self.lfs {
-            Content::from(self.pointer()).git_id()
-        } else {
-            self.content.git_id()
-        }
+        if self.lfs { Content::from(self.pointer()).git_id() } else { self.content.git_id() }
     }
 
     /// The `ETag` without quotes: the SHA-256 of an LFS file, else git's id.
     pub fn etag(&self) -> String {
-        if self.lfs {
-            self.content.sha256().to_owned()
-        } else {
-            self.git_id()
-        }
+        if self.lfs { self.content.sha256().to_owned() } else { self.git_id() }
     }
 
     /// The name of its content in the Xet store, where it is there.
@@ -100,8 +92,7 @@ impl Repository {
 
     fn with(mut self, path: &str, content: Content, lfs: bool) -> Self {
         let xet = false;
-        self.files
-            .insert(path.to_owned(), File { content, lfs, xet });
+        self.files.insert(path.to_owned(), File { content, lfs, xet });
         self
     }
 
@@ -109,10 +100,7 @@ impl Repository {
     #[must_use]
     pub fn sharded(name: &str, count: u64, length: u64) -> Self {
         let mut repository = Self::new(name)
-            .file(
-                ".gitattributes",
-                "*.safetensors filter=lfs diff=lfs merge=lfs -text\n",
-            )
+            .file(".gitattributes", "*.safetensors filter=lfs diff=lfs merge=lfs -text\n")
             .file("README.md", format!("# {name}\n"))
             .file("config.json", "{\"model_type\": \"llama\"}\n");
         for index in 1..=count {
@@ -201,10 +189,7 @@ impl Stored {
         if revision.len() < 7 {
             return None;
         }
-        let mut found = self
-            .commits
-            .iter()
-            .filter(|(hash, _)| hash.starts_with(revision));
+        let mut found = self.commits.iter().filter(|(hash, _)| hash.starts_with(revision));
         found.next()
     }
 }

@@ -72,11 +72,7 @@ fn find(
     revision: &str,
     path: &str,
 ) -> Result<FoundFile, Box<Answer>> {
-    let place = if request.method == Method::HEAD {
-        Place::Head
-    } else {
-        Place::Resolve
-    };
+    let place = if request.method == Method::HEAD { Place::Head } else { Place::Resolve };
     request.about(place, repository, Some(path));
     if let Some(fault) = state.fault(place, repository, Some(path))
         && let Some(answer) = request.refused(&fault)
@@ -110,16 +106,8 @@ fn give(state: &Arc<State>, request: &mut ParsedRequest, entry: &FoundFile) -> A
         let headers = answer.headers_mut();
         set(headers, "x-repo-commit", &entry.commit);
         set(headers, "accept-ranges", "bytes");
-        set(
-            headers,
-            "x-linked-size",
-            &entry.file.content.length().to_string(),
-        );
-        set(
-            headers,
-            "x-linked-etag",
-            &format!("\"{}\"", entry.file.etag()),
-        );
+        set(headers, "x-linked-size", &entry.file.content.length().to_string());
+        set(headers, "x-linked-etag", &format!("\"{}\"", entry.file.etag()));
         if let Some(hash) = entry.file.xet_hash() {
             set(headers, "x-xet-hash", &hash);
         }
@@ -157,24 +145,14 @@ fn send(state: &Arc<State>, request: &mut ParsedRequest, entry: &FoundFile) -> A
         text(StatusCode::NOT_MODIFIED, "text/plain", String::new())
     } else {
         let sent = Arc::clone(&request.sent);
-        bytes::answer(
-            state,
-            &entry.file.content,
-            &request.headers,
-            fault,
-            sent,
-            get,
-        )
+        bytes::answer(state, &entry.file.content, &request.headers, fault, sent, get)
     };
     let headers = answer.headers_mut();
     set(headers, "content-type", "text/plain; charset=utf-8");
     set(headers, "etag", &etag);
     set(headers, "x-repo-commit", &entry.commit);
     let name = entry.path.rsplit('/').next().unwrap_or_default();
-    let disposition = format!(
-        "inline; filename*=UTF-8''{}; filename=\"{name}\";",
-        encoded(name)
-    );
+    let disposition = format!("inline; filename*=UTF-8''{}; filename=\"{name}\";", encoded(name));
     set(headers, "content-disposition", &disposition);
     answer
 }
@@ -200,11 +178,8 @@ pub fn no_revision(revision: &str) -> Answer {
 
 /// 404 for a path that the commit lacks.
 pub fn no_entry(commit: &str) -> Answer {
-    let mut answer = text(
-        StatusCode::NOT_FOUND,
-        "text/plain; charset=utf-8",
-        "Entry not found".to_owned(),
-    );
+    let mut answer =
+        text(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "Entry not found".to_owned());
     let headers = answer.headers_mut();
     set(headers, "x-error-code", "EntryNotFound");
     set(headers, "x-error-message", "Entry not found");
@@ -213,9 +188,5 @@ pub fn no_entry(commit: &str) -> Answer {
 }
 
 fn page_not_found() -> Answer {
-    refusal(
-        StatusCode::NOT_FOUND,
-        None,
-        "Sorry, we can't find the page you are looking for.",
-    )
+    refusal(StatusCode::NOT_FOUND, None, "Sorry, we can't find the page you are looking for.")
 }

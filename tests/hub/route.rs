@@ -153,11 +153,7 @@ pub async fn hub(state: Arc<State>, incoming: Incoming) -> Answer {
     };
     let kind = bucket(&request.segments);
     let headers = answer.headers_mut();
-    set(
-        headers,
-        "x-request-id",
-        "Root=1-00000000-000000000000000000000000",
-    );
+    set(headers, "x-request-id", "Root=1-00000000-000000000000000000000000");
     let policy = format!("\"fixed window\";\"{kind}\";q=3000;w=300");
     set(headers, "ratelimit-policy", &policy);
     if !headers.contains_key("ratelimit") {

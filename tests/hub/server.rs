@@ -37,22 +37,12 @@ impl Hub {
         // Another host name, not only another port: some clients send tokens by host name.
         let (hub, hub_at) = listen(Ipv4Addr::LOCALHOST, port);
         let (cdn, cdn_at) = listen(Ipv4Addr::new(127, 0, 0, 2), 0);
-        let state = Arc::new(State::new(
-            format!("http://{hub_at}"),
-            format!("http://{cdn_at}"),
-        ));
+        let state = Arc::new(State::new(format!("http://{hub_at}"), format!("http://{cdn_at}")));
         let shared = Arc::clone(&state);
-        runtime.spawn(serve(hub, move |incoming| {
-            route::hub(Arc::clone(&shared), incoming)
-        }));
+        runtime.spawn(serve(hub, move |incoming| route::hub(Arc::clone(&shared), incoming)));
         let shared = Arc::clone(&state);
-        runtime.spawn(serve(cdn, move |incoming| {
-            route::cdn(Arc::clone(&shared), incoming)
-        }));
-        Self {
-            state,
-            runtime: Some(runtime),
-        }
+        runtime.spawn(serve(cdn, move |incoming| route::cdn(Arc::clone(&shared), incoming)));
+        Self { state, runtime: Some(runtime) }
     }
 
     /// What `HF_ENDPOINT` has to be: `http://127.0.0.1:PORT`.
@@ -70,9 +60,7 @@ impl Hub {
         let name = repository.name.clone();
         let mut inner = self.state.lock();
         let stored = inner.repositories.entry(name.clone());
-        stored
-            .or_insert_with(|| Stored::new(&name))
-            .push(repository)
+        stored.or_insert_with(|| Stored::new(&name)).push(repository)
     }
 
     /// Renames a repository; its old name redirects.
@@ -99,12 +87,7 @@ impl Hub {
 
     /// Faults that were ordered and did not come yet.
     pub fn faults_left(&self) -> u32 {
-        self.state
-            .lock()
-            .orders
-            .iter()
-            .map(|order| order.times)
-            .sum()
+        self.state.lock().orders.iter().map(|order| order.times).sum()
     }
 
     /// Lets go on what `Fault::Stall` holds.
@@ -134,10 +117,7 @@ impl Hub {
 
     /// How many bytes of a file went out, all GETs together.
     pub fn sent(&self, repository: &str, file: &str) -> u64 {
-        self.bytes_of(repository, file)
-            .iter()
-            .map(Request::sent)
-            .sum()
+        self.bytes_of(repository, file).iter().map(Request::sent).sum()
     }
 
     fn bytes_of(&self, repository: &str, file: &str) -> Vec<Request> {

@@ -39,12 +39,7 @@ pub struct Inner {
 impl State {
     /// An empty hub.
     pub fn new(endpoint: String, cdn: String) -> Self {
-        Self {
-            endpoint,
-            cdn,
-            inner: Mutex::default(),
-            released: watch::Sender::new(0),
-        }
+        Self { endpoint, cdn, inner: Mutex::default(), released: watch::Sender::new(0) }
     }
 
     /// What is known; the lock is held for a moment only.
@@ -62,10 +57,7 @@ impl State {
         let Some(header) = headers.get("authorization") else {
             return Caller::Nobody;
         };
-        let token = header
-            .to_str()
-            .ok()
-            .and_then(|text| text.strip_prefix("Bearer "));
+        let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
         let user = token.and_then(|token| self.lock().accounts.get(token).cloned());
         user.map_or(Caller::Stranger, Caller::User)
     }

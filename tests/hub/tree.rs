@@ -26,16 +26,10 @@ pub fn serve(
         return no_entry(commit);
     }
     let most = page.unwrap_or(if expand { 50 } else { 1000 });
-    let limit = request
-        .query
-        .get("limit")
-        .and_then(|limit| limit.parse().ok());
+    let limit = request.query.get("limit").and_then(|limit| limit.parse().ok());
     let most = limit.unwrap_or(most).min(most).max(1);
-    let from: usize = request
-        .query
-        .get("cursor")
-        .and_then(|cursor| cursor.parse().ok())
-        .unwrap_or(0);
+    let from: usize =
+        request.query.get("cursor").and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
     let more = entries.len() > from.saturating_add(most);
     let shown: Vec<Value> = entries
         .into_iter()
@@ -45,11 +39,7 @@ pub fn serve(
         .collect();
     let mut answer = json_answer(&Value::Array(shown));
     if more {
-        let folder = if path.is_empty() {
-            String::new()
-        } else {
-            format!("/{}", encoded(path))
-        };
+        let folder = if path.is_empty() { String::new() } else { format!("/{}", encoded(path)) };
         let base = request.raw.split("/tree/").next().unwrap_or_default();
         let next = format!(
             "<{}{base}/tree/{commit}{folder}?expand={expand}&recursive={recursive}&limit={most}&cursor={}>; rel=\"next\"",
@@ -63,11 +53,7 @@ pub fn serve(
 
 /// The entries below a folder: files, and none for folders.
 fn below<'a>(files: &'a Files, path: &str, recursive: bool) -> BTreeMap<String, Option<&'a File>> {
-    let prefix = if path.is_empty() {
-        String::new()
-    } else {
-        format!("{path}/")
-    };
+    let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
     let mut entries = BTreeMap::new();
     for (name, file) in files {
         let Some(rest) = name.strip_prefix(&prefix) else {

@@ -27,11 +27,7 @@ fn write(folder: &TempDir, file: &str, text: &str) {
 
 /// The exit code and the verdict on `out`.
 fn judge(folder: &TempDir) -> (i32, Value) {
-    judge_by(
-        &folder.path().join("out"),
-        &["--recipe", "./recipe.yaml"],
-        folder.path(),
-    )
+    judge_by(&folder.path().join("out"), &["--recipe", "./recipe.yaml"], folder.path())
 }
 
 fn judge_by(results: &Path, arguments: &[&str], at: &Path) -> (i32, Value) {
@@ -98,10 +94,7 @@ fn a_copied_training_log_is_no_further_trial() {
     let (code, verdict) = judge(&folder);
     assert_eq!((code, &verdict["outcome"]), (1, &"invalid".into()));
     let reason = reason(&verdict);
-    assert!(
-        reason.contains("result_2.txt is of the same run as result_0.txt"),
-        "{reason}"
-    );
+    assert!(reason.contains("result_2.txt is of the same run as result_0.txt"), "{reason}");
 }
 
 #[test]
@@ -126,11 +119,7 @@ const JSON: &str = "      results: /out
 fn outcome_of(measurement: &str, file: &str, outputs: [&str; 3]) -> (String, String) {
     let folder = folder(measurement);
     for (number, output) in (1..).zip(outputs) {
-        write(
-            &folder,
-            &format!("main/performance/run_{number}/{file}"),
-            output,
-        );
+        write(&folder, &format!("main/performance/run_{number}/{file}"), output);
     }
     let (_, verdict) = judge(&folder);
     let outcome = verdict["outcome"].as_str().unwrap().to_owned();
@@ -189,19 +178,12 @@ fn copies_with_other_white_space_or_first_lines_are_no_trials() {
 #[test]
 fn a_figure_of_an_earlier_trial_in_a_log_is_not_its_own() {
     let part = |second: u32, speed: &str| format!("2026-03-02 10:17:0{second} start\n{speed}\n");
-    let [one, two, three] = [
-        part(1, "speed: 101.5"),
-        part(2, "speed: 101.2"),
-        part(3, "speed: 101.9"),
-    ];
+    let [one, two, three] =
+        [part(1, "speed: 101.5"), part(2, "speed: 101.2"), part(3, "speed: 101.9")];
     let crashed = part(3, "Traceback");
     let longer = format!("{one}{two}");
     let judged = |measurement: &str, third: &str| {
-        outcome_of(
-            measurement,
-            "output.log",
-            [&one, &longer, &format!("{longer}{third}")],
-        )
+        outcome_of(measurement, "output.log", [&one, &longer, &format!("{longer}{third}")])
     };
     let (outcome, reason) = judged(PATTERN, &three);
     assert_eq!(outcome, "reproduced", "{reason}");
@@ -226,17 +208,11 @@ fn training_logs_that_only_start_at_another_time_are_copies() {
             started + 300_001,
             started + 599_991
         );
-        let eval = format!(
-            ":::MLLOG {{\"time_ms\": {}, \"key\": \"eval_accuracy\"",
-            started + 599_991
-        );
+        let eval =
+            format!(":::MLLOG {{\"time_ms\": {}, \"key\": \"eval_accuracy\"", started + 599_991);
         let log = training(started, 600_000);
         assert!(log.contains(&eval), "{log}");
-        write(
-            &folder,
-            &format!("result_{run}.txt"),
-            &log.replace(&eval, &half),
-        );
+        write(&folder, &format!("result_{run}.txt"), &log.replace(&eval, &half));
     }
     let (code, verdict) = judge(&folder);
     assert_eq!((code, &verdict["outcome"]), (1, &"invalid".into()));
@@ -273,15 +249,7 @@ fn results_that_a_submitter_copied_from_another_are_named() {
         .filter(|fault| fault["required"] == "runs that no other result has")
         .collect();
     assert_eq!(copied.len(), 1, "{faults:#?}");
-    assert!(
-        copied[0]["path"]
-            .as_str()
-            .unwrap()
-            .starts_with("closed/Other/")
-    );
+    assert!(copied[0]["path"].as_str().unwrap().starts_with("closed/Other/"));
     let actual = copied[0]["actual"].as_str().unwrap();
-    assert!(
-        actual.starts_with("the same run as closed/Example/"),
-        "{actual}"
-    );
+    assert!(actual.starts_with("the same run as closed/Example/"), "{actual}");
 }

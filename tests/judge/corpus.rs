@@ -27,9 +27,7 @@ fn results(root: &Path) -> Vec<PathBuf> {
         }
         let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
         open.extend(
-            entries
-                .filter(|entry| entry.file_type().unwrap().is_dir())
-                .map(|entry| entry.path()),
+            entries.filter(|entry| entry.file_type().unwrap().is_dir()).map(|entry| entry.path()),
         );
     }
     found.sort();
@@ -40,13 +38,9 @@ fn read(directory: &Path) -> LoadgenRun {
     let text = fs::read(directory.join(SUMMARY)).unwrap();
     let summary = summary::parse_summary_bytes(&text);
     let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let detail = fs::read(directory.join(DETAIL))
-        .ok()
-        .map(|bytes| detail::parse_detail_log(&bytes));
-    LoadgenRun {
-        summary: Some(summary),
-        detail,
-    }
+    let detail =
+        fs::read(directory.join(DETAIL)).ok().map(|bytes| detail::parse_detail_log(&bytes));
+    LoadgenRun { summary: Some(summary), detail }
 }
 
 #[test]
@@ -60,27 +54,14 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
         let shown = directory.strip_prefix(corpus.path()).unwrap().display();
         let run = read(directory);
         let summary = run.summary.as_ref().unwrap();
-        assert_eq!(
-            summary.completeness,
-            Completeness::Whole,
-            "{shown}: {:?}",
-            summary.missing
-        );
+        assert_eq!(summary.completeness, Completeness::Whole, "{shown}: {:?}", summary.missing);
         assert!(summary.unread.is_empty(), "{shown}: {:?}", summary.unread);
         let validity = run.validity();
-        assert_eq!(
-            validity.verdict,
-            Validity::Valid,
-            "{shown}: {:?}",
-            validity.reasons
-        );
+        assert_eq!(validity.verdict, Validity::Valid, "{shown}: {:?}", validity.reasons);
         if run.mode() == Some(TestMode::Performance) {
             performance += 1;
             misplaced += i32::from(directory.ends_with("accuracy"));
-            let tokens = summary
-                .figures
-                .keys()
-                .any(|name| name.ends_with("tokens_per_second"));
+            let tokens = summary.figures.keys().any(|name| name.ends_with("tokens_per_second"));
             let metric = published_metric(run.scenario().unwrap(), tokens);
             assert!(run.figure(metric).is_some(), "{shown}: no {metric}");
         }
@@ -114,15 +95,8 @@ fn agree(
     shown: &str,
 ) -> (i32, i32) {
     let (mut same, mut different) = (0, 0);
-    assert_eq!(
-        (detail.malformed, detail.foreign, detail.tests),
-        (0, 0, 1),
-        "{shown}"
-    );
-    assert!(
-        detail.is_complete() && detail.started_at.is_some(),
-        "{shown}"
-    );
+    assert_eq!((detail.malformed, detail.foreign, detail.tests), (0, 0, 1), "{shown}");
+    assert!(detail.is_complete() && detail.started_at.is_some(), "{shown}");
     assert!(detail.measured_ms.is_some_and(|ms| ms >= 0), "{shown}");
     assert_eq!(
         (summary.errors, summary.warnings),
@@ -136,10 +110,7 @@ fn agree(
             continue;
         };
         let difference = (figure.value - logged.value).abs();
-        assert!(
-            difference <= figure.half_digit + 2e-5 * logged.value.abs(),
-            "{shown}: {name}"
-        );
+        assert!(difference <= figure.half_digit + 2e-5 * logged.value.abs(), "{shown}: {name}");
         if difference > 0.0 {
             different += 1;
         } else {
@@ -173,20 +144,12 @@ fn run_log(text: &str) -> BTreeMap<String, (Option<ResultStatus>, u64, u64)> {
         let case = line.split_whitespace().next().unwrap();
         let sentences: Vec<&str> = line.split('\'').skip(1).step_by(2).collect();
         let count = |phrase: &str| {
-            let sentence = sentences
-                .iter()
-                .find(|sentence| sentence.contains(phrase))
-                .unwrap();
+            let sentence = sentences.iter().find(|sentence| sentence.contains(phrase)).unwrap();
             sentence.split(' ').next().unwrap().parse().unwrap_or(0)
         };
-        let result = sentences
-            .iter()
-            .find_map(|sentence| sentence.strip_prefix("Result is : "));
+        let result = sentences.iter().find_map(|sentence| sentence.strip_prefix("Result is : "));
         let result = result.map(|word| word.parse::<ResultStatus>().unwrap());
-        let errors = if sentences
-            .iter()
-            .any(|sentence| sentence.starts_with("No errors"))
-        {
+        let errors = if sentences.iter().any(|sentence| sentence.starts_with("No errors")) {
             0
         } else {
             count("ERROR")
@@ -207,27 +170,14 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
     assert_eq!((cases.len(), directories.len()), (45, 45));
     let (mut valid, mut invalid) = (0, 0);
     for directory in directories {
-        let case = directory
-            .strip_prefix(root)
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let case = directory.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         let (result, warnings, errors) = cases[&case];
         let run = read(&directory);
         let (summary, detail) = (run.summary.as_ref().unwrap(), run.detail.as_ref().unwrap());
         assert!(summary.unread.is_empty(), "{case}: {:?}", summary.unread);
         assert_eq!((summary.result, detail.result), (result, result), "{case}");
-        assert_eq!(
-            (summary.warnings, summary.errors),
-            (Some(warnings), Some(errors)),
-            "{case}"
-        );
-        assert_eq!(
-            (detail.warnings, detail.errors),
-            (warnings, errors),
-            "{case}"
-        );
+        assert_eq!((summary.warnings, summary.errors), (Some(warnings), Some(errors)), "{case}");
+        assert_eq!((detail.warnings, detail.errors), (warnings, errors), "{case}");
         assert_eq!(run.figure_disagreements(), [], "{case}");
         let expected = if result == Some(ResultStatus::Invalid) || errors > 0 {
             invalid += 1;
@@ -238,29 +188,11 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
         };
         let validity = run.validity();
         assert_eq!(validity.verdict, expected, "{case}: {validity:?}");
-        assert_eq!(
-            validity.reasons.is_empty(),
-            expected == Validity::Valid,
-            "{case}"
-        );
-        let alone = LoadgenRun {
-            detail: None,
-            ..run.clone()
-        };
-        assert_eq!(
-            alone.validity().verdict,
-            expected,
-            "{case}, by its summary alone"
-        );
-        let alone = LoadgenRun {
-            summary: None,
-            ..run.clone()
-        };
-        assert_eq!(
-            alone.validity().verdict,
-            expected,
-            "{case}, by its detail log alone"
-        );
+        assert_eq!(validity.reasons.is_empty(), expected == Validity::Valid, "{case}");
+        let alone = LoadgenRun { detail: None, ..run.clone() };
+        assert_eq!(alone.validity().verdict, expected, "{case}, by its summary alone");
+        let alone = LoadgenRun { summary: None, ..run.clone() };
+        assert_eq!(alone.validity().verdict, expected, "{case}, by its detail log alone");
         let word = case.split('/').next().unwrap().split('_').next().unwrap();
         if let Some(scenario) = TestScenario::from_word(word) {
             assert_eq!(run.scenario(), Some(scenario), "{case}");
@@ -273,17 +205,9 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
 }
 
 fn find(directory: &Path, name: &str) -> Option<PathBuf> {
-    let entries: Vec<_> = fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    let here = entries
-        .iter()
-        .find(|path| path.file_name().is_some_and(|file| file == name));
-    here.cloned().or_else(|| {
-        entries
-            .iter()
-            .filter(|path| path.is_dir())
-            .find_map(|path| find(path, name))
-    })
+    let entries: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let here = entries.iter().find(|path| path.file_name().is_some_and(|file| file == name));
+    here.cloned()
+        .or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|path| find(path, name)))
 }

@@ -29,11 +29,7 @@ fn every_v41_accuracy_equals_the_official_one() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let archive = corpus.join("mlperf-inference-results-v4.1.tar.xz");
     let official = corpus.join("official-checker-v4.1.csv");
-    assert!(
-        archive.is_file() && official.is_file(),
-        "this test needs {}",
-        corpus.display()
-    );
+    assert!(archive.is_file() && official.is_file(), "this test needs {}", corpus.display());
     let directory = tempfile::tempdir().unwrap();
     let tar = Command::new("tar")
         .args(["-xJf"])

@@ -29,11 +29,7 @@ const EXPLAINED: [(&str, usize, &str); 4] = [
         13,
         "it asks for the power meter's logs, which no figure of these comes from",
     ),
-    (
-        "open/NeuralMagic/",
-        30,
-        "it asks for a folder code/BENCHMARK, which is not in the corpus",
-    ),
+    ("open/NeuralMagic/", 30, "it asks for a folder code/BENCHMARK, which is not in the corpus"),
     (
         "/1-node-2S-EMR-PyTorch/bert-99/",
         2,
@@ -50,13 +46,9 @@ fn judge(root: &Path, round: &str) -> Vec<JudgedBenchmark> {
         rules: &rules,
         require_accuracy: false,
     };
-    let submissions = tree::find_submission_trees(root)
-        .unwrap()
-        .expect("a submission tree");
+    let submissions = tree::find_submission_trees(root).unwrap().expect("a submission tree");
     let benchmarks = submissions.benchmarks.iter();
-    benchmarks
-        .map(|benchmark| tree::judge_benchmark(benchmark, &judge_context))
-        .collect()
+    benchmarks.map(|benchmark| tree::judge_benchmark(benchmark, &judge_context)).collect()
 }
 
 /// The results of one mode, by the folder of their scenario.
@@ -65,11 +57,7 @@ fn by_scenario(judged: &[JudgedBenchmark], mode: Mode) -> BTreeMap<String, &Resu
     results
         .filter(|result| result.mode == mode)
         .map(|result| {
-            let end = if mode == Mode::Performance {
-                "/performance/run_1"
-            } else {
-                "/accuracy"
-            };
+            let end = if mode == Mode::Performance { "/performance/run_1" } else { "/accuracy" };
             (result.path.strip_suffix(end).unwrap().to_owned(), result)
         })
         .collect()
@@ -78,17 +66,13 @@ fn by_scenario(judged: &[JudgedBenchmark], mode: Mode) -> BTreeMap<String, &Resu
 /// The violated rules.
 fn broken(result: &ResultVerdict) -> Vec<&RuleCheck> {
     let broken = result.rules.iter().filter(|rule| !rule.passed);
-    broken
-        .filter(|rule| !is_for_want_of_accuracies(rule))
-        .collect()
+    broken.filter(|rule| !is_for_want_of_accuracies(rule)).collect()
 }
 
 /// TEST01 whose answers differ passes by the accuracies of both runs, which the corpus lacks.
 fn is_for_want_of_accuracies(rule: &RuleCheck) -> bool {
     rule.rule == "TEST01"
-        && rule
-            .measured
-            .contains("baseline_accuracy.txt and compliance_accuracy.txt are missing")
+        && rule.measured.contains("baseline_accuracy.txt and compliance_accuracy.txt are missing")
 }
 
 #[test]
@@ -134,10 +118,7 @@ fn every_official_checker_row_is_reproduced() {
     assert_eq!((equal, rounded, power), (737, 89, 16));
 
     let mut explained = BTreeMap::new();
-    for location in performance
-        .keys()
-        .filter(|location| !accepted.contains(location))
-    {
+    for location in performance.keys().filter(|location| !accepted.contains(location)) {
         let ours = broken(performance[location]).len() + broken(accuracy[location]).len();
         let reason = EXPLAINED.iter().find(|(part, ..)| location.contains(part));
         let (part, ..) = reason.unwrap_or_else(|| panic!("{location}: rejected, and not by us"));
@@ -155,11 +136,7 @@ fn every_official_checker_row_is_reproduced() {
         let mut rules = result.rules.iter();
         rules.any(|rule| !rule.passed && is_for_want_of_accuracies(rule))
     });
-    assert_eq!(
-        without.count(),
-        54,
-        "TEST01 without the accuracies of its runs"
-    );
+    assert_eq!(without.count(), 54, "TEST01 without the accuracies of its runs");
     let rejected: Vec<_> = rejected.filter(|(_, rules)| !rules.is_empty()).collect();
     assert!(rejected.is_empty(), "only we reject these: {rejected:#?}");
 }
@@ -234,18 +211,8 @@ fn invalid(corpus: &Path) {
     assert!(whole.valid, "{}", whole.sentence);
 
     let scenario = tree.path().join(SERVER);
-    edit(
-        &scenario,
-        SUMMARY,
-        "Result is : VALID",
-        "Result is : INVALID",
-    );
-    edit(
-        &scenario,
-        SUMMARY,
-        "Min duration satisfied : Yes",
-        "Min duration satisfied : NO",
-    );
+    edit(&scenario, SUMMARY, "Result is : VALID", "Result is : INVALID");
+    edit(&scenario, SUMMARY, "Min duration satisfied : Yes", "Min duration satisfied : NO");
     edit(
         &scenario,
         DETAIL,
@@ -261,9 +228,7 @@ fn invalid(corpus: &Path) {
     let result = performance(tree.path(), "v4.1");
     assert_eq!((result.valid, result.outcome), (false, Outcome::Invalid));
     assert!(
-        result
-            .sentence
-            .contains("INVALID, not satisfied: min duration"),
+        result.sentence.contains("INVALID, not satisfied: min duration"),
         "{}",
         result.sentence
     );
@@ -287,11 +252,7 @@ fn errors(corpus: &Path) {
     fs::write(path, text + line).unwrap();
     let result = performance(tree.path(), "v4.1");
     assert_eq!((result.valid, result.outcome), (false, Outcome::Invalid));
-    assert!(
-        result.sentence.contains("Too many outstanding queries"),
-        "{}",
-        result.sentence
-    );
+    assert!(result.sentence.contains("Too many outstanding queries"), "{}", result.sentence);
 }
 
 /// It judges Interactive by Server's limits.
@@ -310,23 +271,15 @@ fn interactive(corpus: &Path) {
     }
     let ok = |result: &ResultVerdict, rule: &str| -> Vec<bool> {
         let rules = result.rules.iter();
-        rules
-            .filter(|check| check.rule.contains(rule))
-            .map(|check| check.passed)
-            .collect()
+        rules.filter(|check| check.rule.contains(rule)).map(|check| check.passed).collect()
     };
     let result = performance(tree.path(), "v5.1");
     assert_eq!(ok(&result, "first token,"), [true], "{:#?}", result.rules);
     // In a folder of Interactive, whose log says `Server` too, it does not.
     fs::rename(&server, server.with_file_name("Interactive")).unwrap();
-    let compliance = tree
-        .path()
-        .join(SERVER.replace("/results/", "/compliance/"));
+    let compliance = tree.path().join(SERVER.replace("/results/", "/compliance/"));
     fs::rename(&compliance, compliance.with_file_name("Interactive")).unwrap();
     let result = performance(tree.path(), "v5.1");
-    assert_eq!(
-        (result.scenario.as_str(), result.valid),
-        ("Interactive", false)
-    );
+    assert_eq!((result.scenario.as_str(), result.valid), ("Interactive", false));
     assert_eq!(ok(&result, "first token,"), [false], "{:#?}", result.rules);
 }

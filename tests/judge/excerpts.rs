@@ -60,9 +60,6 @@ fn an_excerpt_suggests_the_full_logs_not_more_runs() {
     let (code, text) = judge(&excerpt, "text");
     assert_eq!(code, 5, "{text}");
     assert!(text.contains("Incomplete log"), "{text}");
-    assert!(
-        text.contains("help: judge the whole result directory"),
-        "{text}"
-    );
+    assert!(text.contains("help: judge the whole result directory"), "{text}");
     assert!(!text.contains("--mode accuracy"), "{text}");
 }

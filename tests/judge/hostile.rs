@@ -105,11 +105,7 @@ fn judge(directory: &Path) -> Judgement {
         "{:?}: {errors}",
         output.status
     );
-    Judgement {
-        code: code.unwrap(),
-        printed: output.stdout,
-        errors,
-    }
+    Judgement { code: code.unwrap(), printed: output.stdout, errors }
 }
 
 /// Puts something in a file's place.
@@ -129,9 +125,8 @@ fn cut(path: &Path) {
 }
 
 fn binary(path: &Path) {
-    let noise: Vec<u8> = (0..100_000_u32)
-        .map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8)
-        .collect();
+    let noise: Vec<u8> =
+        (0..100_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     fs::write(path, noise).unwrap();
 }
 
@@ -214,19 +209,13 @@ fn a_damaged_file_is_reported_and_the_others_are_judged(
     let sound = judge(tree.root());
     damage(&tree.offline().join(file));
     let judgement = judge(tree.root());
-    let part = if file.starts_with("accuracy") {
-        "Offline/accuracy"
-    } else {
-        "Offline/performance/run_1"
-    };
+    let part =
+        if file.starts_with("accuracy") { "Offline/accuracy" } else { "Offline/performance/run_1" };
     let before = sound.broken(part);
     let mut broken = judgement.broken(part);
     broken.retain(|rule| !before.contains(rule));
     assert!(!broken.is_empty(), "nothing is said");
-    assert!(
-        broken.iter().any(|rule| rule.contains(message)),
-        "{broken:?}"
-    );
+    assert!(broken.iter().any(|rule| rule.contains(message)), "{broken:?}");
     assert_eq!(judgement.code, 1, "{}", judgement.errors);
     assert_eq!(judgement.others(), sound.others());
 }
@@ -247,11 +236,7 @@ fn damaged_submission_files_do_not_stop_judging(
         damage(&tree.offline().join(file));
     }
     assert_eq!(judge(tree.root()).others(), sound.others());
-    damage(
-        &tree
-            .root()
-            .join("closed/Example/systems/8xEXAMPLE_2xCPU.json"),
-    );
+    damage(&tree.root().join("closed/Example/systems/8xEXAMPLE_2xCPU.json"));
     assert_eq!(judge(tree.root()).code, 1);
 }
 
@@ -268,10 +253,7 @@ fn a_single_result_directory_is_judged_likewise(
     let printed = String::from_utf8_lossy(&judgement.printed);
     assert_ne!(judgement.code, 0, "{printed}");
     let words = judgement.errors.clone() + &printed;
-    assert!(
-        words.contains("log") || words.contains("summary"),
-        "{words}"
-    );
+    assert!(words.contains("log") || words.contains("summary"), "{words}");
 }
 
 #[test]

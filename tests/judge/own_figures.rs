@@ -65,12 +65,7 @@ const JSON: &str = "json: $.rate";
     "name,rate,note\nb,40,x\nb,4",
     "t.csv, line 3: the row `b, 4` has 2 cells"
 )]
-#[case::columns(
-    CELL,
-    "t.csv",
-    "name,rate,rate\nb,40,1\n",
-    "t.csv: 2 columns are named `rate`"
-)]
+#[case::columns(CELL, "t.csv", "name,rate,rate\nb,40,1\n", "t.csv: 2 columns are named `rate`")]
 #[case::cut(
     JSON,
     "output.log",
@@ -92,10 +87,7 @@ fn an_announcement_that_cannot_be_read_is_shown(
     let (code, text, json) = judge(figure, name, content.as_bytes());
     assert_eq!((code, &json["outcome"]), (1, &"invalid".into()), "{text}");
     assert!(text.contains(reason), "{text}");
-    assert!(
-        json["results"][0]["figures"].get("rate").is_none(),
-        "{json}"
-    );
+    assert!(json["results"][0]["figures"].get("rate").is_none(), "{json}");
 }
 
 /// A text in UTF-16, as `PowerShell` writes it.
@@ -121,11 +113,7 @@ fn the_record_that_counts_is_read(
     #[case] line: u64,
 ) {
     let (code, text, json) = judge(figure, name, &content);
-    assert_eq!(
-        (code, &json["outcome"]),
-        (0, &"reproduced".into()),
-        "{text}"
-    );
+    assert_eq!((code, &json["outcome"]), (0, &"reproduced".into()), "{text}");
     let read = &json["results"][0]["trials"][0]["figures"]["rate"];
     assert_eq!(read["value"], 41.0);
     assert_eq!(read["origin"]["file"], name);
@@ -206,14 +194,7 @@ fn judge_files_of(suite: &str, keys: &str, files: &[(&str, &str)]) -> (i32, Stri
         fs::write(path, content).unwrap();
     }
     let judged = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .args([
-            "judge",
-            "results",
-            "--recipe",
-            "./recipe.yaml",
-            "--output",
-            "json",
-        ])
+        .args(["judge", "results", "--recipe", "./recipe.yaml", "--output", "json"])
         .current_dir(directory.path())
         .env("RETRIAL_HOME", directory.path())
         .output()
@@ -257,10 +238,7 @@ fn figures_of_one_missing_file_have_one_cause() {
         format!("{missing}        alive: {{ pattern: 'alive (\\d+)', file: alive.txt }}\n");
     let (code, text, _) = judge_files(&partly, &[("alive.txt", "alive 1\n")]);
     assert_eq!(code, 1, "{text}");
-    assert!(
-        text.contains("r.json") && !text.contains("more rule"),
-        "{text}"
-    );
+    assert!(text.contains("r.json") && !text.contains("more rule"), "{text}");
 }
 
 const LIMITED: &str = "      limits: { ttft: { max: 450 } }
@@ -299,11 +277,7 @@ fn a_line_of_a_failure_fails_the_step(#[case] output: &str, #[case] expected: i3
 /// Of a suite of one's own nobody else has another program: what was published is required.
 #[rstest]
 #[case::absent("pattern: 'throughput: ${number}'", "", "throughput is missing")]
-#[case::not_a_number(
-    "pattern: 'throughput: ${number}'",
-    "throughput: nan",
-    "throughput: nan"
-)]
+#[case::not_a_number("pattern: 'throughput: ${number}'", "throughput: nan", "throughput: nan")]
 #[case::part_of_a_number("pattern: 'throughput: ([0-9.]+)'", "throughput: 1,010.5", "1,010.5")]
 #[case::not_tracked("mllog: tracked_stats.throughput", "", "throughput is missing")]
 fn a_published_figure_of_a_training_is_not_dropped(

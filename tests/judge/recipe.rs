@@ -207,10 +207,7 @@ fn a_folder_without_any_figure_is_refused_with_every_reason() {
 
 #[test]
 fn one_folder_with_the_output_of_two_scenarios_is_judged_for_both() {
-    let files = [
-        ("output.log", "rate 50\n"),
-        ("depth.json", "{\"dept\": 70}"),
-    ];
+    let files = [("output.log", "rate 50\n"), ("depth.json", "{\"dept\": 70}")];
     let results = Results::new(&files);
     let judged = results.judge("out", &[]);
     assert_eq!(judged.code, 1, "{}", judged.text);
@@ -238,10 +235,7 @@ fn one_log_that_cannot_be_read_makes_its_trial_invalid(#[case] summary: Option<&
     let result = judged.result("Offline");
     assert_eq!(result["outcome"], "invalid");
     assert_eq!(result["trials"][0]["valid"], true);
-    assert_eq!(
-        result["trials"][0]["figures"]["samples_per_second"]["value"],
-        30.25
-    );
+    assert_eq!(result["trials"][0]["figures"]["samples_per_second"]["value"], 30.25);
     assert_eq!(result["trials"][1]["valid"], false);
     assert_eq!(judged.outcome("short"), "reproduced");
 }
@@ -250,10 +244,7 @@ fn one_log_that_cannot_be_read_makes_its_trial_invalid(#[case] summary: Option<&
 fn a_log_without_a_recipe_that_cannot_be_read_leaves_the_others() {
     let files = [
         ("Offline/performance/run_1/mlperf_log_summary.txt", SUMMARY),
-        (
-            "Server/performance/run_1/mlperf_log_summary.txt",
-            "Killed\n",
-        ),
+        ("Server/performance/run_1/mlperf_log_summary.txt", "Killed\n"),
     ];
     let results = Results::new(&files);
     let judged = Command::new(env!("CARGO_BIN_EXE_retrial"))
@@ -272,10 +263,7 @@ fn a_log_without_a_recipe_that_cannot_be_read_leaves_the_others() {
         .collect();
     assert_eq!(
         outcomes,
-        [
-            (Some("Offline"), Some("inconclusive")),
-            (Some("Server"), Some("invalid"))
-        ]
+        [(Some("Offline"), Some("inconclusive")), (Some("Server"), Some("invalid"))]
     );
 }
 
@@ -361,10 +349,7 @@ fn a_record_is_of_one_scenario() {
     let both = format!("{before}  short:\n{short}  again:\n{short}  long:\n{rest}");
     fs::write(results.path("recipe.yaml"), both).unwrap();
     let judged = results.judge("out", &[]);
-    judged.says(&[
-        "output.log, line 1 is read for again, too",
-        "--scenario NAME",
-    ]);
+    judged.says(&["output.log, line 1 is read for again, too", "--scenario NAME"]);
     assert_eq!((judged.code, judged.outcome("short")), (1, "invalid"));
     assert_eq!(judged.outcome("again"), "invalid");
     let judged = results.judge("out", &["--scenario", "short"]);

@@ -73,21 +73,13 @@ fn violated(json: &Value) -> Vec<String> {
 }
 
 fn time(json: &Value) -> f64 {
-    json["results"][0]["figures"]["time_to_train"]["value"]
-        .as_f64()
-        .unwrap()
+    json["results"][0]["figures"]["time_to_train"]["value"].as_f64().unwrap()
 }
 
 #[test]
 fn logs_of_a_benchmark_are_combined_into_one_score() {
     let tree = tree();
-    for folder in [
-        "",
-        "Example",
-        "Example/results",
-        "Example/results/56xEXAMPLE",
-        RESULT,
-    ] {
+    for folder in ["", "Example", "Example/results", "Example/results/56xEXAMPLE", RESULT] {
         let (code, json) = judge(&tree.path().join(folder), &[]);
         assert_eq!(code, 0, "{folder}: {:?}", violated(&json));
         let result = &json["results"][0];
@@ -111,10 +103,7 @@ fn the_whole_example_is_judged() {
     let reference = ["--reference", reference.to_str().unwrap()];
     let (_, json) = judge(&example().join(RESULT), &reference);
     assert_eq!(json["counts"]["compared"], 1);
-    let (_, json) = judge(
-        &example().join(RESULT),
-        &["--reference", example().to_str().unwrap()],
-    );
+    let (_, json) = judge(&example().join(RESULT), &["--reference", example().to_str().unwrap()]);
     assert!((json["results"][0]["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-9);
 }
 
@@ -128,18 +117,8 @@ fn edit(tree: &TempDir, file: &str, change: impl Fn(&str) -> String) {
 
 /// One file of the result is changed; the report names it.
 #[rstest]
-#[case(
-    "scaling.json",
-    "1.02",
-    "0.92",
-    "scaling.json: 0.922556; at least 1.02256"
-)]
-#[case(
-    "scaling.json",
-    "scaling_factor",
-    "factor",
-    "scaling.json: no scaling_factor"
-)]
+#[case("scaling.json", "1.02", "0.92", "scaling.json: 0.922556; at least 1.02256")]
+#[case("scaling.json", "scaling_factor", "factor", "scaling.json: no scaling_factor")]
 #[case("scaling.json", "{", "", "scaling.json: it is not JSON")]
 #[case(
     "result_0.txt",
@@ -153,12 +132,7 @@ fn edit(tree: &TempDir, file: &str, change: impl Fn(&str) -> String) {
     "\"open\"",
     "result_0.txt: submission_division: open; closed, as its system's description"
 )]
-#[case(
-    "result_2.txt",
-    "\"status\": \"success\"",
-    "\"status\": \"aborted\"",
-    ""
-)]
+#[case("result_2.txt", "\"status\": \"success\"", "\"status\": \"aborted\"", "")]
 fn a_changed_file_of_a_result_is_reported(
     #[case] file: &str,
     #[case] from: &str,
@@ -166,9 +140,7 @@ fn a_changed_file_of_a_result_is_reported(
     #[case] rule: &str,
 ) {
     let tree = tree();
-    edit(&tree, &format!("{RESULT}/{file}"), |text| {
-        text.replace(from, to)
-    });
+    edit(&tree, &format!("{RESULT}/{file}"), |text| text.replace(from, to));
     let (code, json) = judge(tree.path(), &[]);
     let violated = violated(&json);
     if rule.is_empty() {
@@ -179,10 +151,7 @@ fn a_changed_file_of_a_result_is_reported(
         assert_eq!(fault["actual"], "the run did not converge");
     } else {
         assert_eq!(code, 1);
-        assert!(
-            violated.iter().any(|broken| broken.starts_with(rule)),
-            "{violated:#?}"
-        );
+        assert!(violated.iter().any(|broken| broken.starts_with(rule)), "{violated:#?}");
     }
 }
 
@@ -212,10 +181,7 @@ fn a_system_is_described() {
 fn rounds_are_detected_or_specified() {
     let tree = tree();
     let (code, json) = judge(tree.path(), &["--round", "6.0"]);
-    assert_eq!(
-        (code, &json["results"][0]["round"]),
-        (0, &Value::from("v6.0"))
-    );
+    assert_eq!((code, &json["results"][0]["round"]), (0, &Value::from("v6.0")));
     let output = run(tree.path(), &["--round", "v4.1"]);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
@@ -224,10 +190,8 @@ fn rounds_are_detected_or_specified() {
         "{errors}"
     );
     // A benchmark that no round has determines none.
-    let (old, new) = (
-        tree.path().join(RESULT),
-        tree.path().join("Example/results/56xEXAMPLE/gpt3"),
-    );
+    let (old, new) =
+        (tree.path().join(RESULT), tree.path().join("Example/results/56xEXAMPLE/gpt3"));
     fs::rename(old, new).unwrap();
     let output = run(tree.path(), &[]);
     assert_eq!(output.status.code(), Some(2));
@@ -286,10 +250,7 @@ fn two_systems_with_the_same_runs_are_reported() {
     let (code, json) = judge(tree.path(), &[]);
     assert_eq!(code, 0);
     let fault = &json["faults"][0];
-    assert_eq!(
-        fault["path"],
-        "Example/results/64xEXAMPLE/llama31_405b/result_0.txt"
-    );
+    assert_eq!(fault["path"], "Example/results/64xEXAMPLE/llama31_405b/result_0.txt");
     assert_eq!(
         fault["actual"],
         format!("the same run as {RESULT}/result_0.txt; so are 2 more of its runs")
@@ -304,29 +265,18 @@ fn hostile_files_are_reported() {
     std::os::unix::fs::symlink("/etc/passwd", &log).unwrap();
     let (code, json) = judge(tree.path(), &[]);
     assert_eq!(code, 1);
-    assert!(
-        violated(&json)
-            .iter()
-            .any(|broken| broken.starts_with("logs: 2; 3"))
-    );
+    assert!(violated(&json).iter().any(|broken| broken.starts_with("logs: 2; 3")));
     fs::remove_file(&log).unwrap();
     fs::write(
         &log,
-        [
-            b":::MLLOG {".as_slice(),
-            vec![0xff; 100_000].as_slice(),
-            b"\n:::MLLOG [[[[",
-        ]
-        .concat(),
+        [b":::MLLOG {".as_slice(), vec![0xff; 100_000].as_slice(), b"\n:::MLLOG [[[["].concat(),
     )
     .unwrap();
     let (code, json) = judge(tree.path(), &[]);
     assert_eq!(code, 1);
     let violated = violated(&json);
     assert!(
-        violated
-            .iter()
-            .any(|broken| broken.starts_with("result_1.txt: run: no line has")),
+        violated.iter().any(|broken| broken.starts_with("result_1.txt: run: no line has")),
         "{violated:#?}"
     );
 }

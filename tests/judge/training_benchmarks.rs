@@ -29,16 +29,10 @@ fn expected(plan: &Value) -> BTreeMap<String, BTreeMap<String, f64>> {
         let figures = expect.map(|pair| {
             let name = pair[0].as_str().unwrap().replace('[', "_").replace(']', "");
             assert_eq!(pair[1].as_array().unwrap().len(), 1, "{pair}");
-            assert_ne!(
-                pair[1][0]["kind"], "official",
-                "a document, not a round's results"
-            );
+            assert_ne!(pair[1][0]["kind"], "official", "a document, not a round's results");
             (name, pair[1][0]["value"].as_f64().unwrap())
         });
-        (
-            measurement["scenario"].as_str().unwrap().to_owned(),
-            figures.collect(),
-        )
+        (measurement["scenario"].as_str().unwrap().to_owned(), figures.collect())
     };
     measurements.map(figures_of).collect()
 }
@@ -75,15 +69,9 @@ fn published_figures_meet_the_claims_on_them(#[case] recipe: &str, #[case] count
         assert!(!candidate.is_empty() && candidate.keys().eq(baseline.keys()));
         let lower_is_better = claim["candidate"]["figure"] == "memory";
         for (entry, value) in candidate {
-            let ratio = if lower_is_better {
-                baseline[&entry] / value
-            } else {
-                value / baseline[&entry]
-            };
-            assert!(
-                ratio > 1.0 + claim["by"].as_f64().unwrap_or(0.0),
-                "{claim} {entry}"
-            );
+            let ratio =
+                if lower_is_better { baseline[&entry] / value } else { value / baseline[&entry] };
+            assert!(ratio > 1.0 + claim["by"].as_f64().unwrap_or(0.0), "{claim} {entry}");
         }
     }
 }
@@ -135,16 +123,9 @@ fn tflops_are_consistent_with_times(
         let Some(shape) = name.strip_prefix("tflops_") else {
             continue;
         };
-        let sides: f64 = shape
-            .split('x')
-            .map(|side| side.parse::<f64>().unwrap())
-            .product();
+        let sides: f64 = shape.split('x').map(|side| side.parse::<f64>().unwrap()).product();
         let milliseconds = figures[&format!("ms_{shape}")];
-        agrees(
-            *tflops,
-            2.0 * sides / milliseconds / 1e9,
-            0.0005 / milliseconds + 0.0005,
-        );
+        agrees(*tflops, 2.0 * sides / milliseconds / 1e9, 0.0005 / milliseconds + 0.0005);
         all.push(*tflops);
     }
     assert_eq!(all.len(), 7);
@@ -162,24 +143,16 @@ fn other_matrix_product_tables() {
     // 20 products in the published time, and the peak that the published 'efficiency' is a share of.
     for (side, efficiency) in [(4096.0, 60.0), (8192.0, 78.0), (16384.0_f64, 78.0)] {
         let shape = format!("{side}x{side}x{side}");
-        let (seconds, tflops) = (
-            square[&format!("seconds_{shape}")],
-            square[&format!("tflops_{shape}")],
-        );
-        agrees(
-            tflops,
-            40.0 * side.powi(3) / seconds / 1e12,
-            0.0006 / seconds + 0.0005,
-        );
+        let (seconds, tflops) =
+            (square[&format!("seconds_{shape}")], square[&format!("tflops_{shape}")]);
+        agrees(tflops, 40.0 * side.powi(3) / seconds / 1e12, 0.0006 / seconds + 0.0005);
         let ratio = tflops / 1307.4 * 100.0;
         assert!((ratio - efficiency).abs() < 0.8, "{shape}: {ratio}");
     }
     let libraries = &expected["libraries"];
-    for (shape, difference) in [
-        ("8192x8192x8192", -13.3),
-        ("16384x8192x1280", -11.0),
-        ("4096x4096x4096", -10.8),
-    ] {
+    for (shape, difference) in
+        [("8192x8192x8192", -13.3), ("16384x8192x1280", -11.0), ("4096x4096x4096", -10.8)]
+    {
         let [matmul, linear] =
             ["matmul", "linear"].map(|kind| libraries[&format!("{kind}_{shape}")]);
         let ratio = (matmul / linear - 1.0) * 100.0;
@@ -239,11 +212,7 @@ fn multi_gpu_figures_are_consistent() {
     let single = scaling["tokens_per_second_1"];
     for gpus in [1_u32, 2, 4, 8] {
         let speed = scaling[&format!("tokens_per_second_{gpus}")];
-        agrees(
-            scaling[&format!("tflops_{gpus}")],
-            6.0 * 5243.74 * speed / 1e6,
-            0.001,
-        );
+        agrees(scaling[&format!("tflops_{gpus}")], 6.0 * 5243.74 * speed / 1e6, 0.001);
         if let Some(efficiency) = scaling.get(&format!("efficiency_{gpus}")) {
             agrees(*efficiency, speed / single / f64::from(gpus) * 100.0, 0.001);
         }
@@ -253,11 +222,7 @@ fn multi_gpu_figures_are_consistent() {
 #[test]
 fn other_figures_are_consistent() {
     let loops = &expected(&plan("simple-training", &[]))["loop"];
-    agrees(
-        loops["samples_per_second"],
-        256.0 * 1000.0 / loops["ms_per_step"],
-        0.003,
-    );
+    agrees(loops["samples_per_second"], 256.0 * 1000.0 / loops["ms_per_step"], 0.003);
     agrees(loops["total_time"], loops["ms_per_step"] / 10.0, 0.001);
     let mad = plan("qwen3-8b-madengine", &[]);
     let measurements = mad["measurements"].as_array().unwrap();
@@ -279,19 +244,12 @@ fn other_figures_are_consistent() {
     Some("host"),
     "python3 /workspace/multigpu_benchmark.py --model 7b --gpus 8 --batch-size 8"
 )]
-#[case(
-    "ddp",
-    Some("host"),
-    "python3 /workspace/multigpu_benchmark.py --model 7b --scaling-test"
-)]
+#[case("ddp", Some("host"), "python3 /workspace/multigpu_benchmark.py --model 7b --scaling-test")]
 fn the_published_command(#[case] recipe: &str, #[case] ipc: Option<&str>, #[case] command: &str) {
     let plan = plan(recipe, &[]);
     let container = &plan["container"];
     assert_eq!(plan["image"], "rocm/vllm:rocm7.0.0_vllm_0.11.2_20251210");
-    assert_eq!(
-        container["devices"],
-        serde_json::json!(["/dev/kfd", "/dev/dri"])
-    );
+    assert_eq!(container["devices"], serde_json::json!(["/dev/kfd", "/dev/dri"]));
     assert_eq!(container["ipc"].as_str(), ipc);
     assert_eq!(container["privileged"], false);
     let hipblaslt = serde_json::json!(["TORCH_BLAS_PREFER_HIPBLASLT", "1"]);

@@ -16,10 +16,7 @@ fn root() -> &'static Path {
 
 /// What `retrial schema` prints.
 fn printed_schema(of: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .args(["schema", of])
-        .output()
-        .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial")).args(["schema", of]).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -44,19 +41,13 @@ fn the_committed_schemas_are_up_to_date(#[case] schema: &str) {
         std::fs::write(&path, &fresh).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        committed == fresh,
-        "{file} is old: `retrial schema {schema} > {file}`"
-    );
+    assert!(committed == fresh, "{file} is old: `retrial schema {schema} > {file}`");
 }
 
 /// Published results as a folder that `judge` reads.
 fn folder(standin: &str, names: &[(&str, &str)]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let published = root()
-        .join("tests/standins")
-        .join(standin)
-        .join("published");
+    let published = root().join("tests/standins").join(standin).join("published");
     for (from, to) in names {
         let to: PathBuf = directory.path().join(to);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -69,18 +60,9 @@ fn llama2() -> tempfile::TempDir {
     folder(
         "llama2-70b-v6.0",
         &[
-            (
-                "offline.summary",
-                "Offline/performance/run_1/mlperf_log_summary.txt",
-            ),
-            (
-                "server.summary",
-                "Server/performance/run_1/mlperf_log_summary.txt",
-            ),
-            (
-                "interactive.summary",
-                "Interactive/performance/run_1/mlperf_log_summary.txt",
-            ),
+            ("offline.summary", "Offline/performance/run_1/mlperf_log_summary.txt"),
+            ("server.summary", "Server/performance/run_1/mlperf_log_summary.txt"),
+            ("interactive.summary", "Interactive/performance/run_1/mlperf_log_summary.txt"),
         ],
     )
 }
@@ -107,29 +89,17 @@ fn a_printed_verdict_matches_the_schema() {
     let schema = schema("verdict");
     let directory = folder(
         "llama2-70b-v6.0",
-        &[(
-            "offline.summary",
-            "Offline/performance/run_1/mlperf_log_summary.txt",
-        )],
+        &[("offline.summary", "Offline/performance/run_1/mlperf_log_summary.txt")],
     );
     let verdict = printed(directory.path(), &["judge", ".", "--recipe", RECIPE]);
     assert_eq!(fits(&schema, &schema, &verdict, ""), Ok(()));
     assert_eq!(verdict["outcome"], "reproduced");
     let mut broken = verdict.clone();
     broken["results"][0]["judgements"][0]["outcome"] = Value::from("good");
-    assert_eq!(
-        fits(&schema, &schema, &broken, "").unwrap_err(),
-        "/results/0/judgements/0/outcome"
-    );
+    assert_eq!(fits(&schema, &schema, &broken, "").unwrap_err(), "/results/0/judgements/0/outcome");
     let mut broken = verdict;
-    broken["results"][0]
-        .as_object_mut()
-        .unwrap()
-        .remove("valid");
-    assert_eq!(
-        fits(&schema, &schema, &broken, "").unwrap_err(),
-        "/results/0"
-    );
+    broken["results"][0].as_object_mut().unwrap().remove("valid");
+    assert_eq!(fits(&schema, &schema, &broken, "").unwrap_err(), "/results/0");
 }
 
 /// Several: each result as in a verdict.

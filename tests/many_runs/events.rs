@@ -25,10 +25,7 @@ fn seconds(step: &Step) -> i64 {
 }
 
 pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted {
-    let mut writer = Writer {
-        now: started,
-        text: String::new(),
-    };
+    let mut writer = Writer { now: started, text: String::new() };
     let mut measured = Vec::new();
     writer.record(
         None,
@@ -46,18 +43,13 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
         let is_measure = matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, CommandPurpose::Measure { .. }));
         let last = matches!(step.action, Action::Judge | Action::Remove);
         if failed && !last {
-            let reason = SkipReason::Aborted {
-                reason: step_failed(),
-            };
+            let reason = SkipReason::Aborted { reason: step_failed() };
             writer.end(step, StepEnd::Skipped { reason }, 0);
             continue;
         }
         writer.record(
             Some(step),
-            EventKind::StepStarted {
-                summary: step.name.clone(),
-                timeout_s: Some(43_200),
-            },
+            EventKind::StepStarted { summary: step.name.clone(), timeout_s: Some(43_200) },
         );
         if is_measure {
             measured.push(writer.now + SignedDuration::from_secs(2));
@@ -93,10 +85,7 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
         let reason = failed.then(step_failed);
         writer.record(None, EventKind::RunEnded { exit_code, reason });
     }
-    Planted {
-        text: writer.text,
-        measured,
-    }
+    Planted { text: writer.text, measured }
 }
 
 fn step_failed() -> AbortReason {

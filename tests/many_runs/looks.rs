@@ -36,16 +36,10 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
                 ..GpuReading::default()
             };
             let pci = format!("0000:{index:02x}5:00.0");
-            text += &format_rows([row(RowSource::Gpu {
-                index,
-                pci,
-                reading,
-            })]);
+            text += &format_rows([row(RowSource::Gpu { index, pci, reading })]);
         }
-        let container = ContainerReading {
-            cpu_s: Some(f64::from(look) * 900.0),
-            memory: Some(80_000_000_000),
-        };
+        let container =
+            ContainerReading { cpu_s: Some(f64::from(look) * 900.0), memory: Some(80_000_000_000) };
         text += &format_rows([row(RowSource::Container(container))]);
     }
     text

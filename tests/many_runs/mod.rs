@@ -74,27 +74,19 @@ impl Many {
         let host = host::probe_host(&root, &root);
         let hosts: Vec<HostView> = HOSTS
             .iter()
-            .map(|name| HostView {
-                hostname: (*name).to_owned(),
-                ..host.clone()
-            })
+            .map(|name| HostView { hostname: (*name).to_owned(), ..host.clone() })
             .collect();
         let mut cells = Vec::new();
         for (rocm, release) in ROCM.iter().enumerate() {
             for (backend, name) in BACKENDS.iter().enumerate() {
-                let settings = [
-                    ParamSetting::new("rocm", *release),
-                    ParamSetting::new("backend", *name),
-                ];
+                let settings =
+                    [ParamSetting::new("rocm", *release), ParamSetting::new("backend", *name)];
                 let source = Source::new("./llama2.yaml", RECIPE);
                 let resolved = resolve_recipe("./llama2.yaml", &source, &NoTemplates, &settings)
                     .map_err(|problems| problems.render(false))
                     .unwrap();
-                let origin = RecipeOrigin {
-                    directory: None,
-                    hash: resolved.hash.clone(),
-                    built_in: false,
-                };
+                let origin =
+                    RecipeOrigin { directory: None, hash: resolved.hash.clone(), built_in: false };
                 let plans = hosts.iter().map(|host| {
                     let choices = PlanOptions {
                         trials: Some(retrial_recipe::model::Trials::default()),
@@ -105,12 +97,7 @@ impl Many {
                     plan
                 });
                 let plans = plans.collect();
-                cells.push(Cell {
-                    rocm,
-                    backend,
-                    resolved,
-                    plans,
-                });
+                cells.push(Cell { rocm, backend, resolved, plans });
             }
         }
         Self { cells, hosts }
@@ -154,10 +141,7 @@ impl Many {
         if batch % 5 != 4 {
             plan.batch = Some(BatchPosition {
                 id: format!("{}-llama2-b{:03x}", began_of_batch(batch), batch & 0xfff),
-                cell: format!(
-                    "rocm={},backend={}",
-                    ROCM[cell.rocm], BACKENDS[cell.backend]
-                ),
+                cell: format!("rocm={},backend={}", ROCM[cell.rocm], BACKENDS[cell.backend]),
                 trial: (round % TRIALS) as u32 + 1,
             });
         }
@@ -197,20 +181,11 @@ impl Many {
             };
             let begin = journal.measured[usize::from(accuracy)];
             let begin = begin.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-            write(
-                &format!("{folder}/mlperf_log_detail.txt"),
-                &log.detail(&begin),
-            );
+            write(&format!("{folder}/mlperf_log_detail.txt"), &log.detail(&begin));
             write(&format!("{folder}/mlperf_log_summary.txt"), &log.summary());
             if accuracy {
-                write(
-                    &format!("{folder}/accuracy.txt"),
-                    logs::Run::accuracy_text(),
-                );
-                write(
-                    &format!("{folder}/mlperf_log_accuracy.json"),
-                    &logs::Run::answers(),
-                );
+                write(&format!("{folder}/accuracy.txt"), logs::Run::accuracy_text());
+                write(&format!("{folder}/mlperf_log_accuracy.json"), &logs::Run::answers());
             }
         }
         if went != Went::Interrupted {
@@ -258,9 +233,7 @@ fn rate(cell: &Cell, number: usize) -> f64 {
 
 /// A number that looks like chance (`SplitMix64`'s last steps).
 fn mixed(number: usize) -> usize {
-    let mut state = (number as u64)
-        .wrapping_add(1)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut state = (number as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (state ^ (state >> 31)) as usize >> 1

@@ -30,9 +30,7 @@ fn text(bytes: &[u8]) -> String {
 /// Without the requirements that this machine does not meet.
 fn without_host(bytes: &[u8]) -> String {
     let text = text(bytes);
-    let end = text
-        .find("\nUnmet requirements of this host")
-        .unwrap_or(text.len());
+    let end = text.find("\nUnmet requirements of this host").unwrap_or(text.len());
     text[..end].to_owned()
 }
 
@@ -85,13 +83,7 @@ fn the_public_claims_are_a_batch() {
     assert!(planned.status.success(), "{}", text(&planned.stderr));
     insta::assert_snapshot!(without_host(&planned.stdout));
 
-    let json = retrial(&[
-        "plan",
-        "-q",
-        "./examples/radeon-rocm-releases.yaml",
-        "--output",
-        "json",
-    ]);
+    let json = retrial(&["plan", "-q", "./examples/radeon-rocm-releases.yaml", "--output", "json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let count = |pointer: &str| json.pointer(pointer).unwrap().as_array().unwrap().len();
     assert_eq!(count("/plan/cells"), 12);
@@ -107,13 +99,7 @@ fn the_public_claims_are_a_batch() {
 
 #[test]
 fn a_ratio_from_a_document_is_a_claim() {
-    let planned = retrial(&[
-        "plan",
-        "-q",
-        "./examples/mi350x-gemm.yaml",
-        "--output",
-        "json",
-    ]);
+    let planned = retrial(&["plan", "-q", "./examples/mi350x-gemm.yaml", "--output", "json"]);
     assert!(planned.status.success(), "{}", text(&planned.stderr));
     let json: Value = serde_json::from_slice(&planned.stdout).unwrap();
     let claims = json["plan"]["claims"].as_array().unwrap();
@@ -131,34 +117,16 @@ fn a_document_s_remark_on_batch_sizes_is_a_claim() {
     let json: Value = serde_json::from_slice(&planned.stdout).unwrap();
     let claims = json["plan"]["claims"].as_array().unwrap();
     let baselines = claims.iter().map(|claim| &claim["parts"][0]["baseline"]);
-    assert_eq!(
-        baselines.collect::<Vec<_>>(),
-        ["options=--batch-size 1", "options=--batch-size 4"]
-    );
+    assert_eq!(baselines.collect::<Vec<_>>(), ["options=--batch-size 1", "options=--batch-size 4"]);
 }
 
 #[test]
 fn the_command_line_gives_the_same_plan() {
     let recipe = "mlperf-inference-reference/onnxruntime/bert-large-radeon";
-    let words = [
-        "plan",
-        recipe,
-        "--vary",
-        "rocm=6.4.1,7.1.1",
-        "--vary",
-        "backend=rocm,migraphx",
-    ];
+    let words = ["plan", recipe, "--vary", "rocm=6.4.1,7.1.1", "--vary", "backend=rocm,migraphx"];
     let planned = retrial(
-        &[
-            &words[..],
-            &[
-                "--trials",
-                "2",
-                "--claim",
-                "migraphx is faster than backend rocm",
-            ],
-        ]
-        .concat(),
+        &[&words[..], &["--trials", "2", "--claim", "migraphx is faster than backend rocm"]]
+            .concat(),
     );
     assert!(planned.status.success(), "{}", text(&planned.stderr));
     insta::assert_snapshot!(without_host(&planned.stdout));
@@ -199,9 +167,7 @@ fn a_claim_on_accuracy_that_no_recipe_measures_is_warned_of() {
         let output = retrial(&[command, file]);
         assert!(output.status.success(), "{output:?}");
         let printed = text(&output.stdout) + &text(&output.stderr);
-        printed
-            .matches("no recipe of the batch measures accuracy")
-            .count()
+        printed.matches("no recipe of the batch measures accuracy").count()
     };
     let file = batch("./speed.yaml");
     assert_eq!([warned("check", &file), warned("plan", &file)], [2, 2]);
@@ -227,10 +193,7 @@ fn a_cell_has_as_many_trials_as_its_recipe_states() {
         let output = retrial(&[&["plan", "-q", "--output", "json", &file], options].concat());
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         let cells = json["plan"]["cells"].as_array().unwrap();
-        let trials: Vec<u64> = cells
-            .iter()
-            .map(|cell| cell["trials"].as_u64().unwrap())
-            .collect();
+        let trials: Vec<u64> = cells.iter().map(|cell| cell["trials"].as_u64().unwrap()).collect();
         assert_eq!(json["plan"]["execution"]["trials"], trials[0]);
         assert_eq!(trials[0], trials[1]);
         trials[0]
@@ -239,10 +202,7 @@ fn a_cell_has_as_many_trials_as_its_recipe_states() {
     assert_eq!(planned_trials(", trials: 3", "", &[]), 3);
     assert_eq!(planned_trials(", trials: { min: 4, max: 9 }", "", &[]), 4);
     assert_eq!(planned_trials(", trials: 3", "trials: 2\n", &[]), 2);
-    assert_eq!(
-        planned_trials(", trials: 3", "trials: 2\n", &["--trials", "5"]),
-        5
-    );
+    assert_eq!(planned_trials(", trials: 3", "trials: 2\n", &["--trials", "5"]), 5);
     // An accuracy is measured once.
     assert_eq!(planned_trials(", trials: 3", "modes: [accuracy]\n", &[]), 1);
 }
@@ -278,19 +238,15 @@ fn problems_of_file_recipe_and_cells_are_reported_at_once() {
     assert_eq!(code, Some(2));
     insta::assert_snapshot!("cells", problems);
     // What must be set on a host may be left to the command line, as with a recipe.
-    let (code, problems) = check(
-        "c.yaml",
-        "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { out: [/a, /b] }\n",
-    );
+    let (code, problems) =
+        check("c.yaml", "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { out: [/a, /b] }\n");
     assert_eq!(code, Some(0), "{problems}");
     let file = directory.path().join("c.yaml").display().to_string();
     let planned = retrial(&["plan", &file]);
     assert_eq!(planned.status.code(), Some(2));
     let stderr = text(&planned.stderr).replace(&directory.path().display().to_string(), "DIR");
     insta::assert_snapshot!("unset", stderr);
-    let (code, _) = check(
-        "d.yaml",
-        "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { size: [1, 2] }\n",
-    );
+    let (code, _) =
+        check("d.yaml", "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { size: [1, 2] }\n");
     assert_eq!(code, Some(0));
 }

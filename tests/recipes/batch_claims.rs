@@ -51,18 +51,9 @@ struct Planted {
 
 impl Planted {
     fn new(claim: &str, small: Fault, large: Fault) -> Self {
-        let planted = Self {
-            home: tempfile::tempdir().unwrap(),
-        };
+        let planted = Self { home: tempfile::tempdir().unwrap() };
         fs::write(planted.home.path().join("recipe.yaml"), RECIPE).unwrap();
-        let vary = [
-            "--vary",
-            "size=small,large",
-            "--trials",
-            "3",
-            "--claim",
-            claim,
-        ];
+        let vary = ["--vary", "size=small,large", "--trials", "3", "--claim", claim];
         let plan = planted.plan(&vary)["plan"].clone();
         let mut events = event(
             json!({ "event": "batch_started", "batch": BATCH, "trial_runs": 6, "pid": 1, "tool": "0" }),
@@ -101,11 +92,7 @@ impl Planted {
         }));
         for step in plan["steps"].as_array().unwrap() {
             let name = step["name"].as_str().unwrap();
-            let fault = if name.starts_with("second") {
-                fault
-            } else {
-                Fault::None
-            };
+            let fault = if name.starts_with("second") { fault } else { Fault::None };
             let mut end = json!({
                 "node": "n", "step": step["number"], "name": name, "event": "step_ended",
                 "end": "done", "exit_code": 0, "seconds": 1.0,
@@ -180,12 +167,7 @@ fn event(mut event: Value) -> String {
     "not decided",
     "size=large is invalid: "
 )]
-#[case::lost(
-    Fault::None,
-    Fault::Lost,
-    "not decided",
-    "size=large has no result (trial 1: "
-)]
+#[case::lost(Fault::None, Fault::Lost, "not decided", "size=large has no result (trial 1: ")]
 fn a_claim_over_every_scenario_needs_every_planned_one(
     #[case] small: Fault,
     #[case] large: Fault,
@@ -215,9 +197,7 @@ fn a_failed_scenario_is_in_the_table_of_cells() {
     let judged = planted.retrial(&["judge", BATCH]);
     let text = String::from_utf8_lossy(&judged.stdout);
     let cells = text.split("Cells").nth(1).unwrap();
-    let words = cells
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let words = cells.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let rows = words.filter(|words| words[..] == ["scenario", "second"]);
     assert_eq!(rows.count(), 2, "{text}");
     assert_eq!(judged.status.code(), Some(4));

@@ -33,10 +33,7 @@ fn project() -> tempfile::TempDir {
     write("recipe.yaml", RECIPE);
     write("run.sh", "#!/bin/sh\n");
     write("docker/Dockerfile", "FROM scratch\n");
-    write(
-        "templates/mine.yaml",
-        "schema: 1\ncontainer: { ipc: host }\n",
-    );
+    write("templates/mine.yaml", "schema: 1\ncontainer: { ipc: host }\n");
     directory
 }
 
@@ -49,10 +46,7 @@ fn a_directory_with_templates_and_companions() {
     let project = project();
     let opened = open(project.path());
     assert_eq!(opened.name, project.path().to_str().unwrap());
-    assert_eq!(
-        check_source(&opened.source, opened.kind, &opened).to_string(),
-        ""
-    );
+    assert_eq!(check_source(&opened.source, opened.kind, &opened).to_string(), "");
     let resolved = resolve_recipe(&opened.name, &opened.source, &opened, &[]).unwrap();
     assert_eq!(resolved.recipe.container.ipc.as_deref(), Some("host"));
     assert!(!opened.is_builtin());
@@ -62,9 +56,7 @@ fn a_directory_with_templates_and_companions() {
     fs::remove_file(project.path().join("run.sh")).unwrap();
     let problems = check_source(&opened.source, opened.kind, &opened);
     assert!(
-        problems
-            .to_string()
-            .contains("no such file next to the recipe: `run.sh`"),
+        problems.to_string().contains("no such file next to the recipe: `run.sh`"),
         "{problems}"
     );
 }
@@ -75,10 +67,7 @@ fn a_template_is_identified_by_its_directory() {
     let opened = open(&project.path().join("templates/mine.yaml"));
     assert_eq!(opened.kind, RecipeFileKind::Template);
     assert!(check_source(&opened.source, opened.kind, &opened).is_empty());
-    assert_eq!(
-        open(&project.path().join("recipe.yaml")).kind,
-        RecipeFileKind::Recipe
-    );
+    assert_eq!(open(&project.path().join("recipe.yaml")).kind, RecipeFileKind::Recipe);
 }
 
 /// A built-in template of the same name would give another recipe than the one that its author wrote.
@@ -103,14 +92,7 @@ fn template_names_cannot_escape_their_directory() {
     let project = project();
     let opened = open(project.path());
     assert!(opened.read_template("mine").unwrap().is_some());
-    for name in [
-        "../recipe",
-        "/etc/passwd",
-        "",
-        "..",
-        "./mine",
-        "a/../../recipe",
-    ] {
+    for name in ["../recipe", "/etc/passwd", "", "..", "./mine", "a/../../recipe"] {
         assert!(opened.read_template(name).unwrap().is_none(), "{name}");
     }
 }
@@ -119,36 +101,21 @@ fn template_names_cannot_escape_their_directory() {
 fn missing_recipes_are_reported() {
     let project = project();
     let empty = tempfile::tempdir().unwrap();
-    assert!(matches!(
-        catalog::open_recipe("./no/such.yaml"),
-        Err(CatalogError::Missing { .. })
-    ));
-    assert!(matches!(
-        catalog::open_path(empty.path()),
-        Err(CatalogError::NoRecipe { .. })
-    ));
+    assert!(matches!(catalog::open_recipe("./no/such.yaml"), Err(CatalogError::Missing { .. })));
+    assert!(matches!(catalog::open_path(empty.path()), Err(CatalogError::NoRecipe { .. })));
     assert!(matches!(
         catalog::open_path(&project.path().join("recipe.yaml/x")),
         Err(CatalogError::Missing { .. })
     ));
-    assert!(matches!(
-        catalog::open_recipe("no-such-recipe"),
-        Err(CatalogError::Unknown { .. })
-    ));
+    assert!(matches!(catalog::open_recipe("no-such-recipe"), Err(CatalogError::Unknown { .. })));
 }
 
 /// Tests run in the crate's directory, where Cargo.toml lies.
 #[test]
 fn a_bare_name_is_never_a_local_file() {
     let error = catalog::open_recipe("Cargo.toml").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no built-in recipe `Cargo.toml`"
-    );
-    assert_eq!(
-        ErrorText::of(&error).help,
-        ["for the one in this directory, write `./Cargo.toml`"]
-    );
+    assert_eq!(error.to_string(), "there is no built-in recipe `Cargo.toml`");
+    assert_eq!(ErrorText::of(&error).help, ["for the one in this directory, write `./Cargo.toml`"]);
 }
 
 /// No built-in name ends so.
@@ -165,10 +132,7 @@ fn the_unique_end_of_a_name_is_enough_and_another_asks_which() {
     let found = catalog::open_recipe("v6.0/llama2-70b-mi355x").unwrap();
     assert_eq!(found.name, "mlperf-inference/v6.0/amd/llama2-70b-mi355x");
     let error = catalog::open_recipe("llama2-70b-mi355x").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`llama2-70b-mi355x` is the name of 3 recipes"
-    );
+    assert_eq!(error.to_string(), "`llama2-70b-mi355x` is the name of 3 recipes");
     assert_eq!(
         ErrorText::of(&error).help,
         ["write one of: v5.1/llama2-70b-mi355x, v6.0/llama2-70b-mi355x, v6.1/llama2-70b-mi355x"]
@@ -188,10 +152,7 @@ fn a_summary_needs_no_options() {
 fn every_built_in_recipe_and_template_checks() {
     let mut checked = 0;
     for opened in catalog::builtin_recipes() {
-        assert_eq!(
-            catalog::open_recipe(&opened.name).unwrap().source,
-            opened.source
-        );
+        assert_eq!(catalog::open_recipe(&opened.name).unwrap().source, opened.source);
         let problems = check_source(&opened.source, RecipeFileKind::Recipe, &opened);
         assert!(!problems.has_errors(), "{}", problems.render(false));
         summarize(&opened.source, &opened).unwrap();
@@ -225,29 +186,19 @@ fn third_party_rows_come_after_the_official_ones() {
     for opened in catalog::builtin_recipes() {
         let text = &opened.source.text;
         let is_document = text.contains("suite: training-benchmarks");
-        assert!(
-            is_document || !text.contains("kind: third-party"),
-            "{}",
-            opened.name
-        );
+        assert!(is_document || !text.contains("kind: third-party"), "{}", opened.name);
     }
     let recipe = shown("mlperf-inference/v6.0/amd/llama2-70b-mi355x", None);
     let rows = &recipe["scenarios"][0][1]["modes"][0][1]["expect"][0][1];
-    let kinds: Vec<&str> = rows
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["kind"].as_str().unwrap())
-        .collect();
+    let kinds: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds[..2], ["official", "guide"], "{rows:#}");
     assert_eq!(kinds[2..], ["third-party"; 6], "{rows:#}");
 }
 
 /// The settings that choose one variant each, and none.
 fn variant_settings(opened: &catalog::FoundRecipe) -> Vec<Option<String>> {
-    let axes = retrial_recipe::read_variants(&opened.source, opened)
-        .unwrap()
-        .axes;
+    let axes = retrial_recipe::read_variants(&opened.source, opened).unwrap().axes;
     let settings = axes.iter().flat_map(|axis| {
         let values = axis.values.iter();
         values.map(|value| Some(format!("{}={value}", axis.name)))
@@ -302,22 +253,12 @@ fn every_built_in_recipe_declares_its_downloads() {
 }
 
 fn is_download(command: &str) -> bool {
-    let programs = [
-        "pip",
-        "curl",
-        "wget",
-        "mlcr",
-        "rclone",
-        "git clone",
-        "hf download",
-    ];
+    let programs = ["pip", "curl", "wget", "mlcr", "rclone", "git clone", "hf download"];
     let separators =
         |character: char| !(character.is_ascii_alphanumeric() || "-_".contains(character));
     let words: Vec<&str> = command.split(separators).collect();
     let command = format!(" {} ", words.join(" "));
-    programs
-        .iter()
-        .any(|program| command.contains(&format!(" {program} ")))
+    programs.iter().any(|program| command.contains(&format!(" {program} ")))
 }
 
 /// A built-in recipe as `show` has it, with stand-ins for values that it lacks.
@@ -349,19 +290,9 @@ fn show(name: &str, setting: Option<&str>) -> Output {
 
 #[test]
 fn a_new_recipe_checks() {
-    for name in [
-        "mine",
-        "with \"quotes\" and \\",
-        "",
-        "two\nlines: [",
-        "日本 ${{ x }}",
-    ] {
+    for name in ["mine", "with \"quotes\" and \\", "", "two\nlines: [", "日本 ${{ x }}"] {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(
-            directory.path().join("recipe.yaml"),
-            scaffold::starter_recipe(name),
-        )
-        .unwrap();
+        fs::write(directory.path().join("recipe.yaml"), scaffold::starter_recipe(name)).unwrap();
         let opened = open(directory.path());
         let problems = check_source(&opened.source, opened.kind, &opened);
         assert_eq!(problems.to_string(), "", "{name}");

@@ -33,19 +33,12 @@ fn a_misspelled_scenario_is_refused() {
 fn a_batch_is_refused_as_a_recipe_with_the_command_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let batch = folder.path().join("both.yaml");
-    std::fs::write(
-        &batch,
-        "schema: 1\nrecipe: ./mine.yaml\nvary: { a: [1, 2] }\n",
-    )
-    .unwrap();
+    std::fs::write(&batch, "schema: 1\nrecipe: ./mine.yaml\nvary: { a: [1, 2] }\n").unwrap();
     let batch = batch.to_str().unwrap();
     for command in ["run", "show", "lock"] {
         let stderr = refused(&[command, batch]);
         assert!(stderr.contains("is a batch, not a recipe"), "{stderr}");
-        assert!(
-            stderr.contains(&format!("retrial batch {batch}")),
-            "{stderr}"
-        );
+        assert!(stderr.contains(&format!("retrial batch {batch}")), "{stderr}");
     }
 }
 
@@ -54,10 +47,7 @@ fn no_check_of_a_built_in_recipe_warns_of_what_a_user_cannot_change() {
     let listed = retrial(&["list", "--output", "json"]);
     let recipes: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
     let recipes = recipes.as_array().unwrap();
-    let names: Vec<_> = recipes
-        .iter()
-        .map(|recipe| recipe["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<_> = recipes.iter().map(|recipe| recipe["name"].as_str().unwrap()).collect();
     let checked = retrial(&[&["check"], &names[..]].concat());
     assert!(checked.status.success(), "{checked:?}");
     let stdout = String::from_utf8(checked.stdout).unwrap();
@@ -80,10 +70,7 @@ fn a_failure_is_json_where_json_was_asked_for() {
     let message = &unknown["errors"][0]["message"];
     assert_eq!(message, "there is no built-in recipe `no-such-recipe`");
     let setting = failure(&["plan", RECIPE, "--set", "bogus=1", "--output=json"]);
-    assert_eq!(
-        setting["problems"][0]["message"],
-        "no such param or variant: `bogus`"
-    );
+    assert_eq!(setting["problems"][0]["message"], "no such param or variant: `bogus`");
     let option = failure(&["run", "--bogus", "--output", "json"]);
     let message = option["errors"][0]["message"].as_str().unwrap();
     assert!(message.contains("--bogus"), "{message}");
@@ -98,9 +85,7 @@ fn one_trial_is_warned_of_unless_the_command_line_repeats_it() {
     let recipe = recipe.to_str().unwrap();
     let warns = |arguments: &[&str]| {
         let output = retrial(&[&["plan", recipe], arguments].concat());
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("one trial cannot show")
+        String::from_utf8(output.stderr).unwrap().contains("one trial cannot show")
     };
     assert!(warns(&[]));
     assert!(!warns(&["--trials", "3"]));
@@ -113,21 +98,11 @@ fn a_script_repeats_the_values_of_params_without_a_default() {
     let text = "schema: 1\ntitle: One\nsubmission: { suite: mine, benchmark: mine }\nparams: { image: { type: string } }\nimage: '${{ params.image }}'\nscenarios:\n  a:\n    performance:\n      run: 'true'\n      figures: { x: { pattern: 'x: ${number}' } }\n";
     std::fs::write(&recipe, text).unwrap();
     let recipe = recipe.to_str().unwrap();
-    let output = retrial(&[
-        "plan",
-        recipe,
-        "--set",
-        "image=debian:12",
-        "--format",
-        "shell",
-    ]);
+    let output = retrial(&["plan", recipe, "--set", "image=debian:12", "--format", "shell"]);
     let script = String::from_utf8(output.stdout).unwrap();
     let made_by = format!("# made by `retrial plan {recipe} --set image=debian:12 --format shell`");
     assert!(script.contains(&made_by), "{script}");
-    assert!(
-        script.contains(&format!("--recipe {recipe} --set image=debian:12")),
-        "{script}"
-    );
+    assert!(script.contains(&format!("--recipe {recipe} --set image=debian:12")), "{script}");
 }
 
 /// `--force` does not help if a directory is missing.
@@ -141,10 +116,7 @@ fn a_missing_source_of_a_mount_is_to_be_created() {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let stderr = String::from_utf8(output.stderr).unwrap();
     let help = format!("mkdir -p {}/out", folder.path().display());
-    assert!(
-        stderr.contains(&help) && !stderr.contains("--force"),
-        "{stderr}"
-    );
+    assert!(stderr.contains(&help) && !stderr.contains("--force"), "{stderr}");
 }
 
 #[test]
@@ -171,10 +143,7 @@ fn selected_gpus_apply_in_a_privileged_container() {
 #[test]
 fn part_of_a_name_suggests_recipes() {
     let stderr = refused(&["show", "llama2"]);
-    assert!(
-        stderr.contains("did you mean one of: mlperf-inference/v4.1"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("did you mean one of: mlperf-inference/v4.1"), "{stderr}");
 }
 
 #[test]
@@ -218,13 +187,7 @@ fn an_image_that_must_be_set_is_named_by_its_param() {
 #[test]
 fn a_name_of_a_file_that_does_not_exist_is_said_to_be_none() {
     let stderr = refused(&["batch", "five.txt"]);
-    assert!(
-        stderr.contains("no built-in recipe, and no file `five.txt`"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("no built-in recipe, and no file `five.txt`"), "{stderr}");
     let stderr = refused(&["judge", "nixx"]);
-    assert!(
-        stderr.contains("no such directory, run or batch: `nixx`"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("no such directory, run or batch: `nixx`"), "{stderr}");
 }

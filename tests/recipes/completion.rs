@@ -48,10 +48,7 @@ fn names_of_recipes_and_of_their_parts_are_completed(
     std::fs::write(directory.path().join("retrial/sites/lab.yaml"), "").unwrap();
     let words = [&["retrial"], words].concat();
     let candidates = complete(directory.path(), &words);
-    assert!(
-        candidates.iter().any(|one| one == expected),
-        "{candidates:?}"
-    );
+    assert!(candidates.iter().any(|one| one == expected), "{candidates:?}");
 }
 
 #[test]
@@ -59,10 +56,7 @@ fn internal_options_and_commands_are_not_completed() {
     let directory = tempfile::tempdir().unwrap();
     let options = complete(directory.path(), &["retrial", "resume", "--"]);
     assert!(options.contains(&"--from".to_owned()), "{options:?}");
-    assert!(
-        !options.contains(&"--in-background".to_owned()),
-        "{options:?}"
-    );
+    assert!(!options.contains(&"--in-background".to_owned()), "{options:?}");
     let commands = complete(directory.path(), &["retrial", ""]);
     assert!(!commands.contains(&"examine".to_owned()), "{commands:?}");
 }

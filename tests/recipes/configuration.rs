@@ -35,15 +35,7 @@ fn the_command_line_comes_before_the_configuration() {
     assert_eq!(shown["home"], "/configured/home");
     assert_eq!(shown["cache"], "/configured/cache");
     assert_eq!(shown["engine"], "unix:///x.sock");
-    let arguments = [
-        "config",
-        "--output",
-        "json",
-        "--home",
-        "/given",
-        "--engine",
-        "tcp://h:1",
-    ];
+    let arguments = ["config", "--output", "json", "--home", "/given", "--engine", "tcp://h:1"];
     let shown = json(&retrial(directory.path(), &arguments));
     assert_eq!(shown["home"], "/given");
     assert_eq!(shown["cache"], "/configured/cache");

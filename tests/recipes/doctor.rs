@@ -19,16 +19,9 @@ fn doctor(arguments: &[&str]) -> Output {
 }
 
 fn state<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
-    let check = checks["checks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|check| check["name"] == name)
-        .unwrap();
-    (
-        check["state"].as_str().unwrap(),
-        check["actual"].as_str().unwrap(),
-    )
+    let check =
+        checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).unwrap();
+    (check["state"].as_str().unwrap(), check["actual"].as_str().unwrap())
 }
 
 #[test]
@@ -39,19 +32,10 @@ fn gpus_are_found_and_a_missing_engine_is_an_error() {
     let checks: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(state(&checks, "gpus"), ("ok", "8 x MI355X"));
     assert_eq!(state(&checks, "partition"), ("ok", "SPX"));
-    assert_eq!(
-        state(&checks, "amdgpu driver"),
-        ("ok", "6.16.6 (series 30.20)")
-    );
+    assert_eq!(state(&checks, "amdgpu driver"), ("ok", "6.16.6 (series 30.20)"));
     assert_eq!(state(&checks, "engine").0, "error");
     let engine = &checks["checks"][0];
-    assert!(
-        engine["fix"]
-            .as_str()
-            .unwrap()
-            .contains("systemctl status docker"),
-        "{engine}"
-    );
+    assert!(engine["fix"].as_str().unwrap().contains("systemctl status docker"), "{engine}");
 }
 
 #[test]
@@ -143,9 +127,6 @@ fn a_missing_device_is_reported_by_doctor_plan_and_run() {
     };
     for command in ["doctor", "plan", "run"] {
         let said = said(command);
-        assert!(
-            said.contains("device /dev/no-such-device"),
-            "{command}: {said}"
-        );
+        assert!(said.contains("device /dev/no-such-device"), "{command}: {said}");
     }
 }

@@ -17,9 +17,7 @@ fn patterns(recipe: &str) -> RegexSet {
         .unwrap();
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     let steps = plan["steps"].as_array().unwrap();
-    let measured = steps
-        .iter()
-        .find(|step| step["name"] == "offline-performance");
+    let measured = steps.iter().find(|step| step["name"] == "offline-performance");
     let signs = measured.unwrap()["failure"]["output"].as_array().unwrap();
     let at_once = signs.iter().filter(|sign| sign["after"].is_null());
     RegexSet::new(at_once.map(|sign| sign["pattern"].as_str().unwrap())).unwrap()

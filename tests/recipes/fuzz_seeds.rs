@@ -41,13 +41,9 @@ fn every_target_has_a_program_and_all_seeds_have_a_target() {
     let targets: BTreeSet<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
     assert_eq!(programs, targets);
     let folders = fs::read_dir(fuzz().join("seeds")).unwrap();
-    let folders: BTreeSet<String> = folders
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert!(
-        folders.iter().all(|name| targets.contains(name.as_str())),
-        "{folders:?}"
-    );
+    let folders: BTreeSet<String> =
+        folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(folders.iter().all(|name| targets.contains(name.as_str())), "{folders:?}");
     targets::run("units", b"s\nms");
 }
 

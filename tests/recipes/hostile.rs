@@ -23,11 +23,7 @@ fn problems(text: &str) -> Diagnostics {
     let begin = Instant::now();
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     let rendered = problems.render(true);
-    assert!(
-        begin.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        begin.elapsed()
-    );
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     assert!(rendered.len() < 1 << 20);
     problems
 }
@@ -44,14 +40,9 @@ fn twenty_thousand_levels() {
     let levels = 20_000;
     only(&"[".repeat(levels), "too-deep");
     only(&"{a: ".repeat(levels), "too-deep");
-    only(
-        &format!("a: {}{}", "[".repeat(levels), "]".repeat(levels)),
-        "too-deep",
-    );
+    only(&format!("a: {}{}", "[".repeat(levels), "]".repeat(levels)), "too-deep");
     only(&"- ".repeat(levels), "too-deep");
-    let stairs: String = (0..1_400)
-        .map(|level| format!("{}a:\n", " ".repeat(level)))
-        .collect();
+    let stairs: String = (0..1_400).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
     only(&stairs, "too-deep");
 }
 
@@ -61,11 +52,7 @@ fn depth_through_aliases() {
     for level in 1..2_000 {
         text += &format!("a{level}: &a{level} [*a{}]\n", level - 1);
     }
-    assert!(
-        problems(&text)
-            .iter()
-            .any(|problem| problem.code == "too-deep")
-    );
+    assert!(problems(&text).iter().any(|problem| problem.code == "too-deep"));
 }
 
 #[test]
@@ -81,16 +68,8 @@ fn alias_bombs_are_refused() {
         );
     }
     only(&lists, "too-many-values");
-    assert!(
-        problems(&maps)
-            .iter()
-            .any(|problem| problem.code == "too-many-values")
-    );
-    let long = format!(
-        "a: &a {}\nb: [{}]\n",
-        "x".repeat(500_000),
-        vec!["*a"; 1_000].join(", ")
-    );
+    assert!(problems(&maps).iter().any(|problem| problem.code == "too-many-values"));
+    let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(500_000), vec!["*a"; 1_000].join(", "));
     only(&long, "too-many-values");
     only("a: &a [*a]\n", "alias");
 }
@@ -121,26 +100,17 @@ fn binary_and_non_utf8_files_are_refused() {
     only("schema: 1\ntitle: a\0b\n", "nul");
     only("schema: 1\ntitle: \"a\\0b\"\n", "nul");
     let problems = Source::from_bytes("latin.yaml", b"schema: 1\ntitle: caf\xe9\n").unwrap_err();
-    assert_eq!(
-        problems.render(false).lines().nth(1),
-        Some(" --> latin.yaml:2:11")
-    );
+    assert_eq!(problems.render(false).lines().nth(1), Some(" --> latin.yaml:2:11"));
 }
 
 #[test]
 fn a_hundred_megabytes_are_not_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("large.yaml");
-    std::fs::File::create(&path)
-        .unwrap()
-        .set_len(100 << 20)
-        .unwrap();
+    std::fs::File::create(&path).unwrap().set_len(100 << 20).unwrap();
     let begin = Instant::now();
     let error = catalog::open_path(&path).unwrap_err();
-    assert!(
-        error.to_string().contains("larger than 1024 KiB"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("larger than 1024 KiB"), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(1));
     let endless = catalog::open_recipe("/dev/zero").unwrap_err();
     assert!(endless.to_string().contains("larger than"), "{endless}");

@@ -14,23 +14,14 @@ use serde_json::Value;
 fn recipe(host: &Host, container: &str) -> String {
     let text = format!(
         "schema: 1\ntitle: t\nsubmission: {{ suite: own, benchmark: b, sources: [x] }}\nimage: debian:12\nrequires: {{ gpus: {{ vendor: {}, count: 1 }} }}\ncontainer: {{ {container} }}\nscenarios: {{ s: {{ performance: {{ run: \"true\", figures: {{ speed: {{ pattern: \"([0-9]+)\" }} }} }} }} }}\n",
-        if host.path("proc/driver/nvidia").exists() {
-            "nvidia"
-        } else {
-            "amd"
-        }
+        if host.path("proc/driver/nvidia").exists() { "nvidia" } else { "amd" }
     );
     host.write("mine.yaml", &text);
     "./mine.yaml".to_owned()
 }
 
 fn strings(value: &Value) -> Vec<&str> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item.as_str().unwrap())
-        .collect()
+    value.as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect()
 }
 
 #[rstest]
@@ -66,16 +57,10 @@ fn every_gpu_model_has_a_target_and_memory(
 #[test]
 fn a_host_without_gpus_is_reported() {
     let host = Host::new(&[]);
-    assert_eq!(
-        host.check("gpus"),
-        ("unknown".to_owned(), "none".to_owned())
-    );
+    assert_eq!(host.check("gpus"), ("unknown".to_owned(), "none".to_owned()));
     let text = host.retrial(&["plan", &recipe(&host, "")]);
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(
-        text.contains("gpus: none; required: 1 x AMD GPUs"),
-        "{text}"
-    );
+    assert!(text.contains("gpus: none; required: 1 x AMD GPUs"), "{text}");
     assert!(text.contains("this host's GPUs are unknown"), "{text}");
 }
 
@@ -110,10 +95,7 @@ fn a_gpu_without_a_device_node_is_not_assigned() {
     fs::remove_file(host.path("dev/dri/renderD128")).unwrap();
     assert_eq!(host.check("gpu devices").1, "GPU 0: no /dev/dri/renderD128");
     let plan = host.json(&["plan", &recipe(&host, "")]);
-    assert_eq!(
-        strings(&plan["container"]["devices"]),
-        ["/dev/kfd", "/dev/dri/renderD129"]
-    );
+    assert_eq!(strings(&plan["container"]["devices"]), ["/dev/kfd", "/dev/dri/renderD129"]);
     let refused = host.retrial(&["plan", "./mine.yaml", "--gpus", "0"]);
     assert_eq!(refused.status.code(), Some(2));
 }
@@ -161,29 +143,19 @@ fn a_recipe_can_force_an_injection_method(#[case] access: &str, #[case] name: &s
     }
     let text = host.retrial(&["plan", &recipe]);
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(
-        text.contains(&format!("{name}: the recipe requests it")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("{name}: the recipe requests it")), "{text}");
 }
 
 #[test]
 fn nvidia_without_toolkit_gets_nodes_and_driver_libraries() {
     let host = Host::new(&["2xH200"]);
     let plan = host.json(&["plan", &recipe(&host, ""), "--gpus", "1"]);
-    let expected = [
-        "/dev/nvidia1",
-        "/dev/nvidiactl",
-        "/dev/nvidia-uvm",
-        "/dev/nvidia-uvm-tools",
-    ];
+    let expected = ["/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"];
     assert_eq!(strings(&plan["container"]["devices"]), expected);
     let mounts = plan["container"]["mounts"].as_array().unwrap();
     assert!(
-        mounts.iter().any(
-            |mount| mount["source"] == "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
-                && mount["read_only"] == true
-        ),
+        mounts.iter().any(|mount| mount["source"] == "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
+            && mount["read_only"] == true),
         "{mounts:?}"
     );
     // The driver's own files are no recipe's wish for trust.
@@ -232,28 +204,18 @@ fn each_recipe_on_three_of_eight_gpus() {
         assert!(devices.contains("/dev/kfd"), "{name}: {devices}");
         let three = arguments(&["--gpus", "0,1,2"]);
         let devices = strings(&three["container"]["devices"]);
-        let nodes: Vec<&&str> = devices
-            .iter()
-            .filter(|device| device.starts_with("/dev/dri"))
-            .collect();
+        let nodes: Vec<&&str> =
+            devices.iter().filter(|device| device.starts_with("/dev/dri")).collect();
         assert_eq!(
             nodes,
-            [
-                &"/dev/dri/renderD128",
-                &"/dev/dri/renderD136",
-                &"/dev/dri/renderD144"
-            ],
+            [&"/dev/dri/renderD128", &"/dev/dri/renderD136", &"/dev/dri/renderD144"],
             "{name}"
         );
         let privileged = three["container"]["privileged"] == true;
         let sets_rocr = three["container"]["env"].as_array().unwrap();
         let sets_rocr = sets_rocr.contains(&serde_json::json!(["ROCR_VISIBLE_DEVICES", "0,1,2"]));
         assert_eq!(privileged, sets_rocr, "{name}");
-        assert_eq!(
-            three["assigned_gpus"]["isolated"] == true,
-            !privileged,
-            "{name}"
-        );
+        assert_eq!(three["assigned_gpus"]["isolated"] == true, !privileged, "{name}");
         let less = arguments(&["--gpus", "0,1,2", "--least-privilege"]);
         assert_eq!(less["assigned_gpus"]["isolated"], true, "{name}");
         assert_eq!(
@@ -285,10 +247,7 @@ fn partitions_are_required_or_refused() {
     assert_eq!(output.status.code(), Some(3));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("partition: CPX; required: SPX"), "{stderr}");
-    assert!(
-        Path::new(&host.path("home")).read_dir().is_err(),
-        "nothing was started"
-    );
+    assert!(Path::new(&host.path("home")).read_dir().is_err(), "nothing was started");
 }
 
 const TRANSFORMER: &str = "training-benchmarks/amd/mi350x/transformer";
@@ -316,10 +275,8 @@ fn scenarios_that_do_not_fit_the_gpus_are_unmet_requirements(
         .filter(|check| check["kind"] == "gpu memory for a scenario")
         .map(|check| check["name"].as_str().unwrap())
         .collect();
-    let expected: Vec<String> = scenarios
-        .iter()
-        .map(|scenario| format!("gpu memory for {scenario}"))
-        .collect();
+    let expected: Vec<String> =
+        scenarios.iter().map(|scenario| format!("gpu memory for {scenario}")).collect();
     assert_eq!(names, expected);
 }
 

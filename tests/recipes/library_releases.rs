@@ -44,14 +44,9 @@ fn the_batch_interleaves_its_releases() {
     let plan = &json(&retrial(&["plan", &batch, "--format", "json"]))["plan"];
     let cells = plan["cells"].as_array().unwrap().iter();
     let cells: Vec<&str> = cells.map(|cell| cell["name"].as_str().unwrap()).collect();
-    assert_eq!(
-        cells,
-        RELEASES.map(|release| format!("onnxruntime={release}"))
-    );
+    assert_eq!(cells, RELEASES.map(|release| format!("onnxruntime={release}")));
     let trial_runs = plan["schedule"]["trial_runs"].as_array().unwrap().iter();
-    let order: Vec<u64> = trial_runs
-        .map(|trial_run| trial_run["cell"].as_u64().unwrap())
-        .collect();
+    let order: Vec<u64> = trial_runs.map(|trial_run| trial_run["cell"].as_u64().unwrap()).collect();
     assert_eq!(order, [0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2]);
     assert_eq!(plan["claims"].as_array().unwrap().len(), 5);
 }
@@ -78,10 +73,8 @@ fn each_release_has_its_own_image() {
 /// A copy of the example that can be built on this machine.
 fn copy() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let copy = Command::new(root.join("tests/lab/example"))
-        .arg("library-releases")
-        .output()
-        .unwrap();
+    let copy =
+        Command::new(root.join("tests/lab/example")).arg("library-releases").output().unwrap();
     assert!(copy.status.success(), "{copy:?}");
     String::from_utf8(copy.stdout).unwrap().trim().to_owned()
 }
@@ -107,9 +100,7 @@ fn the_release_that_takes_more_memory_is_found() {
 #[ignore = "needs the lab"]
 fn the_releases_are_measured() {
     let batch = format!("{}/batch.yaml", copy());
-    let arguments = [
-        "batch", &batch, "--quiet", "--trials", "1", "--output", "json",
-    ];
+    let arguments = ["batch", &batch, "--quiet", "--trials", "1", "--output", "json"];
     let short = ["--set", "samples=100000", "--set", "seconds=1"];
     let output = retrial(&[&arguments[..], &short].concat());
     let verdict = json(&output);

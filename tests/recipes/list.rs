@@ -6,11 +6,7 @@ use std::process::{Command, Output};
 use rstest::rstest;
 
 fn list(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .arg("list")
-        .args(arguments)
-        .output()
-        .unwrap()
+    Command::new(env!("CARGO_BIN_EXE_retrial")).arg("list").args(arguments).output().unwrap()
 }
 
 fn text(arguments: &[&str]) -> String {
@@ -25,14 +21,7 @@ const NO_GPUS: [&str; 2] = ["--root", "tests/fixtures/recipes"];
 /// Each in one line, the newest round first, by its shortest name, with GPUs and published figure.
 #[test]
 fn recipes_are_grouped_by_suite_and_round_the_newest_first() {
-    let filter = [
-        "--suite",
-        "mlperf-inference",
-        "--round",
-        "4.1",
-        "--round",
-        "V5.0",
-    ];
+    let filter = ["--suite", "mlperf-inference", "--round", "4.1", "--round", "V5.0"];
     let text = text(&[&NO_GPUS[..], &filter].concat());
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "mlperf-inference v5.0");
@@ -81,10 +70,7 @@ fn unknown_values_are_reported_with_the_known_ones(
     let output = list(&[facet, value]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(
-        stderr.contains(value) && stderr.contains(there_is),
-        "{stderr}"
-    );
+    assert!(stderr.contains(value) && stderr.contains(there_is), "{stderr}");
 }
 
 /// One object a recipe, whichever of its variants was requested.

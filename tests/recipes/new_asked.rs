@@ -26,11 +26,7 @@ impl Session {
             .stdout(screen.try_clone().unwrap())
             .spawn()
             .unwrap();
-        Self {
-            child,
-            screen,
-            answered: 0,
-        }
+        Self { child, screen, answered: 0 }
     }
 
     fn screen(&self) -> String {
@@ -138,20 +134,14 @@ fn only_what_is_missing_is_asked() {
     let screen = session.screen();
     assert!(!screen.contains("published"), "{screen}");
     let text = fs::read_to_string(directory.path().join("gpus.yaml")).unwrap();
-    assert!(
-        text.contains("default: 8") && !text.contains("incomplete"),
-        "{text}"
-    );
+    assert!(text.contains("default: 8") && !text.contains("incomplete"), "{text}");
 
     // The same answers on the command line.
     let set = [&["new", "set.yaml"], &line[2..], &["--set", "gpus=8"]].concat();
     let (code, stderr) = retrial(directory.path(), &set);
     assert_eq!(code, Some(0), "{stderr}");
     let of_options = fs::read_to_string(directory.path().join("set.yaml")).unwrap();
-    assert_eq!(
-        of_options.replace("set", "gpus"),
-        text.replace("set", "gpus")
-    );
+    assert_eq!(of_options.replace("set", "gpus"), text.replace("set", "gpus"));
 }
 
 /// A file of command lines, and a path of a missing one.
@@ -191,9 +181,7 @@ fn an_end_without_an_answer_writes_nothing() {
     for (key, code) in [("\u{3}", 130), ("\u{4}", 130)] {
         let directory = tempfile::tempdir().unwrap();
         let mut session = Session::start(directory.path(), &["new", "never.yaml"]);
-        session
-            .answer(IMAGE, "debian:12\n")
-            .answer("command: ", key);
+        session.answer(IMAGE, "debian:12\n").answer("command: ", key);
         assert_eq!(session.wait().code(), Some(code), "{}", session.screen());
         let written = fs::read_dir(directory.path()).unwrap().count();
         assert_eq!(written, 0);

@@ -21,14 +21,7 @@ fn root() -> &'static Path {
 
 fn plan(recipe: &str, settings: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
-    command.args([
-        "plan",
-        &format!("{RECIPES}/{recipe}"),
-        "--output",
-        "json",
-        "--format",
-        "json",
-    ]);
+    command.args(["plan", &format!("{RECIPES}/{recipe}"), "--output", "json", "--format", "json"]);
     command.args(settings.iter().flat_map(|setting| ["--set", setting]));
     let home = tempfile::tempdir().unwrap();
     command.env("RETRIAL_HOME", home.path()).output().unwrap()
@@ -189,10 +182,7 @@ fn an_unsupported_cell_is_refused_with_the_reason(
     let output = plan(&format!("{benchmark}-radeon"), &settings);
     assert_eq!(output.status.code(), Some(2));
     let problem = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        problem.contains("is not supported: AMD's wheel"),
-        "{problem}"
-    );
+    assert!(problem.contains("is not supported: AMD's wheel"), "{problem}");
     assert!(problem.contains("rocm=6.4.1"), "{problem}");
 }
 
@@ -204,10 +194,7 @@ fn batch_sizes_divide_the_sample_counts() {
     let batch: u32 = warmed.rsplit(',').next().unwrap().parse().unwrap();
     assert_eq!((50_000 % batch, 1024 % batch), (0, 0));
     let runs = plan["steps"].to_string();
-    assert!(
-        runs.contains(&format!("--max-batchsize {batch} ")),
-        "{runs}"
-    );
+    assert!(runs.contains(&format!("--max-batchsize {batch} ")), "{runs}");
 }
 
 struct Ran {
@@ -225,10 +212,7 @@ fn on_provider(python: &Path, provider: &str, arguments: &[&str]) -> Ran {
         .arg(directory.path())
         .args(arguments)
         .env("EXECUTION_PROVIDER", provider)
-        .env(
-            "WARM_BATCHES",
-            if arguments.is_empty() { "1,16" } else { "" },
-        )
+        .env("WARM_BATCHES", if arguments.is_empty() { "1,16" } else { "" })
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -261,11 +245,7 @@ fn a_session_uses_the_requested_provider() {
 /// ONNX Runtime itself warns, and continues on the CPU.
 #[rstest]
 #[case("rocm", "this build of ONNX Runtime has no ROCMExecutionProvider", 3)]
-#[case(
-    "migraphx",
-    "this build of ONNX Runtime has no MIGraphXExecutionProvider",
-    3
-)]
+#[case("migraphx", "this build of ONNX Runtime has no MIGraphXExecutionProvider", 3)]
 #[case("gpu", "EXECUTION_PROVIDER=cpu|cuda|tensorrt|rocm|migraphx", 2)]
 #[ignore = "needs the lab"]
 fn an_unavailable_provider_is_not_replaced(

@@ -12,10 +12,8 @@ use std::process::{Command, Output};
 use crate::support::needs::find_python;
 use rstest::rstest;
 
-const IMAGE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/recipes/mlperf-inference-reference/onnxruntime/image"
-);
+const IMAGE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/recipes/mlperf-inference-reference/onnxruntime/image");
 
 /// The Python of Ubuntu 24.04, for which AMD builds its wheels, too.
 const PYTHON_OF_UBUNTU: &str = "3.12";
@@ -36,9 +34,7 @@ fn instructions(dockerfile: &str) -> Vec<(String, String)> {
     let lines = dockerfile.lines().filter(|line| !line.starts_with('#'));
     let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
     let words = joined.lines().filter_map(|line| line.split_once(' '));
-    words
-        .map(|(name, rest)| (name.to_owned(), rest.trim().to_owned()))
-        .collect()
+    words.map(|(name, rest)| (name.to_owned(), rest.trim().to_owned())).collect()
 }
 
 /// A root directory for the instructions of a Dockerfile, with a Python in its `PATH`.
@@ -52,9 +48,7 @@ impl Root {
     fn new(packages: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let system = directory.path().join("usr");
-        run(Command::new(find_python(&[]))
-            .args(["-m", "venv"])
-            .arg(&system));
+        run(Command::new(find_python(&[])).args(["-m", "venv"]).arg(&system));
         let script = "import sysconfig; print(sysconfig.get_path('purelib'), end='')";
         let output = run(Command::new(system.join("bin/python3")).args(["-c", script]));
         let library = PathBuf::from(String::from_utf8(output.stdout).unwrap());
@@ -66,20 +60,15 @@ impl Root {
             std::fs::write(information.join("INSTALLER"), "debian\n").unwrap();
         }
         let path = format!("{}:/usr/bin:/bin", system.join("bin").display());
-        Self {
-            directory,
-            variables: HashMap::from([("PATH".to_owned(), path)]),
-        }
+        Self { directory, variables: HashMap::from([("PATH".to_owned(), path)]) }
     }
 
     /// The image's directories, beneath this one.
     fn beneath(&self, text: &str) -> String {
         let root = self.directory.path().display();
-        ["/opt/", "/build/"]
-            .iter()
-            .fold(text.to_owned(), |text, directory| {
-                text.replace(directory, &format!("{root}{directory}"))
-            })
+        ["/opt/", "/build/"].iter().fold(text.to_owned(), |text, directory| {
+            text.replace(directory, &format!("{root}{directory}"))
+        })
     }
 
     fn set(&mut self, words: &str) {
@@ -153,10 +142,7 @@ fn the_packages_install_next_to_those_of_the_distribution(
 #[test]
 #[ignore = "needs the lab"]
 fn the_pins_exist_for_the_python_of_the_image() {
-    let template = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/templates/onnxruntime-nvidia.yaml"
-    );
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/onnxruntime-nvidia.yaml");
     let template = std::fs::read_to_string(template).unwrap();
     let mut lines = template.lines();
     let version = lines.find_map(|line| line.trim().strip_prefix("ONNXRUNTIME: "));

@@ -50,13 +50,9 @@ fn the_key_tables_in_the_docs_are_up_to_date() {
 #[test]
 fn every_recipe_and_template_matches_the_schema() {
     let mut files = Vec::new();
-    for directory in [
-        "recipes",
-        "templates",
-        "examples",
-        "tests/fixtures/recipes",
-        "tests/fixtures/templates",
-    ] {
+    for directory in
+        ["recipes", "templates", "examples", "tests/fixtures/recipes", "tests/fixtures/templates"]
+    {
         yaml_files(&root().join(directory), &mut files);
     }
     // Rules of rounds are another language, with a check of its own.
@@ -65,9 +61,7 @@ fn every_recipe_and_template_matches_the_schema() {
     for file in files.iter().filter(|file| !file.ends_with("broken.yaml")) {
         let text = std::fs::read_to_string(file).unwrap();
         // A batch may have the key, too; its own schema is tested in tests/recipes/batch.rs.
-        let is_batch = ["\nrecipe:", "\nrecipes:"]
-            .iter()
-            .any(|key| text.contains(key));
+        let is_batch = ["\nrecipe:", "\nrecipes:"].iter().any(|key| text.contains(key));
         if is_batch {
             continue;
         }
@@ -82,22 +76,14 @@ fn every_recipe_and_template_matches_the_schema() {
 #[test]
 fn every_file_passes_retrial_check() {
     let mut files = Vec::new();
-    for directory in [
-        "recipes",
-        "templates",
-        "crates/mlperf/rules/mlperf-inference",
-        "examples",
-    ] {
+    for directory in ["recipes", "templates", "crates/mlperf/rules/mlperf-inference", "examples"] {
         yaml_files(&root().join(directory), &mut files);
     }
     files
         .retain(|file| !file.starts_with(root().join("examples")) || file.ends_with("recipe.yaml"));
     assert!(files.len() > 50, "{files:?}");
-    let checked = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .arg("check")
-        .args(&files)
-        .output()
-        .unwrap();
+    let checked =
+        Command::new(env!("CARGO_BIN_EXE_retrial")).arg("check").args(&files).output().unwrap();
     let problems = String::from_utf8_lossy(&checked.stderr);
     assert!(checked.status.success(), "{problems}");
 }
@@ -125,18 +111,9 @@ fn invalid_recipes_do_not_match_the_schema() {
         ("title: x\n", ""),
         ("schema: 2\n", "/schema"),
         ("schema: 1\nimge: x\n", "/imge"),
-        (
-            "schema: 1\nrequires: { gpus: { count: 0 } }\n",
-            "/requires/gpus/count",
-        ),
-        (
-            "schema: 1\ncontainer: { privileged: 'yes' }\n",
-            "/container/privileged",
-        ),
-        (
-            "schema: 1\nvariants: { rocm: { a: { extends: b } } }\n",
-            "/variants/rocm/a/extends",
-        ),
+        ("schema: 1\nrequires: { gpus: { count: 0 } }\n", "/requires/gpus/count"),
+        ("schema: 1\ncontainer: { privileged: 'yes' }\n", "/container/privileged"),
+        ("schema: 1\nvariants: { rocm: { a: { extends: b } } }\n", "/variants/rocm/a/extends"),
         (
             "schema: 1\nscenarios: { a: { performance: { timeout: 5 } } }\n",
             "/scenarios/a/performance/timeout",

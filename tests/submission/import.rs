@@ -38,9 +38,7 @@ struct Retrial {
 
 impl Retrial {
     fn new() -> Self {
-        Self {
-            home: tempfile::tempdir().unwrap(),
-        }
+        Self { home: tempfile::tempdir().unwrap() }
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -107,14 +105,7 @@ fn the_example_is_imported_with_its_id() {
     let retrial = Retrial::new();
     let recipe = retrial.home.path().join("mine.yaml");
     let recipe = recipe.to_str().unwrap();
-    let new = retrial.run(&[
-        "new",
-        recipe,
-        "--from-results",
-        EXAMPLE,
-        "--result",
-        "6.0-9002",
-    ]);
+    let new = retrial.run(&["new", recipe, "--from-results", EXAMPLE, "--result", "6.0-9002"]);
     assert!(new.status.success(), "{new:?}");
     let text = std::fs::read_to_string(recipe).unwrap();
     for line in [
@@ -147,10 +138,7 @@ fn a_performance_log_in_the_accuracy_folder_is_not_performance() {
     let result = tree.join("closed/Example/results/8xEXAMPLE_2xCPU/llama2-70b-99");
     let (performance, accuracy) = ("Offline/performance/run_1", "Offline/accuracy");
     for (file, scale) in [
-        (
-            "mlperf_log_detail.txt",
-            "\"result_tokens_per_second\", \"value\": ",
-        ),
+        ("mlperf_log_detail.txt", "\"result_tokens_per_second\", \"value\": "),
         ("mlperf_log_summary.txt", "Tokens per second: "),
     ] {
         let text = std::fs::read_to_string(result.join(performance).join(file)).unwrap();
@@ -163,10 +151,7 @@ fn a_performance_log_in_the_accuracy_folder_is_not_performance() {
     // The round's table has 11,812.3 tokens/s, the log 11,800.5.
     assert_eq!(verdict(&judged), "ratio 0.999", "{judged:#}");
     let judgements = judged.to_string();
-    assert!(
-        judgements.contains("mode of accuracy/mlperf_log_detail.txt"),
-        "{judgements}"
-    );
+    assert!(judgements.contains("mode of accuracy/mlperf_log_detail.txt"), "{judgements}");
 }
 
 /// Writes what the endpoints client leaves of a scenario.
@@ -251,21 +236,12 @@ fn a_recipe_of_an_endpoint_judges_its_own_results() {
             let became = retrial.imported(tree.to_str().unwrap(), entry, &recipe);
             assert_eq!(became, "reproduced", "{division}: {entry:#}");
             let results = tree.join(entry["source"].as_str().unwrap());
-            let arguments = [
-                "judge",
-                results.to_str().unwrap(),
-                "--recipe",
-                recipe.to_str().unwrap(),
-            ];
+            let arguments =
+                ["judge", results.to_str().unwrap(), "--recipe", recipe.to_str().unwrap()];
             let judged = retrial.json(&arguments);
             let modes = judged["results"].as_array().unwrap().iter();
-            let modes: Vec<&str> = modes
-                .map(|result| result["mode"].as_str().unwrap())
-                .collect();
-            assert!(
-                modes.contains(&"accuracy") && modes.contains(&"performance"),
-                "{modes:?}"
-            );
+            let modes: Vec<&str> = modes.map(|result| result["mode"].as_str().unwrap()).collect();
+            assert!(modes.contains(&"accuracy") && modes.contains(&"performance"), "{modes:?}");
         }
     }
 }
@@ -288,18 +264,10 @@ fn faults_of_an_endpoint_are_found_by_a_recipe() {
     let summary = results.join("Interactive/performance/result_summary.json");
     let whole = std::fs::read_to_string(&summary).unwrap();
     for (from, to, reason) in [
-        (
-            "\"n_samples_failed\": 0",
-            "\"n_samples_failed\": 7",
-            "7 failed",
-        ),
+        ("\"n_samples_failed\": 0", "\"n_samples_failed\": 7", "7 failed"),
         ("1400000000.5", "1600000000.5", "time to first token"),
         ("\"complete\": true", "\"complete\": false", "not complete"),
-        (
-            "{\"n_samples_issued\"",
-            "{\"n_samples_issued",
-            "result_summary.json",
-        ),
+        ("{\"n_samples_issued\"", "{\"n_samples_issued", "result_summary.json"),
     ] {
         std::fs::write(&summary, whole.replace(from, to)).unwrap();
         let arguments = ["judge", results.to_str().unwrap(), "--recipe", recipe];
@@ -330,9 +298,8 @@ fn every_result_of_a_round_is_imported_as_a_recipe() {
         })
         .collect();
     let others = ended.iter().filter(|(_, ended)| ended != "reproduced");
-    let mut left: BTreeMap<&str, &str> = others
-        .map(|(path, ended)| (path.as_str(), ended.as_str()))
-        .collect();
+    let mut left: BTreeMap<&str, &str> =
+        others.map(|(path, ended)| (path.as_str(), ended.as_str())).collect();
     for (part, count, reason) in EXPLAINED {
         let before = left.len();
         left.retain(|path, _| !path.contains(part));

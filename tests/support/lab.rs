@@ -66,18 +66,13 @@ impl Named {
     pub fn new(label: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self(format!(
-            "retrial-test-{}-{count}-{label}",
-            std::process::id()
-        ))
+        Self(format!("retrial-test-{}-{count}-{label}", std::process::id()))
     }
 }
 
 impl Drop for Named {
     fn drop(&mut self) {
-        let _ = Command::new("docker")
-            .args(["rm", "-f", "-v", &self.0])
-            .output();
+        let _ = Command::new("docker").args(["rm", "-f", "-v", &self.0]).output();
     }
 }
 

@@ -15,10 +15,7 @@ impl Host {
     pub fn new(gpus: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let plant = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/plant");
-        let status = Command::new(plant)
-            .arg(directory.path())
-            .args(gpus)
-            .status();
+        let status = Command::new(plant).arg(directory.path()).args(gpus).status();
         assert!(status.unwrap().success());
         Self(directory)
     }

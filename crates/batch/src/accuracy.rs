@@ -62,8 +62,5 @@ fn is_measured(result: &ResultVerdict, check: &RuleCheck) -> bool {
 }
 
 fn describe_check(check: &RuleCheck) -> String {
-    format!(
-        "{} {}; required {}",
-        check.rule, check.measured, check.required
-    )
+    format!("{} {}; required {}", check.rule, check.measured, check.required)
 }

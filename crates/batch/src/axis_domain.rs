@@ -49,8 +49,7 @@ impl AxisDomain {
         if let Some(axis) = self.variants.axis(name) {
             return axis.values.iter().any(|listed| listed == value);
         }
-        self.find_param(name)
-            .is_some_and(|param| describe_mismatch(param, value).is_none())
+        self.find_param(name).is_some_and(|param| describe_mismatch(param, value).is_none())
     }
 
     fn find_param(&self, name: &str) -> Option<&DeclaredParam> {
@@ -72,11 +71,7 @@ impl AxisDomain {
             let recipes = std::slice::from_ref(self);
             return Err(Box::new(unknown_axis(recipes, name, span)));
         }
-        Ok(self
-            .axis_values(name)
-            .into_iter()
-            .map(str::to_owned)
-            .collect())
+        Ok(self.axis_values(name).into_iter().map(str::to_owned).collect())
     }
 
     pub(super) fn axis_values(&self, name: &str) -> Vec<&str> {
@@ -144,11 +139,9 @@ pub(super) fn unknown_value(
     let values: IndexSet<&str> = all_values.collect();
     let param = recipes.iter().find_map(|domain| domain.find_param(name));
     let expected = param.and_then(|param| describe_mismatch(param, text));
-    Some(problem.with_help(
-        match (suggest_nearest(text, values.iter().copied()), expected) {
-            (Some(suggestion), _) => suggestion,
-            (None, Some(expected)) => format!("expected {expected}"),
-            (None, None) => format!("values are: {}", join(values, ", ")),
-        },
-    ))
+    Some(problem.with_help(match (suggest_nearest(text, values.iter().copied()), expected) {
+        (Some(suggestion), _) => suggestion,
+        (None, Some(expected)) => format!("expected {expected}"),
+        (None, None) => format!("values are: {}", join(values, ", ")),
+    }))
 }

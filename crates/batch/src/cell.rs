@@ -39,9 +39,7 @@ impl Cell {
     /// Returns the settings with which its recipe is resolved.
     pub fn recipe_settings(&self) -> Vec<ParamSetting> {
         let settings = self.set.iter().chain(self.axes.iter());
-        settings
-            .map(|(name, value)| ParamSetting::new(name, value))
-            .collect()
+        settings.map(|(name, value)| ParamSetting::new(name, value)).collect()
     }
 }
 
@@ -88,14 +86,10 @@ impl fmt::Display for ExclusionReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Excluded { reason: None } => formatter.write_str("excluded"),
-            Self::Excluded {
-                reason: Some(reason),
-            } => write!(formatter, "excluded: {reason}"),
-            Self::NoSuchValue {
-                recipe,
-                name,
-                value,
-            } => write!(formatter, "{recipe} has no {name}={value}"),
+            Self::Excluded { reason: Some(reason) } => write!(formatter, "excluded: {reason}"),
+            Self::NoSuchValue { recipe, name, value } => {
+                write!(formatter, "{recipe} has no {name}={value}")
+            }
             Self::Unsupported { reason } => formatter.write_str(reason),
         }
     }

@@ -24,10 +24,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         }
     }
     for (name, value) in &batch.set {
-        let name = Spanned {
-            value: name.clone(),
-            span: value.span.clone(),
-        };
+        let name = Spanned { value: name.clone(), span: value.span.clone() };
         check_value(recipes, &name, value, &mut problems);
     }
     for scenario in &batch.scenarios {
@@ -43,9 +40,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     let excluded_and_included = batch.exclude.iter().chain(&batch.include);
     let others = batch.external_results.iter();
     let of_others = others.filter_map(|(_, other)| other.cells.as_ref());
-    let combinations = excluded_and_included
-        .chain(&batch.baseline)
-        .chain(of_others);
+    let combinations = excluded_and_included.chain(&batch.baseline).chain(of_others);
     for (name, value) in combinations.flat_map(|combination| &combination.values) {
         if name.value != RECIPE {
             check_value(recipes, name, value, &mut problems);

@@ -59,17 +59,10 @@ impl CliOverrides {
     pub fn to_batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
         let mut problems = Diagnostics::default();
         let recipes = assign_short_names(&[spanned_option("RECIPE", recipe)], &mut problems);
-        let mut batch = Batch {
-            recipes,
-            ..Batch::default()
-        };
+        let mut batch = Batch { recipes, ..Batch::default() };
         problems.extend(self.apply_to(&mut batch));
         batch.title = matrix_title(&batch.recipes, &batch.vary);
-        if problems.has_errors() {
-            Err(problems)
-        } else {
-            Ok(batch)
-        }
+        if problems.has_errors() { Err(problems) } else { Ok(batch) }
     }
 
     /// Replaces what a file states by the options; returns the problems of the options.
@@ -95,9 +88,8 @@ impl CliOverrides {
         let options = &self.options;
         if !options.scenarios.is_empty() {
             let scenarios = options.scenarios.iter();
-            batch.scenarios = scenarios
-                .map(|scenario| spanned_option("--scenario", scenario))
-                .collect();
+            batch.scenarios =
+                scenarios.map(|scenario| spanned_option("--scenario", scenario)).collect();
         }
         if !options.modes.is_empty() {
             batch.modes.clone_from(&options.modes);
@@ -107,13 +99,8 @@ impl CliOverrides {
             batch.baseline =
                 Combination::parse(&spanned_option("--baseline", &text), &mut problems);
         }
-        let claims = self
-            .claims
-            .iter()
-            .map(|text| spanned_option("--claim", text));
-        batch
-            .claims
-            .extend(claims.map(|text| WrittenClaim { text, source: None }));
+        let claims = self.claims.iter().map(|text| spanned_option("--claim", text));
+        batch.claims.extend(claims.map(|text| WrittenClaim { text, source: None }));
         let execution = &mut batch.execution;
         if let Some(Trials { min, max }) = options.trials {
             execution.trials = Some(max);
@@ -139,10 +126,7 @@ impl CliOverrides {
 
 fn spanned_option(option: &str, text: &str) -> Spanned<String> {
     let source = Source::new(option, text);
-    Spanned {
-        value: text.to_owned(),
-        span: source.span(0..text.len()),
-    }
+    Spanned { value: text.to_owned(), span: source.span(0..text.len()) }
 }
 
 /// `rocm=6.4.1,7.1.1`; an axis that is typed twice has the values of both.
@@ -167,19 +151,13 @@ fn parse_axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
                 problems.error("empty", "a value is missing", &span, help);
             } else {
                 let trimmed = value.trim().to_owned();
-                parts.push(Spanned {
-                    value: trimmed,
-                    span,
-                });
+                parts.push(Spanned { value: trimmed, span });
             }
         }
         match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
             Some(existing) => existing.values.extend(parts),
             None => axes.push(WrittenAxis {
-                name: Spanned {
-                    value: name.trim().to_owned(),
-                    span: all.sub_span(0..name.len()),
-                },
+                name: Spanned { value: name.trim().to_owned(), span: all.sub_span(0..name.len()) },
                 values: parts,
             }),
         }

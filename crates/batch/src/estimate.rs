@@ -85,18 +85,13 @@ pub struct ResolvedCell {
 impl BatchEstimate {
     /// Estimates a plan by the recipes of its cells, in their order.
     pub fn new(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
-        let images = count_distinct(
-            cells
-                .iter()
-                .map(|cell| ImageSource::from_image(&cell.recipe.image)),
-        );
+        let images =
+            count_distinct(cells.iter().map(|cell| ImageSource::from_image(&cell.recipe.image)));
         let all_models = cells.iter().flat_map(|cell| &cell.recipe.models);
         let hub_models = all_models.filter_map(|(_, model)| match &model.source {
-            ModelSource::Hub {
-                repository,
-                revision,
-                ..
-            } => Some((repository.clone(), revision.clone())),
+            ModelSource::Hub { repository, revision, .. } => {
+                Some((repository.clone(), revision.clone()))
+            }
             _ => None,
         });
         let models = count_distinct(hub_models);
@@ -111,28 +106,16 @@ impl BatchEstimate {
         let at_once = u64::from(plan.execution.parallel.max(1));
         Self {
             images: images
-                .map(|(source, cells)| ImageNeed {
-                    source,
-                    cells,
-                    size: None,
-                    here: None,
-                })
+                .map(|(source, cells)| ImageNeed { source, cells, size: None, here: None })
                 .collect(),
             models: models
-                .map(|((repository, revision), cells)| ModelNeed {
-                    repository,
-                    revision,
-                    cells,
-                })
+                .map(|((repository, revision), cells)| ModelNeed { repository, revision, cells })
                 .collect(),
             runs,
             seconds: (!estimated.is_empty()).then(|| total.as_secs() / at_once),
             by_earlier_runs: of_trial_runs().filter_map(here).count(),
             without_duration: durations.len() - estimated.len(),
-            disk: cells
-                .iter()
-                .filter_map(|cell| cell.recipe.requires.disk)
-                .max(),
+            disk: cells.iter().filter_map(|cell| cell.recipe.requires.disk).max(),
         }
     }
 }
@@ -140,12 +123,10 @@ impl BatchEstimate {
 impl ImageSource {
     fn from_image(image: &Image) -> Self {
         match image {
-            Image::Pull { .. } => Self::Pulled {
-                reference: image.reference().unwrap_or_default(),
-            },
-            Image::Build(build) => Self::Built {
-                from: describe_build(&build.context, &build.dockerfile, &build.args),
-            },
+            Image::Pull { .. } => Self::Pulled { reference: image.reference().unwrap_or_default() },
+            Image::Build(build) => {
+                Self::Built { from: describe_build(&build.context, &build.dockerfile, &build.args) }
+            }
         }
     }
 }
@@ -175,11 +156,7 @@ impl RunOrder {
     pub fn describe_in_letters(self, cells: usize, trials: u32) -> String {
         let letters: Vec<&str> = ["A", "B", "C"].into_iter().take(cells).collect();
         let turned: Vec<&str> = letters.iter().rev().copied().collect();
-        let (more_there, more_back) = if cells > 3 {
-            (" …", "… ")
-        } else {
-            ("", "")
-        };
+        let (more_there, more_back) = if cells > 3 { (" …", "… ") } else { ("", "") };
         let there = format!("{}{more_there}", letters.join(" "));
         let back = format!("{more_back}{}", turned.join(" "));
         let more_trials = trials > 3;

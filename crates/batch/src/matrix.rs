@@ -47,11 +47,7 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         matrix.check_any_cell();
         matrix.assign_baselines();
     }
-    let claims = if matrix.problems.has_errors() {
-        Vec::new()
-    } else {
-        matrix.parse_claims()
-    };
+    let claims = if matrix.problems.has_errors() { Vec::new() } else { matrix.parse_claims() };
     if matrix.problems.has_errors() {
         let first = batch.recipes.first();
         let path = first.map_or("", |recipe| &recipe.recipe.span.source.path);
@@ -59,19 +55,14 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         return Err(matrix.problems);
     }
     let (axes, external_results) = (matrix.axes_of_cells(), matrix.external_results());
-    let (external_cells, cells): (Vec<Cell>, Vec<Cell>) = matrix
-        .cells
-        .into_iter()
-        .partition(|cell| cell.external.is_some());
+    let (external_cells, cells): (Vec<Cell>, Vec<Cell>) =
+        matrix.cells.into_iter().partition(|cell| cell.external.is_some());
     Ok(BatchPlan {
         schema: BATCH_SCHEMA_VERSION,
         title: batch.title.clone(),
         axes,
         schedule: Schedule::new(&cells, batch.execution.order),
-        execution: ExecutionOptions {
-            trials: Some(trials),
-            ..batch.execution.clone()
-        },
+        execution: ExecutionOptions { trials: Some(trials), ..batch.execution.clone() },
         external_results,
         cells,
         external_cells,
@@ -97,9 +88,8 @@ impl MatrixBuilder<'_> {
         let (batch, recipes) = (self.batch, self.recipes);
         for domain in recipes {
             let varied = batch.vary.iter();
-            let axes: Vec<&WrittenAxis> = varied
-                .filter(|axis| domain.has_axis(&axis.name.value))
-                .collect();
+            let axes: Vec<&WrittenAxis> =
+                varied.filter(|axis| domain.has_axis(&axis.name.value)).collect();
             let sizes = axes.iter().map(|axis| axis.values.len());
             let count = sizes.fold(1, usize::saturating_mul);
             let is_too_large = self.cells.len().saturating_add(count) > MAX_CELLS;
@@ -138,9 +128,7 @@ impl MatrixBuilder<'_> {
 
     /// Adds a cell, or omits it if its recipe does not support it.
     fn add_cell(&mut self, domain: &AxisDomain, axes: NamedValues) {
-        let missing = axes
-            .iter()
-            .find(|(name, value)| !domain.has_value(name, value));
+        let missing = axes.iter().find(|(name, value)| !domain.has_value(name, value));
         if let Some((name, value)) = missing {
             let reason = ExclusionReason::NoSuchValue {
                 recipe: domain.name.clone(),
@@ -150,14 +138,9 @@ impl MatrixBuilder<'_> {
             return self.omit_cell(domain, axes, reason);
         }
         let mut choice: VariantChoice = domain.variants.default_choice();
-        let applicable = self
-            .batch
-            .set
-            .iter()
-            .filter(|(name, _)| domain.has_axis(name));
-        let set: NamedValues = applicable
-            .map(|(name, set)| (name.clone(), set.value.clone()))
-            .collect();
+        let applicable = self.batch.set.iter().filter(|(name, _)| domain.has_axis(name));
+        let set: NamedValues =
+            applicable.map(|(name, set)| (name.clone(), set.value.clone())).collect();
         for (name, value) in set.iter().chain(axes.iter()) {
             choice.insert(name.to_owned(), value.to_owned());
         }
@@ -190,16 +173,13 @@ impl MatrixBuilder<'_> {
         values.retain(|name| name != RECIPE);
         let knows = |domain: &&AxisDomain| {
             recipe.as_deref().is_none_or(|name| domain.name == name)
-                && values
-                    .iter()
-                    .all(|(name, value)| domain.has_value(name, value))
+                && values.iter().all(|(name, value)| domain.has_value(name, value))
         };
         let recipes: Vec<&AxisDomain> = self.recipes.iter().filter(knows).collect();
         if recipes.is_empty() {
             let message = "no recipe of this batch has all of these values";
             let help = "remove it, or name others";
-            self.problems
-                .error("unknown-value", message, &include.span, help);
+            self.problems.error("unknown-value", message, &include.span, help);
         }
         for domain in recipes {
             // In the order of the other cells, what this one does not name by the recipe's default.
@@ -212,15 +192,12 @@ impl MatrixBuilder<'_> {
                     axes.set(name, value);
                 }
             }
-            values
-                .iter()
-                .for_each(|(name, value)| axes.set(name, value));
+            values.iter().for_each(|(name, value)| axes.set(name, value));
             let name = self.cell_name(domain, &axes);
             if self.cells.iter().any(|cell| cell.name == name) {
                 let message = format!("{name} is a cell already");
                 let help = "remove it from `include`";
-                self.problems
-                    .error("duplicate", message, &include.span, help);
+                self.problems.error("duplicate", message, &include.span, help);
             } else {
                 self.excluded.retain(|cell| cell.name != name);
                 self.add_cell(domain, axes);
@@ -242,15 +219,13 @@ impl MatrixBuilder<'_> {
             if matching.peek().is_none() {
                 let message = format!("no cell has {values}");
                 let help = "add its values to `vary`, or remove `cells`";
-                self.problems
-                    .error("no-cell", message, &combination.span, help);
+                self.problems.error("no-cell", message, &combination.span, help);
             }
             for cell in matching {
                 if let Some(earlier) = &cell.external {
                     let message = format!("{} is a cell of `{earlier}` already", cell.name);
                     let help = "name the runs of a cell once";
-                    self.problems
-                        .error("duplicate", message, &combination.span, help);
+                    self.problems.error("duplicate", message, &combination.span, help);
                 }
                 cell.external = Some(name.clone());
                 cell.trials = 0;
@@ -288,8 +263,7 @@ impl MatrixBuilder<'_> {
             let message = format!("no cell has {values}, the baseline");
             let cells = join(self.cells.iter().take(8).map(|cell| &cell.name), "; ");
             let help = format!("the cells are {cells}");
-            self.problems
-                .error("no-baseline", message, &baseline.span, help);
+            self.problems.error("no-baseline", message, &baseline.span, help);
         }
         for (cell, name) in self.cells.iter_mut().zip(baselines) {
             cell.baseline = name.filter(|name| *name != cell.name);
@@ -335,11 +309,7 @@ impl MatrixBuilder<'_> {
         let planned = others.map(|(name, other)| ExternalResult {
             name: name.clone(),
             runs: other.runs.iter().map(|run| run.value.clone()).collect(),
-            cells: other
-                .cells
-                .as_ref()
-                .map(Combination::to_values)
-                .unwrap_or_default(),
+            cells: other.cells.as_ref().map(Combination::to_values).unwrap_or_default(),
         });
         planned.collect()
     }

@@ -30,12 +30,8 @@ const MODES: &[Word] = &[
 
 /// Keys from which [`Batch`] has nothing, or its recipes.
 const RECIPE_KEYS: &[Key] = &[
-    declare_key(
-        "schema",
-        FieldType::Integer(1, 1),
-        "The version of the batch format: 1.",
-    )
-    .required(),
+    declare_key("schema", FieldType::Integer(1, 1), "The version of the batch format: 1.")
+        .required(),
     declare_key(
         "recipe",
         TEXT,
@@ -191,19 +187,13 @@ pub struct Combination {
 impl Combination {
     /// Creates a combination without a reason.
     pub(super) fn new(values: Vec<(Spanned<String>, Spanned<String>)>, span: Span) -> Self {
-        Self {
-            values,
-            reason: None,
-            span,
-        }
+        Self { values, reason: None, span }
     }
 
     /// Returns the values without their places.
     pub fn to_values(&self) -> NamedValues {
         let pairs = self.values.iter();
-        pairs
-            .map(|(name, value)| (name.value.clone(), value.value.clone()))
-            .collect()
+        pairs.map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
     }
 }
 
@@ -214,10 +204,7 @@ impl Field for Combination {
     fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
         let span = node.span.clone();
         if node.text().is_some() {
-            let read = Self::parse(
-                &Spanned::from_node(node, &TEXT)?,
-                &mut Diagnostics::default(),
-            );
+            let read = Self::parse(&Spanned::from_node(node, &TEXT)?, &mut Diagnostics::default());
             return Some(read.unwrap_or_else(|| Self::new(Vec::new(), span)));
         }
         let (reason, values): (Vec<_>, Vec<_>) =
@@ -294,9 +281,7 @@ fn read_recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     let several_items = several.map_or(&[][..], Node::items).iter();
     let listed_nodes = several_items.chain(node.get("recipe"));
     let listed = listed_nodes.filter_map(|recipe| Spanned::from_node(recipe, &TEXT));
-    let all = named
-        .into_iter()
-        .chain(listed.map(|recipe| (String::new(), recipe)));
+    let all = named.into_iter().chain(listed.map(|recipe| (String::new(), recipe)));
     let recipes = all.map(|(name, recipe)| BatchRecipe { name, recipe });
     Some(recipes.collect())
 }
@@ -304,19 +289,13 @@ fn read_recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
 fn read_axes(node: &Node) -> Option<Vec<WrittenAxis>> {
     let pairs = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::from_node(node, &AXES)?;
     let axes = pairs.into_iter();
-    Some(
-        axes.map(|(name, values)| WrittenAxis { name, values })
-            .collect(),
-    )
+    Some(axes.map(|(name, values)| WrittenAxis { name, values }).collect())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
 fn read_claims(node: &Node) -> Option<Vec<WrittenClaim>> {
     let claim = |item: &Node| match item.text() {
-        Some(_) => Some(WrittenClaim {
-            text: Spanned::from_node(item, &LINE)?,
-            source: None,
-        }),
+        Some(_) => Some(WrittenClaim { text: Spanned::from_node(item, &LINE)?, source: None }),
         None => WrittenClaim::from_keys(item),
     };
     Some(node.items().iter().filter_map(claim).collect())

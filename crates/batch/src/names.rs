@@ -19,10 +19,8 @@ impl Combination {
             let at = offset + start + part.len() - part.trim_start().len();
             let span = text.span.sub_span(at..at + part.trim().len());
             start += part.len() + 1;
-            let spanned = |value: &str| Spanned {
-                value: value.trim().to_owned(),
-                span: span.clone(),
-            };
+            let spanned =
+                |value: &str| Spanned { value: value.trim().to_owned(), span: span.clone() };
             match part.split_once('=') {
                 Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
                     values.push((spanned(name), spanned(value)));
@@ -60,26 +58,16 @@ pub(super) fn assign_short_names(
         let message = format!("duplicate `{}`", recipe.value);
         problems.error("duplicate", message, &recipe.span, "remove one of them");
     }
-    let all: Vec<Vec<&str>> = recipes
-        .iter()
-        .map(|recipe| name_parts(&recipe.value))
-        .collect();
+    let all: Vec<Vec<&str>> = recipes.iter().map(|recipe| name_parts(&recipe.value)).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or(1);
     let ends = |count: usize| -> Vec<String> {
         let end = |parts: &Vec<&str>| parts[parts.len().saturating_sub(count)..].join("-");
         all.iter().map(end).collect()
     };
-    let names = (1..most)
-        .map(ends)
-        .find(|names| names.iter().all_unique())
-        .unwrap_or_else(|| ends(most));
+    let names =
+        (1..most).map(ends).find(|names| names.iter().all_unique()).unwrap_or_else(|| ends(most));
     let pairs = names.into_iter().zip(recipes.iter());
-    pairs
-        .map(|(name, recipe)| BatchRecipe {
-            name,
-            recipe: recipe.clone(),
-        })
-        .collect()
+    pairs.map(|(name, recipe)| BatchRecipe { name, recipe: recipe.clone() }).collect()
 }
 
 /// `../some/mine.yaml` and `../some/mine/recipe.yaml` are `some`, `mine`.
@@ -87,15 +75,9 @@ fn name_parts(recipe: &str) -> Vec<&str> {
     let path = recipe.trim_end_matches('/');
     let without_file = path.strip_suffix("/recipe.yaml").unwrap_or(path);
     let trimmed = without_file.strip_suffix(".yaml").unwrap_or(without_file);
-    let parts: Vec<&str> = trimmed
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "." | ".." | "~"))
-        .collect();
-    if parts.is_empty() {
-        vec!["recipe"]
-    } else {
-        parts
-    }
+    let parts: Vec<&str> =
+        trimmed.split('/').filter(|part| !matches!(*part, "" | "." | ".." | "~")).collect();
+    if parts.is_empty() { vec!["recipe"] } else { parts }
 }
 
 #[cfg(test)]
@@ -107,10 +89,7 @@ mod tests {
 
     fn spanned(text: &str) -> Spanned<String> {
         let source = Source::new("batch.yaml", text);
-        Spanned {
-            value: text.to_owned(),
-            span: source.span(0..text.len()),
-        }
+        Spanned { value: text.to_owned(), span: source.span(0..text.len()) }
     }
 
     #[rstest]
@@ -130,10 +109,7 @@ mod tests {
         let mut problems = Diagnostics::default();
         let text = spanned("bert, rocm=6.4.1,backend = rocm");
         let combination = Combination::parse(&text, &mut problems).unwrap();
-        assert_eq!(
-            combination.to_values().to_string(),
-            "recipe=bert,rocm=6.4.1,backend=rocm"
-        );
+        assert_eq!(combination.to_values().to_string(), "recipe=bert,rocm=6.4.1,backend=rocm");
         assert_eq!(combination.values[1].1.span.slice(), "rocm=6.4.1");
         assert!(Combination::parse(&spanned("rocm=6.4.1,rocm"), &mut problems).is_none());
         assert_eq!(problems.error_count(), 1);

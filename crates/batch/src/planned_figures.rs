@@ -29,17 +29,11 @@ impl PlannedFigures {
         let expected = evidence.plan.expect.iter().map(|(name, _)| name.clone());
         let limits = evidence.limited_figures().map(str::to_owned);
         let limited = limits.filter(|_| evidence.plan.mode == Mode::Accuracy);
-        let (tables, declared): (Vec<_>, Vec<_>) = evidence
-            .plan
-            .figures
-            .iter()
-            .partition(|(_, source)| !source.by.is_empty());
+        let (tables, declared): (Vec<_>, Vec<_>) =
+            evidence.plan.figures.iter().partition(|(_, source)| !source.by.is_empty());
         let declared_names = declared.into_iter().map(|(name, _)| name.clone());
         let measured = measurement.figures.iter().map(|figure| figure.name.clone());
-        let planned = published
-            .chain(expected)
-            .chain(limited)
-            .chain(declared_names);
+        let planned = published.chain(expected).chain(limited).chain(declared_names);
         let given = result.deciding.iter().cloned().chain(measured);
         Self {
             names: planned.chain(given).unique().collect(),

@@ -84,17 +84,10 @@ fn resolve_path(directory: &str, written: &str) -> String {
     if !relative || directory.is_empty() {
         return written.to_owned();
     }
-    let joined = format!(
-        "{}/{}",
-        directory.trim_end_matches('/'),
-        written.trim_start_matches("./")
-    );
+    let joined =
+        format!("{}/{}", directory.trim_end_matches('/'), written.trim_start_matches("./"));
     // A bare name would mean a built-in recipe.
-    if joined.starts_with(['/', '.', '~']) {
-        joined
-    } else {
-        format!("./{joined}")
-    }
+    if joined.starts_with(['/', '.', '~']) { joined } else { format!("./{joined}") }
 }
 
 #[cfg(test)]

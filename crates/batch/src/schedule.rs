@@ -68,11 +68,7 @@ fn plan_trial_run(cell: &Cell, position: usize, trial: u32) -> TrialRun {
     } else {
         cell.modes.clone()
     };
-    TrialRun {
-        cell: position,
-        trial,
-        modes,
-    }
+    TrialRun { cell: position, trial, modes }
 }
 
 #[cfg(test)]
@@ -94,13 +90,10 @@ mod tests {
         #[case] expected: &str,
     ) {
         let cells: Vec<Cell> = trials.iter().map(|trials| cell("x", *trials)).collect();
-        let letters = Schedule::new(&cells, order)
-            .trial_runs
-            .into_iter()
-            .map(|trial_run| {
-                let letter = ["A", "B", "C"][trial_run.cell];
-                format!("{letter}{}", trial_run.trial)
-            });
+        let letters = Schedule::new(&cells, order).trial_runs.into_iter().map(|trial_run| {
+            let letter = ["A", "B", "C"][trial_run.cell];
+            format!("{letter}{}", trial_run.trial)
+        });
         assert_eq!(letters.collect::<Vec<_>>().join(" "), expected);
     }
 
@@ -109,10 +102,7 @@ mod tests {
         let mut cells = vec![cell("x", 2)];
         let modes = |cells: &[Cell]| -> Vec<Vec<Mode>> {
             let trial_runs = Schedule::new(cells, RunOrder::Interleaved).trial_runs;
-            trial_runs
-                .into_iter()
-                .map(|trial_run| trial_run.modes)
-                .collect()
+            trial_runs.into_iter().map(|trial_run| trial_run.modes).collect()
         };
         assert_eq!(modes(&cells), [vec![], vec![Mode::Performance]]);
         cells[0].modes = vec![Mode::Accuracy];

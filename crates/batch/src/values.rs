@@ -45,8 +45,7 @@ impl NamedValues {
 
     /// Returns whether all of these values are among those of `others`.
     pub fn is_subset_of(&self, others: &Self) -> bool {
-        self.iter()
-            .all(|(name, value)| others.get(name) == Some(value))
+        self.iter().all(|(name, value)| others.get(name) == Some(value))
     }
 }
 

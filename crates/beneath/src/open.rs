@@ -38,11 +38,7 @@ fn open_with_openat2(
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let relative_or_dot = if relative.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        relative
-    };
+    let relative_or_dot = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
     openat2(directory, relative_or_dot, flags, Mode::empty(), resolve)
 }
 

@@ -50,11 +50,7 @@ impl RealPath {
 
     fn from_handle(opened: &OwnedFd, path: PathBuf) -> io::Result<Self> {
         let status = fstat(opened)?;
-        Ok(Self {
-            path,
-            device: status.st_dev,
-            inode: status.st_ino,
-        })
+        Ok(Self { path, device: status.st_dev, inode: status.st_ino })
     }
 
     /// Returns the path without links, as it was resolved.
@@ -75,9 +71,7 @@ fn open_root(path: &Path) -> io::Result<OwnedFd> {
 
 /// Resolves the links of a path as far as it exists: the rest is appended.
 pub fn resolve_existing(path: &Path) -> PathBuf {
-    let existing = path
-        .ancestors()
-        .find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
     let Some((part, real)) = existing else {
         return path.to_owned();
     };
@@ -103,10 +97,7 @@ mod tests {
         symlink("/", own.join("host")).unwrap();
         symlink("..", own.join("above")).unwrap();
         let beneath = |name: &str| RealPath::resolve_beneath(&own, &own.join(name)).unwrap();
-        assert_eq!(
-            beneath("inside/inner").unwrap().path(),
-            own.join("data/inner")
-        );
+        assert_eq!(beneath("inside/inner").unwrap().path(), own.join("data/inner"));
         assert_eq!(beneath(".").unwrap().path(), own);
         for name in ["host", "above", "host/etc", "above/own/../.."] {
             assert_eq!(beneath(name), None, "{name}");

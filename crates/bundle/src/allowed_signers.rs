@@ -83,9 +83,7 @@ fn refusal_reason(
         && !matches_list(namespaces, namespace.as_bytes())
     {
         let namespaces = String::from_utf8_lossy(namespaces);
-        return Some(format!(
-            "the key is for the namespaces {namespaces}, not for {namespace}"
-        ));
+        return Some(format!("the key is for the namespaces {namespaces}, not for {namespace}"));
     }
     match (options.valid_after, options.valid_before) {
         (Some(after), _) if now.as_second() < after.as_second() => {

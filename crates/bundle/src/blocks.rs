@@ -33,11 +33,7 @@ pub fn encode_header(path: &str, bytes: u64) -> io::Result<Vec<u8>> {
 /// The zeros that fill a file's last block.
 pub fn block_padding(bytes: u64) -> &'static [u8] {
     let over = usize::try_from(bytes % TAR_BLOCK_BYTES as u64).unwrap_or(0);
-    if over == 0 {
-        &[]
-    } else {
-        &ARCHIVE_END[..TAR_BLOCK_BYTES - over]
-    }
+    if over == 0 { &[] } else { &ARCHIVE_END[..TAR_BLOCK_BYTES - over] }
 }
 
 /// Copies exactly this number of bytes, in chunks whose sizes depend on it alone; returns the number that was
@@ -50,10 +46,7 @@ pub fn copy_exactly(from: &mut impl Read, to: &mut impl Write, bytes: u64) -> io
     let mut chunk = Vec::with_capacity(COPY_CHUNK_BYTES);
     loop {
         chunk.clear();
-        limited
-            .by_ref()
-            .take(COPY_CHUNK_BYTES as u64)
-            .read_to_end(&mut chunk)?;
+        limited.by_ref().take(COPY_CHUNK_BYTES as u64).read_to_end(&mut chunk)?;
         to.write_all(&chunk)?;
         if chunk.len() < COPY_CHUNK_BYTES {
             return Ok(bytes - limited.limit());
@@ -72,7 +65,5 @@ pub fn expect_bytes(from: &mut impl Read, bytes: &[u8], part: &str) -> Result<()
     if actual == bytes {
         return Ok(());
     }
-    Err(BundleError::malformed(format!(
-        "{part} differs from what `runs pack` writes"
-    )))
+    Err(BundleError::malformed(format!("{part} differs from what `runs pack` writes")))
 }

@@ -30,11 +30,7 @@ impl<W: Write> BodyWriter<W> {
     pub fn new(out: W, run: &str) -> std::io::Result<Self> {
         let mut encoder = Encoder::new(HashingStream::new(out), COMPRESSION_LEVEL)?;
         encoder.include_checksum(true)?;
-        Ok(Self {
-            run: run.to_owned(),
-            encoder,
-            files: Vec::new(),
-        })
+        Ok(Self { run: run.to_owned(), encoder, files: Vec::new() })
     }
 
     /// Adds a file; paths come in the order of a manifest.
@@ -47,28 +43,17 @@ impl<W: Write> BodyWriter<W> {
         bytes: u64,
         content: impl Read,
     ) -> Result<(), BundleError> {
-        let failed = |source| BundleError::Write {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| BundleError::Write { path: path.to_owned(), source };
         let header = encode_header(&format!("{}/{path}", self.run), bytes).map_err(failed)?;
         self.encoder.write_all(&header).map_err(failed)?;
         let mut content = HashingStream::new(content);
         copy_exactly(&mut content, &mut self.encoder, bytes).map_err(failed)?;
         let (_, read, sha256) = content.finish();
         if read != bytes {
-            return Err(BundleError::Changed {
-                path: path.to_owned(),
-            });
+            return Err(BundleError::Changed { path: path.to_owned() });
         }
-        self.encoder
-            .write_all(block_padding(bytes))
-            .map_err(failed)?;
-        self.files.push(FileEntry {
-            path: path.to_owned(),
-            bytes,
-            sha256,
-        });
+        self.encoder.write_all(block_padding(bytes)).map_err(failed)?;
+        self.files.push(FileEntry { path: path.to_owned(), bytes, sha256 });
         Ok(())
     }
 
@@ -77,10 +62,7 @@ impl<W: Write> BodyWriter<W> {
     /// # Errors
     /// If writing fails, or the manifest is invalid.
     pub fn finish(mut self) -> Result<(W, BundleManifest), BundleError> {
-        let failed = |source| BundleError::Write {
-            path: "the archive".to_owned(),
-            source,
-        };
+        let failed = |source| BundleError::Write { path: "the archive".to_owned(), source };
         self.encoder.write_all(&ARCHIVE_END).map_err(failed)?;
         let (out, bytes, sha256) = self.encoder.finish().map_err(failed)?.finish();
         let manifest = BundleManifest {
@@ -129,29 +111,18 @@ pub fn unpack_body<W: Write>(
     let unreadable = |error: std::io::Error| {
         BundleError::malformed(format!("its files cannot be unpacked: {error}"))
     };
-    let mut decoder = Decoder::with_buffer(body)
-        .map_err(unreadable)?
-        .single_frame();
+    let mut decoder = Decoder::with_buffer(body).map_err(unreadable)?.single_frame();
     decoder.window_log_max(MAX_WINDOW_LOG).map_err(unreadable)?;
     for file in &manifest.files {
-        let differs = |reason| BundleError::File {
-            path: file.path.clone(),
-            reason,
-        };
+        let differs = |reason| BundleError::File { path: file.path.clone(), reason };
         let encoded = encode_header(&format!("{}/{}", manifest.run, file.path), file.bytes);
         let header = encoded.map_err(|_| differs("this path cannot be stored in an archive"))?;
         let name = format!("the entry of {}", file.path);
         expect_bytes(&mut decoder, &header, &name)?;
-        let failed = |source| BundleError::Write {
-            path: file.path.clone(),
-            source,
-        };
+        let failed = |source| BundleError::Write { path: file.path.clone(), source };
         let out = create(&file.path).map_err(failed)?;
         let mut out = HashingStream::new(out);
-        let mut content = ReadTracker {
-            inner: &mut decoder,
-            read_error: None,
-        };
+        let mut content = ReadTracker { inner: &mut decoder, read_error: None };
         let copied = copy_exactly(&mut content, &mut out, file.bytes);
         if let Some(error) = content.read_error {
             return Err(unreadable(error));
@@ -169,9 +140,7 @@ pub fn unpack_body<W: Write>(
     }
     expect_bytes(&mut decoder, &ARCHIVE_END, "the end of the archive")?;
     if decoder.read(&mut [0]).map_err(unreadable)? != 0 {
-        return Err(BundleError::malformed(
-            "it has more files than its manifest",
-        ));
+        return Err(BundleError::malformed("it has more files than its manifest"));
     }
     let mut rest = decoder.finish();
     if !rest.fill_buf().map_err(BundleError::Read)?.is_empty() {

@@ -26,10 +26,7 @@ pub fn parse_canonical<T: Serialize + DeserializeOwned>(
     let value: T = serde_json::from_str(text)?;
     let written = serde_json::to_string_pretty(&value)?;
     if text.strip_suffix('\n') == Some(&written) {
-        return Ok(JsonFile {
-            value,
-            problem: None,
-        });
+        return Ok(JsonFile { value, problem: None });
     }
     let [recorded, known] = [text, &written].map(serde_json::from_str::<Value>);
     let unknown = match (recorded, known) {
@@ -40,10 +37,7 @@ pub fn parse_canonical<T: Serialize + DeserializeOwned>(
         || "a key is duplicate, or it was not written by this version of retrial".to_owned(),
         |one| format!("not as this version of retrial writes it: {one}"),
     );
-    Ok(JsonFile {
-        value,
-        problem: Some(problem),
-    })
+    Ok(JsonFile { value, problem: Some(problem) })
 }
 
 #[cfg(test)]

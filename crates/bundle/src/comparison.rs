@@ -25,15 +25,9 @@ pub fn verdict_differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<Stri
     }
     if recorded.results.len() != recomputed.results.len() {
         let (recorded, recomputed) = (recorded.results.len(), recomputed.results.len());
-        differences.push(format!(
-            "recorded {recorded} results, recomputed {recomputed}"
-        ));
+        differences.push(format!("recorded {recorded} results, recomputed {recomputed}"));
     }
-    differences.extend(qualifier_differences(
-        "",
-        &recorded.qualifiers,
-        &recomputed.qualifiers,
-    ));
+    differences.extend(qualifier_differences("", &recorded.qualifiers, &recomputed.qualifiers));
     if recorded.warnings != recomputed.warnings {
         differences.push("its warnings differ from those of its files".to_owned());
     }
@@ -41,10 +35,7 @@ pub fn verdict_differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<Stri
         (recorded.notice != recomputed.notice).then(|| "its trademark notice differs".to_owned()),
     );
     for result in &recomputed.results {
-        let other = recorded
-            .results
-            .iter()
-            .find(|other| other.path == result.path);
+        let other = recorded.results.iter().find(|other| other.path == result.path);
         let name = format!("{} {}", result.scenario, result.mode);
         match other {
             Some(other) => differences.extend(result_differences(&name, other, result)),
@@ -195,10 +186,7 @@ pub fn verdict_basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
     /// Files whose statements are accepted.
     const DECLARED_FILES: [(&str, &str); 7] = [
         ("journal.jsonl", "times, exit codes, image digests"),
-        (
-            "plan.json",
-            "what was executed, and the rules it was judged by",
-        ),
+        ("plan.json", "what was executed, and the rules it was judged by"),
         ("host.json", "host, GPUs, drivers, settings"),
         ("packages.json", "packages in the container"),
         ("models.json", "names and hashes of the models' files"),
@@ -213,16 +201,9 @@ pub fn verdict_basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
             .files
             .iter()
             .filter(|file| file.path == path || (is_directory && file.path.starts_with(path)));
-        let (files, bytes) = of_kind.fold((0, 0), |(files, bytes), file| {
-            (files + 1, bytes + file.bytes)
-        });
-        VerdictBasis {
-            kind,
-            path: path.to_owned(),
-            files,
-            bytes,
-            what: content,
-        }
+        let (files, bytes) =
+            of_kind.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.bytes));
+        VerdictBasis { kind, path: path.to_owned(), files, bytes, what: content }
     });
     parts.filter(|one| one.files > 0).collect()
 }

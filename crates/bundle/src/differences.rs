@@ -66,20 +66,15 @@ pub fn find_differences(archive: impl Read, max_bytes: u64) -> Option<BundleDiff
         let _ = io::copy(&mut content, &mut io::sink());
         let (_, bytes, sum) = content.finish();
         let sha256 = if kind.is_file() { sum } else { String::new() };
-        files.push(FileEntry {
-            path,
-            bytes,
-            sha256,
-        });
+        files.push(FileEntry { path, bytes, sha256 });
     }
     Some(compare_with_manifest(&manifest?, files))
 }
 
 fn compare_with_manifest(manifest: &BundleManifest, files: Vec<FileEntry>) -> BundleDifferences {
     let listed_files = manifest.files.iter();
-    let mut named: BTreeMap<String, &FileEntry> = listed_files
-        .map(|file| (format!("{}/{}", manifest.run, file.path), file))
-        .collect();
+    let mut named: BTreeMap<String, &FileEntry> =
+        listed_files.map(|file| (format!("{}/{}", manifest.run, file.path), file)).collect();
     let mut differences = BundleDifferences::default();
     for file in files {
         match named.remove(&file.path) {

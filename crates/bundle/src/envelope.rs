@@ -35,12 +35,8 @@ pub struct EnvelopeSignature {
 
 /// The bytes that are signed: DSSE's pre-authentication encoding.
 pub fn signed_bytes(statement: &[u8]) -> Vec<u8> {
-    let mut bytes = format!(
-        "DSSEv1 {} {PAYLOAD_TYPE} {} ",
-        PAYLOAD_TYPE.len(),
-        statement.len()
-    )
-    .into_bytes();
+    let mut bytes =
+        format!("DSSEv1 {} {PAYLOAD_TYPE} {} ", PAYLOAD_TYPE.len(), statement.len()).into_bytes();
     bytes.extend(statement);
     bytes
 }
@@ -80,9 +76,7 @@ pub fn extract_signature(
     let [signature] = &parsed.signatures[..] else {
         return Err(wrong("it does not have exactly one signature"));
     };
-    let signature = STANDARD
-        .decode(&signature.sig)
-        .map_err(|error| wrong(&error.to_string()))?;
+    let signature = STANDARD.decode(&signature.sig).map_err(|error| wrong(&error.to_string()))?;
     if encode_envelope(statement, keyid, &signature)?.as_bytes() != envelope {
         return Err(wrong("it does not match this statement and key"));
     }
@@ -99,10 +93,7 @@ mod tests {
         let bytes = String::from_utf8(signed_bytes(b"hello world")).unwrap();
         assert_eq!(
             bytes,
-            expected.replace(
-                "29 http://example.com/HelloWorld",
-                "28 application/vnd.in-toto+json"
-            )
+            expected.replace("29 http://example.com/HelloWorld", "28 application/vnd.in-toto+json")
         );
     }
 }

@@ -15,11 +15,7 @@ pub struct HashingStream<T> {
 impl<T> HashingStream<T> {
     /// Wraps a reader or writer.
     pub fn new(inner: T) -> Self {
-        Self {
-            inner,
-            hash: Sha256::new(),
-            bytes: 0,
-        }
+        Self { inner, hash: Sha256::new(), bytes: 0 }
     }
 
     /// Returns the inner reader or writer, the number of bytes, and their SHA-256 in hexadecimal.

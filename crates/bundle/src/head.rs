@@ -15,12 +15,8 @@ pub const SIGNATURE_FILE: &str = "statement.json.sig";
 /// The name of the statement's DSSE envelope.
 pub const ENVELOPE_FILE: &str = "statement.dsse.json";
 /// The names in their order; an unsigned bundle has no signatures.
-const PART_FILES: [&str; 4] = [
-    manifest::MANIFEST_FILE,
-    STATEMENT_FILE,
-    SIGNATURE_FILE,
-    ENVELOPE_FILE,
-];
+const PART_FILES: [&str; 4] =
+    [manifest::MANIFEST_FILE, STATEMENT_FILE, SIGNATURE_FILE, ENVELOPE_FILE];
 /// The largest statement or signature, bytes.
 const MAX_PART_BYTES: u64 = 8 << 20;
 
@@ -89,28 +85,18 @@ impl BundleHead {
             (None, _) => None,
             (Some(_), None) => return Err(BundleError::malformed("it has no DSSE envelope")),
         };
-        Ok(Self {
-            manifest,
-            statement,
-            signatures,
-        })
+        Ok(Self { manifest, statement, signatures })
     }
 }
 
 /// Splits off the next file, which must have this name.
 fn split_off_part(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
     let wrong = || BundleError::malformed(format!("{name} differs from what `runs pack` writes"));
-    let (block, after) = rest
-        .split_first_chunk::<TAR_BLOCK_BYTES>()
-        .ok_or_else(wrong)?;
-    let bytes = Header::from_byte_slice(block)
-        .entry_size()
-        .map_err(|_| wrong())?;
+    let (block, after) = rest.split_first_chunk::<TAR_BLOCK_BYTES>().ok_or_else(wrong)?;
+    let bytes = Header::from_byte_slice(block).entry_size().map_err(|_| wrong())?;
     let expected = encode_header(name, bytes).map_err(|_| wrong())?;
     if block[..] != expected[..] {
-        return Err(BundleError::malformed(format!(
-            "expected {name}, found something else"
-        )));
+        return Err(BundleError::malformed(format!("expected {name}, found something else")));
     }
     let size = usize::try_from(bytes).map_err(|_| wrong())?;
     let (content, after) = after.split_at_checked(size).ok_or_else(wrong)?;

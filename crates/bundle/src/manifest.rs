@@ -116,10 +116,7 @@ impl BundleManifest {
             return wrong("a checksum is not a SHA-256".to_owned());
         }
         if let Some(file) = self.files.iter().find(|file| !is_safe_path(&file.path)) {
-            return wrong(format!(
-                "{:?} is not the path of a file of a run",
-                file.path
-            ));
+            return wrong(format!("{:?} is not the path of a file of a run", file.path));
         }
         for pair in self.files.windows(2) {
             let (file, next) = (Path::new(&pair[0].path), Path::new(&pair[1].path));
@@ -157,17 +154,10 @@ mod tests {
         BundleManifest {
             schema: 1,
             run: "20260401-060000-a-0000".to_owned(),
-            body: SizedDigest {
-                bytes: 1,
-                sha256: sum.clone(),
-            },
+            body: SizedDigest { bytes: 1, sha256: sum.clone() },
             files: paths
                 .iter()
-                .map(|path| FileEntry {
-                    path: (*path).to_owned(),
-                    bytes: 1,
-                    sha256: sum.clone(),
-                })
+                .map(|path| FileEntry { path: (*path).to_owned(), bytes: 1, sha256: sum.clone() })
                 .collect(),
         }
     }

@@ -109,14 +109,11 @@ pub fn verify_statement(statement: &[u8], signatures: &Signatures) -> Result<Key
     check_key_kind(&key).map_err(|kind| wrong(&format!("{kind} keys do not sign bundles")))?;
     let bytes = SshSig::signed_data(SSH_NAMESPACE, ssh.hash_alg(), statement)
         .map_err(|error| wrong(&error.to_string()))?;
-    key.verify(&bytes, ssh.signature())
-        .map_err(|_| wrong("it does not match this statement"))?;
+    key.verify(&bytes, ssh.signature()).map_err(|_| wrong("it does not match this statement"))?;
     let keyid = fingerprint(&key);
     let signed = envelope::extract_signature(&signatures.envelope, statement, &keyid)?;
     let algorithm = match key.algorithm() {
-        Algorithm::Rsa { .. } => Algorithm::Rsa {
-            hash: Some(HashAlg::Sha256),
-        },
+        Algorithm::Rsa { .. } => Algorithm::Rsa { hash: Some(HashAlg::Sha256) },
         other => other,
     };
     let bytes = envelope::signed_bytes(statement);

@@ -57,10 +57,7 @@ impl ResourceDescriptor {
         Self {
             name: Some(name.into()),
             uri: None,
-            digest: sum
-                .map(|sum| (algorithm.to_owned(), sum.to_owned()))
-                .into_iter()
-                .collect(),
+            digest: sum.map(|sum| (algorithm.to_owned(), sum.to_owned())).into_iter().collect(),
         }
     }
 }
@@ -174,9 +171,7 @@ impl Statement {
     pub fn new(facts: StatementSources<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
         let figures = judged_figures(facts.verdict);
         let tests_with = |word: TestStatus| -> Vec<String> {
-            let of_word = figures
-                .iter()
-                .filter(|figure| TestStatus::from(figure.outcome) == word);
+            let of_word = figures.iter().filter(|figure| TestStatus::from(figure.outcome) == word);
             of_word.map(|figure| figure.name.clone()).collect()
         };
         let started = facts.events.iter().find_map(|event| match &event.what {
@@ -224,9 +219,7 @@ impl Statement {
             serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
         // Unknown and duplicate keys, at any depth, would be signed without being read.
         if statement.to_canonical_json()?.as_bytes() != text {
-            return Err(wrong(
-                "it has keys or a form that `runs pack` does not write",
-            ));
+            return Err(wrong("it has keys or a form that `runs pack` does not write"));
         }
         if statement.of_type != STATEMENT_TYPE || statement.predicate_type != PREDICATE_TYPE {
             return Err(wrong("it has a different type"));
@@ -283,10 +276,7 @@ fn configuration_resources(facts: StatementSources<'_>) -> Vec<ResourceDescripto
     };
     for rules in plan.measurement_rules() {
         let text = serde_json::to_vec(rules).unwrap_or_default();
-        let name = format!(
-            "rules {} {} {}",
-            rules.round, rules.benchmark, rules.scenario
-        );
+        let name = format!("rules {} {} {}", rules.round, rules.benchmark, rules.scenario);
         add(ResourceDescriptor::new(name, "sha256", &sha256_hex(&text)));
     }
     for event in facts.events {
@@ -299,16 +289,10 @@ fn configuration_resources(facts: StatementSources<'_>) -> Vec<ResourceDescripto
             EventKind::Image { digests, .. } => {
                 for image in digests {
                     let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
-                    add(ResourceDescriptor::new(
-                        format!("image {name}"),
-                        "sha256",
-                        sum,
-                    ));
+                    add(ResourceDescriptor::new(format!("image {name}"), "sha256", sum));
                 }
             }
-            EventKind::ModelResolved {
-                repository, commit, ..
-            } => add(ResourceDescriptor {
+            EventKind::ModelResolved { repository, commit, .. } => add(ResourceDescriptor {
                 uri: Some(format!("https://huggingface.co/{repository}")),
                 ..ResourceDescriptor::new(format!("model {repository}"), "gitCommit", commit)
             }),

@@ -44,9 +44,7 @@ pub fn read_frame(from: &mut impl Read, max_bytes: u64) -> Result<Vec<u8>, Bundl
         return Err(BundleError::NotABundle("it is not compressed with zstd"));
     }
     if read_array::<2>(from)? != FRAME_DESCRIPTOR {
-        return Err(BundleError::malformed(
-            "its first frame was not written by `runs pack`",
-        ));
+        return Err(BundleError::malformed("its first frame was not written by `runs pack`"));
     }
     let size = u64::from_le_bytes(read_array(from)?);
     if size == 0 || size > max_bytes {
@@ -66,8 +64,7 @@ pub fn read_frame(from: &mut impl Read, max_bytes: u64) -> Result<Vec<u8>, Bundl
         }
         let at = content.len();
         content.resize(at + block, 0);
-        from.read_exact(&mut content[at..])
-            .map_err(classify_read_error)?;
+        from.read_exact(&mut content[at..]).map_err(classify_read_error)?;
     }
     Ok(content)
 }
@@ -92,14 +89,7 @@ mod tests {
 
     #[test]
     fn frames_are_read_by_zstd() {
-        for size in [
-            1,
-            511,
-            BLOCK_BYTES - 1,
-            BLOCK_BYTES,
-            BLOCK_BYTES + 1,
-            3 * BLOCK_BYTES,
-        ] {
+        for size in [1, 511, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES] {
             let content: Vec<u8> = (0..251).cycle().take(size).collect();
             let mut frame = Vec::new();
             write_frame(&mut frame, &content).unwrap();

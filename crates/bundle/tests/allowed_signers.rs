@@ -36,10 +36,7 @@ impl Signed {
             .args(["-q", "-Y", "sign", "-n", NAMESPACE, "-f"])
             .args([path("key"), path("text")]));
         let public = fs::read_to_string(path("key.pub")).unwrap();
-        Self {
-            public: public.trim().to_owned(),
-            directory,
-        }
+        Self { public: public.trim().to_owned(), directory }
     }
 
     fn path(&self) -> &Path {
@@ -199,16 +196,8 @@ fn options(random: &mut Rng) -> String {
 
 /// A line of which most parts are as people write them.
 fn plain_line(random: &mut Rng, public: &str) -> String {
-    let names = one(
-        random,
-        &[
-            "*",
-            "alice,alice@example.com,bob",
-            "\"alice*,bob\"",
-            "alice",
-            "a*,b?b,!al",
-        ],
-    );
+    let names =
+        one(random, &["*", "alice,alice@example.com,bob", "\"alice*,bob\"", "alice", "a*,b?b,!al"]);
     let blank = one(random, &[" ", "  ", "\t"]);
     let options = match random.u8(..4) {
         0 => String::new(),
@@ -229,10 +218,7 @@ fn plain_line(random: &mut Rng, public: &str) -> String {
 fn line(random: &mut Rng, public: &str) -> String {
     let blank =
         |random: &mut Rng| one(random, &[" ", " ", " ", "  ", "\t", " \t ", "\r"]).to_owned();
-    let comment = one(
-        random,
-        &["", "", " a comment", "  # no comment", "\t\"quoted", " é"],
-    );
+    let comment = one(random, &["", "", " a comment", "  # no comment", "\t\"quoted", " é"]);
     let key = match random.u8(..14) {
         0 => public.replacen(' ', "  ", 1),
         1 => public[..public.len() - 2].to_owned(),
@@ -285,10 +271,7 @@ fn generated_lines_count_as_for_ssh_keygen() {
         }
     }
     // Enough of both kinds for the comparison to mean something.
-    assert!(
-        accepted > 100 && count - accepted > 100,
-        "{accepted} of {count}"
-    );
+    assert!(accepted > 100 && count - accepted > 100, "{accepted} of {count}");
 }
 
 /// Each as the issue or the manual names it.
@@ -302,20 +285,11 @@ fn lines_of_every_kind_count_as_for_ssh_keygen() {
         (format!("alice {key}"), true),
         (format!("alice  {key}\n"), true),
         (format!("alice namespaces=\"retrial-evidence\" {key}"), true),
-        (
-            format!("alice\tnamespaces=\"retrial-evidence\"\t \t{key}\r\n"),
-            true,
-        ),
-        (
-            format!("alice valid-before=\"20990101\",valid-before=\"20980101\" {key}"),
-            false,
-        ),
+        (format!("alice\tnamespaces=\"retrial-evidence\"\t \t{key}\r\n"), true),
+        (format!("alice valid-before=\"20990101\",valid-before=\"20980101\" {key}"), false),
         (format!("alice valid-before=20990101 {key}"), false),
         (format!("alice namespaces=retrial-evidence {key}"), false),
-        (
-            format!("alice namespaces=\"a\\\"b,retrial-evidence\" {key}"),
-            true,
-        ),
+        (format!("alice namespaces=\"a\\\"b,retrial-evidence\" {key}"), true),
         (format!("alice VALID-BEFORE=\"20990101\" {key}"), true),
         (format!("alice cert-authority {key}"), false),
         (format!("# alice {key}"), false),

@@ -94,10 +94,7 @@ mod tests {
     use super::*;
 
     fn slurm_error() -> SlurmError {
-        SlurmError::Failed {
-            program: "sbatch",
-            message: "invalid partition".to_owned(),
-        }
+        SlurmError::Failed { program: "sbatch", message: "invalid partition".to_owned() }
     }
 
     #[test]
@@ -110,23 +107,15 @@ mod tests {
         };
         let ErrorText { message, help } = refused.to_error_text();
         assert_eq!(message, "`sbatch` failed: invalid partition");
-        let [submitted, correct] = &help[..] else {
-            panic!("{help:?}")
-        };
-        assert_eq!(
-            submitted,
-            "nothing was submitted; the site has partition: gpu"
-        );
+        let [submitted, correct] = &help[..] else { panic!("{help:?}") };
+        assert_eq!(submitted, "nothing was submitted; the site has partition: gpu");
         assert!(correct.starts_with("correct sites/lab.yaml ("), "{correct}");
         assert!(correct.ends_with("then: retrial resume r1"), "{correct}");
     }
 
     #[test]
     fn without_an_answer_a_job_may_exist() {
-        let silent = ClusterError::NoAnswer {
-            id: "r1".to_owned(),
-            source: slurm_error(),
-        };
+        let silent = ClusterError::NoAnswer { id: "r1".to_owned(), source: slurm_error() };
         assert_eq!(
             silent.to_error_text().help,
             [
@@ -138,15 +127,10 @@ mod tests {
 
     #[test]
     fn a_job_that_runs_on_is_named_with_its_timeout() {
-        let running = ClusterError::StillRunning {
-            id: "7".to_owned(),
-            timeout: Duration::from_mins(3),
-        };
+        let running =
+            ClusterError::StillRunning { id: "7".to_owned(), timeout: Duration::from_mins(3) };
         let text = running.to_error_text();
-        assert_eq!(
-            text.message,
-            "job 7 has not ended 3m after it was cancelled"
-        );
+        assert_eq!(text.message, "job 7 has not ended 3m after it was cancelled");
         assert_eq!(text.help, ["see it: squeue -j 7"]);
     }
 }

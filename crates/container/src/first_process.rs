@@ -16,11 +16,7 @@ pub const KEEP_ALIVE_SCRIPT: &str = "trap 'exit 143' TERM; [ ! -f /.retrial/init
 pub fn keep_alive_command(bypass: bool) -> (Option<Vec<String>>, Vec<String>) {
     let shell = vec!["/bin/sh".to_owned()];
     let line = vec!["-c".to_owned(), KEEP_ALIVE_SCRIPT.to_owned()];
-    if bypass {
-        (Some(shell), line)
-    } else {
-        (None, shell.into_iter().chain(line).collect())
-    }
+    if bypass { (Some(shell), line) } else { (None, shell.into_iter().chain(line).collect()) }
 }
 
 /// The shell of a step that names none: bash where the image has it, else sh; both stop at

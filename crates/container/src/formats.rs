@@ -70,10 +70,7 @@ fn check_variable_name(text: &str) -> Option<FormatMismatch> {
 }
 
 fn relative_path_mismatch() -> Option<FormatMismatch> {
-    mismatch_with_help(
-        "a path in the container must be absolute",
-        "begin it with `/`",
-    )
+    mismatch_with_help("a path in the container must be absolute", "begin it with `/`")
 }
 
 fn check_absolute_path(text: &str) -> Option<FormatMismatch> {
@@ -91,10 +88,7 @@ fn check_absolute_path(text: &str) -> Option<FormatMismatch> {
 
 fn check_image(text: &str) -> Option<FormatMismatch> {
     let error = ImageRef::parse(text).err()?;
-    mismatch_with_help(
-        error.to_string(),
-        "an image is [registry/]name[:tag][@sha256:…]",
-    )
+    mismatch_with_help(error.to_string(), "an image is [registry/]name[:tag][@sha256:…]")
 }
 
 fn check_device(text: &str) -> Option<FormatMismatch> {
@@ -117,11 +111,7 @@ fn check_device(text: &str) -> Option<FormatMismatch> {
         (Some(target), None) => target.starts_with('/') || is_rights(target),
         (Some(target), Some(rights)) => target.starts_with('/') && is_rights(rights),
     };
-    if good {
-        check_no_parent(host)
-    } else {
-        mismatch_with_help("this is not a device", help)
-    }
+    if good { check_no_parent(host) } else { mismatch_with_help("this is not a device", help) }
 }
 
 /// Checks a capability, with or without `CAP_`: vendors' guides write both, and a plan shows what they write.
@@ -131,14 +121,8 @@ fn check_capability(text: &str) -> Option<FormatMismatch> {
 }
 
 fn check_security_option(text: &str) -> Option<FormatMismatch> {
-    let options = [
-        "seccomp",
-        "apparmor",
-        "label",
-        "no-new-privileges",
-        "systempaths",
-        "writable-cgroups",
-    ];
+    let options =
+        ["seccomp", "apparmor", "label", "no-new-privileges", "systempaths", "writable-cgroups"];
     // Docker's older spelling has a colon: `seccomp:unconfined`.
     let key = text.split(['=', ':']).next().unwrap_or("");
     if options.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {

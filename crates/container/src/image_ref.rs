@@ -77,10 +77,8 @@ impl ImageRef {
     /// # Errors
     /// The text is not a reference; the error names the part that is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidImageRef> {
-        parse_reference(text).map_err(|reason| InvalidImageRef {
-            reference: text.to_owned(),
-            reason,
-        })
+        parse_reference(text)
+            .map_err(|reason| InvalidImageRef { reference: text.to_owned(), reason })
     }
 
     /// Returns whether a digest fixes the content.
@@ -99,10 +97,7 @@ impl ImageRef {
 
     /// Returns the part that decides the content: the digest, else the tag, else `latest`.
     pub fn digest_or_tag(&self) -> &str {
-        self.digest
-            .as_deref()
-            .or(self.tag.as_deref())
-            .unwrap_or("latest")
+        self.digest.as_deref().or(self.tag.as_deref()).unwrap_or("latest")
     }
 
     /// Returns the shortest reference with the same meaning; with a digest the tag has no effect.
@@ -113,11 +108,7 @@ impl ImageRef {
 
     /// Returns the registry's key in Docker's credential store: the Hub has one of its own.
     pub fn credentials_key(&self) -> &str {
-        if self.registry == DOCKER_HUB {
-            "https://index.docker.io/v1/"
-        } else {
-            &self.registry
-        }
+        if self.registry == DOCKER_HUB { "https://index.docker.io/v1/" } else { &self.registry }
     }
 }
 
@@ -170,12 +161,7 @@ fn parse_reference(text: &str) -> Result<ImageRef, ImageRefFault> {
     } else {
         path.to_owned()
     };
-    Ok(ImageRef {
-        registry,
-        repository,
-        tag,
-        digest,
-    })
+    Ok(ImageRef { registry, repository, tag, digest })
 }
 
 /// Docker's rule: a first part with a dot, a port or an upper-case letter, or `localhost`.
@@ -194,9 +180,7 @@ fn check_registry(text: &str) -> Result<String, ImageRefFault> {
         !label.is_empty()
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
     };
     let good_host = match host.strip_prefix('[').and_then(|h| h.strip_suffix(']')) {
         Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
@@ -223,24 +207,14 @@ fn check_component(part: &str) -> Result<(), ImageRefFault> {
     let all = part.bytes().all(|b| outer(b) || b"._-".contains(&b));
     let ends = part.bytes().next().is_some_and(outer) && part.bytes().last().is_some_and(outer);
     let doubled = part.contains("..") || part.contains("___") || part.contains("._");
-    if all && ends && !doubled {
-        Ok(())
-    } else {
-        Err(ImageRefFault::Component(part.to_owned()))
-    }
+    if all && ends && !doubled { Ok(()) } else { Err(ImageRefFault::Component(part.to_owned())) }
 }
 
 fn check_tag(tag: &str) -> Result<String, ImageRefFault> {
     let good = (1..=128).contains(&tag.len())
-        && tag
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+        && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
         && !tag.starts_with(['.', '-']);
-    if good {
-        Ok(tag.to_owned())
-    } else {
-        Err(ImageRefFault::Tag(tag.to_owned()))
-    }
+    if good { Ok(tag.to_owned()) } else { Err(ImageRefFault::Tag(tag.to_owned())) }
 }
 
 fn check_digest(digest: &str) -> Result<String, ImageRefFault> {
@@ -252,11 +226,7 @@ fn check_digest(digest: &str) -> Result<String, ImageRefFault> {
         };
         is_lower_hexadecimal(value, length)
     });
-    if good {
-        Ok(digest.to_owned())
-    } else {
-        Err(ImageRefFault::Digest(digest.to_owned()))
-    }
+    if good { Ok(digest.to_owned()) } else { Err(ImageRefFault::Digest(digest.to_owned())) }
 }
 
 #[cfg(test)]
@@ -286,11 +256,7 @@ mod tests {
             (&pinned, "docker.io", "library/debian", &digest),
         ];
         for (text, registry, repository, version) in cases {
-            assert_eq!(
-                parts(text),
-                (registry.into(), repository.into(), version.into()),
-                "{text}"
-            );
+            assert_eq!(parts(text), (registry.into(), repository.into(), version.into()), "{text}");
             assert_eq!(
                 ImageRef::parse(&ImageRef::parse(text).unwrap().to_string()).unwrap(),
                 ImageRef::parse(text).unwrap()
@@ -301,9 +267,7 @@ mod tests {
             format!("debian@{digest}")
         );
         assert_eq!(
-            ImageRef::parse("docker.io/library/debian:1")
-                .unwrap()
-                .to_lookup_reference(),
+            ImageRef::parse("docker.io/library/debian:1").unwrap().to_lookup_reference(),
             "debian:1"
         );
     }

@@ -67,10 +67,7 @@ impl RunOptionList {
     }
 
     fn push_pairs(&mut self, flag: &'static str, pairs: &[(String, impl fmt::Display)]) {
-        self.push_each_text(
-            flag,
-            pairs.iter().map(|(name, value)| format!("{name}={value}")),
-        );
+        self.push_each_text(flag, pairs.iter().map(|(name, value)| format!("{name}={value}")));
     }
 
     fn push_extra_flags(&mut self, extra: &ExtraFlags) {
@@ -195,11 +192,7 @@ mod tests {
             shm_size: Some(1 << 30),
             ulimits: vec![(text("memlock"), Ulimit { soft: -1, hard: -1 })],
             env: vec![(text("A"), text("b c"))],
-            mounts: vec![Mount {
-                source: text("/data"),
-                target: text("/in"),
-                read_only: true,
-            }],
+            mounts: vec![Mount { source: text("/data"), target: text("/in"), read_only: true }],
             entrypoint: Some(vec![text("/bin/sh"), text("-c")]),
             extra: ExtraFlags {
                 read_only: true,

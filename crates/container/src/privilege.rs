@@ -42,12 +42,7 @@ pub fn is_confined_capability(name: &str) -> bool {
 /// commands for GPUs do.
 pub fn is_usual_security_option(option: &str) -> bool {
     let normalized_option = option.replacen(':', "=", 1);
-    let usual = [
-        "seccomp=unconfined",
-        "seccomp=builtin",
-        "apparmor=unconfined",
-        "label=disable",
-    ];
+    let usual = ["seccomp=unconfined", "seccomp=builtin", "apparmor=unconfined", "label=disable"];
     usual.contains(&normalized_option.as_str())
         || normalized_option.starts_with("no-new-privileges")
 }
@@ -67,19 +62,14 @@ pub fn is_cdi_device(device: &str) -> bool {
 /// have too many names to list: disks alone have a dozen, and `/dev//mem` is `/dev/mem`.
 pub fn is_accelerator_device(device: &str) -> bool {
     let source = device.split(':').next().unwrap_or_default();
-    if ["amd.com/gpu=", "nvidia.com/gpu="]
-        .iter()
-        .any(|kind| source.starts_with(kind))
-    {
+    if ["amd.com/gpu=", "nvidia.com/gpu="].iter().any(|kind| source.starts_with(kind)) {
         return true;
     }
     let parts: Vec<&str> = source.split('/').skip(1).collect();
     match parts.as_slice() {
         ["dev", name] => ["kfd", "dri", "infiniband"].contains(name) || name.starts_with("nvidia"),
         ["dev", "dri", name] => {
-            let number = name
-                .strip_prefix("renderD")
-                .or_else(|| name.strip_prefix("card"));
+            let number = name.strip_prefix("renderD").or_else(|| name.strip_prefix("card"));
             number.is_some_and(|number| number.parse::<u32>().is_ok())
         }
         ["dev", "infiniband" | "nvidia-caps", name] => !["", ".", ".."].contains(name),

@@ -20,10 +20,7 @@ object! {
 impl Ulimit {
     fn from_single(text: &str) -> Option<Self> {
         let limit = text.parse().ok()?;
-        Some(Self {
-            soft: limit,
-            hard: limit,
-        })
+        Some(Self { soft: limit, hard: limit })
     }
 }
 
@@ -47,10 +44,11 @@ pub(crate) fn serialize<S: Serializer>(
     ulimits: &OrderedMap<Ulimit>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(ulimits.iter().map(|(name, limit)| StoredUlimit {
-        name: name.clone(),
-        limit: limit.clone(),
-    }))
+    serializer.collect_seq(
+        ulimits
+            .iter()
+            .map(|(name, limit)| StoredUlimit { name: name.clone(), limit: limit.clone() }),
+    )
 }
 
 /// Reads what [`serialize`] stores.
@@ -58,10 +56,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<OrderedMap<Ulimit>, D::Error> {
     let stored = Vec::<StoredUlimit>::deserialize(deserializer)?;
-    Ok(stored
-        .into_iter()
-        .map(|ulimit| (ulimit.name, ulimit.limit))
-        .collect())
+    Ok(stored.into_iter().map(|ulimit| (ulimit.name, ulimit.limit)).collect())
 }
 
 #[cfg(test)]
@@ -70,13 +65,7 @@ mod tests {
 
     #[test]
     fn a_plan_stores_each_limit_with_its_name() {
-        let ulimits = vec![(
-            "nofile".to_owned(),
-            Ulimit {
-                soft: 1024,
-                hard: 2048,
-            },
-        )];
+        let ulimits = vec![("nofile".to_owned(), Ulimit { soft: 1024, hard: 2048 })];
         let mut json = Vec::new();
         serialize(&ulimits, &mut serde_json::Serializer::new(&mut json)).unwrap();
         let expected = r#"[{"name":"nofile","soft":1024,"hard":2048}]"#;

@@ -53,9 +53,7 @@ pub fn read_document<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Op
     });
     let good = !own_problems.has_errors();
     problems.extend(own_problems);
-    checked
-        .filter(|_| good)
-        .and_then(|node| T::from_keys(&node))
+    checked.filter(|_| good).and_then(|node| T::from_keys(&node))
 }
 
 /// Parses and validates a document that extends no other; `docs` is the page with an example of it. `None`
@@ -79,9 +77,7 @@ pub fn parse_and_validate<T: Keys>(
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
-    let mut language = PlainLanguage {
-        document: Some(T::OBJECT),
-    };
+    let mut language = PlainLanguage { document: Some(T::OBJECT) };
     Some(Validator::new(&mut language, problems).check_object(&node, T::OBJECT, &top))
 }
 
@@ -199,11 +195,7 @@ impl<T: Field> Field for Vec<T> {
     const TYPE: FieldType = FieldType::List(&T::TYPE, 0);
 
     fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
-        let of = if let FieldType::List(of, _) = field_type {
-            of
-        } else {
-            &T::TYPE
-        };
+        let of = if let FieldType::List(of, _) = field_type { of } else { &T::TYPE };
         let items = node.items().iter().filter(|item| !item.is_null());
         items.map(|item| T::from_node(item, of)).collect()
     }
@@ -225,11 +217,7 @@ impl<K: MapKey, V: Field> Field for Vec<(K, V)> {
     const TYPE: FieldType = FieldType::Map(formats::NAME, &V::TYPE);
 
     fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
-        let of = if let FieldType::Map(_, of) = field_type {
-            of
-        } else {
-            &V::TYPE
-        };
+        let of = if let FieldType::Map(_, of) = field_type { of } else { &V::TYPE };
         let entries = node.entries().iter();
         entries
             .filter(|entry| !entry.value.is_null())

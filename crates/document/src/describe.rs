@@ -20,10 +20,9 @@ pub(crate) fn accepts_kind_of(field_type: &FieldType, node: &Node) -> bool {
     match &node.value {
         Value::Scalar(_) => is_scalar(field_type),
         Value::List(_) => matches!(field_type, FieldType::List(..)),
-        Value::Map(_) => matches!(
-            field_type,
-            FieldType::Object(_) | FieldType::Map(..) | FieldType::Overlay
-        ),
+        Value::Map(_) => {
+            matches!(field_type, FieldType::Object(_) | FieldType::Map(..) | FieldType::Overlay)
+        }
         Value::Null | Value::Removed => false,
     }
 }
@@ -40,9 +39,7 @@ pub(crate) fn describe_type(field_type: &FieldType) -> String {
         FieldType::Duration => "a duration".into(),
         FieldType::Words(words) => {
             let alternatives = words.iter();
-            alternatives
-                .map(|word| format!("`{}`", word.name))
-                .join(" or ")
+            alternatives.map(|word| format!("`{}`", word.name)).join(" or ")
         }
         FieldType::Scalar(_) => "text, a number or a boolean".into(),
         FieldType::List(..) => "a list".into(),
@@ -74,10 +71,9 @@ fn example_around(text: &str, field_type: &FieldType) -> Option<String> {
             let value = match first.field_type {
                 FieldType::Text(_) | FieldType::Template(..) => text,
                 // Its unit is another key's.
-                FieldType::Number => text
-                    .split_whitespace()
-                    .next()
-                    .filter(|word| word.parse::<f64>().is_ok())?,
+                FieldType::Number => {
+                    text.split_whitespace().next().filter(|word| word.parse::<f64>().is_ok())?
+                }
                 _ => return None,
             };
             let others = object.keys().skip(1).filter(|key| key.required);
@@ -111,9 +107,7 @@ pub(crate) fn writing_hint(field_type: &FieldType) -> String {
         FieldType::Overlay => "write the keys that it changes, or {}".into(),
         FieldType::Either(types) => {
             let keyed = types.iter().find(|one| matches!(one, FieldType::Object(_)));
-            keyed
-                .or(types.last())
-                .map_or_else(String::new, writing_hint)
+            keyed.or(types.last()).map_or_else(String::new, writing_hint)
         }
         _ => "write it as one value".into(),
     }

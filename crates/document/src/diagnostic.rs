@@ -53,10 +53,7 @@ impl Diagnostic {
 
     /// Returns a warning without help.
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(code, message, span)
-        }
+        Self { severity: Severity::Warning, ..Self::error(code, message, span) }
     }
 
     /// Adds a line on how to fix the problem.
@@ -178,10 +175,7 @@ impl Diagnostics {
 
     /// `2 errors, 1 warning`
     pub fn count_summary(&self) -> String {
-        let counts = [
-            (self.error_count(), "error"),
-            (self.warning_count(), "warning"),
-        ];
+        let counts = [(self.error_count(), "error"), (self.warning_count(), "warning")];
         let counted = counts
             .into_iter()
             .filter_map(|(number, word)| match number {
@@ -245,10 +239,7 @@ impl IntoIterator for Diagnostics {
 
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self {
-            list: vec![diagnostic],
-            omitted: 0,
-        }
+        Self { list: vec![diagnostic], omitted: 0 }
     }
 }
 

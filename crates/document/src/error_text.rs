@@ -19,10 +19,7 @@ pub struct ErrorText {
 impl ErrorText {
     /// A message without a remedy.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: Vec::new(),
-        }
+        Self { message: message.into(), help: Vec::new() }
     }
 
     /// The texts of an error.
@@ -81,9 +78,7 @@ impl From<&str> for ErrorText {
 impl fmt::Display for ErrorText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)?;
-        self.help
-            .iter()
-            .try_for_each(|line| write!(formatter, "; help: {line}"))
+        self.help.iter().try_for_each(|line| write!(formatter, "; help: {line}"))
     }
 }
 
@@ -105,18 +100,9 @@ mod tests {
         let full = ErrorText::of(&Fault::Full { name: "disk" }).with_help("or wait");
         assert_eq!(full.message, "disk is full");
         assert_eq!(full.help, ["empty disk", "or wait"]);
-        assert_eq!(
-            full.to_string(),
-            "disk is full; help: empty disk; help: or wait"
-        );
-        assert_eq!(
-            full.to_lines(),
-            ["disk is full", "help: empty disk", "help: or wait"]
-        );
+        assert_eq!(full.to_string(), "disk is full; help: empty disk; help: or wait");
+        assert_eq!(full.to_lines(), ["disk is full", "help: empty disk", "help: or wait"]);
         let gone = ErrorText::of(&Fault::Gone).in_context("on n1: ");
-        assert_eq!(
-            serde_json::to_string(&gone).unwrap(),
-            r#"{"message":"on n1: gone"}"#
-        );
+        assert_eq!(serde_json::to_string(&gone).unwrap(), r#"{"message":"on n1: gone"}"#);
     }
 }

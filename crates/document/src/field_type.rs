@@ -42,9 +42,9 @@ impl FieldType {
     pub fn visit_objects(&self, visit: &mut dyn FnMut(&'static Object)) {
         match self {
             Self::Object(object) => visit(object),
-            Self::Either(types) => types
-                .iter()
-                .for_each(|alternative| alternative.visit_objects(visit)),
+            Self::Either(types) => {
+                types.iter().for_each(|alternative| alternative.visit_objects(visit))
+            }
             Self::List(of, _) | Self::Map(_, of) => of.visit_objects(visit),
             _ => {}
         }
@@ -118,9 +118,7 @@ impl Object {
     /// Returns the noun without the article: `setup step`.
     pub fn noun(&self) -> &'static str {
         let articles = ["a ", "an ", "the "];
-        let bare = articles
-            .iter()
-            .find_map(|article| self.label.strip_prefix(article));
+        let bare = articles.iter().find_map(|article| self.label.strip_prefix(article));
         bare.unwrap_or(self.label)
     }
 
@@ -147,22 +145,13 @@ pub struct Key {
 
 /// Declares an optional key without a default.
 pub const fn declare_key(name: &'static str, field_type: FieldType, doc: &'static str) -> Key {
-    Key {
-        name,
-        doc,
-        field_type,
-        required: false,
-        default: None,
-    }
+    Key { name, doc, field_type, required: false, default: None }
 }
 
 impl Key {
     /// Declares the key as required.
     #[must_use]
     pub const fn required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
+        Self { required: true, ..self }
     }
 }

@@ -19,12 +19,7 @@ pub struct StringFormat {
 impl StringFormat {
     /// Returns a format that this function checks.
     pub const fn new(check: fn(&str) -> Option<FormatMismatch>) -> Self {
-        Self {
-            check,
-            check_start: |_| None,
-            pattern: None,
-            has_own_expressions: false,
-        }
+        Self { check, check_start: |_| None, pattern: None, has_own_expressions: false }
     }
 
     /// Adds a regular expression of the format for editors; it may be weaker than the check.
@@ -95,11 +90,7 @@ pub fn mismatch_unless(
     message: impl Into<String>,
     help: impl Into<String>,
 ) -> Option<FormatMismatch> {
-    if fits {
-        None
-    } else {
-        mismatch_with_help(message, help)
-    }
+    if fits { None } else { mismatch_with_help(message, help) }
 }
 
 /// Checks that a text is one of a list.
@@ -147,10 +138,7 @@ fn check_not_empty(text: &str) -> Option<FormatMismatch> {
 
 fn check_line(text: &str) -> Option<FormatMismatch> {
     if text.trim_end().contains('\n') {
-        return mismatch_with_help(
-            "this must be one line",
-            "put longer text under `description`",
-        );
+        return mismatch_with_help("this must be one line", "put longer text under `description`");
     }
     check_not_empty(text)
 }

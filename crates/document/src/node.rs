@@ -58,10 +58,7 @@ impl Node {
     /// Returns a scalar; `plain` is neither quoted nor a block.
     pub fn scalar(text: impl Into<String>, plain: bool, span: Span) -> Self {
         let scalar_text = text.into();
-        let value = Value::Scalar(Scalar {
-            text: scalar_text,
-            plain,
-        });
+        let value = Value::Scalar(Scalar { text: scalar_text, plain });
         Self { value, span }
     }
 
@@ -116,9 +113,7 @@ impl Node {
 
     /// Returns the entry of a key that has a value.
     pub fn entry(&self, key: &str) -> Option<&MapEntry> {
-        self.entries()
-            .iter()
-            .find(|entry| entry.key == key && !entry.value.is_null())
+        self.entries().iter().find(|entry| entry.key == key && !entry.value.is_null())
     }
 
     /// Returns the value of a key; null counts as absent.
@@ -180,12 +175,7 @@ impl MapEntry {
     /// Returns the same key with another value.
     #[must_use]
     pub fn with_value(&self, value: Node) -> Self {
-        Self {
-            key: self.key.clone(),
-            key_span: self.key_span.clone(),
-            append: self.append,
-            value,
-        }
+        Self { key: self.key.clone(), key_span: self.key_span.clone(), append: self.append, value }
     }
 }
 
@@ -221,15 +211,11 @@ impl Scalar {
 
     /// Returns the number if the scalar is written as a finite one; `inf` and `nan` are text.
     pub fn as_number(&self) -> Option<f64> {
-        let starts_well = self
-            .text
-            .starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+        let starts_well =
+            self.text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
         if !self.plain || !starts_well {
             return None;
         }
-        self.text
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite())
+        self.text.parse().ok().filter(|value: &f64| value.is_finite())
     }
 }

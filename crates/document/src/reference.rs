@@ -62,12 +62,7 @@ fn render_key_row(key: &Key, object: &Object) -> String {
         let _ = write!(meaning, " `{}`: {}", word.name, word.doc);
     }
     let cell = |text: &str| text.replace('|', "\\|");
-    format!(
-        "| `{}` | {} | {} |\n",
-        key.name,
-        cell(&value),
-        cell(&meaning)
-    )
+    format!("| `{}` | {} | {} |\n", key.name, cell(&value), cell(&meaning))
 }
 
 /// Returns the type of a value, for a reader of a table.

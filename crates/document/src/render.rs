@@ -14,11 +14,7 @@ const MAX_LINE_COLUMNS: usize = 110;
 impl Diagnostics {
     /// Returns all of them as text, with a line that counts them at the end.
     pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let wide_renderer = renderer.term_width(MAX_LINE_COLUMNS);
         let mut out = String::new();
         for diagnostic in self {
@@ -69,11 +65,7 @@ fn marked_snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
     // An option of the command line is its own source, and has no lines.
     let is_option = path.starts_with("--") || path == "RECIPE";
     let before = replace_harmful(&line[..from]);
-    let before = if is_option {
-        format!("{path} {before}")
-    } else {
-        before
-    };
+    let before = if is_option { format!("{path} {before}") } else { before };
     let range = before.len()..before.len() + marked.len();
     let snippet =
         Snippet::source(before + &marked + &after).annotation(AnnotationKind::Primary.span(range));
@@ -117,20 +109,14 @@ mod tests {
     #[test]
     fn the_caret_is_aligned_after_wide_characters_and_tabs() {
         let text = render_marked("名:\tx: bad\n", "bad");
-        assert!(
-            text.contains("1 | 名:    x: bad\n  |           ^^^\n"),
-            "{text}"
-        );
+        assert!(text.contains("1 | 名:    x: bad\n  |           ^^^\n"), "{text}");
     }
 
     #[test]
     fn long_lines_are_truncated_around_the_caret() {
         let line = format!("{} bad {}", "x".repeat(500), "y".repeat(500));
         let text = render_marked(&line, "bad");
-        assert!(
-            text.lines().all(|line| line.chars().count() < 130),
-            "{text}"
-        );
+        assert!(text.lines().all(|line| line.chars().count() < 130), "{text}");
         assert!(text.contains("^^^"));
     }
 

@@ -28,10 +28,7 @@ pub fn build_schema(top: &'static Object, title: &str, description: &str) -> Map
         define_objects(&key.field_type, &mut definitions);
     }
     let mut schema = Map::from_iter([
-        (
-            "$schema".to_owned(),
-            "https://json-schema.org/draft/2020-12/schema".into(),
-        ),
+        ("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into()),
         ("title".to_owned(), title.into()),
         ("description".to_owned(), description.into()),
     ]);
@@ -40,9 +37,7 @@ pub fn build_schema(top: &'static Object, title: &str, description: &str) -> Map
     let required: Vec<Value> = required_keys.map(|key| key.name.into()).collect();
     schema.insert("required".into(), required.into());
     let exclusive_keys = top.one_of.iter();
-    let one_of: Vec<Value> = exclusive_keys
-        .map(|name| json!({ "required": [name] }))
-        .collect();
+    let one_of: Vec<Value> = exclusive_keys.map(|name| json!({ "required": [name] })).collect();
     if !one_of.is_empty() {
         schema.insert("oneOf".into(), one_of.into());
     }
@@ -115,9 +110,7 @@ fn key_schema(key: &Key) -> Value {
     let Some(default) = key.default else {
         return json!({ "description": key.doc, "anyOf": choices });
     };
-    let default_value = default
-        .parse()
-        .map_or_else(|_| Value::from(default), Value::Bool);
+    let default_value = default.parse().map_or_else(|_| Value::from(default), Value::Bool);
     json!({ "description": key.doc, "default": default_value, "anyOf": choices })
 }
 
@@ -207,8 +200,7 @@ fn is_list(field_type: &FieldType) -> bool {
 
 /// Words with their meanings, as editors show them.
 fn words_schema(words: &[Word]) -> Value {
-    let word_schemas = words
-        .iter()
-        .map(|word| json!({ "const": word.name, "description": word.doc }));
+    let word_schemas =
+        words.iter().map(|word| json!({ "const": word.name, "description": word.doc }));
     json!({ "oneOf": word_schemas.collect::<Vec<_>>() })
 }

@@ -23,10 +23,7 @@ pub struct Source {
 impl Source {
     /// Returns a source of this text under this path.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self {
-            path: path.into(),
-            text: text.into(),
-        }
+        Self { path: path.into(), text: text.into() }
     }
 
     /// Returns the span of a range of bytes, cut to the length of the text.
@@ -68,15 +65,9 @@ impl Span {
     /// Returns line and column of the first byte, from 1; the column counts characters.
     pub fn line_and_column(&self) -> (usize, usize) {
         let before = &self.source.text.as_bytes()[..self.start];
-        let line_start = before
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let line = before.split(|&byte| byte == b'\n').count();
-        let column = String::from_utf8_lossy(&before[line_start..])
-            .chars()
-            .count()
-            + 1;
+        let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
         (line, column)
     }
 
@@ -88,8 +79,7 @@ impl Span {
     /// Returns a part of the span, by byte offsets from its start.
     #[must_use]
     pub fn sub_span(&self, range: Range<usize>) -> Self {
-        self.source
-            .span(self.start + range.start..self.start + range.end)
+        self.source.span(self.start + range.start..self.start + range.end)
     }
 }
 
@@ -115,10 +105,6 @@ impl fmt::Display for Span {
 
 impl fmt::Debug for Span {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{}[{}..{}]",
-            self.source.path, self.start, self.end
-        )
+        write!(formatter, "{}[{}..{}]", self.source.path, self.start, self.end)
     }
 }

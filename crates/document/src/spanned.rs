@@ -18,18 +18,12 @@ impl<T: Field> Field for Spanned<T> {
     const TYPE: FieldType = T::TYPE;
 
     fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
-        Some(Self {
-            value: T::from_node(node, field_type)?,
-            span: node.span.clone(),
-        })
+        Some(Self { value: T::from_node(node, field_type)?, span: node.span.clone() })
     }
 }
 
 impl<K: MapKey> MapKey for Spanned<K> {
     fn from_key(name: &str, span: &Span) -> Option<Self> {
-        Some(Self {
-            value: K::from_key(name, span)?,
-            span: span.clone(),
-        })
+        Some(Self { value: K::from_key(name, span)?, span: span.clone() })
     }
 }

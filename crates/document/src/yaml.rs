@@ -22,10 +22,7 @@ pub fn to_yaml(node: &Node, object: &Object) -> String {
 /// Returns the YAML text of a JSON object, its keys in their order and those without a value omitted. Texts with
 /// colons, as digests are, have no quotes.
 pub fn json_to_yaml(value: &Json) -> String {
-    let mut writer = YamlWriter {
-        plain_colons: true,
-        ..YamlWriter::default()
-    };
+    let mut writer = YamlWriter { plain_colons: true, ..YamlWriter::default() };
     writer.write_map(&node_of_json(value), 0);
     writer.out
 }
@@ -129,8 +126,7 @@ impl YamlWriter {
     }
 
     fn write_literal_block(&mut self, text: &str, depth: usize) {
-        self.out
-            .push_str(if text.ends_with('\n') { "|" } else { "|-" });
+        self.out.push_str(if text.ends_with('\n') { "|" } else { "|-" });
         for line in text.trim_end_matches('\n').split('\n') {
             self.out.push('\n');
             if !line.is_empty() {
@@ -153,9 +149,7 @@ fn fits_literal_block(text: &str) -> bool {
         && !text.starts_with([' ', '\n'])
         && !text.contains(odd)
         && text.len() - trimmed.len() <= 1
-        && !trimmed
-            .lines()
-            .any(|line| !line.is_empty() && line.trim().is_empty())
+        && !trimmed.lines().any(|line| !line.is_empty() && line.trim().is_empty())
 }
 
 /// Returns a text as a plain or a double-quoted scalar.
@@ -194,10 +188,7 @@ fn is_plain_without_colons(text: &str) -> bool {
 
 /// Returns whether every reader of YAML reads a text unchanged without quotes.
 fn is_plain(text: &str, key: bool) -> bool {
-    let word = Scalar {
-        text: text.to_owned(),
-        plain: true,
-    };
+    let word = Scalar { text: text.to_owned(), plain: true };
     let safe = |letter: char| letter.is_ascii_alphanumeric() || "_-./+ ()=,".contains(letter);
     let like_null = matches!(
         &*text.to_lowercase(),

@@ -40,9 +40,7 @@ impl ImageInfo {
     /// have different ids for it.
     pub fn has_same_content(&self, other: &Self) -> bool {
         self.id == other.id
-            || self
-                .digests()
-                .any(|digest| other.digests().any(|candidate| candidate == digest))
+            || self.digests().any(|digest| other.digests().any(|candidate| candidate == digest))
     }
 
     /// Returns the digest, or the id of an image that came from no registry.

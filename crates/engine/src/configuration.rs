@@ -58,21 +58,12 @@ pub fn read_context(
     name: &str,
 ) -> Result<(String, Option<PathBuf>), EngineError> {
     let id = context_directory_name(name);
-    let path = configuration
-        .join("contexts/meta")
-        .join(&id)
-        .join("meta.json");
-    let failed = |reason: String, help| EngineError::Configuration {
-        path: path.clone(),
-        reason,
-        help,
-    };
+    let path = configuration.join("contexts/meta").join(&id).join("meta.json");
+    let failed =
+        |reason: String, help| EngineError::Configuration { path: path.clone(), reason, help };
     let Some(text) = read_if_exists(&path)? else {
         let help = "`docker context ls` lists them; `docker context use default` switches back to the default socket";
-        return Err(failed(
-            format!("there is no Docker context `{name}`"),
-            Some(help),
-        ));
+        return Err(failed(format!("there is no Docker context `{name}`"), Some(help)));
     };
     let file: Value = parse_json(&path, &text)?;
     let stated_url = file["Endpoints"]["docker"]["Host"].as_str();
@@ -89,10 +80,7 @@ fn read_if_exists(path: &Path) -> Result<Option<String>, EngineError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(EngineError::File {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(EngineError::File { path: path.to_owned(), source }),
     }
 }
 

@@ -91,18 +91,13 @@ fn url_safe_credentials(mut request: BollardRequest) -> BollardRequest {
 }
 
 fn engine_info(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
-    let podman = version
-        .components
-        .iter()
-        .flatten()
-        .find(|component| component.name.starts_with("Podman"));
+    let podman =
+        version.components.iter().flatten().find(|component| component.name.starts_with("Podman"));
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     EngineInfo {
         endpoint: endpoint.url.clone(),
         chosen_by: endpoint.chosen_by.clone(),
-        product: podman
-            .map_or("Docker Engine", |component| &component.name)
-            .to_owned(),
+        product: podman.map_or("Docker Engine", |component| &component.name).to_owned(),
         version: or_unknown(&version.version),
         api: or_unknown(&version.api_version),
         platform: format!(
@@ -162,9 +157,7 @@ fn unreachable_error(endpoint: &Endpoint, error: &Error) -> EngineError {
 
 /// The kind of the operating system's error at the bottom of the chain.
 fn root_io_kind(error: &Error) -> Option<io::ErrorKind> {
-    let causes = iter::successors(Some(error as &dyn std::error::Error), |error| {
-        error.source()
-    });
+    let causes = iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     let io_errors = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
     io_errors.last().map(io::Error::kind)
 }
@@ -204,11 +197,8 @@ mod tests {
 
     #[test]
     fn podman_is_called_podman() {
-        let endpoint = Endpoint {
-            url: "unix:///x".into(),
-            chosen_by: "test".into(),
-            certificates: None,
-        };
+        let endpoint =
+            Endpoint { url: "unix:///x".into(), chosen_by: "test".into(), certificates: None };
         let text = r#"{"Components":[{"Name":"Podman Engine","Version":"5.4.2","Details":{}}],"Version":"5.4.2","ApiVersion":"1.41","Os":"linux","Arch":"amd64","KernelVersion":"6.1"}"#;
         let version: SystemVersion = serde_json::from_str(text).unwrap();
         let info = engine_info(&endpoint, &version);

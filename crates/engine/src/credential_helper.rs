@@ -72,12 +72,7 @@ pub async fn query_helper(
     name: &str,
     registry: &str,
 ) -> Result<Option<HelperResponse>, HelperError> {
-    query_program(
-        format!("docker-credential-{name}"),
-        registry,
-        HELPER_TIMEOUT,
-    )
-    .await
+    query_program(format!("docker-credential-{name}"), registry, HELPER_TIMEOUT).await
 }
 
 async fn query_program(
@@ -188,15 +183,8 @@ mod tests {
         let script =
             r#"read -r registry; echo "{\"Username\": \"me\", \"Secret\": \"of $registry\"}""#;
         let found = answer(script, LONG).await.unwrap().unwrap();
-        assert_eq!(
-            (&*found.username, &*found.secret),
-            ("me", "of 127.0.0.1:5000")
-        );
-        let none = answer(
-            "echo credentials not found in native keychain; exit 1",
-            LONG,
-        )
-        .await;
+        assert_eq!((&*found.username, &*found.secret), ("me", "of 127.0.0.1:5000"));
+        let none = answer("echo credentials not found in native keychain; exit 1", LONG).await;
         assert!(none.unwrap().is_none());
     }
 

@@ -83,11 +83,7 @@ pub async fn find_image_credentials_in(
     if let (Some(auth), Some(observe)) = (&auth, OBSERVER.get()) {
         observe(auth);
     }
-    tracing::debug!(
-        registry = reference.registry,
-        found = auth.is_some(),
-        "credentials"
-    );
+    tracing::debug!(registry = reference.registry, found = auth.is_some(), "credentials");
     Ok(auth)
 }
 
@@ -119,10 +115,7 @@ async fn read_file_credentials(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => {
             let owned_path = path.to_owned();
-            return Err(CredentialError::Read {
-                path: owned_path,
-                source,
-            });
+            return Err(CredentialError::Read { path: owned_path, source });
         }
     };
     let configuration = CredentialConfiguration::parse(&text, path)?;
@@ -161,10 +154,7 @@ impl<'a> CredentialConfiguration<'a> {
         let value: Value = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("it is not JSON: {error}");
             let owned_path = path.to_owned();
-            CredentialError::Configuration {
-                path: owned_path,
-                reason,
-            }
+            CredentialError::Configuration { path: owned_path, reason }
         })?;
         let mut stored = value;
         let mut remove = |key| stored.as_object_mut().and_then(|all| all.remove(key));
@@ -208,10 +198,8 @@ impl<'a> CredentialConfiguration<'a> {
         key: &str,
     ) -> Result<Option<DockerCredential>, CredentialError> {
         let helper_result = credential_helper::query_helper(helper, key).await;
-        let answer = helper_result.map_err(|helper| CredentialError::Helper {
-            helper,
-            path: self.path.to_owned(),
-        })?;
+        let answer = helper_result
+            .map_err(|helper| CredentialError::Helper { helper, path: self.path.to_owned() })?;
         Ok(answer.map(|HelperResponse { username, secret }| {
             if username == TOKEN_USER {
                 DockerCredential::IdentityToken(secret)
@@ -224,10 +212,9 @@ impl<'a> CredentialConfiguration<'a> {
 
 fn to_registry_auth(credential: DockerCredential) -> Option<RegistryAuth> {
     match credential {
-        DockerCredential::IdentityToken(token) => Some(RegistryAuth {
-            identity_token: Some(token),
-            ..RegistryAuth::default()
-        }),
+        DockerCredential::IdentityToken(token) => {
+            Some(RegistryAuth { identity_token: Some(token), ..RegistryAuth::default() })
+        }
         DockerCredential::UsernamePassword(user, password) => {
             (!user.is_empty() || !password.is_empty()).then_some(RegistryAuth {
                 username: Some(user),
@@ -289,10 +276,7 @@ mod tests {
             }
         };
         let helper = error(r#"{"credHelpers":{"ghcr.io":"no-such-helper"}}"#).await;
-        assert!(
-            helper.contains("docker-credential-no-such-helper"),
-            "{helper}"
-        );
+        assert!(helper.contains("docker-credential-no-such-helper"), "{helper}");
         assert!(helper.contains("docker login ghcr.io"), "{helper}");
         let store = error(r#"{"credsStore":"no-such-store"}"#).await;
         assert!(store.contains("docker-credential-no-such-store"), "{store}");

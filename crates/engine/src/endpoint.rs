@@ -70,10 +70,7 @@ pub fn choose_endpoint(
     }
     let (name, how) = match &environment.docker_context {
         Some(name) => (Some(name.clone()), " from DOCKER_CONTEXT"),
-        None => (
-            ConfigFile::read(&environment.configuration)?.into_current_context(),
-            "",
-        ),
+        None => (ConfigFile::read(&environment.configuration)?.into_current_context(), ""),
     };
     if let Some(name) = name.filter(|name| name != "default") {
         let (url, certificates) = configuration::read_context(&environment.configuration, &name)?;
@@ -85,10 +82,7 @@ pub fn choose_endpoint(
 /// Docker's socket, else a rootless one, else Podman's; Docker's if there is none at all, because
 /// the error that follows should name the best-known one.
 fn default_socket(environment: &EngineEnvironment) -> Endpoint {
-    let (root, runtime) = (
-        Some(&environment.root),
-        environment.runtime_directory.as_ref(),
-    );
+    let (root, runtime) = (Some(&environment.root), environment.runtime_directory.as_ref());
     let socket_candidates = [
         (root, "var/run/docker.sock", "default socket"),
         (runtime, "docker.sock", "rootless Docker's socket"),
@@ -135,10 +129,7 @@ fn parse_endpoint(
                 Some("set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH"),
             );
         }
-        "tcp" | "http" | "https" => (
-            tcp_url_with_port(rest, certificates.is_some()),
-            certificates,
-        ),
+        "tcp" | "http" | "https" => (tcp_url_with_port(rest, certificates.is_some()), certificates),
         "ssh" => {
             return refuse(
                 "an engine over ssh does not share this machine's files",
@@ -150,11 +141,7 @@ fn parse_endpoint(
             return refuse(&reason, Some("use unix:// or tcp://"));
         }
     };
-    Ok(Endpoint {
-        url,
-        chosen_by: chosen_by.to_owned(),
-        certificates,
-    })
+    Ok(Endpoint { url, chosen_by: chosen_by.to_owned(), certificates })
 }
 
 /// Docker's ports: 2375 in the clear, 2376 encrypted.

@@ -37,17 +37,11 @@ fn precedence_is_command_line_environment_context() {
     let mut environment = environment(root.path());
     plant_context(&environment.configuration, "lab", "unix:///lab.sock", false);
     plant_context(&environment.configuration, "far", "tcp://far:2376", true);
-    fs::write(
-        environment.configuration.join("config.json"),
-        r#"{"currentContext":"lab"}"#,
-    )
-    .unwrap();
+    fs::write(environment.configuration.join("config.json"), r#"{"currentContext":"lab"}"#)
+        .unwrap();
 
     let chosen = choose_endpoint(None, &environment).unwrap();
-    assert_eq!(
-        (&*chosen.url, &*chosen.chosen_by),
-        ("unix:///lab.sock", "context lab")
-    );
+    assert_eq!((&*chosen.url, &*chosen.chosen_by), ("unix:///lab.sock", "context lab"));
 
     environment.docker_context = Some("far".into());
     let chosen = choose_endpoint(None, &environment).unwrap();
@@ -65,16 +59,10 @@ fn precedence_is_command_line_environment_context() {
     );
 
     environment.docker_host = Some("tcp://near".into());
-    assert_eq!(
-        choose_endpoint(None, &environment).unwrap().url,
-        "tcp://near:2375"
-    );
+    assert_eq!(choose_endpoint(None, &environment).unwrap().url, "tcp://near:2375");
 
     let chosen = choose_endpoint(Some("/run/mine.sock"), &environment).unwrap();
-    assert_eq!(
-        (&*chosen.url, &*chosen.chosen_by),
-        ("unix:///run/mine.sock", "--engine")
-    );
+    assert_eq!((&*chosen.url, &*chosen.chosen_by), ("unix:///run/mine.sock", "--engine"));
 }
 
 #[test]
@@ -108,10 +96,7 @@ fn other_sockets_are_used_only_without_the_default() {
 
     fs::create_dir_all(root.path().join("var/run")).unwrap();
     fs::write(root.path().join("var/run/docker.sock"), "").unwrap();
-    assert_eq!(
-        choose_endpoint(None, &environment).unwrap().chosen_by,
-        "default socket"
-    );
+    assert_eq!(choose_endpoint(None, &environment).unwrap().chosen_by, "default socket");
 }
 
 #[test]

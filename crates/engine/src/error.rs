@@ -202,13 +202,7 @@ impl EngineError {
 
     /// Returns whether the registry answered that it does not have the image, so that a retry would fail, too.
     pub fn is_missing_image(&self) -> bool {
-        matches!(
-            self,
-            Self::Pull {
-                failure: PullFailure::NotFound,
-                ..
-            }
-        )
+        matches!(self, Self::Pull { failure: PullFailure::NotFound, .. })
     }
 
     /// Returns the cause of a refusal, if the engine's message states it.

@@ -64,24 +64,15 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
             read("unix:///x"),
-            [
-                pair("HTTP_PROXY", "http://proxy:1"),
-                pair("NO_PROXY", "localhost")
-            ]
+            [pair("HTTP_PROXY", "http://proxy:1"), pair("NO_PROXY", "localhost")]
         );
-        assert_eq!(
-            read("tcp://far:2375"),
-            [pair("ALL_PROXY", "socks5://far:2")]
-        );
+        assert_eq!(read("tcp://far:2375"), [pair("ALL_PROXY", "socks5://far:2")]);
     }
 
     #[test]
     fn variables_already_set_are_not_overwritten() {
         let proxies = [("HTTP_PROXY".to_owned(), "http://proxy:1".to_owned())];
-        assert_eq!(
-            missing_variables(&proxies, &["HTTP_PROXY", "http_proxy"]),
-            []
-        );
+        assert_eq!(missing_variables(&proxies, &["HTTP_PROXY", "http_proxy"]), []);
         let lower = missing_variables(&proxies, &["HTTP_PROXY"]);
         assert_eq!(lower, [("http_proxy".into(), "http://proxy:1".into())]);
         assert_eq!(missing_variables(&proxies, &[]).len(), 2);

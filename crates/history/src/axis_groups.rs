@@ -47,9 +47,7 @@ impl RunSummary {
     pub fn axis_value(&self, axis: &str) -> Option<&str> {
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
         let property = || {
-            let (_, property) = COMPARABLE_PROPERTIES
-                .iter()
-                .find(|(name, _)| *name == axis)?;
+            let (_, property) = COMPARABLE_PROPERTIES.iter().find(|(name, _)| *name == axis)?;
             Some(property(self))
         };
         let value = chosen.or_else(property)?;
@@ -103,10 +101,7 @@ pub fn group_by_axis<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> 
         }
         let mut sorted_sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
         sorted_sides.sort_by_cached_key(|(value, _)| natural_sort_key(value));
-        grouped.groups.push(ComparableRuns {
-            title: rest.join(" · "),
-            sides: sorted_sides,
-        });
+        grouped.groups.push(ComparableRuns { title: rest.join(" · "), sides: sorted_sides });
     }
     grouped
 }
@@ -139,9 +134,7 @@ mod tests {
             recipe: "llama2".to_owned(),
             host: host.to_owned(),
             gpus: "8 x MI355X".to_owned(),
-            variant: pairs
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
+            variant: pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             measured: Some("[]".to_owned()),
             ..RunSummary::default()
         }
@@ -192,10 +185,7 @@ mod tests {
         ];
         rows[3].measured = None;
         let grouped = group_by_axis(&rows, "host");
-        assert_eq!(
-            render_groups(&grouped),
-            ["llama2 · rocm=6.4 | one: a | two: b"]
-        );
+        assert_eq!(render_groups(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
         assert_eq!((grouped.unmatched, grouped.unjudged), (1, 1));
     }
 
@@ -214,10 +204,7 @@ mod tests {
             with("c", "16", &["batch", "length"]),
         ];
         let grouped = group_by_axis(&rows, "batch");
-        assert_eq!(
-            render_groups(&grouped),
-            ["llama2 · 8 x MI355X · one | 8: a | 16: b"]
-        );
+        assert_eq!(render_groups(&grouped), ["llama2 · 8 x MI355X · one | 8: a | 16: b"]);
         assert_eq!(grouped.unmatched, 1);
     }
 }

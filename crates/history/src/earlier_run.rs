@@ -22,10 +22,7 @@ impl EarlierRun {
                 && row.imported_from.is_none()
                 && matches!(row.exit_code, Some(0 | 1 | 5))
         };
-        let row = index
-            .runs(&RunFilter::default())
-            .into_iter()
-            .rfind(counts)?;
+        let row = index.runs(&RunFilter::default()).into_iter().rfind(counts)?;
         let directory = RunDirectory::from_path(row.path);
         let plan: Plan = directory.read_json("plan.json").ok()?;
         let times = step_times(&directory, &plan);

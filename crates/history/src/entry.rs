@@ -58,10 +58,7 @@ impl RunSummary {
         let mut state = JournalState::default();
         let mut ended: Option<Moment> = None;
         let (mut submitted, mut is_submitted) = (None, false);
-        for event in bytes
-            .split(|byte| *byte == b'\n')
-            .filter_map(parse_run_event)
-        {
+        for event in bytes.split(|byte| *byte == b'\n').filter_map(parse_run_event) {
             is_submitted = match event.what {
                 EventKind::Submitting { .. } => {
                     submitted.get_or_insert(event.time);
@@ -101,9 +98,7 @@ impl RunSummary {
         self.batch = plan.batch;
         self.variant = plan.variant;
         let params = plan.params.into_iter();
-        self.params = params
-            .map(|(name, value)| (name, value.to_string()))
-            .collect();
+        self.params = params.map(|(name, value)| (name, value.to_string())).collect();
         self.modified = plan.modified;
         self.image = plan.image;
     }
@@ -131,13 +126,8 @@ impl RunSummary {
 /// Parses an event of the whole run; none for an event of a step.
 fn parse_run_event(line: &[u8]) -> Option<Event> {
     // As `Event` writes it; in a text of another event the quotes would be escaped.
-    const RUN_EVENT_KINDS: [&str; 5] = [
-        "submitting",
-        "run_started",
-        "run_ended",
-        "image",
-        "model_resolved",
-    ];
+    const RUN_EVENT_KINDS: [&str; 5] =
+        ["submitting", "run_started", "run_ended", "image", "model_resolved"];
     let text = std::str::from_utf8(line).ok()?;
     let (_, event) = text.split_once("\"event\":\"")?;
     let (event, _) = event.split_once('"')?;
@@ -149,28 +139,21 @@ fn parse_run_event(line: &[u8]) -> Option<Event> {
 
 /// Returns the deciding figure of a result with the verdict's outcome: of performance before the other modes.
 fn deciding_figure(verdict: &Verdict) -> Option<DecidingFigure> {
-    let result = verdict
-        .results
-        .iter()
-        .filter(|result| result.deciding.is_some())
-        .min_by_key(
-            |result| match (result.outcome == verdict.outcome, result.mode) {
+    let result =
+        verdict.results.iter().filter(|result| result.deciding.is_some()).min_by_key(|result| {
+            match (result.outcome == verdict.outcome, result.mode) {
                 (true, Mode::Performance) => 0,
                 (true, _) => 1,
                 (false, _) => 2,
-            },
-        )?;
+            }
+        })?;
     let figure = result.deciding.clone()?;
     let measured = result.figures.get(&figure);
     Some(DecidingFigure {
         scenario: result.scenario.clone(),
         mode: result.mode,
-        value: measured
-            .map(|figure| figure.value)
-            .filter(|value| value.is_finite()),
-        unit: measured
-            .map(|figure| figure.unit.clone())
-            .unwrap_or_default(),
+        value: measured.map(|figure| figure.value).filter(|value| value.is_finite()),
+        unit: measured.map(|figure| figure.unit.clone()).unwrap_or_default(),
         ratio: result.ratio,
         is_of_single_trial: result.is_of_single_trial(),
         figure,

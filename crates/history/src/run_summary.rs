@@ -139,9 +139,7 @@ impl RunSummary {
 
     /// Returns whether its outcome rests on one trial, whose noise the recipe does not state.
     pub fn rests_on_single_trial(&self) -> bool {
-        let is_of_figures = self
-            .outcome
-            .is_some_and(|outcome| outcome < Outcome::Invalid);
+        let is_of_figures = self.outcome.is_some_and(|outcome| outcome < Outcome::Invalid);
         let deciding = self.deciding.as_ref();
         is_of_figures && deciding.is_some_and(|deciding| deciding.is_of_single_trial)
     }
@@ -155,10 +153,7 @@ impl RunSummary {
     pub fn describe_state(&self) -> String {
         let qualified = self.qualified_outcome();
         let outcome = qualified.filter(|outcome| self.state_word() == outcome.outcome.word());
-        outcome.map_or_else(
-            || self.state_word().to_owned(),
-            |outcome| outcome.to_string(),
-        )
+        outcome.map_or_else(|| self.state_word().to_owned(), |outcome| outcome.to_string())
     }
 
     /// Returns its duration from the first start to the last end, seconds.
@@ -176,9 +171,7 @@ impl RunSummary {
 
     /// `backend=vllm,rocm=7.1.1`: the values of [`Self::chosen_settings`].
     pub fn format_choices(&self) -> String {
-        let all = self
-            .chosen_settings()
-            .map(|(name, value)| format!("{name}={value}"));
+        let all = self.chosen_settings().map(|(name, value)| format!("{name}={value}"));
         all.collect::<Vec<String>>().join(",")
     }
 }
@@ -211,10 +204,7 @@ mod tests {
             qualifiers: vec![QualifierKind::UnpinnedImage, QualifierKind::Modified],
             ..RunSummary::default()
         };
-        assert_eq!(
-            row.describe_state(),
-            "reproduced (modified, unpinned image)"
-        );
+        assert_eq!(row.describe_state(), "reproduced (modified, unpinned image)");
         row.run_state = RunState::Running(ProcessIdentity::current().clone());
         assert_eq!(row.describe_state(), "running");
     }
@@ -223,9 +213,7 @@ mod tests {
     fn options_name_axes_and_modified_params() {
         let pairs = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter();
-            pairs
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect()
+            pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let row = RunSummary {
             variant: pairs(&[("rocm", "7.1.1"), ("backend", "vllm")]),

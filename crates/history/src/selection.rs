@@ -67,10 +67,7 @@ impl RunFilter {
 
     /// The runs of one batch.
     pub fn for_batch(id: &str) -> Self {
-        Self {
-            batch: vec![id.to_owned()],
-            ..Self::default()
-        }
+        Self { batch: vec![id.to_owned()], ..Self::default() }
     }
 
     /// Returns whether a run matches.
@@ -94,9 +91,7 @@ impl RunFilter {
             && matches_any(&self.gpu, |part| contains_ignoring_case(&row.gpus, part))
             && self.settings.iter().all(setting)
             && self.since.is_none_or(|since| row.started >= Some(since))
-            && self
-                .until
-                .is_none_or(|until| row.started.is_some_and(|started| started < until))
+            && self.until.is_none_or(|until| row.started.is_some_and(|started| started < until))
     }
 }
 
@@ -146,8 +141,7 @@ fn parse_time(text: &str) -> Result<Timestamp, FilterValueError> {
     }
     let ago = text.trim_end_matches("ago").trim().parse::<Span>();
     let then = ago.ok().and_then(|ago| now.checked_sub(ago.abs()).ok());
-    then.map(|then| then.timestamp())
-        .ok_or(FilterValueError::Time)
+    then.map(|then| then.timestamp()).ok_or(FilterValueError::Time)
 }
 
 /// The orders of runs.
@@ -182,9 +176,7 @@ pub fn sort_runs(rows: &mut [RunSummary], by: SortKey) {
             SortKey::Recipe => left.recipe.cmp(&right.recipe),
             SortKey::Host => left.host.cmp(&right.host),
         };
-        first
-            .then_with(|| left.started.cmp(&right.started))
-            .then_with(|| left.id.cmp(&right.id))
+        first.then_with(|| left.started.cmp(&right.started)).then_with(|| left.id.cmp(&right.id))
     });
 }
 
@@ -275,11 +267,7 @@ mod tests {
             }
         }
         assert_eq!(words, BTreeSet::from(STATE_WORDS));
-        assert!(
-            words
-                .iter()
-                .all(|word| parse_state(word).is_ok_and(|state| state == *word))
-        );
+        assert!(words.iter().all(|word| parse_state(word).is_ok_and(|state| state == *word)));
     }
 
     #[test]
@@ -314,12 +302,7 @@ mod tests {
     #[case("2026-13-01")]
     #[case("")]
     fn an_invalid_time_is_reported(#[case] text: &str) {
-        assert!(
-            parse_time(text)
-                .unwrap_err()
-                .to_string()
-                .contains("how long ago")
-        );
+        assert!(parse_time(text).unwrap_err().to_string().contains("how long ago"));
     }
 
     #[test]
@@ -331,11 +314,6 @@ mod tests {
     fn outcomes_are_typed_with_a_hyphen() {
         assert_eq!(parse_state("Not-Reproduced").unwrap(), "not reproduced");
         assert_eq!(parse_state("submitted").unwrap(), "submitted");
-        assert!(
-            parse_state("good")
-                .unwrap_err()
-                .to_string()
-                .contains("inconclusive")
-        );
+        assert!(parse_state("good").unwrap_err().to_string().contains("inconclusive"));
     }
 }

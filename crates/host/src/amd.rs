@@ -54,9 +54,7 @@ fn read_gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
         root.record_read_error(format!("/{node}/properties: it has no {name}"));
     }
     let pci = pci_address(properties.get("domain").unwrap_or(0), location);
-    let render = properties
-        .get("drm_render_minor")
-        .filter(|minor| *minor > 0);
+    let render = properties.get("drm_render_minor").filter(|minor| *minor > 0);
     let files = AmdDevice::new(&pci, render);
     let device = properties
         .get("device_id")
@@ -73,28 +71,19 @@ fn read_gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
         groups,
         masked,
         compute_units: compute_units(&properties),
-        uuid: properties
-            .get("unique_id")
-            .filter(|id| *id != 0)
-            .map(|id| format!("GPU-{id:016x}")),
-        partition: files
-            .read_text(root, "current_compute_partition")
-            .map(|compute| GpuPartition {
-                compute,
-                memory: files.read_text(root, "current_memory_partition"),
-                index: partition_index(location),
-            }),
+        uuid: properties.get("unique_id").filter(|id| *id != 0).map(|id| format!("GPU-{id:016x}")),
+        partition: files.read_text(root, "current_compute_partition").map(|compute| GpuPartition {
+            compute,
+            memory: files.read_text(root, "current_memory_partition"),
+            index: partition_index(location),
+        }),
         // -1 where the machine has one memory node only.
-        numa_node: files
-            .read_text(root, "numa_node")
-            .and_then(|node| node.parse().ok()),
+        numa_node: files.read_text(root, "numa_node").and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Amd,
         model: model_name(device, revision),
         nodes,
         pci,
-        gfx: properties
-            .get("gfx_target_version")
-            .and_then(format_gfx_target),
+        gfx: properties.get("gfx_target_version").and_then(format_gfx_target),
         vram: banks.or_else(total).filter(|bytes| *bytes > 0),
     })
 }
@@ -154,9 +143,7 @@ fn sum_bank_memory(root: &HostRoot, node: &str) -> Option<u64> {
     let banks = format!("{node}/mem_banks");
     let sizes = root.list_names(&banks).into_iter().filter_map(|bank| {
         let properties = TopologyProperties::read(root, &format!("{banks}/{bank}/properties"))?;
-        properties
-            .get("heap_type")
-            .filter(|heap| GPU_HEAP_TYPES.contains(heap))?;
+        properties.get("heap_type").filter(|heap| GPU_HEAP_TYPES.contains(heap))?;
         properties.get("size_in_bytes")
     });
     sizes.reduce(u64::saturating_add)

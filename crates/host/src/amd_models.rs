@@ -81,17 +81,9 @@ mod tests {
     #[test]
     fn memory_of_published_models_is_known() {
         assert_eq!(published_memory("MI355X"), Some(288 << 30));
-        let unknown = AMD_MODELS
-            .iter()
-            .filter(|(_, _, name, _)| published_memory(name).is_none());
+        let unknown = AMD_MODELS.iter().filter(|(_, _, name, _)| published_memory(name).is_none());
         let unknown: Vec<&str> = unknown.map(|(_, _, name, _)| *name).collect();
-        let expected = [
-            "MI308X",
-            "RX 9070 GRE",
-            "RX 9070",
-            "RX 9060 XT LP",
-            "RX 9060",
-        ];
+        let expected = ["MI308X", "RX 9070 GRE", "RX 9070", "RX 9060 XT LP", "RX 9060"];
         assert_eq!(unknown, expected, "no document at hand states it");
     }
 }

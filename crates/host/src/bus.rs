@@ -28,10 +28,7 @@ pub fn report_unlisted_gpus(root: &HostRoot, found: &[Gpu]) {
             NVIDIA_VENDOR_ID
                 if matches!(id("class").map(|class| class >> 8), Some(0x0300 | 0x0302)) =>
             {
-                Some((
-                    format!("an NVIDIA GPU (10de:{device:04x})"),
-                    "NVIDIA's driver",
-                ))
+                Some((format!("an NVIDIA GPU (10de:{device:04x})"), "NVIDIA's driver"))
             }
             _ => None,
         };

@@ -23,9 +23,9 @@ pub fn read_conditions(root: &Path, gpus: &[Gpu]) -> Vec<GpuCondition> {
     gpus.iter()
         .map(|gpu| match gpu.vendor {
             GpuVendor::Amd => read_amd_condition(root, gpu, &nodes),
-            GpuVendor::Nvidia => library
-                .and_then(|sensor| sensor.read_condition(gpu))
-                .unwrap_or_default(),
+            GpuVendor::Nvidia => {
+                library.and_then(|sensor| sensor.read_condition(gpu)).unwrap_or_default()
+            }
         })
         .collect()
 }
@@ -38,10 +38,7 @@ fn compute_nodes(root: &HostRoot) -> Vec<(u64, u64)> {
         let id = root.read_number(&format!("{TOPOLOGY_NODES}/{name}/gpu_id"))?;
         Some((properties.get("drm_render_minor")?, id))
     };
-    root.list_names(TOPOLOGY_NODES)
-        .into_iter()
-        .filter_map(node)
-        .collect()
+    root.list_names(TOPOLOGY_NODES).into_iter().filter_map(node).collect()
 }
 
 fn read_amd_condition(root: &HostRoot, gpu: &Gpu, nodes: &[(u64, u64)]) -> GpuCondition {
@@ -54,9 +51,7 @@ fn read_amd_condition(root: &HostRoot, gpu: &Gpu, nodes: &[(u64, u64)]) -> GpuCo
         divided: None,
         vram_used: number("mem_info_vram_used"),
         busy_percent: number("gpu_busy_percent").and_then(|percent| u32::try_from(percent).ok()),
-        processes: node
-            .map(|(_, id)| gpu_processes(root, *id))
-            .unwrap_or_default(),
+        processes: node.map(|(_, id)| gpu_processes(root, *id)).unwrap_or_default(),
         errors: files.find_in_folders(|folder| sum_ras_errors(root, folder)),
         power_cap_w: files.find_in_folders(|folder| power_cap_watts(root, folder)),
         performance_level: files.read_text(root, "power_dpm_force_performance_level"),
@@ -80,10 +75,7 @@ fn gpu_processes(root: &HostRoot, gpu: u64) -> Vec<GpuProgram> {
             vram,
         })
     };
-    root.list_names(KFD_PROCESSES)
-        .iter()
-        .filter_map(process)
-        .collect()
+    root.list_names(KFD_PROCESSES).iter().filter_map(process).collect()
 }
 
 /// Sums `ras/*_err_count`, files of `ue: 0` and `ce: 0` lines (`de: 0`, deferred, on newer drivers).

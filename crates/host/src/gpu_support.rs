@@ -235,12 +235,7 @@ fn find_driver_files(root: &HostRoot) -> Vec<DriverFile> {
 fn find_soname<'a>(names: &'a [String], stem: &str) -> Option<&'a String> {
     let version = |name: &&String| {
         let rest = name.strip_prefix(stem)?.strip_prefix(".so.")?;
-        rest.bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.')
-            .then_some(rest.len())
+        rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then_some(rest.len())
     };
-    names
-        .iter()
-        .filter(|name| version(name).is_some())
-        .min_by_key(|name| version(name))
+    names.iter().filter(|name| version(name).is_some()).min_by_key(|name| version(name))
 }

@@ -23,8 +23,7 @@ pub fn machine_name(root: &Path) -> String {
 
 /// Reads the kernel's release: `6.8.0-79-generic`.
 pub fn kernel_release(root: &HostRoot) -> String {
-    root.read_text("proc/sys/kernel/osrelease")
-        .unwrap_or_default()
+    root.read_text("proc/sys/kernel/osrelease").unwrap_or_default()
 }
 
 /// The operating system, if stated.

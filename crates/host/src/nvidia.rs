@@ -12,11 +12,8 @@ const GPU_FOLDERS: &str = "proc/driver/nvidia/gpus";
 /// The NVIDIA GPUs by PCI address, which is the order of the indices of `nvidia-smi`.
 pub fn detect_gpus(root: &HostRoot) -> Vec<Gpu> {
     let addresses = root.list_names(GPU_FOLDERS);
-    let gpus = addresses
-        .iter()
-        .filter_map(|address| read_gpu(root, address));
-    gpus.sorted_by(|left, right| left.pci.cmp(&right.pci))
-        .collect()
+    let gpus = addresses.iter().filter_map(|address| read_gpu(root, address));
+    gpus.sorted_by(|left, right| left.pci.cmp(&right.pci)).collect()
 }
 
 /// The driver's version, such as `580.159.04`.
@@ -45,9 +42,7 @@ fn read_gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
     }
     let minor: Option<u32> = field("Device Minor").and_then(|minor| minor.parse().ok());
     let model = field("Model").unwrap_or_default();
-    let pci = field("Bus Location")
-        .unwrap_or(address)
-        .to_ascii_lowercase();
+    let pci = field("Bus Location").unwrap_or(address).to_ascii_lowercase();
     let minor_node = minor.map(|minor| format!("/dev/nvidia{minor}"));
     let nodes = Vec::from_iter(minor_node);
     let exists = |node: &String| root.exists(node.trim_start_matches('/'));
@@ -55,9 +50,7 @@ fn read_gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
         groups: Vec::new(),
         masked: root.exists("dev/nvidiactl") && !nodes.iter().all(exists),
         compute_units: None,
-        uuid: field("GPU UUID")
-            .filter(|uuid| uuid.starts_with("GPU-"))
-            .map(str::to_owned),
+        uuid: field("GPU UUID").filter(|uuid| uuid.starts_with("GPU-")).map(str::to_owned),
         partition: None,
         numa_node: root
             .read_text(&format!("sys/bus/pci/devices/{pci}/numa_node"))

@@ -64,10 +64,7 @@ impl NvmlLibrary {
             vram_total: memory.as_ref().map(|memory| memory.total),
             vram_used: memory.as_ref().map(|memory| memory.used),
             busy_percent: device.utilization_rates().ok().map(|rates| rates.gpu),
-            power_cap_w: device
-                .enforced_power_limit()
-                .ok()
-                .map(|milliwatts| milliwatts / 1000),
+            power_cap_w: device.enforced_power_limit().ok().map(|milliwatts| milliwatts / 1000),
             processes: running.iter().map(to_process).collect(),
             errors: errors(),
             performance_level: None,
@@ -100,17 +97,11 @@ impl NvmlSensor {
         GpuReading {
             utilization: rates.as_ref().map(|rates| f64::from(rates.gpu)),
             memory_utilization: rates.as_ref().map(|rates| f64::from(rates.memory)),
-            power_w: device
-                .power_usage()
-                .ok()
-                .map(|milliwatts| f64::from(milliwatts) / 1e3),
+            power_w: device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3),
             energy_j: device.total_energy_consumption().ok().map(joules),
             core_mhz: clock(Clock::SM),
             memory_mhz: clock(Clock::Memory),
-            temperature_c: device
-                .temperature(TemperatureSensor::Gpu)
-                .ok()
-                .map(f64::from),
+            temperature_c: device.temperature(TemperatureSensor::Gpu).ok().map(f64::from),
             vram: device.memory_info().ok().map(|memory| memory.used),
             throttled: device.current_throttle_reasons().ok().map(throttle_causes),
         }

@@ -26,46 +26,28 @@ pub struct HostRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostView>,
     /// The container engine.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "read_part"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub engine: Option<EngineInfo>,
     /// The abilities of the engine.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "read_part"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub abilities: Option<EngineCapabilities>,
     /// The GPUs of the container.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "read_part"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub assigned_gpus: Option<AssignedGpus>,
     /// The state of each GPU of the host.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "read_part")]
     pub conditions: Vec<GpuCondition>,
     /// Settings that change what a benchmark measures.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "read_part"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub settings: Option<HostSettings>,
     /// The results of all checks.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "read_part")]
     pub checks: Vec<HostCheck>,
     /// The models that were fetched, by their keys.
-    #[serde(
-        skip_serializing_if = "BTreeMap::is_empty",
-        deserialize_with = "read_part"
-    )]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_part")]
     pub models: BTreeMap<String, ModelRecord>,
     /// The container that measured.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "read_part"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub container: Option<ContainerRecord>,
 }
 
@@ -127,13 +109,7 @@ mod tests {
 
     #[test]
     fn empty_parts_are_not_written() {
-        let record = HostRecord {
-            site: Some("cluster".to_owned()),
-            ..HostRecord::default()
-        };
-        assert_eq!(
-            serde_json::to_value(record).unwrap(),
-            json!({ "site": "cluster" })
-        );
+        let record = HostRecord { site: Some("cluster".to_owned()), ..HostRecord::default() };
+        assert_eq!(serde_json::to_value(record).unwrap(), json!({ "site": "cluster" }));
     }
 }

@@ -24,10 +24,7 @@ pub struct HostRoot {
 impl HostRoot {
     /// The host below `path`.
     pub fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            read_errors: RefCell::default(),
-        }
+        Self { path: path.to_owned(), read_errors: RefCell::default() }
     }
 
     /// As [`HostRoot::read_text`], for a file required for detection: notes one that exists and cannot be read.
@@ -106,10 +103,7 @@ impl HostRoot {
     fn open_regular_file(&self, path: &str) -> io::Result<File> {
         let open_flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let flags = i32::try_from(open_flags.bits()).map_err(io::Error::other)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(flags)
-            .open(self.path.join(path))?;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path.join(path))?;
         if file.metadata()?.is_file() {
             Ok(file)
         } else {

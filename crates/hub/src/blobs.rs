@@ -39,9 +39,7 @@ impl BlobFetcher<'_> {
         wait: bool,
     ) -> Result<(u64, Vec<&'f RemoteFile>), FetchError> {
         let (mut bytes_fetched, mut busy, mut fault) = (0, Vec::new(), None);
-        let work = files
-            .into_iter()
-            .map(async |file| (file, self.populate_blob(file, wait).await));
+        let work = files.into_iter().map(async |file| (file, self.populate_blob(file, wait).await));
         let mut work = futures_util::stream::iter(work).buffer_unordered(self.parallel_downloads());
         while let Some((file, populated)) = work.next().await {
             match populated {

@@ -92,10 +92,9 @@ impl BlobStream {
     pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         match &mut self.source {
             BlobSource::Http(answer) => answer.chunk().await.map_err(to_transient_failure),
-            BlobSource::Xet(stream) => stream
-                .next()
-                .await
-                .map_err(|error| RequestFailure::from_xet(&error)),
+            BlobSource::Xet(stream) => {
+                stream.next().await.map_err(|error| RequestFailure::from_xet(&error))
+            }
         }
     }
 }
@@ -112,8 +111,6 @@ impl Drop for BlobSource {
 fn parse_content_range(answer: &Response) -> Option<(Option<u64>, Option<u64>)> {
     let text = answer.headers().get(CONTENT_RANGE)?.to_str().ok()?;
     let (place, total) = text.strip_prefix("bytes ")?.split_once('/')?;
-    let first = place
-        .split_once('-')
-        .and_then(|(first, _)| first.parse().ok());
+    let first = place.split_once('-').and_then(|(first, _)| first.parse().ok());
     Some((first, total.parse().ok()))
 }

@@ -31,10 +31,7 @@ pub struct RepositoryCache {
 impl RepositoryCache {
     /// Returns the part of a model's repository.
     pub fn new(root: &Path, repository: &str) -> Self {
-        Self {
-            root: root.to_owned(),
-            folder: format!("models--{}", repository.replace('/', "--")),
-        }
+        Self { root: root.to_owned(), folder: format!("models--{}", repository.replace('/', "--")) }
     }
 
     /// Returns the cache's directory, which has those of all repositories.
@@ -48,9 +45,7 @@ impl RepositoryCache {
 
     /// Returns the path of a file's bytes.
     pub fn blob_path(&self, digest: &Digest) -> PathBuf {
-        self.repository_directory()
-            .join("blobs")
-            .join(digest.as_hex())
+        self.repository_directory().join("blobs").join(digest.as_hex())
     }
 
     /// Returns the path of the bytes received so far.
@@ -78,9 +73,7 @@ impl RepositoryCache {
 
     /// Returns the path of the record that a blob was verified.
     pub fn record_path(&self, digest: &Digest) -> PathBuf {
-        self.repository_directory()
-            .join(".retrial")
-            .join(digest.as_hex())
+        self.repository_directory().join(".retrial").join(digest.as_hex())
     }
 
     fn ref_path(&self, revision: &str) -> PathBuf {

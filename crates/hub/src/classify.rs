@@ -32,10 +32,7 @@ impl HubRequest<'_> {
 
     /// Returns the error of an answer that is of no use.
     pub fn malformed_answer(&self, reason: &str) -> FetchError {
-        FetchError::Malformed {
-            subject: self.subject(),
-            reason: reason.to_owned(),
-        }
+        FetchError::Malformed { subject: self.subject(), reason: reason.to_owned() }
     }
 }
 
@@ -64,11 +61,7 @@ impl From<FetchError> for RequestFailure {
 impl RequestFailure {
     /// Returns the failure of an answer that is of no use this time.
     pub fn unusable_answer(reason: impl Into<String>) -> Self {
-        Self::Transient {
-            reason: reason.into(),
-            answered: true,
-            retry_after: None,
-        }
+        Self::Transient { reason: reason.into(), answered: true, retry_after: None }
     }
 
     /// Returns the failure of a transfer from the Xet store.
@@ -76,10 +69,7 @@ impl RequestFailure {
         let message = error.to_string();
         // Its addresses carry signatures, after the `?`.
         let text = message.split('?').next().unwrap_or_default();
-        Self::unusable_answer(format!(
-            "the Xet store failed: {}",
-            strip_control_characters(text)
-        ))
+        Self::unusable_answer(format!("the Xet store failed: {}", strip_control_characters(text)))
     }
 }
 
@@ -104,11 +94,7 @@ pub fn classify_failure(
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS
         );
     if transient || redirected {
-        let server = if redirected {
-            "the hub's file store"
-        } else {
-            "the hub"
-        };
+        let server = if redirected { "the hub's file store" } else { "the hub" };
         return RequestFailure::Transient {
             reason: format!("{server} returned {status}"),
             answered: true,
@@ -137,21 +123,14 @@ fn refusal_error(
     let set_token = token_advice(settings);
     let gated = code == "GatedRepo";
     let unauthorized = status == StatusCode::UNAUTHORIZED;
-    let reason = if message.is_empty() {
-        "access is not allowed".to_owned()
-    } else {
-        message
-    };
+    let reason = if message.is_empty() { "access is not allowed".to_owned() } else { message };
     let (reason, advice) = match &settings.token {
         None if gated => (
             "it is gated, and there is no token".to_owned(),
             format!("visit {page} and request access, then {set_token}"),
         ),
         Some(token) if gated => (
-            format!(
-                "it is gated, and the account of the token of {} has no access",
-                token.source
-            ),
+            format!("it is gated, and the account of the token of {} has no access", token.source),
             format!(
                 "visit {page} and request access, or use another account's token; a fine-grained token also needs the permission to read gated repositories"
             ),
@@ -168,15 +147,9 @@ fn refusal_error(
         ),
         Some(token) => (
             reason,
-            format!(
-                "check that the token of {} may read it: {tokens} and {page}",
-                token.source
-            ),
+            format!("check that the token of {} may read it: {tokens} and {page}", token.source),
         ),
-        None => (
-            reason,
-            format!("there is no token: see {page}, and {set_token}"),
-        ),
+        None => (reason, format!("there is no token: see {page}, and {set_token}")),
     };
     FetchError::Refused {
         status: status.as_u16(),
@@ -188,11 +161,7 @@ fn refusal_error(
 
 fn missing_error(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -> FetchError {
     let page = repository_page(settings, request.repository);
-    let HubRequest {
-        repository,
-        revision,
-        path,
-    } = *request;
+    let HubRequest { repository, revision, path } = *request;
     let (subject, advice) = match (code, path) {
         ("RevisionNotFound", _) => (
             format!("revision {revision:?} of {repository}"),
@@ -213,11 +182,7 @@ fn missing_error(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -
             )
         }
     };
-    FetchError::Missing {
-        subject,
-        is_file: code == "EntryNotFound" && path.is_some(),
-        advice,
-    }
+    FetchError::Missing { subject, is_file: code == "EntryNotFound" && path.is_some(), advice }
 }
 
 /// Returns the address of the repository's page, for people.
@@ -252,11 +217,7 @@ mod tests {
         let mut settings = HubSettings::new("https://hub.example", "/cache").unwrap();
         settings.token_path = "/home/me/token".into();
         settings.token = token.then(|| Token::new("hf_secret", "HF_TOKEN"));
-        let request = HubRequest {
-            repository: "owner/name",
-            revision: "v2",
-            path: None,
-        };
+        let request = HubRequest { repository: "owner/name", revision: "v2", path: None };
         let headers = [("x-error-code", code)]
             .iter()
             .filter(|(_, value)| !value.is_empty())

@@ -53,9 +53,7 @@ impl fmt::Display for Digest {
 /// Returns whether a text is so many lower-case hexadecimal digits.
 pub fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// Hashes a file's bytes.
@@ -68,10 +66,9 @@ impl Hasher {
     /// Returns a hasher for a file of `size` bytes with the hash `expected`.
     pub fn new(expected: &Digest, size: u64) -> Self {
         match expected {
-            Digest::Sha256(_) => Self {
-                state: Box::new(Sha256::default()),
-                digest: Digest::Sha256,
-            },
+            Digest::Sha256(_) => {
+                Self { state: Box::new(Sha256::default()), digest: Digest::Sha256 }
+            }
             Digest::Git(_) => Self {
                 state: Box::new(Sha1::new_with_prefix(format!("blob {size}\0"))),
                 digest: Digest::Git,
@@ -105,15 +102,9 @@ mod tests {
         let expected = Digest::parse_sha256(
             "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
         );
-        assert_eq!(
-            hash(&expected.clone().unwrap(), b"hello"),
-            expected.unwrap()
-        );
+        assert_eq!(hash(&expected.clone().unwrap(), b"hello"), expected.unwrap());
         let expected = Digest::parse_git("b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
-        assert_eq!(
-            hash(&expected.clone().unwrap(), b"hello"),
-            expected.unwrap()
-        );
+        assert_eq!(hash(&expected.clone().unwrap(), b"hello"), expected.unwrap());
         let empty = Digest::parse_git("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(hash(&empty.clone().unwrap(), b""), empty.unwrap());
     }
@@ -123,13 +114,7 @@ mod tests {
         assert_eq!(Digest::from_blob_name("../../etc/passwd"), None);
         assert_eq!(Digest::from_blob_name(&"A".repeat(64)), None);
         assert_eq!(Digest::from_blob_name(&"a".repeat(63)), None);
-        assert!(matches!(
-            Digest::from_blob_name(&"a".repeat(64)),
-            Some(Digest::Sha256(_))
-        ));
-        assert!(matches!(
-            Digest::from_blob_name(&"a".repeat(40)),
-            Some(Digest::Git(_))
-        ));
+        assert!(matches!(Digest::from_blob_name(&"a".repeat(64)), Some(Digest::Sha256(_))));
+        assert!(matches!(Digest::from_blob_name(&"a".repeat(40)), Some(Digest::Git(_))));
     }
 }

@@ -43,10 +43,7 @@ impl FileDownload<'_> {
     ) -> Result<u64, FetchError> {
         let lock = Arc::new(lock);
         let digest = &self.file.digest;
-        let (partial, blob) = (
-            self.cache.partial_path(digest),
-            self.cache.blob_path(digest),
-        );
+        let (partial, blob) = (self.cache.partial_path(digest), self.cache.blob_path(digest));
         let mut fetched = 0;
         let attempts = self.connection.transport.settings.retries.attempts_per_file;
         let mut last = String::new();
@@ -147,9 +144,7 @@ impl FileDownload<'_> {
         from: u64,
         reporter: &FileProgressReporter,
     ) -> Result<BlobStream, TransferInterruption> {
-        let Connection {
-            transport, stop, ..
-        } = self.connection;
+        let Connection { transport, stop, .. } = self.connection;
         let size = self.file.size;
         if self.xet.serves(self.file) {
             let opened = self.xet.open_stream(self.file, from..size);
@@ -176,9 +171,7 @@ impl FileDownload<'_> {
             && let RequestFailure::Transient { reason, .. } = failure
         {
             let repository = self.request.repository;
-            reporter.report_warning(format!(
-                "{repository}: {reason}: continuing over plain HTTP"
-            ));
+            reporter.report_warning(format!("{repository}: {reason}: continuing over plain HTTP"));
         }
     }
 

@@ -196,12 +196,7 @@ impl FetchError {
     /// Wraps an I/O error, for `map_err`.
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let owned_path = path.to_owned();
-        move |source| Self::Io {
-            operation,
-            path: owned_path,
-            help: remedy(&source),
-            source,
-        }
+        move |source| Self::Io { operation, path: owned_path, help: remedy(&source), source }
     }
 
     /// Returns whether the request itself is wrong, rather than the hub or this machine.
@@ -224,11 +219,7 @@ fn remedy(error: &io::Error) -> Option<&'static str> {
 /// `3 files are missing: a, b, c`, the first few of them.
 fn list_missing(files: &[String]) -> String {
     const MAX_LISTED_FILES: usize = 5;
-    let shown = files
-        .iter()
-        .take(MAX_LISTED_FILES)
-        .cloned()
-        .collect::<Vec<_>>();
+    let shown = files.iter().take(MAX_LISTED_FILES).cloned().collect::<Vec<_>>();
     let more = match files.len().saturating_sub(MAX_LISTED_FILES) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -280,9 +271,7 @@ pub async fn pause_unless_stopped(
 /// A failed connection, in one line: where it failed, and the root of its causes, which the operating system states.
 pub fn format_connection_failure(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
-    causes
-        .last()
-        .map_or_else(|| error.to_string(), ToString::to_string)
+    causes.last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// An error and its causes, in one line.
@@ -311,10 +300,7 @@ mod tests {
     fn a_failed_connection_is_described_by_the_root_of_its_causes() {
         let refused = Sending(io::Error::other("connection refused"));
         assert_eq!(format_connection_failure(&refused), "connection refused");
-        assert_eq!(
-            format_chain(&refused),
-            "error sending request: connection refused"
-        );
+        assert_eq!(format_chain(&refused), "error sending request: connection refused");
         let alone = io::Error::other("timed out");
         assert_eq!(format_connection_failure(&alone), "timed out");
     }

@@ -66,11 +66,7 @@ impl Hub {
             return self.cached_snapshot(&cache, model, progress);
         }
         let (repository, revision) = (&model.repository, &model.revision);
-        let request_at = |revision| HubRequest {
-            repository,
-            revision,
-            path: None,
-        };
+        let request_at = |revision| HubRequest { repository, revision, path: None };
         let connection = self.connect(progress, stop);
         // A commit that was listed before needs no request.
         let is_listed = cache.read_ref(revision).as_ref() == Some(revision)
@@ -82,9 +78,8 @@ impl Hub {
         };
         let request = request_at(&commit);
         let tree = listing::load_tree(&connection, &cache, &request).await?;
-        let files = tree
-            .remote_files()
-            .map_err(|error| request.malformed_answer(&error.to_string()))?;
+        let files =
+            tree.remote_files().map_err(|error| request.malformed_answer(&error.to_string()))?;
         self.select_files(model, commit, files)
     }
 
@@ -94,8 +89,7 @@ impl Hub {
     /// As [`Self::resolve_snapshot`].
     pub async fn resolve_unreported(&self, model: &ModelSpec) -> Result<ModelSnapshot, FetchError> {
         let (progress, _unread) = unbounded_channel();
-        self.resolve_snapshot(model, &progress, &CancellationToken::new())
-            .await
+        self.resolve_snapshot(model, &progress, &CancellationToken::new()).await
     }
 
     /// Checks that the hub serves a revision's files to this account, before anything else is
@@ -154,11 +148,7 @@ impl Hub {
         progress: &'a UnboundedSender<FetchProgress>,
         stop: &'a CancellationToken,
     ) -> Connection<'a> {
-        Connection {
-            transport: &self.transport,
-            progress,
-            stop,
-        }
+        Connection { transport: &self.transport, progress, stop }
     }
 
     fn repository_cache(&self, repository: &str) -> RepositoryCache {
@@ -190,12 +180,7 @@ impl Hub {
         commit: String,
         files: Vec<RemoteFile>,
     ) -> Result<ModelSnapshot, FetchError> {
-        let ModelSpec {
-            repository,
-            revision,
-            allow,
-            ignore,
-        } = model.clone();
+        let ModelSpec { repository, revision, allow, ignore } = model.clone();
         let all = files.len();
         let is_selected = |file: &RemoteFile| pattern::is_selected(&file.path, &allow, &ignore);
         let selected_files: Vec<RemoteFile> = files.into_iter().filter(is_selected).collect();
@@ -209,12 +194,7 @@ impl Hub {
                 patterns: format!("allow {allow:?}, ignore {ignore:?}"),
             });
         }
-        Ok(ModelSnapshot {
-            repository,
-            revision,
-            commit,
-            files: selected_files,
-        })
+        Ok(ModelSnapshot { repository, revision, commit, files: selected_files })
     }
 
     /// The snapshot of a revision, from the cache.
@@ -241,19 +221,9 @@ impl Hub {
                 Some((digest, blob.len()))
             });
             let Some((digest, size)) = blob else {
-                return Err(incomplete_error(
-                    cache,
-                    &model.repository,
-                    &commit,
-                    vec![path],
-                ));
+                return Err(incomplete_error(cache, &model.repository, &commit, vec![path]));
             };
-            files.push(RemoteFile {
-                path,
-                size,
-                digest,
-                xet_hash: None,
-            });
+            files.push(RemoteFile { path, size, digest, xet_hash: None });
         }
         // Without a listener the download continues.
         let _ = progress.send(FetchProgress::Warning(format!(
@@ -327,9 +297,7 @@ fn link_snapshot(
 
 /// Bytes of files that are not in the cache, less those received already.
 fn count_missing_bytes(cache: &RepositoryCache, files: &[&RemoteFile]) -> u64 {
-    let absent = files
-        .iter()
-        .filter(|file| find_cached_blob(cache, file).is_none());
+    let absent = files.iter().filter(|file| find_cached_blob(cache, file).is_none());
     let missing = absent.map(|file| {
         let received =
             fs::metadata(cache.partial_path(&file.digest)).map_or(0, |partial| partial.len());

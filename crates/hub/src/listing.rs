@@ -35,11 +35,7 @@ pub struct ModelSnapshot {
 impl ModelSnapshot {
     /// A request about the commit, or about a file of it.
     pub(crate) fn file_request<'a>(&'a self, path: Option<&'a str>) -> HubRequest<'a> {
-        HubRequest {
-            repository: &self.repository,
-            revision: &self.commit,
-            path,
-        }
+        HubRequest { repository: &self.repository, revision: &self.commit, path }
     }
 }
 
@@ -72,11 +68,7 @@ struct LfsPointer {
 pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
     let check = |is_valid: bool, kind, name: &str, reason| {
         let owned_name = name.to_owned();
-        let invalid = FetchError::Name {
-            kind,
-            name: owned_name,
-            reason,
-        };
+        let invalid = FetchError::Name { kind, name: owned_name, reason };
         if is_valid { Ok(()) } else { Err(invalid) }
     };
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -131,17 +123,10 @@ pub async fn check_access(
     revision: &str,
 ) -> Result<(), FetchError> {
     let path = Some(COMMON_FILE);
-    let request = HubRequest {
-        repository,
-        revision,
-        path,
-    };
+    let request = HubRequest { repository, revision, path };
     let segments = repository.split('/');
     let url = transport.hub_url(segments.chain(["resolve", revision, COMMON_FILE]));
-    match transport
-        .send_request(&request, url, Some("bytes=0-0"))
-        .await
-    {
+    match transport.send_request(&request, url, Some("bytes=0-0")).await {
         Ok(_) | Err(RequestFailure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
         Err(RequestFailure::Permanent(error)) => Err(error),
         Err(RequestFailure::Transient { reason, .. }) => Err(FetchError::Unreachable {
@@ -199,9 +184,7 @@ fn to_tree_entry(listed: ListedFile) -> (String, TreeEntry) {
 /// Returns the address of the listing's next page, from the header `<https://…?cursor=…>; rel="next"`.
 fn parse_next_page_url(headers: &HeaderMap, from: &Url) -> Option<Url> {
     let links = headers.get(LINK)?.to_str().ok()?;
-    let next = links
-        .split(',')
-        .find(|link| link.contains("rel=\"next\""))?;
+    let next = links.split(',').find(|link| link.contains("rel=\"next\""))?;
     let (_, address) = next.split_once('<')?;
     from.join(address.split_once('>')?.0).ok()
 }

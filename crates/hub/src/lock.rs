@@ -17,12 +17,7 @@ impl BlobLock {
     pub fn try_acquire(path: &Path) -> Result<Option<Self>, FetchError> {
         let mut options = OpenOptions::new();
         // Other users who share the cache by a group must be able to acquire it.
-        options
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o664);
+        options.create(true).truncate(false).read(true).write(true).mode(0o664);
         loop {
             let file = options.open(path).map_err(FetchError::io("open", path))?;
             match file.try_lock() {
@@ -86,10 +81,7 @@ mod tests {
         let held = BlobLock::try_acquire(&path).unwrap().unwrap();
         assert!(BlobLock::try_acquire(&path).unwrap().is_none());
         let who = describe_holder(&path);
-        assert!(
-            who.contains(&std::process::id().to_string()) || who == "another process",
-            "{who}"
-        );
+        assert!(who.contains(&std::process::id().to_string()) || who == "another process", "{who}");
         drop(held);
         assert!(BlobLock::try_acquire(&path).unwrap().is_some());
     }

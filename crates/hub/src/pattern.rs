@@ -4,11 +4,7 @@ use regex_lite::Regex;
 
 /// Returns whether a path is selected: it matches one of `allow`, if there are any, and none of `ignore`.
 pub fn is_selected(path: &str, allow: &[String], ignore: &[String]) -> bool {
-    let any = |patterns: &[String]| {
-        patterns
-            .iter()
-            .any(|pattern| matches_pattern(pattern, path))
-    };
+    let any = |patterns: &[String]| patterns.iter().any(|pattern| matches_pattern(pattern, path));
     (allow.is_empty() || any(allow)) && !any(ignore)
 }
 

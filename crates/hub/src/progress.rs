@@ -77,12 +77,7 @@ pub struct FileProgressReporter {
 impl FileProgressReporter {
     /// Returns a reporter for a file of `total` bytes.
     pub fn new(channel: &UnboundedSender<FetchProgress>, path: &str, total: u64) -> Self {
-        Self {
-            channel: channel.clone(),
-            path: path.to_owned(),
-            total,
-            last: None,
-        }
+        Self { channel: channel.clone(), path: path.to_owned(), total, last: None }
     }
 
     /// Reports the state and the bytes done.

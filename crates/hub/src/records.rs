@@ -112,14 +112,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let blob = directory.path().join("blob");
         fs::write(&blob, "content").unwrap();
-        let (blob, digest) = (
-            fs::metadata(blob).unwrap(),
-            Digest::parse_git(&"a".repeat(40)).unwrap(),
-        );
-        let boot = |id: &str, started: i64| Boot {
-            id: id.to_owned(),
-            started_s: Some(started),
-        };
+        let (blob, digest) =
+            (fs::metadata(blob).unwrap(), Digest::parse_git(&"a".repeat(40)).unwrap());
+        let boot = |id: &str, started: i64| Boot { id: id.to_owned(), started_s: Some(started) };
         let (before, after) = (blob.mtime() - 100, blob.mtime() + 100);
         let young = BlobRecord::of_blob(&digest, &blob, &boot("first", before));
         assert!(is_valid(&young, &digest, &blob, &boot("first", before)));

@@ -69,9 +69,6 @@ mod tests {
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
             .collect();
         let now = "2015-10-21T07:28:00Z".parse().unwrap();
-        assert_eq!(
-            requested_wait(&headers, now),
-            seconds.map(Duration::from_secs)
-        );
+        assert_eq!(requested_wait(&headers, now), seconds.map(Duration::from_secs));
     }
 }

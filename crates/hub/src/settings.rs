@@ -76,10 +76,7 @@ pub struct Token {
 impl Token {
     /// Returns a token; `source` names its variable or file.
     pub fn new(value: impl Into<String>, source: impl Into<String>) -> Self {
-        Self {
-            value: value.into(),
-            source: source.into(),
-        }
+        Self { value: value.into(), source: source.into() }
     }
 
     /// Returns its value, to search for it in what must not have it.
@@ -135,10 +132,8 @@ impl HubSettings {
             .unwrap_or_else(|| home.join("hub"));
         let token_path = path("HF_TOKEN_PATH").unwrap_or_else(|| home.join("token"));
         let endpoint = look("HF_ENDPOINT").filter(|text| !text.trim().is_empty());
-        let mut settings = Self::new(
-            endpoint.as_deref().unwrap_or("https://huggingface.co"),
-            cache,
-        )?;
+        let mut settings =
+            Self::new(endpoint.as_deref().unwrap_or("https://huggingface.co"), cache)?;
         let is_set = |name: &str| look(name).is_some_and(|text| is_true(&text));
         if !is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
             settings.token = find_token(look, &token_path);
@@ -157,16 +152,11 @@ impl HubSettings {
 }
 
 fn parse_endpoint(text: &str) -> Result<Url, FetchError> {
-    let invalid = |reason: String| FetchError::Endpoint {
-        endpoint: text.to_owned(),
-        reason,
-    };
+    let invalid = |reason: String| FetchError::Endpoint { endpoint: text.to_owned(), reason };
     let url = Url::parse(text.trim().trim_end_matches('/'))
         .map_err(|error| invalid(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(invalid(
-            "it starts with neither http:// nor https://".to_owned(),
-        ));
+        return Err(invalid("it starts with neither http:// nor https://".to_owned()));
     }
     Ok(url)
 }
@@ -187,10 +177,7 @@ fn find_token(look: &dyn Fn(&str) -> Option<String>, path: &Path) -> Option<Toke
 }
 
 fn is_true(text: &str) -> bool {
-    matches!(
-        text.to_ascii_uppercase().as_str(),
-        "1" | "ON" | "YES" | "TRUE"
-    )
+    matches!(text.to_ascii_uppercase().as_str(), "1" | "ON" | "YES" | "TRUE")
 }
 
 /// Expands `~`, `$NAME` and `${NAME}`; as in the Python client, an unknown name stays.
@@ -221,18 +208,10 @@ mod tests {
         let cache = |variables: &[(&str, &str)]| settings(variables).cache.display().to_string();
         let home = ("HOME", "/home/me");
         assert_eq!(cache(&[home]), "/home/me/.cache/huggingface/hub");
-        assert_eq!(
-            cache(&[home, ("XDG_CACHE_HOME", "/c")]),
-            "/c/huggingface/hub"
-        );
+        assert_eq!(cache(&[home, ("XDG_CACHE_HOME", "/c")]), "/c/huggingface/hub");
         assert_eq!(cache(&[home, ("HF_HOME", "~/hf")]), "/home/me/hf/hub");
         assert_eq!(
-            cache(&[
-                ("HF_HOME", "/hf"),
-                ("HF_HUB_CACHE", "$D/${E}/$N"),
-                ("D", "/d"),
-                ("E", "e")
-            ]),
+            cache(&[("HF_HOME", "/hf"), ("HF_HUB_CACHE", "$D/${E}/$N"), ("D", "/d"), ("E", "e")]),
             "/d/e/$N"
         );
         assert_eq!(cache(&[("HUGGINGFACE_HUB_CACHE", "/old")]), "/old");

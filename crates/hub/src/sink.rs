@@ -43,12 +43,8 @@ impl Sink {
         let owned = path.to_owned();
         let opened = run_blocking("write", path, stop, move |stop| {
             let mut options = OpenOptions::new();
-            let mut file = options
-                .create(true)
-                .truncate(truncate)
-                .read(true)
-                .write(true)
-                .open(&owned)?;
+            let mut file =
+                options.create(true).truncate(truncate).read(true).write(true).open(&owned)?;
             let mut position = file.metadata()?.len();
             if position > size {
                 file.set_len(0)?;
@@ -65,12 +61,7 @@ impl Sink {
             drop(lock);
             written
         });
-        Ok(Self {
-            path: path.to_owned(),
-            chunks: to,
-            writer,
-            position,
-        })
+        Ok(Self { path: path.to_owned(), chunks: to, writer, position })
     }
 
     /// Returns the number of bytes written or queued so far.
@@ -87,10 +78,7 @@ impl Sink {
     /// Waits until everything is written, and returns the hash.
     pub async fn finish_writing(self) -> Result<Digest, FetchError> {
         drop(self.chunks);
-        let written = self
-            .writer
-            .await
-            .unwrap_or_else(|error| Err(io::Error::other(error)));
+        let written = self.writer.await.unwrap_or_else(|error| Err(io::Error::other(error)));
         written.map_err(FetchError::io("write", &self.path))
     }
 }

@@ -104,9 +104,8 @@ impl Transport {
         let is_hub = |url: &Url| url.origin() == self.settings.endpoint.origin();
         // The hub's own host only: reqwest drops the header when a redirect leads elsewhere.
         if is_hub(&url)
-            && let Some(value) = self
-                .authorization_header(request)
-                .map_err(RequestFailure::Permanent)?
+            && let Some(value) =
+                self.authorization_header(request).map_err(RequestFailure::Permanent)?
         {
             headers.insert(AUTHORIZATION, value);
         }
@@ -125,14 +124,7 @@ impl Transport {
             body.extend_from_slice(&chunk);
         }
         let (redirected, body) = (!is_hub(answer.url()), String::from_utf8_lossy(&body));
-        Err(classify_failure(
-            &self.settings,
-            request,
-            status,
-            answer.headers(),
-            &body,
-            redirected,
-        ))
+        Err(classify_failure(&self.settings, request, status, answer.headers(), &body, redirected))
     }
 
     async fn fetch_once(
@@ -145,10 +137,7 @@ impl Transport {
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(to_transient_failure)? {
             if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-                let reason = format!(
-                    "it is longer than {}",
-                    format_bytes(MAX_ANSWER_BYTES as u64)
-                );
+                let reason = format!("it is longer than {}", format_bytes(MAX_ANSWER_BYTES as u64));
                 return Err(RequestFailure::Permanent(request.malformed_answer(&reason)));
             }
             body.extend_from_slice(&chunk);
@@ -204,11 +193,7 @@ pub struct Backoff<'a> {
 impl<'a> Backoff<'a> {
     /// Returns the state before the first attempt.
     pub fn new(connection: Connection<'a>, request: &'a HubRequest<'a>) -> Self {
-        Self {
-            connection,
-            request,
-            failed_attempts: 0,
-        }
+        Self { connection, request, failed_attempts: 0 }
     }
 
     /// Forgets failed attempts, because bytes arrived.
@@ -223,11 +208,9 @@ impl<'a> Backoff<'a> {
     pub async fn wait_after_failure(&mut self, failure: RequestFailure) -> Result<(), FetchError> {
         let (reason, answered, retry_after) = match failure {
             RequestFailure::Permanent(error) => return Err(error),
-            RequestFailure::Transient {
-                reason,
-                answered,
-                retry_after,
-            } => (reason, answered, retry_after),
+            RequestFailure::Transient { reason, answered, retry_after } => {
+                (reason, answered, retry_after)
+            }
         };
         let settings = &self.connection.transport.settings;
         let retries = &settings.retries;
@@ -236,30 +219,15 @@ impl<'a> Backoff<'a> {
         if self.failed_attempts >= retries.attempts {
             let attempts = self.failed_attempts;
             return Err(if answered {
-                FetchError::Unavailable {
-                    endpoint,
-                    subject,
-                    reason,
-                    attempts,
-                }
+                FetchError::Unavailable { endpoint, subject, reason, attempts }
             } else {
-                FetchError::Unreachable {
-                    endpoint,
-                    subject,
-                    reason,
-                }
+                FetchError::Unreachable { endpoint, subject, reason }
             });
         }
         if let Some(wait) = retry_after.filter(|wait| *wait > retries.max_retry_after) {
-            return Err(FetchError::RateLimited {
-                endpoint,
-                subject,
-                wait,
-            });
+            return Err(FetchError::RateLimited { endpoint, subject, wait });
         }
-        let doubled = retries
-            .base_delay
-            .saturating_mul(1 << (self.failed_attempts - 1).min(16));
+        let doubled = retries.base_delay.saturating_mul(1 << (self.failed_attempts - 1).min(16));
         let delay = retry_after.unwrap_or(doubled.min(MAX_RETRY_DELAY));
         tracing::debug!(%subject, ?delay, "trying again after a pause");
         // Without a listener the download continues.

@@ -69,10 +69,7 @@ pub enum ListedFileError {
 impl CommitTree {
     /// Returns the listing of all files of a commit.
     pub fn new(files: BTreeMap<String, TreeEntry>) -> Self {
-        Self {
-            format_version: FORMAT_VERSION,
-            files,
-        }
+        Self { format_version: FORMAT_VERSION, files }
     }
 
     /// Reads the listing from the cache, if there is a valid one.
@@ -102,20 +99,12 @@ impl CommitTree {
                 return Err(ListedFileError::UnsafePath { path: path.clone() });
             }
             let (listed_digest, size) = match &entry.lfs_sha256 {
-                Some(hash) => (
-                    Digest::parse_sha256(hash),
-                    entry.lfs_size.unwrap_or(entry.size),
-                ),
+                Some(hash) => (Digest::parse_sha256(hash), entry.lfs_size.unwrap_or(entry.size)),
                 None => (Digest::parse_git(&entry.blob_id), entry.size),
             };
             let digest =
                 listed_digest.ok_or_else(|| ListedFileError::NoHash { path: path.clone() })?;
-            Ok(RemoteFile {
-                path: path.clone(),
-                size,
-                digest,
-                xet_hash: entry.xet_hash.clone(),
-            })
+            Ok(RemoteFile { path: path.clone(), size, digest, xet_hash: entry.xet_hash.clone() })
         };
         self.files.iter().map(file).collect()
     }

@@ -40,10 +40,7 @@ impl XetStore {
         Self {
             config,
             token_url,
-            headers: token
-                .map(|token| (AUTHORIZATION, token))
-                .into_iter()
-                .collect(),
+            headers: token.map(|token| (AUTHORIZATION, token)).into_iter().collect(),
             group: OnceCell::new(),
             is_disabled: AtomicBool::new(!settings.xet),
         }

@@ -42,9 +42,7 @@ struct Pair {
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut pairs, mut rounds) = (Vec::new(), Vec::new());
     for argument in std::env::args().skip(1) {
-        let (round, tree) = argument
-            .split_once('=')
-            .ok_or("usage: noise ROUND=TREE …")?;
+        let (round, tree) = argument.split_once('=').ok_or("usage: noise ROUND=TREE …")?;
         rounds.push(round.to_owned());
         of_round(round, Path::new(tree), &mut pairs)?;
     }
@@ -52,10 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "MLPerf Inference {}, closed division: submitted runs and their TEST01 runs, and the runs for two accuracy targets",
         rounds.join(", ")
     );
-    let table = NoiseTable {
-        source,
-        groups: groups(&pairs),
-    };
+    let table = NoiseTable { source, groups: groups(&pairs) };
     println!("# Written by crates/mlperf/examples/noise.rs; docs/statistics.md explains it.");
     print!("{}", yaml(&table));
     Ok(())
@@ -136,11 +131,7 @@ fn figure(folder: &Path, scenario: &str) -> Option<Figure> {
     let scenario = TestScenario::from_word(scenario)?;
     let tokens = run.figure(published_metric(scenario, true));
     let metric = tokens.or_else(|| run.figure(published_metric(scenario, false)))?;
-    Some(Figure {
-        value: metric.value,
-        target_qps: run.parameters().target_qps,
-        log,
-    })
+    Some(Figure { value: metric.value, target_qps: run.parameters().target_qps, log })
 }
 
 /// The groups: rounds, their scenarios, and benchmarks over all rounds.
@@ -191,9 +182,8 @@ fn yaml(table: &NoiseTable) -> String {
             ("benchmark", &group.benchmark),
             ("scenario", &group.scenario),
         ];
-        let labels = keys
-            .into_iter()
-            .filter_map(|(key, name)| Some(format!("{key}: {}, ", name.as_ref()?)));
+        let labels =
+            keys.into_iter().filter_map(|(key, name)| Some(format!("{key}: {}, ", name.as_ref()?)));
         let labels: String = labels.collect();
         let (pairs, median, p90) = (group.pairs, group.median, group.p90);
         format!("  - {{ {labels}pairs: {pairs}, median: {median}, p90: {p90} }}\n")
@@ -226,11 +216,7 @@ mod tests {
     use super::*;
 
     fn figure(log: &str, value: f64, target_qps: f64) -> Figure {
-        Figure {
-            log: log.to_owned(),
-            value,
-            target_qps: Some(target_qps),
-        }
+        Figure { log: log.to_owned(), value, target_qps: Some(target_qps) }
     }
 
     #[test]
@@ -241,11 +227,7 @@ mod tests {
         let near = figure("other", 101.0, 80.0);
         assert!((with(&near, "Server").unwrap() - 1.01_f64.ln()).abs() < 1e-12);
         assert_eq!(with(&figure("one", 100.0, 80.0), "Offline"), None, "a copy");
-        assert_eq!(
-            with(&figure("other", 115.0, 80.0), "Offline"),
-            None,
-            "another precision"
-        );
+        assert_eq!(with(&figure("other", 115.0, 80.0), "Offline"), None, "another precision");
         let slower = figure("other", 101.0, 79.0);
         assert_eq!(with(&slower, "Server"), None, "another rate");
         assert!(with(&slower, "Offline").is_some());
@@ -258,10 +240,7 @@ mod tests {
     #[test]
     fn percentiles_are_interpolated() {
         let eleven: Vec<f64> = (0..=10).map(f64::from).collect();
-        assert_eq!(
-            [percentile(&eleven, 50), percentile(&eleven, 90)],
-            [5.0, 9.0]
-        );
+        assert_eq!([percentile(&eleven, 50), percentile(&eleven, 90)], [5.0, 9.0]);
         assert!((percentile(&[0.0, 0.01], 90) - 0.009).abs() < 1e-12);
     }
 

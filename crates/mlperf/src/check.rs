@@ -92,10 +92,7 @@ impl RuleCheck {
     /// Marks a check that `LoadGen`'s own statement on validity rests on.
     #[must_use]
     pub fn into_loadgen_check(self) -> Self {
-        Self {
-            kind: RuleCheckKind::ByLoadgen,
-            ..self
-        }
+        Self { kind: RuleCheckKind::ByLoadgen, ..self }
     }
 
     /// Returns a check that failed.
@@ -109,10 +106,7 @@ impl RuleCheck {
 
     /// Returns a check of something that must be there, and is not: `this benchmark requires it`.
     pub fn missing_requirement(rule: impl Into<String>, required: impl Into<String>) -> Self {
-        Self {
-            kind: RuleCheckKind::Missing,
-            ..Self::violation(rule, "missing", required)
-        }
+        Self { kind: RuleCheckKind::Missing, ..Self::violation(rule, "missing", required) }
     }
 
     /// Returns a check that violates nothing, and that is shown.
@@ -121,10 +115,7 @@ impl RuleCheck {
         measured: impl Into<String>,
         required: impl Into<String>,
     ) -> Self {
-        Self {
-            warning: true,
-            ..Self::new(rule, measured, required, true)
-        }
+        Self { warning: true, ..Self::new(rule, measured, required, true) }
     }
 
     /// Returns whether it is shown unless all rules are: it was violated, or is a warning.
@@ -160,10 +151,7 @@ mod tests {
         let missing = RuleCheck::missing_requirement("TEST06", "this benchmark requires it");
         let stored = serde_json::to_string(&missing).unwrap();
         let read: RuleCheck = serde_json::from_str(&stored).unwrap();
-        assert_eq!(
-            read.to_string(),
-            "TEST06 is missing; this benchmark requires it"
-        );
+        assert_eq!(read.to_string(), "TEST06 is missing; this benchmark requires it");
         assert_eq!(read, missing);
     }
 }

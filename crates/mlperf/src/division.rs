@@ -56,10 +56,7 @@ mod tests {
     fn each_division_is_read_by_its_folders_name_only() {
         for division in Division::ALL {
             assert_eq!(division.as_str().parse(), Ok(division));
-            assert_eq!(
-                serde_json::to_value(division).unwrap(),
-                division.to_string()
-            );
+            assert_eq!(serde_json::to_value(division).unwrap(), division.to_string());
         }
         for other in ["Closed", "clsoed", "half", ""] {
             assert!(other.parse::<Division>().is_err(), "{other}");

@@ -25,19 +25,10 @@ pub const RATES: [(&str, &str); 13] = [
     ("inferred_tokens_per_second", TOKENS_PER_SECOND),
     ("completed_tokens_per_second_inferred", TOKENS_PER_SECOND),
     ("inferred_completed_tokens_per_second", TOKENS_PER_SECOND),
-    (
-        "queries_per_second_with_loadgen_overhead",
-        QUERIES_PER_SECOND,
-    ),
-    (
-        "queries_per_second_without_loadgen_overhead",
-        QUERIES_PER_SECOND,
-    ),
+    ("queries_per_second_with_loadgen_overhead", QUERIES_PER_SECOND),
+    ("queries_per_second_without_loadgen_overhead", QUERIES_PER_SECOND),
     ("tokens_per_second_with_loadgen_overhead", TOKENS_PER_SECOND),
-    (
-        "tokens_per_second_without_loadgen_overhead",
-        TOKENS_PER_SECOND,
-    ),
+    ("tokens_per_second_without_loadgen_overhead", TOKENS_PER_SECOND),
 ];
 
 /// Accuracy figures of MLPerf Inference, as `MLCommons` publishes them, and their direction.
@@ -82,11 +73,8 @@ const POWER: [(&str, &str); 2] = [("average_power_w", "W"), ("energy_per_query_m
 const TIMES: [&str; 4] = ["query_latency_", "latency_", "ttft_", "tpot_"];
 
 /// The times of `LoadGen` that have one value, before their unit.
-const SINGLE_TIMES: [&str; 3] = [
-    "early_stopping_latency",
-    "early_stopping_p99",
-    "ttft_early_stopping_p99",
-];
+const SINGLE_TIMES: [&str; 3] =
+    ["early_stopping_latency", "early_stopping_p99", "ttft_early_stopping_p99"];
 
 /// The times that people mean.
 const USUAL_TIMES: [&str; 6] = [
@@ -104,33 +92,19 @@ pub fn find_known_figure(name: &str) -> Option<KnownFigure> {
         .or_else(|| {
             let mut accuracies = ACCURACIES.iter();
             let (_, better) = accuracies.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-            Some(KnownFigure {
-                unit: "",
-                better: *better,
-            })
+            Some(KnownFigure { unit: "", better: *better })
         })
         .or_else(|| {
             let (_, unit) = POWER.iter().find(|(known, _)| *known == name)?;
-            Some(KnownFigure {
-                unit,
-                better: Some(Better::Lower),
-            })
+            Some(KnownFigure { unit, better: Some(Better::Lower) })
         })
 }
 
 /// Returns the figure of this name that `LoadGen` writes: a rate, or a time in any unit.
 pub fn find_loadgen_figure(name: &str) -> Option<KnownFigure> {
     let rate = RATES.iter().find(|(rate, _)| *rate == name);
-    let rate = rate.map(|(_, unit)| KnownFigure {
-        unit,
-        better: Some(Better::Higher),
-    });
-    rate.or_else(|| {
-        Some(KnownFigure {
-            unit: time_unit(name)?,
-            better: Some(Better::Lower),
-        })
-    })
+    let rate = rate.map(|(_, unit)| KnownFigure { unit, better: Some(Better::Higher) });
+    rate.or_else(|| Some(KnownFigure { unit: time_unit(name)?, better: Some(Better::Lower) }))
 }
 
 /// Returns the names of accuracy figures, for suggestions.
@@ -160,9 +134,7 @@ pub fn is_published_accuracy(name: &str) -> bool {
 /// The unit at the end of a time's name: `ttft_p99_9_ms` is a quantity, a statistic and a unit.
 fn time_unit(name: &str) -> Option<&'static str> {
     let (stem, suffix) = name.rsplit_once('_')?;
-    let unit = ["ns", "us", "ms", "s"]
-        .into_iter()
-        .find(|unit| *unit == suffix)?;
+    let unit = ["ns", "us", "ms", "s"].into_iter().find(|unit| *unit == suffix)?;
     let mut families = TIMES.iter();
     let statistic = families.find_map(|family| stem.strip_prefix(family));
     let is_known = SINGLE_TIMES.contains(&stem) || statistic.is_some_and(is_statistic);
@@ -189,11 +161,7 @@ mod tests {
     #[rstest]
     #[case("tokens_per_second", "tokens/s", Some(Better::Higher))]
     #[case("inferred_tokens_per_second", "tokens/s", Some(Better::Higher))]
-    #[case(
-        "queries_per_second_with_loadgen_overhead",
-        "queries/s",
-        Some(Better::Higher)
-    )]
+    #[case("queries_per_second_with_loadgen_overhead", "queries/s", Some(Better::Higher))]
     #[case("early_stopping_latency_ns", "ns", Some(Better::Lower))]
     #[case("latency_p99_9_ns", "ns", Some(Better::Lower))]
     #[case("query_latency_min_us", "us", Some(Better::Lower))]
@@ -216,11 +184,7 @@ mod tests {
     fn lengths_and_parts_of_scores_are_not_published() {
         let published = ["ROUGE1", "exact_match", "CLIP_SCORE", "own_accuracy"];
         assert!(published.into_iter().all(is_published_accuracy));
-        let others = [
-            "GEN_LEN",
-            "TOKENS_PER_SAMPLE",
-            "normalized_single_turn_score",
-        ];
+        let others = ["GEN_LEN", "TOKENS_PER_SAMPLE", "normalized_single_turn_score"];
         assert!(!others.into_iter().any(is_published_accuracy));
     }
 

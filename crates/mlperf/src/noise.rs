@@ -81,10 +81,7 @@ impl fmt::Display for PairGroup {
 
 /// Returns the groups that have enough pairs.
 pub fn groups_with_enough_pairs() -> impl Iterator<Item = &'static PairGroup> {
-    NOISE_TABLE
-        .groups
-        .iter()
-        .filter(|group| group.pairs >= MIN_PAIRS)
+    NOISE_TABLE.groups.iter().filter(|group| group.pairs >= MIN_PAIRS)
 }
 
 /// Returns the most relevant pairs of a benchmark in a scenario: its own if there are enough, else the
@@ -113,11 +110,8 @@ pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairG
 /// published pairs of others show.
 pub fn is_inference_benchmark(name: &str) -> bool {
     let family = benchmark_family(name);
-    let is_known = |name: &str| {
-        built_in_rounds()
-            .iter()
-            .any(|round| round.find_benchmark(name).is_some())
-    };
+    let is_known =
+        |name: &str| built_in_rounds().iter().any(|round| round.find_benchmark(name).is_some());
     is_known(name) || is_known(&family)
 }
 
@@ -178,10 +172,7 @@ mod tests {
     /// Two runs of noise 0.8 % differ by 1.87 % or more in one of ten cases.
     #[test]
     fn the_deviation_is_derived_from_the_90th_percentile() {
-        let of = |p90| PairGroup {
-            p90,
-            ..PairGroup::default()
-        };
+        let of = |p90| PairGroup { p90, ..PairGroup::default() };
         assert!((of(0.0187).relative_deviation() - 0.008).abs() < 5e-5);
         assert!((of(0.0).relative_deviation() - MIN_DEVIATION).abs() < 1e-12);
     }
@@ -191,16 +182,10 @@ mod tests {
         let table = &*NOISE_TABLE;
         assert!(!table.source.is_empty() && !table.groups.is_empty());
         for group in &table.groups {
-            assert!(
-                0.0 <= group.median && group.median <= group.p90 && group.p90 < 0.1,
-                "{group}"
-            );
+            assert!(0.0 <= group.median && group.median <= group.p90 && group.p90 < 0.1, "{group}");
         }
-        let rounds: Vec<&String> = table
-            .groups
-            .iter()
-            .filter_map(|group| group.round.as_ref())
-            .collect();
+        let rounds: Vec<&String> =
+            table.groups.iter().filter_map(|group| group.round.as_ref()).collect();
         assert!(rounds.is_sorted(), "{rounds:?}");
     }
 }

@@ -36,11 +36,8 @@ impl fmt::Display for OtherSuite {
 const CONSTANT_STREAM: &str = "constantstream";
 /// The seeds of Automotive v0.5.
 /// <https://github.com/mlcommons/mlperf_automotive/blob/main/loadgen/mlperf.conf>
-const AUTOMOTIVE_SEEDS: Seeds = Seeds {
-    qsl: 1_575_625_098,
-    sample_index: 2_227_286_192,
-    schedule: 3_495_234_579,
-};
+const AUTOMOTIVE_SEEDS: Seeds =
+    Seeds { qsl: 1_575_625_098, sample_index: 2_227_286_192, schedule: 3_495_234_579 };
 /// Folders of benchmarks in `automotive_results_v0.5`.
 const AUTOMOTIVE_FOLDERS: [&str; 4] = ["bevformer", "deeplabv3plus", "ssd", CONSTANT_STREAM];
 /// Folders in `mobile_results_v2.1` to v5.0; the first two are of runs.
@@ -66,14 +63,8 @@ const MOBILE_FOLDERS: [&str; 17] = [
 /// Folders in `tiny_results_v0.5` to v1.3.
 const TINY_FOLDERS: [&str; 5] = ["ad", "ic", "kws", "vww", "sww"];
 /// Folders in `storage_results_v0.5` to v3.0: `unet3d-h100`, and kinds of workloads since v2.0.
-const STORAGE_FOLDERS: [&str; 6] = [
-    "unet3d",
-    "cosmoflow",
-    "training",
-    "checkpointing",
-    "vector_database",
-    "kv_cache",
-];
+const STORAGE_FOLDERS: [&str; 6] =
+    ["unet3d", "cosmoflow", "training", "checkpointing", "vector_database", "kv_cache"];
 /// Suffixes of a benchmark's folder in Storage v1.0.
 const ACCELERATOR_SUFFIXES: [&str; 3] = ["-a100", "-h100", "-b200"];
 
@@ -93,9 +84,7 @@ impl OtherSuite {
         if MOBILE_FOLDERS.contains(&task.unwrap_or(&lower_name)) {
             return Some(Self::Mobile);
         }
-        let workload = ACCELERATOR_SUFFIXES
-            .iter()
-            .find_map(|gpu| lower_name.strip_suffix(gpu));
+        let workload = ACCELERATOR_SUFFIXES.iter().find_map(|gpu| lower_name.strip_suffix(gpu));
         match depth {
             0 => None,
             _ if AUTOMOTIVE_FOLDERS.contains(&lower_name.as_str()) => Some(Self::Automotive),
@@ -116,14 +105,8 @@ impl OtherSuite {
                 schedule: settings.schedule_rng_seed?,
             })
         };
-        let of_detail = run
-            .detail
-            .as_ref()
-            .and_then(|detail| detail.other_scenario.as_deref());
-        let of_summary = run
-            .summary
-            .as_ref()
-            .and_then(|summary| summary.other_scenario.as_deref());
+        let of_detail = run.detail.as_ref().and_then(|detail| detail.other_scenario.as_deref());
+        let of_summary = run.summary.as_ref().and_then(|summary| summary.other_scenario.as_deref());
         let scenario = of_detail.or(of_summary);
         let is_constant = scenario.is_some_and(|name| name.eq_ignore_ascii_case(CONSTANT_STREAM));
         (is_constant || seeds() == Some(AUTOMOTIVE_SEEDS)).then_some(Self::Automotive)
@@ -139,23 +122,11 @@ mod tests {
 
     #[rstest]
     #[case("Thor-X_TRT/bevformer/ConstantStream", Some(OtherSuite::Automotive))]
-    #[case(
-        "spr-reference-cpu/ssd/singlestream/performance/run_1",
-        Some(OtherSuite::Automotive)
-    )]
-    #[case(
-        "SD7G3/mobileBERT/SingleStream/log_performance",
-        Some(OtherSuite::Mobile)
-    )]
+    #[case("spr-reference-cpu/ssd/singlestream/performance/run_1", Some(OtherSuite::Automotive))]
+    #[case("SD7G3/mobileBERT/SingleStream/log_performance", Some(OtherSuite::Mobile))]
     #[case("mobileBERT/SingleStream/log_performance", Some(OtherSuite::Mobile))]
-    #[case(
-        "SD8Elite/image_classification_offline_v2-performance",
-        Some(OtherSuite::Mobile)
-    )]
-    #[case(
-        "exynos2600/2025-11-16/stable_diffusion-accuracy",
-        Some(OtherSuite::Mobile)
-    )]
+    #[case("SD8Elite/image_classification_offline_v2-performance", Some(OtherSuite::Mobile))]
+    #[case("exynos2600/2025-11-16/stable_diffusion-accuracy", Some(OtherSuite::Mobile))]
     #[case("NUCLEO/kws/performance", Some(OtherSuite::Tiny))]
     #[case("AI400X2T_16clients/cosmoflow-h100/runs", Some(OtherSuite::Storage))]
     #[case("AI400X2T_16clients/resnet50-a100/runs", Some(OtherSuite::Storage))]
@@ -186,10 +157,7 @@ mod tests {
         assert_eq!(of(&seeds.replace("1575625098", "0")), None);
         let log =
             br#":::MLLOG {"key": "effective_scenario", "value": "ConstantStream", "time_ms": 1.0}"#;
-        let run = LoadgenRun {
-            summary: None,
-            detail: Some(detail::parse_detail_log(log)),
-        };
+        let run = LoadgenRun { summary: None, detail: Some(detail::parse_detail_log(log)) };
         assert_eq!(OtherSuite::from_run(&run), Some(OtherSuite::Automotive));
     }
 }

@@ -57,8 +57,7 @@ impl PowerMeter {
 
     /// Reads the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.splitter
-            .push(bytes, |line| self.sum.add_line(&line.text, self.span));
+        self.splitter.push(bytes, |line| self.sum.add_line(&line.text, self.span));
     }
 
     /// Summarizes them. A last line without its end was truncated, and does not count.

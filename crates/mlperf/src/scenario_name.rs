@@ -134,11 +134,7 @@ mod tests {
         let unique: HashSet<&ScenarioName> = spellings.iter().collect();
         assert_eq!(unique.len(), 1);
         assert!(spellings.iter().all(|name| *name == spellings[0]));
-        assert!(
-            spellings
-                .iter()
-                .all(|name| name.cmp(&spellings[0]) == Ordering::Equal)
-        );
+        assert!(spellings.iter().all(|name| name.cmp(&spellings[0]) == Ordering::Equal));
         assert_ne!(spellings[0], "MultiStream");
         assert_eq!(spellings[1].to_string(), "single-stream");
         let stored = serde_json::to_value(&spellings[2]).unwrap();

@@ -42,8 +42,7 @@ pub const MEASUREMENTS_FILE: &str = "measurements.json";
 /// Returns whether a folder has the name of a test of the audit: `TEST06`, in any case.
 pub fn is_test(name: &str) -> bool {
     let digits = name.get(4..).unwrap_or_default();
-    name.get(..4)
-        .is_some_and(|word| word.eq_ignore_ascii_case("test"))
+    name.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("test"))
         && digits.len() == 2
         && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
@@ -94,12 +93,7 @@ impl<'a> SubmitterPaths<'a> {
         benchmark: &'a str,
         scenario: &'a str,
     ) -> ScenarioPaths<'a> {
-        ScenarioPaths {
-            submitter: self,
-            system,
-            benchmark,
-            scenario,
-        }
+        ScenarioPaths { submitter: self, system, benchmark, scenario }
     }
 }
 
@@ -155,12 +149,7 @@ impl ScenarioPaths<'_> {
 
     fn laid_out(self, folder: &str) -> String {
         let root = self.submitter.root();
-        let Self {
-            system,
-            benchmark,
-            scenario,
-            ..
-        } = self;
+        let Self { system, benchmark, scenario, .. } = self;
         format!("{root}/{folder}/{system}/{benchmark}/{scenario}")
     }
 }
@@ -169,10 +158,8 @@ impl ScenarioPaths<'_> {
 mod tests {
     use super::*;
 
-    const ACME: SubmitterPaths<'_> = SubmitterPaths {
-        division: Division::Closed,
-        submitter: "ACME",
-    };
+    const ACME: SubmitterPaths<'_> =
+        SubmitterPaths { division: Division::Closed, submitter: "ACME" };
 
     #[test]
     fn up_to_v5_1_each_kind_has_a_separate_tree() {
@@ -182,15 +169,9 @@ mod tests {
             scenario.measurements_file(layout),
             "closed/ACME/measurements/1xH200/bert-99/Offline/1xH200.json"
         );
-        assert_eq!(
-            scenario.compliance(layout),
-            "closed/ACME/compliance/1xH200/bert-99/Offline"
-        );
+        assert_eq!(scenario.compliance(layout), "closed/ACME/compliance/1xH200/bert-99/Offline");
         assert_eq!(ACME.code(layout, "bert-99"), "closed/ACME/code/bert-99");
-        assert_eq!(
-            ACME.system_file("1xH200"),
-            "closed/ACME/systems/1xH200.json"
-        );
+        assert_eq!(ACME.system_file("1xH200"), "closed/ACME/systems/1xH200.json");
     }
 
     #[test]
@@ -199,10 +180,7 @@ mod tests {
         let scenario = ACME.scenario("1xH200", "bert-99", "Offline");
         let results = "closed/ACME/results/1xH200/bert-99/Offline";
         assert_eq!(scenario.results(), results);
-        assert_eq!(
-            scenario.measurements_file(layout),
-            format!("{results}/measurements.json")
-        );
+        assert_eq!(scenario.measurements_file(layout), format!("{results}/measurements.json"));
         assert_eq!(scenario.compliance(layout), results);
         assert_eq!(ACME.code(layout, "bert-99"), "closed/ACME/src/bert-99");
     }

@@ -136,10 +136,7 @@ impl AccessKind {
 impl HostAccess {
     /// Returns the access of a recipient to a part of the machine.
     pub(super) fn new(recipient: &str, kind: AccessKind) -> Self {
-        Self {
-            recipient: recipient.to_owned(),
-            kind,
-        }
+        Self { recipient: recipient.to_owned(), kind }
     }
 }
 
@@ -155,9 +152,6 @@ impl HostPath {
 
     /// Returns a path whose links are not known yet.
     pub(super) fn new(path: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            leads_to: None,
-        }
+        Self { path: path.to_owned(), leads_to: None }
     }
 }

@@ -80,11 +80,7 @@ impl CachedDirectory {
         let is_listed = lists_all_hashes(&files);
         let what = (&key, &path, &files, writable);
         let how = (&command.run, &command.env, &command.secrets);
-        let how = (
-            location,
-            how,
-            (&command.shell, &command.workdir, &command.user),
-        );
+        let how = (location, how, (&command.shell, &command.workdir, &command.user));
         // If the hashes of all files define the content, it is the same for every command and image.
         let of_image = writable || !is_listed;
         let built_in = inputs.built_in;
@@ -124,11 +120,7 @@ impl CachedDirectory {
 
     /// Its mount, once it exists on this machine.
     pub fn to_mount(&self, source: String) -> Mount {
-        Mount {
-            source,
-            target: self.path.clone(),
-            read_only: !self.writable,
-        }
+        Mount { source, target: self.path.clone(), read_only: !self.writable }
     }
 }
 
@@ -159,10 +151,7 @@ mod tests {
         files: Vec<(String, CachedFile)>,
         inputs: &PopulateInputs,
     ) -> CachedDirectory {
-        let command = ExecStep {
-            run: "get".to_owned(),
-            ..ExecStep::default()
-        };
+        let command = ExecStep { run: "get".to_owned(), ..ExecStep::default() };
         let place = ("data".to_owned(), "/data".to_owned());
         let how = (StepLocation::Container, &command);
         CachedDirectory::new(place, files, false, how, inputs)
@@ -179,10 +168,7 @@ mod tests {
     }
 
     fn listed_file(sha256: Option<&str>) -> Vec<(String, CachedFile)> {
-        let file = CachedFile {
-            size: Some(1),
-            sha256: sha256.map(str::to_owned),
-        };
+        let file = CachedFile { size: Some(1), sha256: sha256.map(str::to_owned) };
         vec![("a".to_owned(), file)]
     }
 
@@ -226,10 +212,7 @@ mod tests {
 
     #[test]
     fn a_recipe_that_is_not_built_in_never_shares_with_a_built_in_one() {
-        let built_in = PopulateInputs {
-            built_in: true,
-            ..populate_inputs()
-        };
+        let built_in = PopulateInputs { built_in: true, ..populate_inputs() };
         for files in [listed_file(Some("00")), listed_file(None), Vec::new()] {
             let (one, other) = (
                 cached_directory(files.clone(), &populate_inputs()),

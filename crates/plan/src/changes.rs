@@ -128,52 +128,25 @@ fn list_single_options(options: &PlanOptions, own: &PlanOptions) -> Vec<(String,
     let mut all = Vec::new();
     for name in &options.skip {
         let skip = vec![name.clone()];
-        all.push((
-            format!("--skip {name}"),
-            PlanOptions {
-                skip,
-                ..own.clone()
-            },
-        ));
+        all.push((format!("--skip {name}"), PlanOptions { skip, ..own.clone() }));
     }
     if let Some(name) = &options.from {
         let from = Some(name.clone());
-        all.push((
-            format!("--from {name}"),
-            PlanOptions {
-                from,
-                ..own.clone()
-            },
-        ));
+        all.push((format!("--from {name}"), PlanOptions { from, ..own.clone() }));
     }
     if options.least_privilege {
         let least_privilege = true;
-        let alone = PlanOptions {
-            least_privilege,
-            ..own.clone()
-        };
+        let alone = PlanOptions { least_privilege, ..own.clone() };
         all.push(("--least-privilege".to_owned(), alone));
     }
     if let Some(count) = options.warmup {
         let warmup = Some(count);
-        all.push((
-            format!("--warmup {count}"),
-            PlanOptions {
-                warmup,
-                ..own.clone()
-            },
-        ));
+        all.push((format!("--warmup {count}"), PlanOptions { warmup, ..own.clone() }));
     }
     let added = options.secrets.iter();
     for name in added.filter(|name| !own.secrets.contains(name)) {
         let secrets = own.secrets.iter().chain([name]).cloned().collect();
-        all.push((
-            format!("--secret {name}"),
-            PlanOptions {
-                secrets,
-                ..own.clone()
-            },
-        ));
+        all.push((format!("--secret {name}"), PlanOptions { secrets, ..own.clone() }));
     }
     all
 }
@@ -185,20 +158,15 @@ fn removed_by_options(plan: &Plan) -> Vec<String> {
         let StepCondition::Skipped { option } = &step.when else {
             continue;
         };
-        match skipped_by_option
-            .iter_mut()
-            .find(|(other, _)| other == option)
-        {
+        match skipped_by_option.iter_mut().find(|(other, _)| other == option) {
             Some((_, names)) => names.push(&step.name),
             None => skipped_by_option.push((option.as_str(), vec![step.name.as_str()])),
         }
     }
-    let skipped = skipped_by_option
-        .into_iter()
-        .map(|(option, names)| match &names[..] {
-            [name] if option == format!("--skip {name}") => option.to_owned(),
-            _ => format!("{option} (without {})", join_first(&names, MAX_NAMED_STEPS)),
-        });
+    let skipped = skipped_by_option.into_iter().map(|(option, names)| match &names[..] {
+        [name] if option == format!("--skip {name}") => option.to_owned(),
+        _ => format!("{option} (without {})", join_first(&names, MAX_NAMED_STEPS)),
+    });
     let removed_privileges = plan.removed_privileges.iter();
     let settings = join(removed_privileges.map(|privilege| &privilege.setting), ", ");
     let privileges = (!settings.is_empty()).then(|| {
@@ -212,10 +180,7 @@ fn removed_by_options(plan: &Plan) -> Vec<String> {
 /// Returns whether something else is measured if the step is skipped.
 fn affects_measurements(step: &Step) -> bool {
     // Without a pull the container starts from the image of the same name or digest.
-    !matches!(
-        step.action,
-        Action::Pull { .. } | Action::Judge | Action::Remove
-    )
+    !matches!(step.action, Action::Pull { .. } | Action::Judge | Action::Remove)
 }
 
 /// The parts of a plan that decide what is executed, to compare two plans.
@@ -287,18 +252,9 @@ impl<'a> Execution<'a> {
         } = plan;
         let all_steps = steps.iter();
         let compared_steps = all_steps.map(|step| {
-            (
-                step.name.as_str(),
-                &step.action,
-                step.is_skipped() && affects_measurements(step),
-            )
+            (step.name.as_str(), &step.action, step.is_skipped() && affects_measurements(step))
         });
-        Self {
-            image,
-            container,
-            measurements,
-            steps: compared_steps.collect(),
-        }
+        Self { image, container, measurements, steps: compared_steps.collect() }
     }
 }
 

@@ -34,10 +34,7 @@ impl Plan {
     /// The command line that judges results of the plan in a directory, from any working directory.
     pub fn judge_command(&self, results: &str) -> String {
         let recipe = shell_quote(&self.absolute_recipe());
-        let mut words = vec![format!(
-            "retrial judge {} --recipe {recipe}",
-            shell_quote(results)
-        )];
+        let mut words = vec![format!("retrial judge {} --recipe {recipe}", shell_quote(results))];
         words.extend(self.setting_flags());
         if self.require_accuracy {
             words.push("--require-accuracy".to_owned());
@@ -66,10 +63,6 @@ impl Plan {
         };
         let name = self.recipe.rsplit('/').next().unwrap_or_default();
         let is_file = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
-        if is_file {
-            format!("{directory}/{name}")
-        } else {
-            directory.clone()
-        }
+        if is_file { format!("{directory}/{name}") } else { directory.clone() }
     }
 }

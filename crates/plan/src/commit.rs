@@ -53,9 +53,7 @@ impl Plan {
         let Some(nodes) = self.nodes else {
             return self.clone();
         };
-        let gpus = self
-            .gpus_per_node()
-            .filter(|gpus| gpus.start() == gpus.end());
+        let gpus = self.gpus_per_node().filter(|gpus| gpus.start() == gpus.end());
         let declared = NodeScope {
             name: "${{ node.name }}".to_owned(),
             gpus: gpus.map(|gpus| *gpus.end()),
@@ -128,9 +126,7 @@ impl PlaceholderTexts for Action {
             }
             Self::FetchModel(model) => vec![&mut model.mount.target],
             Self::CopyOut { path, to } => vec![path, to],
-            Self::Populate(PopulateStep {
-                directory, command, ..
-            }) => {
+            Self::Populate(PopulateStep { directory, command, .. }) => {
                 let mut texts = directory.rendered_texts();
                 texts.extend(command.rendered_texts());
                 texts

@@ -130,28 +130,16 @@ fn locked_versions(plan: &Plan, recipe: &Recipe) -> RecipeLock {
             Action::FetchModel(fetch) if fetch.model == *name => Some(fetch),
             _ => None,
         });
-        if let (
-            ModelSource::Hub {
-                repository,
-                revision,
-                ..
-            },
-            Some(fetch),
-        ) = (&model.source, fetched)
+        if let (ModelSource::Hub { repository, revision, .. }, Some(fetch)) =
+            (&model.source, fetched)
             && is_commit(&fetch.revision)
         {
-            let locked = LockedModel {
-                commit: fetch.revision.clone(),
-                files: fetch.locked.clone(),
-            };
+            let locked =
+                LockedModel { commit: fetch.revision.clone(), files: fetch.locked.clone() };
             models.insert(RecipeLock::model_key(repository, revision), locked);
         }
     }
-    RecipeLock {
-        images,
-        models,
-        ..RecipeLock::default()
-    }
+    RecipeLock { images, models, ..RecipeLock::default() }
 }
 
 /// Replaces a list by one that has all of its elements, and perhaps more.

@@ -28,11 +28,7 @@ impl fmt::Display for PlanDifference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
         let (recorded, derived) = (value(&self.recorded), value(&self.derived));
-        write!(
-            formatter,
-            "{}: recorded {recorded}, derived {derived}",
-            self.path
-        )
+        write!(formatter, "{}: recorded {recorded}, derived {derived}", self.path)
     }
 }
 
@@ -58,18 +54,13 @@ fn collect_differences(
         let before = found.len();
         let [by_name, others] = [&left, &right].map(|entries| {
             let parts = entries.iter();
-            parts
-                .map(|(name, value)| (name.as_str(), *value))
-                .collect::<BTreeMap<_, _>>()
+            parts.map(|(name, value)| (name.as_str(), *value)).collect::<BTreeMap<_, _>>()
         });
         for (name, value) in &left {
             let other = others.get(name.as_str()).copied();
             collect_differences(&join_key_path(path, name), Some(value), other, found);
         }
-        for (name, value) in right
-            .iter()
-            .filter(|(name, _)| !by_name.contains_key(name.as_str()))
-        {
+        for (name, value) in right.iter().filter(|(name, _)| !by_name.contains_key(name.as_str())) {
             collect_differences(&join_key_path(path, name), None, Some(value), found);
         }
         // If nothing else differs, their order does.
@@ -78,22 +69,14 @@ fn collect_differences(
         }
     }
     let (recorded, derived) = truncate_pair(recorded, derived);
-    found.push(PlanDifference {
-        path: path.to_owned(),
-        recorded,
-        derived,
-    });
+    found.push(PlanDifference { path: path.to_owned(), recorded, derived });
 }
 
 /// The parts of a map or list by their names; a list's elements are named by their own names where each has one,
 /// else by their positions. None for a value without parts.
 fn named_parts(value: &Value) -> Option<Vec<(String, &Value)>> {
     match value {
-        Value::Object(map) => Some(
-            map.iter()
-                .map(|(key, value)| (key.clone(), value))
-                .collect(),
-        ),
+        Value::Object(map) => Some(map.iter().map(|(key, value)| (key.clone(), value)).collect()),
         Value::Array(items) => {
             let named_items: Option<Vec<_>> = items.iter().map(named_element).collect();
             let has_unique_names = |entries: &Vec<(String, &Value)>| {
@@ -122,11 +105,7 @@ fn named_element(item: &Value) -> Option<(String, &Value)> {
 }
 
 fn join_key_path(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 /// Returns both values as text, without most of the beginning that two long ones share.
@@ -143,18 +122,9 @@ fn truncate_pair(
     };
     let shared_prefix = left.chars().zip(right.chars()).take_while(|(a, b)| a == b);
     let shared = shared_prefix.count();
-    let is_long = [left, right]
-        .iter()
-        .any(|text| text.chars().count() > MAX_VALUE_CHARS);
-    let from = if is_long {
-        shared.saturating_sub(MAX_SHARED_CHARS)
-    } else {
-        0
-    };
-    (
-        Some(truncate_value(left, from)),
-        Some(truncate_value(right, from)),
-    )
+    let is_long = [left, right].iter().any(|text| text.chars().count() > MAX_VALUE_CHARS);
+    let from = if is_long { shared.saturating_sub(MAX_SHARED_CHARS) } else { 0 };
+    (Some(truncate_value(left, from)), Some(truncate_value(right, from)))
 }
 
 fn truncate_value(text: &str, from: usize) -> String {
@@ -207,10 +177,7 @@ mod tests {
             &json!({ "a": [["x", 1], ["y", 2]] }),
             &json!({ "a": [["y", 2], ["x", 1]] }),
         );
-        assert_eq!(
-            found,
-            [r#"a: recorded [["x",1],["y",2]], derived [["y",2],["x",1]]"#]
-        );
+        assert_eq!(found, [r#"a: recorded [["x",1],["y",2]], derived [["y",2],["x",1]]"#]);
     }
 
     #[test]
@@ -218,11 +185,6 @@ mod tests {
         let text = |end: &str| json!({ "script": format!("{}{end}", "x".repeat(500)) });
         let found = difference_lines(&text("curl"), &text("true"));
         let shared = "x".repeat(MAX_SHARED_CHARS);
-        assert_eq!(
-            found,
-            [format!(
-                "script: recorded …{shared}curl\", derived …{shared}true\""
-            )]
-        );
+        assert_eq!(found, [format!("script: recorded …{shared}curl\", derived …{shared}true\"")]);
     }
 }

@@ -53,9 +53,8 @@ impl FailureSigns {
     /// Returns each as a fragment that completes 'it fails …'.
     pub fn describe_conditions(&self) -> Vec<String> {
         let on_line = |sign: &FailurePattern| {
-            let after = sign
-                .after
-                .map(|after| format!(" after {}", format_time_limit(after.as_secs())));
+            let after =
+                sign.after.map(|after| format!(" after {}", format_time_limit(after.as_secs())));
             format!("on '{}'{}", sign.pattern, after.unwrap_or_default())
         };
         let mut fragments: Vec<String> = self.output.iter().map(on_line).collect();

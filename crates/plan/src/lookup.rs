@@ -21,18 +21,17 @@ impl Step {
     fn measurements_and_trial(&self) -> Option<(&[usize], u32)> {
         match &self.action {
             Action::Exec(exec) => match &exec.purpose {
-                CommandPurpose::Measure {
-                    measurements,
-                    trial,
-                } => Some((measurements.as_slice(), *trial)),
-                CommandPurpose::Check {
-                    measurement, trial, ..
-                } => Some((slice::from_ref(measurement), *trial)),
+                CommandPurpose::Measure { measurements, trial } => {
+                    Some((measurements.as_slice(), *trial))
+                }
+                CommandPurpose::Check { measurement, trial, .. } => {
+                    Some((slice::from_ref(measurement), *trial))
+                }
                 CommandPurpose::Prepare => None,
             },
-            Action::Collect {
-                measurement, trial, ..
-            } => Some((slice::from_ref(measurement), *trial)),
+            Action::Collect { measurement, trial, .. } => {
+                Some((slice::from_ref(measurement), *trial))
+            }
             _ => None,
         }
     }
@@ -224,9 +223,7 @@ impl Plan {
 
     /// The steps that check or collect the results of a measured command.
     pub fn result_steps(&self, command: u32) -> impl Iterator<Item = &Step> {
-        self.steps
-            .iter()
-            .filter(move |step| step.measured_step() == Some(command))
+        self.steps.iter().filter(move |step| step.measured_step() == Some(command))
     }
 
     /// Returns the step that collects the results that a check reads, if there is one.
@@ -240,9 +237,7 @@ impl Plan {
     /// The directory of a trial's results, relative to the run's.
     pub fn results_directory(&self, measurement: usize, trial: u32) -> String {
         let measured = self.measurements.get(measurement);
-        measured
-            .map(|measured| measured.results_directory(trial))
-            .unwrap_or_default()
+        measured.map(|measured| measured.results_directory(trial)).unwrap_or_default()
     }
 
     /// Adds the rules of the submission's round for `MLPerf`'s scenarios. The plan stores them, so that later
@@ -268,9 +263,7 @@ impl Plan {
 
     /// Returns the rules by which the measurements are judged, one for each measurement that has any.
     pub fn measurement_rules(&self) -> impl Iterator<Item = &InferenceRules> {
-        self.measurements
-            .iter()
-            .filter_map(|measured| measured.rules.as_ref())
+        self.measurements.iter().filter_map(|measured| measured.rules.as_ref())
     }
 
     /// ` on the published system`, for a duration; empty if nothing was published.
@@ -291,10 +284,7 @@ impl Plan {
         } else {
             ""
         };
-        Some(format!(
-            "{} of {}{free} ({})",
-            rules.benchmark, rules.round, rules.file
-        ))
+        Some(format!("{} of {}{free} ({})", rules.benchmark, rules.round, rules.file))
     }
 }
 

@@ -92,11 +92,7 @@ enum OptionValueError {
 
 fn parse_trials(text: &str) -> Result<Trials, OptionValueError> {
     let (min, max) = text.split_once("..").unwrap_or((text, text));
-    let count = |text: &str| {
-        text.parse()
-            .ok()
-            .filter(|count| (1..=MAX_TRIALS).contains(count))
-    };
+    let count = |text: &str| text.parse().ok().filter(|count| (1..=MAX_TRIALS).contains(count));
     match (count(min), count(max)) {
         (Some(min), Some(max)) if min <= max => Ok(Trials { min, max }),
         _ => Err(OptionValueError::Trials),
@@ -121,9 +117,7 @@ mod tests {
     #[case("3..", None)]
     #[case("1001", None)]
     fn trials_are_a_number_or_a_range(#[case] text: &str, #[case] expected: Option<(u32, u32)>) {
-        let read = parse_trials(text)
-            .ok()
-            .map(|Trials { min, max }| (min, max));
+        let read = parse_trials(text).ok().map(|Trials { min, max }| (min, max));
         assert_eq!(read, expected);
     }
 }

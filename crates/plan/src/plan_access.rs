@@ -28,10 +28,9 @@ impl Plan {
                     let path = std::mem::take(path);
                     access.kind = AccessKind::DriverFile { path };
                 }
-                AccessKind::Secret {
-                    name,
-                    named_by_user: named,
-                } => *named = named_by_user.contains(name),
+                AccessKind::Secret { name, named_by_user: named } => {
+                    *named = named_by_user.contains(name)
+                }
                 _ => {}
             }
         }
@@ -57,10 +56,7 @@ impl Plan {
 
     /// Returns the paths that are resolved again before the engine gets them, each once.
     pub fn engine_sources(&self) -> impl Iterator<Item = &HostPath> {
-        let sources = self
-            .access
-            .iter()
-            .filter_map(|access| access.kind.engine_source());
+        let sources = self.access.iter().filter_map(|access| access.kind.engine_source());
         sources.unique_by(|source| &source.path)
     }
 
@@ -77,10 +73,7 @@ impl Plan {
     /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.
     pub fn withdraw_secrets(&mut self, has_value: impl Fn(&str) -> bool) {
         let is_given = |access: &HostAccess| match &access.kind {
-            AccessKind::Secret {
-                name,
-                named_by_user: false,
-            } => has_value(name),
+            AccessKind::Secret { name, named_by_user: false } => has_value(name),
             _ => true,
         };
         let extracted = self.access.extract_if(.., |access| !is_given(access));
@@ -102,15 +95,10 @@ impl Plan {
     /// The first privilege of this machine's plan that was not approved in the plan of another one. Links outside
     /// the recipe's directory may lead elsewhere here.
     pub fn unapproved_privilege(&self, approved: &Self) -> Option<Privilege> {
-        let known: Vec<HostAccess> = approved
-            .access
-            .iter()
-            .map(|one| approved.comparable_access(one))
-            .collect();
-        let mut new = self
-            .access
-            .iter()
-            .filter(|one| !known.contains(&self.comparable_access(one)));
+        let known: Vec<HostAccess> =
+            approved.access.iter().map(|one| approved.comparable_access(one)).collect();
+        let mut new =
+            self.access.iter().filter(|one| !known.contains(&self.comparable_access(one)));
         new.find_map(|access| self.needed_privilege(access))
     }
 
@@ -126,10 +114,7 @@ impl Plan {
 
     /// Returns the privileges that the plan's accesses need, each once.
     fn needed_privileges(&self) -> Vec<Privilege> {
-        let needed = self
-            .access
-            .iter()
-            .filter_map(|access| self.needed_privilege(access));
+        let needed = self.access.iter().filter_map(|access| self.needed_privilege(access));
         needed.unique().collect()
     }
 

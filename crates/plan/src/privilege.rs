@@ -33,11 +33,7 @@ impl fmt::Display for Privilege {
 
 impl Privilege {
     fn new(name: &str, setting: impl Into<String>, effect: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            setting: setting.into(),
-            effect: effect.to_owned(),
-        }
+        Self { name: name.to_owned(), setting: setting.into(), effect: effect.to_owned() }
     }
 
     /// Whether it is a secret, and no access to the machine.
@@ -83,10 +79,7 @@ pub(super) fn privilege_for_access(
             recipient.as_str(),
             "`on: host` runs on this machine, not in the container",
         )),
-        AccessKind::Secret {
-            name,
-            named_by_user: false,
-        } => Some(Privilege::new(
+        AccessKind::Secret { name, named_by_user: false } => Some(Privilege::new(
             SECRETS_PRIVILEGE,
             format!("secret {name}"),
             "its value, for commands that name it",
@@ -106,9 +99,7 @@ pub(super) fn privilege_for_access(
 fn source_privilege(source: &HostPath, what: &str, is_companion: bool) -> Option<Privilege> {
     let setting = format!("{what} {}", source.path);
     let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
-    let mut paths = [Some(&source.path), source.leads_to.as_ref()]
-        .into_iter()
-        .flatten();
+    let mut paths = [Some(&source.path), source.leads_to.as_ref()].into_iter().flatten();
     if paths.any(|path| sockets.iter().any(|socket| path.ends_with(socket))) {
         let effect = "the engine, and through it the host";
         return Some(Privilege::new("engine-socket", setting, effect));
@@ -131,16 +122,12 @@ fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
             "privileged".to_owned(),
             "every device of the host, and settings of its kernel and of the GPUs' clocks",
         ),
-        AccessKind::Capability { name } if is_root_capability(name) => (
-            "sys-admin",
-            format!("cap_add {name}"),
-            "enough to escape the container",
-        ),
-        AccessKind::Capability { name } if !is_confined_capability(name) => (
-            "capabilities",
-            format!("cap_add {name}"),
-            capability_effect(name),
-        ),
+        AccessKind::Capability { name } if is_root_capability(name) => {
+            ("sys-admin", format!("cap_add {name}"), "enough to escape the container")
+        }
+        AccessKind::Capability { name } if !is_confined_capability(name) => {
+            ("capabilities", format!("cap_add {name}"), capability_effect(name))
+        }
         AccessKind::SecurityOption { option } if option == UNCONFINED_SYSTEM_PATHS => (
             "sys-admin",
             format!("security_opt {option}"),
@@ -218,15 +205,9 @@ fn remove_container_privileges(container: &mut Container, place: &str) -> Vec<Pr
     let accesses = container_accesses(&flags, place);
     let removed = accesses.iter().filter_map(flag_privilege).collect();
     container.privileged = false;
-    container
-        .cap_add
-        .retain(|name| is_confined_capability(name));
-    container
-        .security_opt
-        .retain(|option| is_usual_security_option(option));
-    container
-        .devices
-        .retain(|device| is_accelerator_device(device));
+    container.cap_add.retain(|name| is_confined_capability(name));
+    container.security_opt.retain(|option| is_usual_security_option(option));
+    container.devices.retain(|device| is_accelerator_device(device));
     for (namespace, value) in [
         (Namespace::Pid, &mut container.pid),
         (Namespace::Ipc, &mut container.ipc),

@@ -60,18 +60,10 @@ impl RemainingSteps {
     /// All steps of a plan, with the times of steps in this run and in an earlier one.
     pub fn new(plan: Plan, own_times: StepTimes, earlier_times: StepTimes) -> Self {
         let is_sure = |step: &&Step| {
-            !matches!(
-                step.when,
-                StepCondition::UntilDecided { .. } | StepCondition::Skipped { .. }
-            )
+            !matches!(step.when, StepCondition::UntilDecided { .. } | StepCondition::Skipped { .. })
         };
         let steps = plan.steps.iter().filter(is_sure);
-        Self {
-            steps: steps.map(|step| step.number).collect(),
-            plan,
-            own_times,
-            earlier_times,
-        }
+        Self { steps: steps.map(|step| step.number).collect(), plan, own_times, earlier_times }
     }
 
     /// Removes a step that ended, and adds its seconds if it was executed now.
@@ -85,10 +77,7 @@ impl RemainingSteps {
     /// The time of all remaining steps, one of which may have been running for some seconds. None if the time
     /// of a remaining measurement is unknown, or if no measurement remains.
     pub fn estimate(&self, running: Option<(u32, f64)>) -> Option<TimeEstimate> {
-        let mut whole = TimeEstimate {
-            seconds: 0.0,
-            basis: EstimateBasis::ThisRun,
-        };
+        let mut whole = TimeEstimate { seconds: 0.0, basis: EstimateBasis::ThisRun };
         let mut measures = false;
         let steps = self.plan.steps.iter();
         for step in steps.filter(|step| self.steps.contains(&step.number)) {
@@ -96,16 +85,10 @@ impl RemainingSteps {
                 continue;
             };
             measures |= step.runs_measurement();
-            let own = self
-                .own_times
-                .mean_seconds(&work)
-                .map(|seconds| (seconds, EstimateBasis::ThisRun));
-            let earlier = || {
-                Some((
-                    self.earlier_times.mean_seconds(&work)?,
-                    EstimateBasis::EarlierRun,
-                ))
-            };
+            let own =
+                self.own_times.mean_seconds(&work).map(|seconds| (seconds, EstimateBasis::ThisRun));
+            let earlier =
+                || Some((self.earlier_times.mean_seconds(&work)?, EstimateBasis::EarlierRun));
             let (seconds, basis) = match own.or_else(earlier) {
                 Some(own) => own,
                 None if step.runs_measurement() => {
@@ -130,11 +113,7 @@ impl RemainingSteps {
     fn seconds_per_measurement(&self) -> Option<f64> {
         let whole = self.plan.expected_duration?;
         let work = |step: &Step| step_work(&self.plan, step);
-        let measuring = self
-            .plan
-            .steps
-            .iter()
-            .filter(|step| step.runs_measurement());
+        let measuring = self.plan.steps.iter().filter(|step| step.runs_measurement());
         let count = measuring.filter_map(work).unique().count();
         let count = u32::try_from(count).ok()?;
         (count > 0 && !self.plan.partial).then(|| whole.as_secs_f64() / f64::from(count))

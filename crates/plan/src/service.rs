@@ -47,10 +47,7 @@ pub struct StopStep {
 
 impl StopPolicy {
     /// How commands are stopped that are no services.
-    pub const OF_COMMANDS: Self = Self {
-        signal: StopSignal::Term,
-        timeout_s: 10,
-    };
+    pub const OF_COMMANDS: Self = Self { signal: StopSignal::Term, timeout_s: 10 };
 }
 
 /// `TERM, KILL after 60 s`

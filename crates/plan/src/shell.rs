@@ -39,11 +39,7 @@ pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
     let _ = writeln!(out, "#!/bin/sh\n# {}", to_one_line(&plan.title));
     let settings = plan.setting_flags();
     let words = join([&plan.recipe].into_iter().chain(&settings), " ");
-    let _ = writeln!(
-        out,
-        "# made by `retrial plan {} --format shell`",
-        to_one_line(&words)
-    );
+    let _ = writeln!(out, "# made by `retrial plan {} --format shell`", to_one_line(&words));
     for note in &plan.notes {
         let _ = writeln!(out, "# note: {}", to_one_line(note));
     }
@@ -67,9 +63,7 @@ fn render_step(out: &mut String, plan: &Plan, scripted: &ScriptStep) {
     };
     let _ = writeln!(out, "\n# {:02} {}{condition}", step.number, step.name);
     // The user watches a pasted command.
-    let signs = step
-        .recipe_command()
-        .map(|exec| exec.failure.describe_conditions());
+    let signs = step.recipe_command().map(|exec| exec.failure.describe_conditions());
     for sign in signs.into_iter().flatten() {
         let _ = writeln!(out, "# `retrial run` fails it {}", to_one_line(&sign));
     }
@@ -93,11 +87,7 @@ pub(super) fn build_line(build: &BuildStep) -> String {
     let context = &build.context;
     let mut line = format!("docker build -t {}", shell_quote(&build.tag));
     for (name, value) in &build.args {
-        let _ = write!(
-            line,
-            " --build-arg {}",
-            shell_quote(&format!("{name}={value}"))
-        );
+        let _ = write!(line, " --build-arg {}", shell_quote(&format!("{name}={value}")));
     }
     let dockerfile = quote_word(&format!("{context}/{}", build.dockerfile));
     let _ = write!(line, " -f {dockerfile} {}", quote_word(context));
@@ -133,12 +123,7 @@ fn step_commands(plan: &Plan, step: &Step, name: &str) -> String {
         Action::Host(exec) => cached_directories::host_command(exec),
         Action::StartService(service) => services::start_commands(plan, step, service, name),
         Action::StopService(ending) => services::stop_commands(plan, ending, name),
-        Action::Collect {
-            measurement,
-            trial,
-            path,
-            ..
-        } => {
+        Action::Collect { measurement, trial, path, .. } => {
             let to = output::trial_results_directory(plan, *measurement, *trial);
             let from = if path.contains(['*', '?', '[']) {
                 let list = shell_quote(&format!("ls -d {path}"));
@@ -146,10 +131,7 @@ fn step_commands(plan: &Plan, step: &Step, name: &str) -> String {
             } else {
                 shell_quote(&format!("{name}:{path}/."))
             };
-            format!(
-                "mkdir -p {to}\ndocker cp {from} {to}",
-                to = shell_quote(&to)
-            )
+            format!("mkdir -p {to}\ndocker cp {from} {to}", to = shell_quote(&to))
         }
         Action::Judge => {
             output::save_changed_options(plan) + &plan.judge_command(output::RESULTS_DIRECTORY)
@@ -184,24 +166,14 @@ fn docker_run_command(
     if container.mounts.is_empty() {
         return commands + &wrap_words(&words);
     }
-    let sources = container
-        .mounts
-        .iter()
-        .map(|mount| quote_word(&mount.source));
-    format!(
-        "{commands}need {}\n{}",
-        join(sources, " "),
-        wrap_words(&words)
-    )
+    let sources = container.mounts.iter().map(|mount| quote_word(&mount.source));
+    format!("{commands}need {}\n{}", join(sources, " "), wrap_words(&words))
 }
 
 fn docker_exec_command(exec: &ExecStep, name: &str) -> String {
     let options = exec_options(exec);
     let shell = shell_words(exec);
-    format!(
-        "docker exec{options} {name} {shell} {}",
-        shell_quote(&exec.run)
-    )
+    format!("docker exec{options} {name} {shell} {}", shell_quote(&exec.run))
 }
 
 /// The options of `docker exec`, each after a space.
@@ -263,11 +235,7 @@ pub fn container_name(recipe: &str) -> String {
     let is_odd = |character: char| !character.is_ascii_alphanumeric() && !"_.-".contains(character);
     let ascii_name = last.replace(is_odd, "-");
     let clean = ascii_name.trim_matches(|character: char| !character.is_ascii_alphanumeric());
-    if clean.is_empty() {
-        "retrial".to_owned()
-    } else {
-        clean.to_owned()
-    }
+    if clean.is_empty() { "retrial".to_owned() } else { clean.to_owned() }
 }
 
 /// Several words a line, continued with a backslash.

@@ -44,12 +44,7 @@ impl<'a> SystemName<'a> {
             (Some(index), None) if index.bytes().all(|byte| byte.is_ascii_digit()) => {}
             _ => return None,
         }
-        Some(Self {
-            gpus,
-            gpu,
-            sockets: u32::try_from(sockets).ok()?,
-            processor,
-        })
+        Some(Self { gpus, gpu, sockets: u32::try_from(sockets).ok()?, processor })
     }
 
     /// The host's processor names its model and cores: `AMD EPYC 9575F 64-Core Processor`. The host's CPU count

@@ -284,21 +284,18 @@ pub enum StepCondition {
 impl fmt::Display for StepCondition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Always
-            | Self::Unless {
-                keep: KeepContainer::Never,
-            } => Ok(()),
+            Self::Always | Self::Unless { keep: KeepContainer::Never } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
             Self::UnlessCached { key } => write!(formatter, "unless cached as {key}"),
             Self::UntilDecided { stages } => {
                 write!(formatter, "until decided, stages {}", join(stages, " "))
             }
-            Self::Unless {
-                keep: KeepContainer::OnFailure,
-            } => formatter.write_str("unless a step failed"),
-            Self::Unless {
-                keep: KeepContainer::Always,
-            } => formatter.write_str("never: --keep always"),
+            Self::Unless { keep: KeepContainer::OnFailure } => {
+                formatter.write_str("unless a step failed")
+            }
+            Self::Unless { keep: KeepContainer::Always } => {
+                formatter.write_str("never: --keep always")
+            }
             Self::Skipped { option } => write!(formatter, "skipped by {option}"),
         }
     }

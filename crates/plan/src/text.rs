@@ -37,11 +37,7 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
         let _ = writeln!(out, "  {name:<12}{value}");
     }
     let unmet = plan.unmet.iter().map(|check| {
-        let effect = if check.prevents_start() {
-            ""
-        } else {
-            " (a warning)"
-        };
+        let effect = if check.prevents_start() { "" } else { " (a warning)" };
         format!("{check}{effect}")
     });
     let needs = need_rows(plan).into_iter();
@@ -52,10 +48,7 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     // Secrets have a section of their own.
     let machine_privileges = plan.privileges.iter().filter(|one| !one.is_secret());
     let privileges = machine_privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
-    let deviations = plan
-        .deviations
-        .iter()
-        .map(|deviation| format!("- {deviation}"));
+    let deviations = plan.deviations.iter().map(|deviation| format!("- {deviation}"));
     let removed = plan.removed_privileges.iter().map(ToString::to_string);
     let gpus = plan.assigned_gpus.as_ref().map(gpus::gpu_lines);
     for (title, lines) in [
@@ -132,15 +125,10 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
     });
     let reimplemented = || format!("reimplemented: {REIMPLEMENTED_REASON}");
     let duration = plan.expected_duration.map(|whole| {
-        let (whole, on) = (
-            format_time_limit(whole.as_secs()),
-            plan.published_system_suffix(),
-        );
+        let (whole, on) = (format_time_limit(whole.as_secs()), plan.published_system_suffix());
         format!("{whole}{on}, all scenarios, without downloads")
     });
-    let trial_run = plan
-        .trial_run
-        .then(|| "not comparable with the published figures".to_owned());
+    let trial_run = plan.trial_run.then(|| "not comparable with the published figures".to_owned());
     let rows = [
         ("recipe", Some(plan.recipe.clone())),
         ("submission", Some(submission)),
@@ -162,9 +150,7 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
 /// Returns the names of a plan that are not pinned, and how to pin them; none if all are pinned.
 fn describe_unpinned(plan: &Plan) -> Option<String> {
     let image = (!plan.pinned).then(|| "the image".to_owned());
-    let branches = plan
-        .fetched_models()
-        .filter(|model| !is_commit(&model.revision));
+    let branches = plan.fetched_models().filter(|model| !is_commit(&model.revision));
     let models = branches.map(|model| format!("{} at {}", model.repository, model.revision));
     let names: Vec<String> = image.into_iter().chain(models).collect();
     let them = if names.len() == 1 { "it" } else { "them" };
@@ -232,10 +218,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
     rows.retain(|(flag, _)| *flag != "entrypoint");
     rows.extend(plan.cached_directories().map(|(_, directory)| {
         let mode = if directory.writable { "" } else { ":ro" };
-        (
-            "cached",
-            vec![format!("{}:{}{mode}", directory.key, directory.path)],
-        )
+        ("cached", vec![format!("{}:{}{mode}", directory.key, directory.path)])
     }));
     let cache_mounts = container.cache_mounts.iter();
     rows.extend(cache_mounts.map(|(name, path)| ("cache mount", vec![format!("{name}:{path}")])));
@@ -277,13 +260,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
         }
         Action::StartService(service) => service_lines(service),
         Action::StopService(ending) => vec![format!("stop {}: {}", ending.service, ending.stop)],
-        Action::Collect {
-            measurement,
-            trial,
-            path,
-            max_bytes,
-            ..
-        } => {
+        Action::Collect { measurement, trial, path, max_bytes, .. } => {
             let to = plan.results_directory(*measurement, *trial);
             let most = max_bytes.map(|bytes| format!(" (at most {})", format_bytes(bytes)));
             vec![format!("{path} → {to}{}", most.unwrap_or_default())]
@@ -317,10 +294,7 @@ fn populate_lines(populate: &PopulateStep) -> Vec<String> {
         StepLocation::Container => "in its own container",
         StepLocation::Host => "on the host",
     };
-    let mut lines = vec![format!(
-        "{location}, beginning with the image's {}:",
-        directory.path
-    )];
+    let mut lines = vec![format!("{location}, beginning with the image's {}:", directory.path)];
     lines.extend(exec_lines(&populate.command));
     lines.extend(directory.files.iter().map(|(name, file)| {
         let size = file.size.map(|bytes| format!(" {bytes} bytes"));
@@ -337,9 +311,7 @@ fn service_lines(service: &ServiceStep) -> Vec<String> {
     let mut lines = vec![service.command.run.clone()];
     if let Some(container) = &service.own_container {
         let container_options = container.run_options();
-        let options = container_options
-            .iter()
-            .map(|option| shell_quote(&option.to_string()));
+        let options = container_options.iter().map(|option| shell_quote(&option.to_string()));
         let words = join(options.chain([shell_quote(&container.image)]), " ");
         lines.insert(0, format!("in a container of its own: {words}"));
     }
@@ -370,9 +342,7 @@ fn describe_command(exec: &ExecStep, first: String) -> String {
     let signs = exec.failure.describe_conditions();
     let fails = match signs.len() {
         0..=MAX_SIGNS_PER_STEP => signs.iter().map(|sign| format!("fails {sign}")).collect(),
-        count => vec![format!(
-            "fails on any of {count} conditions (--output json lists them)"
-        )],
+        count => vec![format!("fails on any of {count} conditions (--output json lists them)")],
     };
     let mut about = vec![first];
     if let Some(silence) = exec.silence_s {

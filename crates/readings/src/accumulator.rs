@@ -320,10 +320,7 @@ mod tests {
         for (offset, record) in (first..).zip(records) {
             match record {
                 Some(value) => {
-                    let printed = PrintedNumber {
-                        value: *value,
-                        half_digit: 0.0,
-                    };
+                    let printed = PrintedNumber { value: *value, half_digit: 0.0 };
                     accumulator.add_number(printed, place(offset));
                 }
                 None => accumulator.add_unreadable(UnreadableRecord {
@@ -353,20 +350,13 @@ mod tests {
     ) {
         let accumulator = read(take, records, 0);
         let at = accumulator.deciding_place();
-        let actual = accumulator
-            .into_single_value()
-            .ok()
-            .map(|printed| (printed.value, at));
+        let actual = accumulator.into_single_value().ok().map(|printed| (printed.value, at));
         assert_eq!(actual, expected.map(|(value, line)| (value, place(line))));
     }
 
     #[test]
     fn an_announcement_that_a_later_one_replaces_is_passed_over() {
-        let accumulator = read(
-            MatchSelection::Last,
-            &[None, Some(1.0), None, None, Some(2.0)],
-            0,
-        );
+        let accumulator = read(MatchSelection::Last, &[None, Some(1.0), None, None, Some(2.0)], 0);
         let passed_over = accumulator.superseded_announcements();
         assert_eq!(passed_over.count, 3);
         assert_eq!(passed_over.first, Some((place(0), "nan".to_owned())));

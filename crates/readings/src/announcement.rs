@@ -67,18 +67,13 @@ impl Announcement {
             let line = format!("{begin}(?:{MISSING}|{FAILED}){behind}");
             (vec![line], behind)
         } else if is_table && !before.is_empty() {
-            let mut lines = vec![expression_for_missing_number(&allow_missing_numbers(
-                &before,
-            ))];
+            let mut lines = vec![expression_for_missing_number(&allow_missing_numbers(&before))];
             lines.extend(name.unmatched_number_expressions(&before, &after));
             (lines, Hir::empty())
         } else {
             return None;
         };
-        let lines: Result<_, _> = expressions
-            .iter()
-            .map(|line| BoundedRegex::new(line))
-            .collect();
+        let lines: Result<_, _> = expressions.iter().map(|line| BoundedRegex::new(line)).collect();
         Some(Self {
             lines: lines.ok()?,
             unit: first_word(&after).map(|word| units::leading_unit(&word).to_owned()),
@@ -163,11 +158,7 @@ impl FigureNamePattern {
                 .is_some_and(|all| all.iter().all(|one| separators.contains(one))),
             _ => false,
         });
-        Self {
-            hir: Hir::concat(parts),
-            ends_with_separator,
-            is_next,
-        }
+        Self { hir: Hir::concat(parts), ends_with_separator, is_next }
     }
 
     /// Expressions for the lines that announce its figure.
@@ -178,22 +169,16 @@ impl FigureNamePattern {
             lines.push(expression_for_missing_number(&whole));
             return lines;
         }
-        let is_bare = after
-            .iter()
-            .all(|part| matches!(part.kind(), HirKind::Look(_)));
+        let is_bare = after.iter().all(|part| matches!(part.kind(), HirKind::Look(_)));
         let behind = Hir::concat(after.to_vec());
         if after.is_empty() {
             lines.push(name.to_string());
         } else if is_bare || !after.iter().any(has_word) {
             // A number with something else behind it is another figure.
-            lines.push(format!(
-                r"{name}\s*(?:[^\s\d+.-].*|{MISSING}{END}|{MARKS}|$)"
-            ));
+            lines.push(format!(r"{name}\s*(?:[^\s\d+.-].*|{MISSING}{END}|{MARKS}|$)"));
             lines.push(format!(r"{whole}\S*{behind}"));
         } else {
-            lines.push(format!(
-                r"{name}\s*(?:{OPENING}(?:{MISSING}|{FAILED}){END}|{MARKS}|$)"
-            ));
+            lines.push(format!(r"{name}\s*(?:{OPENING}(?:{MISSING}|{FAILED}){END}|{MARKS}|$)"));
             lines.push(format!(r"{name}\s*[^\s\d+.-].*?{BROKEN}"));
             lines.push(format!(r"{whole}\S*{behind}"));
         }
@@ -223,9 +208,7 @@ impl FigureNamePattern {
         });
         lines.push(format!(r"{whole}{NUMBER}\s*{beginning}$"));
         if !units::leading_unit(&word).is_empty() {
-            lines.push(format!(
-                r"{whole}{NUMBER}\s*(?<{UNIT}>[\p{{L}}%/][\p{{L}}\d%/·^_]*)"
-            ));
+            lines.push(format!(r"{whole}{NUMBER}\s*(?<{UNIT}>[\p{{L}}%/][\p{{L}}\d%/·^_]*)"));
         }
         lines
     }
@@ -318,10 +301,7 @@ mod tests {
             Announcement::from_pattern(r"^speed: ([0-9.]+) megabytes", 1, false).unwrap();
         assert_eq!(announcement.required_literal().unwrap().needle(), b"speed:");
         let announcement = Announcement::from_pattern(r"([0-9.]+) megabytes", 1, false).unwrap();
-        assert_eq!(
-            announcement.required_literal().unwrap().needle(),
-            b" megabytes"
-        );
+        assert_eq!(announcement.required_literal().unwrap().needle(), b" megabytes");
     }
 
     proptest! {

@@ -153,10 +153,7 @@ impl BoundedRegex {
             states: self.0.states(),
             running: searchers.map(|searchers| RunningSearch {
                 searchers,
-                caches: [
-                    searchers.forward.create_cache(),
-                    searchers.reverse.create_cache(),
-                ],
+                caches: [searchers.forward.create_cache(), searchers.reverse.create_cache()],
                 captures: searchers.groups.create_captures(),
             }),
             simulated: 0,
@@ -238,9 +235,7 @@ mod tests {
         let mut state = 1_u64;
         let mut text = String::with_capacity(bytes);
         while text.len() < bytes {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             text.push(if state >> 60 & 1 == 0 { 'a' } else { 'b' });
             if text.len().is_multiple_of(60_000) {
                 text.push('\n');
@@ -271,11 +266,7 @@ mod tests {
     fn a_search_of_a_megabyte_ends_by_its_steps(#[case] expression: &str, #[case] width: usize) {
         let regex = BoundedRegex::new(expression).unwrap();
         let text = letters(1 << 20);
-        let text = if width == 2 {
-            text.replace("ab", "ä")
-        } else {
-            text
-        };
+        let text = if width == 2 { text.replace("ab", "ä") } else { text };
         let mut search = regex.start_search();
         for line in text.lines() {
             search.find_groups(line);

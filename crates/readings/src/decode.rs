@@ -15,9 +15,7 @@ const MIN_BYTES_TO_DETECT_UTF16: usize = 8;
 /// Returns the encoding of a text by its beginning, and the length of its byte order mark.
 pub fn detect_encoding(head: &[u8]) -> (&'static Encoding, usize) {
     Encoding::for_bom(head).unwrap_or_else(|| {
-        let pairs = head[..head.len().min(ENCODING_HEAD_BYTES)]
-            .as_chunks::<2>()
-            .0;
+        let pairs = head[..head.len().min(ENCODING_HEAD_BYTES)].as_chunks::<2>().0;
         let zeros = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
         let most = pairs.len() * 9 / 10;
         let (first, second) = (zeros(0), zeros(1));

@@ -183,8 +183,7 @@ fn ends_in_sign(head: &str) -> bool {
 
 /// Returns whether `head` ends like `1.5e`.
 fn ends_in_exponent(head: &str) -> bool {
-    head.strip_suffix(['e', 'E'])
-        .is_some_and(|number| number.ends_with(is_digit))
+    head.strip_suffix(['e', 'E']).is_some_and(|number| number.ends_with(is_digit))
 }
 
 /// Returns whether the last word of `head` begins with `0x`.
@@ -316,10 +315,7 @@ fn are_digit_groups(elements: &[&str]) -> bool {
         if !(is_integer(head) && (1..=3).contains(&head.len())) {
             return false;
         }
-        let whole = after
-            .iter()
-            .take_while(|group| group.len() == 3 && is_integer(group))
-            .count();
+        let whole = after.iter().take_while(|group| group.len() == 3 && is_integer(group)).count();
         let last = after.get(whole).is_some_and(|group| {
             group.split_once('.').is_some_and(|(group, decimals)| {
                 group.len() == 3 && is_integer(group) && is_integer(decimals)

@@ -56,18 +56,14 @@ impl PrintedNumber {
     /// Returns the same in another unit, `factor` of the new to one of the old.
     #[must_use]
     pub fn scale_by(self, factor: f64) -> Self {
-        Self {
-            value: self.value * factor,
-            half_digit: self.half_digit * factor.abs(),
-        }
+        Self { value: self.value * factor, half_digit: self.half_digit * factor.abs() }
     }
 }
 
 /// Separators of groups of three digits: commas, underscores, apostrophes, and spaces that do not
 /// end a word (no-break, figure, thin, narrow no-break).
-pub const SEPARATORS: [char; 8] = [
-    ',', '_', '\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}',
-];
+pub const SEPARATORS: [char; 8] =
+    [',', '_', '\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}'];
 
 /// Reads a printed number: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`, `1'234.5`, `1.2×10^6`.
 ///
@@ -82,10 +78,7 @@ pub fn parse_number(text: &str) -> Option<PrintedNumber> {
         return None;
     }
     let value: f64 = plain.parse().ok()?;
-    value.is_finite().then(|| PrintedNumber {
-        value,
-        half_digit: half_digit(&plain),
-    })
+    value.is_finite().then(|| PrintedNumber { value, half_digit: half_digit(&plain) })
 }
 
 /// Reads a printed number that may have a suffix, of a figure in `unit`: `12.3k` with `tokens/s` is
@@ -174,10 +167,7 @@ mod tests {
     ) {
         let printed = parse_number(text).unwrap();
         assert!((printed.value - value).abs() < 1e-9, "{printed:?}");
-        assert!(
-            (printed.half_digit - half).abs() < half * 1e-9,
-            "{printed:?}"
-        );
+        assert!((printed.half_digit - half).abs() < half * 1e-9, "{printed:?}");
     }
 
     #[rstest]

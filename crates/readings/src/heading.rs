@@ -58,11 +58,7 @@ impl Heading {
             let is_any_text = kind.is_any_text;
             Some(BlockEnd { line, is_any_text })
         });
-        Self {
-            ends: ends.collect(),
-            own,
-            has_stated_ends: false,
-        }
+        Self { ends: ends.collect(), own, has_stated_ends: false }
     }
 
     /// Ends the block with the lines that match this only.
@@ -88,11 +84,7 @@ impl Heading {
         HeadingSearch {
             heading: self,
             own: self.own.start_search(),
-            ends: self
-                .ends
-                .iter()
-                .map(|end| end.line.start_search())
-                .collect(),
+            ends: self.ends.iter().map(|end| end.line.start_search()).collect(),
         }
     }
 }
@@ -131,11 +123,7 @@ impl HeadingSearch<'_> {
 
     /// Returns whether a line that is not the heading ends its block, whose own line has these marks.
     pub fn is_block_end(&mut self, line: &str, marks: Option<char>) -> bool {
-        let Heading {
-            own,
-            has_stated_ends: stated,
-            ends,
-        } = self.heading;
+        let Heading { own, has_stated_ends: stated, ends } = self.heading;
         let mut all = self.ends.iter_mut().zip(ends);
         let is_end = all.any(|(search, end)| {
             let found = search.find(line).map(|found| &line[found.end..]);
@@ -147,10 +135,7 @@ impl HeadingSearch<'_> {
 
     /// Returns the marks of a heading's line, where nothing else tells what ends its block.
     pub fn closing_marks(&self, line: &str) -> Option<char> {
-        self.ends
-            .is_empty()
-            .then(|| surrounding_mark(line))
-            .flatten()
+        self.ends.is_empty().then(|| surrounding_mark(line)).flatten()
     }
 
     /// Returns the searches of its expressions.
@@ -165,9 +150,7 @@ fn is_in_longer_number(line: &str, found: &Range<usize>) -> bool {
     let (before, behind) = (&line[..found.start], &line[found.end..]);
     let text = &line[found.clone()];
     let goes_on = text.ends_with(is_digit)
-        && behind
-            .trim_start_matches(['.', ',', '_'])
-            .starts_with(is_digit);
+        && behind.trim_start_matches(['.', ',', '_']).starts_with(is_digit);
     let comes_before = text.starts_with(is_digit) && before.ends_with(is_digit);
     goes_on || comes_before
 }
@@ -175,23 +158,14 @@ fn is_in_longer_number(line: &str, found: &Range<usize>) -> bool {
 /// Returns whether what follows a number makes it one of several: ` of 10`, `/10`.
 fn starts_with_total(behind: &str) -> bool {
     let trimmed = behind.trim_start();
-    let total = trimmed
-        .strip_prefix("of ")
-        .or_else(|| trimmed.strip_prefix('/'));
-    total.is_some_and(|total| {
-        total
-            .trim_start()
-            .starts_with(|first: char| first.is_ascii_digit())
-    })
+    let total = trimmed.strip_prefix("of ").or_else(|| trimmed.strip_prefix('/'));
+    total.is_some_and(|total| total.trim_start().starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Returns the mark of a line whose text stands between several: `---- first token ----`.
 fn surrounding_mark(line: &str) -> Option<char> {
     let trimmed = line.trim();
-    let mark = trimmed
-        .chars()
-        .next()
-        .filter(|mark| !mark.is_alphanumeric())?;
+    let mark = trimmed.chars().next().filter(|mark| !mark.is_alphanumeric())?;
     let text = trimmed.trim_matches(mark);
     let length = trimmed.len() - text.len();
     (length >= 4 * mark.len_utf8()
@@ -228,10 +202,7 @@ mod tests {
 
     fn role_of(heading: &Heading, line: &str) -> Role {
         let mut search = heading.start_search();
-        match (
-            search.identify_heading(line).is_some(),
-            search.is_block_end(line, None),
-        ) {
+        match (search.identify_heading(line).is_some(), search.is_block_end(line, None)) {
             (true, _) => Role::Heading,
             (false, true) => Role::End,
             (false, false) => Role::Content,

@@ -79,10 +79,8 @@ impl<'a> JsonReader<'a> {
         take: MatchSelection,
     ) -> Result<Self, JsonError> {
         Ok(Self {
-            path: json_path::parse_json_path(path).map_err(|source| JsonError::Path {
-                path: path.to_owned(),
-                source,
-            })?,
+            path: json_path::parse_json_path(path)
+                .map_err(|source| JsonError::Path { path: path.to_owned(), source })?,
             route: RecordRoute::from_path(path),
             path_text: path,
             by,
@@ -129,9 +127,7 @@ impl<'a> JsonReader<'a> {
                     self.read_document(&document, RecordLocation::at_line(self.file, line));
                 }
                 Some(Err(error)) => {
-                    self.first_error.get_or_insert(JsonError::Syntax {
-                        reason: error.to_string(),
-                    });
+                    self.first_error.get_or_insert(JsonError::Syntax { reason: error.to_string() });
                     return;
                 }
                 None => return,
@@ -176,9 +172,8 @@ impl<'a> JsonReader<'a> {
         }
         let Some(route) = self.route.clone().filter(|_| self.by.is_empty()) else {
             for value in matches {
-                let entry = value
-                    .as_object()
-                    .map(|entry| ExampleRecord::from_record(entry, &self.prefix));
+                let entry =
+                    value.as_object().map(|entry| ExampleRecord::from_record(entry, &self.prefix));
                 self.learn_examples(entry.into_iter().collect());
                 self.add_value(value, place);
             }
@@ -187,9 +182,8 @@ impl<'a> JsonReader<'a> {
         for stop in route.collect_stops(document) {
             match stop {
                 RouteResult::Figure(value, on_the_way) => {
-                    let example_records = on_the_way
-                        .iter()
-                        .map(|one| ExampleRecord::from_record(one, &self.prefix));
+                    let example_records =
+                        on_the_way.iter().map(|one| ExampleRecord::from_record(one, &self.prefix));
                     let examples = example_records.collect();
                     self.learn_examples(examples);
                     self.add_value(value, place);
@@ -290,18 +284,15 @@ impl<'a> JsonReader<'a> {
         match find_or_insert_entry(&mut self.entries, name_texts, self.take) {
             Some(entry) => entry.add_record(number, place),
             None => {
-                self.first_error.get_or_insert(JsonError::TooManyEntries {
-                    path: self.path_text.to_owned(),
-                });
+                self.first_error
+                    .get_or_insert(JsonError::TooManyEntries { path: self.path_text.to_owned() });
             }
         }
     }
 
     fn entry_names(&self, value: &Value) -> Result<Vec<String>, JsonError> {
         let names = self.by.iter();
-        names
-            .map(|name| self.require_member(value, name).map(describe_value))
-            .collect()
+        names.map(|name| self.require_member(value, name).map(describe_value)).collect()
     }
 
     fn require_member<'v>(&self, value: &'v Value, name: &str) -> Result<&'v Value, JsonError> {
@@ -338,22 +329,16 @@ impl<'a> JsonReader<'a> {
         let path = || self.path_text.to_owned();
         let figure = self.route.as_ref().and_then(RecordRoute::figure_member);
         let mut broken = self.pending.iter().filter(|record| record.is_broken);
-        if let Some(record) = broken
-            .clone()
-            .find(|record| record.has_figure_member(figure))
-        {
+        if let Some(record) = broken.clone().find(|record| record.has_figure_member(figure)) {
             let text = record.text.clone();
             return Err(JsonError::Broken { path: path(), text });
         }
         Err(match broken.next() {
-            Some(record) if self.documents == 0 => JsonError::OnlyBroken {
-                text: record.text.clone(),
-            },
+            Some(record) if self.documents == 0 => {
+                JsonError::OnlyBroken { text: record.text.clone() }
+            }
             _ if self.documents == 0 => JsonError::Empty,
-            _ => JsonError::NoMatch {
-                path: path(),
-                near: self.nearest_path,
-            },
+            _ => JsonError::NoMatch { path: path(), near: self.nearest_path },
         })
     }
 }

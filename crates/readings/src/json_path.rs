@@ -67,10 +67,7 @@ pub fn parse_json_path(text: &str) -> Result<JsonPath, JsonPathError> {
         return Err(JsonPathError::RootInFilter);
     }
     // Each would compile an expression for each node.
-    if let Some(name) = ["match(", "search("]
-        .iter()
-        .find(|name| plain.contains(**name))
-    {
+    if let Some(name) = ["match(", "search("].iter().find(|name| plain.contains(**name)) {
         return Err(JsonPathError::Function(name));
     }
     JsonPath::parse(text).map_err(|error| {
@@ -84,12 +81,8 @@ pub fn parse_json_path(text: &str) -> Result<JsonPath, JsonPathError> {
 pub fn split_last_member(text: &str) -> Option<(JsonPath, String)> {
     let (before, name) = match text.strip_suffix(']') {
         Some(rest) => {
-            let quote = rest
-                .chars()
-                .next_back()
-                .filter(|last| matches!(last, '\'' | '"'))?;
-            rest.strip_suffix(quote)?
-                .rsplit_once(&format!("[{quote}"))?
+            let quote = rest.chars().next_back().filter(|last| matches!(last, '\'' | '"'))?;
+            rest.strip_suffix(quote)?.rsplit_once(&format!("[{quote}"))?
         }
         None => text.rsplit_once('.')?,
     };

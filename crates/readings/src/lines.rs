@@ -156,11 +156,7 @@ fn decode_line(bytes: &[u8], continues: bool, begin: u64) -> StreamLine<'_> {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     };
-    StreamLine {
-        text,
-        continues,
-        begin,
-    }
+    StreamLine { text, continues, begin }
 }
 
 /// Returns the length of `bytes` without a UTF-8 character that its end cuts in two.
@@ -211,10 +207,8 @@ mod tests {
     #[case("\rx\n", &["x"])]
     #[case("speed: \x1b[1;32m42.5\x1b[0m\n", &["speed: 42.5"])]
     fn lines_and_carriage_returns(#[case] text: &str, #[case] lines: &[&str]) {
-        let actual: Vec<_> = split(&[text.as_bytes()], 64)
-            .into_iter()
-            .map(|(text, _)| text)
-            .collect();
+        let actual: Vec<_> =
+            split(&[text.as_bytes()], 64).into_iter().map(|(text, _)| text).collect();
         assert_eq!(actual, lines);
     }
 
@@ -234,42 +228,28 @@ mod tests {
 
     #[test]
     fn a_character_split_across_chunks_is_joined() {
-        assert_eq!(
-            split(&[b"gr\xc3", b"\xbcn\n"], 64),
-            [("grün".to_owned(), false)]
-        );
+        assert_eq!(split(&[b"gr\xc3", b"\xbcn\n"], 64), [("grün".to_owned(), false)]);
     }
 
     #[test]
     fn invalid_utf8_is_replaced() {
-        assert_eq!(
-            split(&[b"a\xffb\n"], 64),
-            [("a\u{fffd}b".to_owned(), false)]
-        );
+        assert_eq!(split(&[b"a\xffb\n"], 64), [("a\u{fffd}b".to_owned(), false)]);
     }
 
     #[test]
     fn a_long_line_is_split_at_character_boundaries() {
         let lines = split(&["1234567ü9\nnext\n".as_bytes()], 8);
         let expected = [("1234567", true), ("ü9", false), ("next", false)];
-        assert_eq!(
-            lines,
-            expected.map(|(text, continues)| (text.to_owned(), continues))
-        );
+        assert_eq!(lines, expected.map(|(text, continues)| (text.to_owned(), continues)));
     }
 
     #[test]
     fn an_endless_line_or_progress_bar_uses_bounded_memory() {
         let mut splitter = LineSplitter::with_limit(64);
         for _ in 0..10_000 {
-            splitter.push(b"\r 12 % of a download of some size", |_| {
-                panic!("no line ended")
-            });
+            splitter.push(b"\r 12 % of a download of some size", |_| panic!("no line ended"));
         }
-        assert_eq!(
-            splitter.unfinished_line().unwrap(),
-            " 12 % of a download of some size"
-        );
+        assert_eq!(splitter.unfinished_line().unwrap(), " 12 % of a download of some size");
         let mut pieces = 0;
         for _ in 0..10_000 {
             splitter.push(&[b'x'; 100], |line| pieces += usize::from(line.continues));

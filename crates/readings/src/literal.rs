@@ -25,10 +25,9 @@ fn longest_literal(expression: &Hir) -> Option<&[u8]> {
         HirKind::Literal(literal) => Some(&literal.0),
         HirKind::Capture(group) => longest_literal(&group.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => longest_literal(&repetition.sub),
-        HirKind::Concat(parts) => parts
-            .iter()
-            .filter_map(longest_literal)
-            .max_by_key(|part| part.len()),
+        HirKind::Concat(parts) => {
+            parts.iter().filter_map(longest_literal).max_by_key(|part| part.len())
+        }
         _ => None,
     }
 }
@@ -54,9 +53,6 @@ mod tests {
         #[case] literal: Option<&str>,
     ) {
         let actual = find_required_literal(expression);
-        assert_eq!(
-            actual.as_ref().map(Finder::needle),
-            literal.map(str::as_bytes)
-        );
+        assert_eq!(actual.as_ref().map(Finder::needle), literal.map(str::as_bytes));
     }
 }

@@ -26,9 +26,7 @@ pub fn sanitize_message(text: &str) -> String {
         if number > 0 {
             out.push('\n');
         }
-        out.push_str(&sanitize_message_line(
-            line.strip_suffix('\r').unwrap_or(line),
-        ));
+        out.push_str(&sanitize_message_line(line.strip_suffix('\r').unwrap_or(line)));
     }
     out
 }
@@ -36,9 +34,7 @@ pub fn sanitize_message(text: &str) -> String {
 /// Returns one line of a message.
 pub fn sanitize_message_line(line: &str) -> Cow<'_, str> {
     let mut letters = line.char_indices();
-    let end = letters
-        .nth(MAX_LINE_CHARS)
-        .filter(|_| letters.nth(MAX_NOTE_CHARS).is_some());
+    let end = letters.nth(MAX_LINE_CHARS).filter(|_| letters.nth(MAX_NOTE_CHARS).is_some());
     let Some((end, _)) = end else {
         return sanitize(line);
     };
@@ -53,10 +49,7 @@ mod tests {
     #[test]
     fn each_line_of_a_message_is_sanitized() {
         let text = "error: \u{1b}[31mred\u{1b}[0m \u{9b}2J\u{202e}\r\n  a\rb\u{8}\tc\n";
-        assert_eq!(
-            sanitize_message(text),
-            "error: red \u{fffd}2J\u{fffd}\n  a␍b␈\tc\n"
-        );
+        assert_eq!(sanitize_message(text), "error: red \u{fffd}2J\u{fffd}\n  a␍b␈\tc\n");
     }
 
     #[test]
@@ -64,17 +57,10 @@ mod tests {
         let text = format!("error: {}\n  help: less", "x".repeat(3_000_000));
         let shown = sanitize_message(&text);
         assert!(shown.len() < 5_000, "{}", shown.len());
-        assert!(
-            shown.contains("x… (2996007 more bytes)\n  help: less"),
-            "{shown}"
-        );
+        assert!(shown.contains("x… (2996007 more bytes)\n  help: less"), "{shown}");
         assert_eq!(sanitize_message(&shown), shown, "it is not cut again");
         // An escape sequence that the cut would split leaves nothing of itself.
-        let text = format!(
-            "{}\u{1b}[31m{}",
-            "é".repeat(MAX_LINE_CHARS - 2),
-            "x".repeat(100)
-        );
+        let text = format!("{}\u{1b}[31m{}", "é".repeat(MAX_LINE_CHARS - 2), "x".repeat(100));
         assert!(!sanitize_message(&text).contains('\u{1b}'));
     }
 

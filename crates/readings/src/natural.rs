@@ -6,13 +6,9 @@ pub fn natural_sort_key(text: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let letters = rest
-            .find(|letter: char| letter.is_ascii_digit())
-            .unwrap_or(rest.len());
+        let letters = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
         let (word, after) = rest.split_at(letters);
-        let digits = after
-            .find(|letter: char| !letter.is_ascii_digit())
-            .unwrap_or(after.len());
+        let digits = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
         let (number, after) = after.split_at(digits);
         parts.push((word.to_owned(), number.parse().unwrap_or(u64::MAX)));
         rest = after;

@@ -20,9 +20,7 @@ pub fn truncate_for_message(text: &str) -> String {
 
 /// At most so many letters of a text, on one line.
 pub fn truncate_to_chars(text: &str, most: usize) -> String {
-    let mut letters = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter });
+    let mut letters = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     let mut short: String = letters.by_ref().take(most).collect();
     if letters.next().is_some() {
         short.push('…');
@@ -37,13 +35,7 @@ pub fn join_first_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String 
     if remaining.peek().is_none() {
         return "none".to_owned();
     }
-    let shown = join(
-        remaining
-            .by_ref()
-            .take(MAX_LISTED_NAMES)
-            .map(truncate_for_message),
-        ", ",
-    );
+    let shown = join(remaining.by_ref().take(MAX_LISTED_NAMES).map(truncate_for_message), ", ");
     match remaining.count() {
         0 => shown,
         more => format!("{shown} and {more} more"),
@@ -60,21 +52,14 @@ pub struct NearestLine {
 impl NearestLine {
     /// For the words in a regular expression.
     pub fn for_pattern(pattern: &str) -> Self {
-        Self {
-            words: required_words(pattern),
-            best: None,
-        }
+        Self { words: required_words(pattern), best: None }
     }
 
     /// Looks at a line.
     pub fn consider_line(&mut self, line: &str) {
         let low = line.to_lowercase();
-        let score = self
-            .words
-            .iter()
-            .filter(|word| low.contains(word.as_str()))
-            .map(String::len)
-            .sum();
+        let score =
+            self.words.iter().filter(|word| low.contains(word.as_str())).map(String::len).sum();
         if score > 0 && self.best.as_ref().is_none_or(|(best, _)| score >= *best) {
             self.best = Some((score, truncate_for_message(line.trim())));
         }
@@ -87,9 +72,7 @@ impl NearestLine {
 
     /// `; the nearest line is: …`, or nothing.
     pub fn into_hint(self) -> String {
-        self.best.map_or(String::new(), |(_, line)| {
-            format!("; the nearest line is: {line}")
-        })
+        self.best.map_or(String::new(), |(_, line)| format!("; the nearest line is: {line}"))
     }
 }
 
@@ -128,13 +111,7 @@ pub fn describe_nearest_path(written: &str, document: &Value) -> String {
     collect_leaves(document, "$".to_owned(), &mut leaves);
     let near = leaves
         .into_iter()
-        .map(|(path, value)| {
-            (
-                strsim::normalized_damerau_levenshtein(written, &path),
-                path,
-                value,
-            )
-        })
+        .map(|(path, value)| (strsim::normalized_damerau_levenshtein(written, &path), path, value))
         .max_by(|(one, ..), (other, ..)| one.total_cmp(other));
     near.map_or(String::new(), |(_, path, value)| {
         format!(
@@ -152,14 +129,9 @@ fn collect_leaves(value: &Value, path: String, leaves: &mut Vec<(String, String)
     match value {
         Value::Object(map) => {
             for (name, value) in map {
-                let plain = name
-                    .chars()
-                    .all(|letter| letter.is_alphanumeric() || letter == '_');
-                let path = if plain {
-                    format!("{path}.{name}")
-                } else {
-                    format!("{path}['{name}']")
-                };
+                let plain = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+                let path =
+                    if plain { format!("{path}.{name}") } else { format!("{path}['{name}']") };
                 collect_leaves(value, path, leaves);
             }
         }
@@ -195,10 +167,7 @@ mod tests {
             "; the nearest line is: Throughput: 12 samples/sec"
         );
         assert_eq!(near(r"(\d+) tokens", &lines), "");
-        assert_eq!(
-            required_words(r"^(?<name>\w+): +([a-z.]+) TFLOP/s"),
-            ["tflop"]
-        );
+        assert_eq!(required_words(r"^(?<name>\w+): +([a-z.]+) TFLOP/s"), ["tflop"]);
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! Numbers as people read them: grouped, with their unit, never in scientific notation.
 
 /// A count, a size or a time as a number to calculate with: exact up to 2^53, which is 9 PB or 104 days of ns.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "of more, only the first digits matter"
-)]
+#[expect(clippy::cast_precision_loss, reason = "of more, only the first digits matter")]
 pub fn to_f64(count: u64) -> f64 {
     count as f64
 }
@@ -67,15 +64,10 @@ pub fn format_grouped(value: f64) -> String {
         0
     };
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let (sign, digits) = whole
-        .strip_prefix('-')
-        .map_or(("", whole), |digits| ("-", digits));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
     format!("{sign}{}{rest}", group_digits(digits))
 }
 
@@ -93,11 +85,7 @@ pub fn group_digits(digits: &str) -> String {
 
 /// Formats a ratio with three decimals, from 1,000 on with none: `0.950`, `1,042`.
 pub fn format_ratio(value: f64) -> String {
-    if value < 1000.0 {
-        format!("{value:.3}")
-    } else {
-        format_grouped(value.round())
-    }
+    if value < 1000.0 { format!("{value:.3}") } else { format_grouped(value.round()) }
 }
 
 /// Returns a fraction as `5 %` or `3.1 %`.
@@ -132,16 +120,10 @@ pub fn format_distinct_percent(fraction: f64, other: f64) -> String {
     let other_percent = other * 100.0;
     (1..=6)
         .map(|digits| {
-            (
-                format!("{:.digits$}", fraction * 100.0),
-                format!("{other_percent:.digits$}"),
-            )
+            (format!("{:.digits$}", fraction * 100.0), format!("{other_percent:.digits$}"))
         })
         .find(|(shown, other)| shown != other)
-        .map_or_else(
-            || format_percent(fraction),
-            |(shown, _)| format!("{shown} %"),
-        )
+        .map_or_else(|| format_percent(fraction), |(shown, _)| format!("{shown} %"))
 }
 
 #[cfg(test)]

@@ -79,10 +79,8 @@ impl Pattern {
         take: MatchSelection,
         unit: impl Into<Cow<'static, str>>,
     ) -> Result<Self, PatternError> {
-        let expression = expand_readers(pattern).map_err(|reason| PatternError::Reader {
-            pattern: pattern.to_owned(),
-            reason,
-        })?;
+        let expression = expand_readers(pattern)
+            .map_err(|reason| PatternError::Reader { pattern: pattern.to_owned(), reason })?;
         let regex = compile_expression(&expression)?;
         let mut pattern = Self {
             source: pattern.to_owned(),
@@ -125,10 +123,7 @@ impl Pattern {
     /// Reads all matches of a text, although the last one is used, to find differing values.
     #[must_use]
     pub fn with_every_match(self) -> Self {
-        Self {
-            reads_every_match: true,
-            ..self
-        }
+        Self { reads_every_match: true, ..self }
     }
 
     /// Takes only the first line that matches below each line that matches this heading, and above the
@@ -229,13 +224,9 @@ impl Pattern {
     /// group does, or with a group for the unit.
     fn find_remedy(&self, line: &str) -> Option<String> {
         let patterns = self.with_readers.get_or_init(|| {
-            let rewrites = [
-                readers::replace_group_with_number,
-                readers::replace_group_with_number_and_unit,
-            ];
-            let written = rewrites
-                .iter()
-                .filter_map(|with| with(&self.source, self.group));
+            let rewrites =
+                [readers::replace_group_with_number, readers::replace_group_with_number_and_unit];
+            let written = rewrites.iter().filter_map(|with| with(&self.source, self.group));
             let others = written.filter(|written| *written != self.source);
             let pattern =
                 |written: String| Self::new(&written, MatchSelection::First, self.unit.clone());

@@ -49,11 +49,7 @@ pub(crate) struct LineCounter<'a> {
 impl<'a> LineCounter<'a> {
     /// Returns a counter for a text whose first line has this number.
     pub fn new(text: &'a [u8], first: u64) -> Self {
-        Self {
-            text,
-            counted: 0,
-            line: first,
-        }
+        Self { text, counted: 0, line: first }
     }
 
     /// Returns the number of the line of the record that follows an offset and white space.
@@ -89,7 +85,6 @@ impl SkippedRecords {
     /// Counts a record; the first one is stored with its place and its error.
     pub fn add_record<E: std::fmt::Display>(&mut self, record: &UnreadableRecord<E>) {
         self.count += 1;
-        self.first
-            .get_or_insert_with(|| (record.place, record.error.to_string()));
+        self.first.get_or_insert_with(|| (record.place, record.error.to_string()));
     }
 }

@@ -25,10 +25,7 @@ object! {
 impl CsvCell {
     #[expect(clippy::unnecessary_wraps, reason = "a reader")]
     fn from_column(text: &str) -> Option<Self> {
-        Some(Self {
-            column: text.to_owned(),
-            ..Self::default()
-        })
+        Some(Self { column: text.to_owned(), ..Self::default() })
     }
 }
 
@@ -80,11 +77,7 @@ impl Limit {
     /// Describes the bounds, each as `show` writes it: `at least 43.9869`, `below 450 ms`; empty
     /// without bounds.
     pub fn describe(&self, show: impl Fn(f64) -> String) -> String {
-        let bounds = [
-            ("at least", self.min),
-            ("at most", self.max),
-            ("below", self.below),
-        ];
+        let bounds = [("at least", self.min), ("at most", self.max), ("below", self.below)];
         let words = bounds.into_iter();
         let descriptions =
             words.filter_map(|(word, bound)| Some(format!("{word} {}", show(bound?))));

@@ -102,10 +102,7 @@ pub fn read_csv_entries(
 ) -> Result<FigureEntries<RowsError>, RowsError> {
     let bytes = to_utf8(bytes);
     let bytes = &strip_escapes(&bytes)[..];
-    let request = TableRequest {
-        cell,
-        entry_columns: by,
-    };
+    let request = TableRequest { cell, entry_columns: by };
     let header = TableHeader::find(bytes, request)?;
     let separator = header.separator;
     let text = strip_spaces_before_quotes(&bytes[header.begin..], separator);
@@ -125,11 +122,7 @@ pub fn read_csv_entries(
         table.follows_gap |= begins_with_gap(rest, text.get(begin.saturating_sub(1)));
         let is_last = reader.position().byte() >= text.len() as u64;
         let place = RecordLocation::at_line(file, lines.line_after(begin));
-        table.read_row(
-            CsvRow(&record),
-            place,
-            is_last && ends_in_quoted_cell(rest, separator),
-        )?;
+        table.read_row(CsvRow(&record), place, is_last && ends_in_quoted_cell(rest, separator))?;
     }
     table.into_entries()
 }
@@ -210,19 +203,13 @@ impl<'a> TableReader<'a> {
         if wanted.is_some_and(|row| row != self.matched) {
             return Ok(());
         }
-        let names: Vec<_> = self
-            .columns
-            .entry_columns
-            .iter()
-            .map(|column| row.cell(*column))
-            .collect();
+        let names: Vec<_> =
+            self.columns.entry_columns.iter().map(|column| row.cell(*column)).collect();
         let entry_names = names.iter().map(AsRef::as_ref);
         let found_entry = find_or_insert_entry(&mut self.entries, entry_names, self.take);
         let entry = found_entry.ok_or(RowsError::TooManyEntries)?;
         let error = if is_cut {
-            RowsError::TruncatedRow {
-                row: row.describe(),
-            }
+            RowsError::TruncatedRow { row: row.describe() }
         } else if !is_whole {
             RowsError::Cells {
                 row: row.describe(),
@@ -245,10 +232,7 @@ impl<'a> TableReader<'a> {
     /// Returns whether a row without the figure is a header: the table's once more, whose columns may have another
     /// order, or that of another table.
     fn is_header(&mut self, row: CsvRow<'_>) -> Result<bool, RowsError> {
-        if row
-            .cells()
-            .any(|cell| cell == self.request.cell.column.trim())
-        {
+        if row.cells().any(|cell| cell == self.request.cell.column.trim()) {
             let names = row.cells().map(Cow::into_owned).collect();
             if let Some(columns) = TableColumns::from_header(names, self.request)? {
                 self.columns = columns;
@@ -264,12 +248,7 @@ impl<'a> TableReader<'a> {
 
     fn into_entries(self) -> Result<FigureEntries<RowsError>, RowsError> {
         if self.entries.is_empty() {
-            let Self {
-                rows,
-                matched,
-                rejected,
-                ..
-            } = self;
+            let Self { rows, matched, rejected, .. } = self;
             return Err(no_row_error(self.request.cell, rows, matched, &rejected));
         }
         Ok(self.entries)
@@ -277,11 +256,8 @@ impl<'a> TableReader<'a> {
 }
 
 fn no_row_error(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsError {
-    let mut criteria: Vec<String> = cell
-        .filter
-        .iter()
-        .map(|(column, value)| format!("{column} = {value}"))
-        .collect();
+    let mut criteria: Vec<String> =
+        cell.filter.iter().map(|(column, value)| format!("{column} = {value}")).collect();
     let has = match cell.row {
         _ if rows == 0 => "there are no rows below the header".to_owned(),
         Some(_) if matched > 0 => format!("{matched} match"),
@@ -295,10 +271,7 @@ fn no_row_error(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) ->
     if criteria.is_empty() {
         criteria.push("as many cells as the header".to_owned());
     }
-    RowsError::NoRow {
-        criteria: criteria.join(", "),
-        has,
-    }
+    RowsError::NoRow { criteria: criteria.join(", "), has }
 }
 
 /// Returns whether the two are equal, as text or as numbers: `8` is `8.0`.

@@ -127,10 +127,7 @@ mod tests {
 
     #[test]
     fn clean_text_is_borrowed() {
-        assert!(matches!(
-            sanitize("Samples per second: 12"),
-            Cow::Borrowed(_)
-        ));
+        assert!(matches!(sanitize("Samples per second: 12"), Cow::Borrowed(_)));
     }
 
     proptest! {

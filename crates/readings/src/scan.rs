@@ -65,16 +65,14 @@ impl<'a> Scanner<'a> {
     /// Returns the figures, after the last byte.
     pub fn finish(mut self) -> PatternReader<'a> {
         let reader = &mut self.reader;
-        self.splitter
-            .finish(|line| reader.feed_line_at(&line.text, line.begin));
+        self.splitter.finish(|line| reader.feed_line_at(&line.text, line.begin));
         reader.finish_text();
         self.reader
     }
 
     fn read_bytes(&mut self, bytes: &[u8]) {
         let reader = &mut self.reader;
-        self.splitter
-            .push(bytes, |line| reader.feed_line_at(&line.text, line.begin));
+        self.splitter.push(bytes, |line| reader.feed_line_at(&line.text, line.begin));
     }
 
     /// Reads those of whole lines that have the literal.

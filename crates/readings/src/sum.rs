@@ -34,10 +34,7 @@ impl CompensatedSum {
     }
 
     pub fn total(self) -> PrintedNumber {
-        PrintedNumber {
-            value: self.terms + self.correction,
-            half_digit: self.half_digits,
-        }
+        PrintedNumber { value: self.terms + self.correction, half_digit: self.half_digits }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no log has 2^53 lines")]

@@ -23,9 +23,7 @@ pub fn conversion_factor(from: &str, to: &str) -> Option<f64> {
     let target = Unit::parse(to);
     if from.starts_with('/') {
         // What `12.3/min` counts is what the figure counts.
-        let (counted, _) = to
-            .split_once('/')
-            .filter(|(counted, _)| !counted.is_empty())?;
+        let (counted, _) = to.split_once('/').filter(|(counted, _)| !counted.is_empty())?;
         return conversion_factor(&format!("{counted}{from}"), to);
     }
     let is_minutes = from == "m" && target.base == "s";
@@ -84,9 +82,7 @@ pub fn suffix_factor(suffix: &str, unit: &str) -> Option<f64> {
         return Some(1.0);
     }
     let base = Unit::parse(unit.trim()).base;
-    (base != "s" && base != "%")
-        .then(|| conversion_factor(suffix, unit))
-        .flatten()
+    (base != "s" && base != "%").then(|| conversion_factor(suffix, unit)).flatten()
 }
 
 /// Returns whether a unit is of time.

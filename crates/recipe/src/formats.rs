@@ -23,11 +23,7 @@ pub const HOST_PATH: StringFormat = StringFormat::new(check_host_path)
 
 /// A path below results, absolute, or a glob.
 pub const RESULT_FILE: StringFormat = StringFormat::new(|text| {
-    let format = if text.starts_with('/') {
-        ABSOLUTE_PATH
-    } else {
-        RELATIVE_PATH
-    };
+    let format = if text.starts_with('/') { ABSOLUTE_PATH } else { RELATIVE_PATH };
     format.mismatch(text)
 });
 
@@ -44,13 +40,7 @@ pub const HOST_NAME: StringFormat =
 
 /// The address of a service.
 pub const HTTP_ADDRESS: StringFormat = StringFormat::new(check_http_address)
-    .with_start_check(|start| {
-        if start.is_empty() {
-            None
-        } else {
-            check_http_address(start)
-        }
-    })
+    .with_start_check(|start| if start.is_empty() { None } else { check_http_address(start) })
     .with_pattern("^https?://");
 
 /// A range of versions.

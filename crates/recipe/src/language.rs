@@ -21,29 +21,13 @@ const FOREIGN_KEYS: &[(&[&str], &str)] = &[
     (&["environment", "env"], "container.env"),
     (&["cwd", "working_dir"], "container.workdir"),
     (&["capabilities", "caps"], "container.cap_add"),
+    (&["cmd", "command", "script", "run"], "scenarios.NAME.performance.run"),
     (
-        &["cmd", "command", "script", "run"],
-        "scenarios.NAME.performance.run",
-    ),
-    (
-        &[
-            "repeat",
-            "repeats",
-            "repetitions",
-            "iterations",
-            "runs",
-            "samples",
-        ],
+        &["repeat", "repeats", "repetitions", "iterations", "runs", "samples"],
         "scenarios.NAME.performance.trials",
     ),
-    (
-        &["metrics", "metric", "measurements", "outputs"],
-        "scenarios.NAME.performance.figures",
-    ),
-    (
-        &["expected", "published", "baseline"],
-        "scenarios.NAME.performance.expect",
-    ),
+    (&["metrics", "metric", "measurements", "outputs"], "scenarios.NAME.performance.figures"),
+    (&["expected", "published", "baseline"], "scenarios.NAME.performance.expect"),
     (&["gpus", "gpu"], "requires.gpus"),
     (&["tolerance", "threshold"], "judge.margin"),
     (&["name"], "title"),
@@ -55,35 +39,14 @@ const FOREIGN_KEYS: &[(&[&str], &str)] = &[
     (&["hardware", "resources", "requirements"], "requires"),
     (&["version", "schema_version"], "schema"),
     (
-        &[
-            "output",
-            "output_dir",
-            "results_dir",
-            "result_dir",
-            "artifacts",
-        ],
+        &["output", "output_dir", "results_dir", "result_dir", "artifacts"],
         "scenarios.NAME.performance.results",
     ),
+    (&["time_limit", "max_time"], "scenarios.NAME.performance.timeout"),
+    (&["regex", "regexp", "match"], "scenarios.NAME.performance.figures.NAME.pattern"),
+    (&["jsonpath", "json_path"], "scenarios.NAME.performance.figures.NAME.json"),
     (
-        &["time_limit", "max_time"],
-        "scenarios.NAME.performance.timeout",
-    ),
-    (
-        &["regex", "regexp", "match"],
-        "scenarios.NAME.performance.figures.NAME.pattern",
-    ),
-    (
-        &["jsonpath", "json_path"],
-        "scenarios.NAME.performance.figures.NAME.json",
-    ),
-    (
-        &[
-            "lower_is_better",
-            "higher_is_better",
-            "direction",
-            "maximize",
-            "minimize",
-        ],
+        &["lower_is_better", "higher_is_better", "direction", "maximize", "minimize"],
         "scenarios.NAME.performance.figures.NAME.better",
     ),
 ];
@@ -103,12 +66,7 @@ pub struct RecipeLanguage<'a> {
 impl<'a> RecipeLanguage<'a> {
     /// Returns the language of a file.
     pub fn new(names: &'a DeclaredNames, partial: bool, base_missing: bool) -> Self {
-        Self {
-            names,
-            partial,
-            base_missing,
-            used_params: names.used_params.clone(),
-        }
+        Self { names, partial, base_missing, used_params: names.used_params.clone() }
     }
 }
 
@@ -169,9 +127,7 @@ impl Language for RecipeLanguage<'_> {
     fn path_of_own_key(&self, name: &str) -> Option<String> {
         let mut paths = Recipe::OBJECT.key_paths(name);
         // What many maps have is most often meant for a measurement.
-        let measured = paths
-            .iter()
-            .position(|path| path.starts_with(MEASUREMENT_PATH));
+        let measured = paths.iter().position(|path| path.starts_with(MEASUREMENT_PATH));
         let at = measured.unwrap_or(0);
         (at < paths.len()).then(|| paths.swap_remove(at))
     }

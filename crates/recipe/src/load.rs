@@ -11,11 +11,7 @@ pub fn load_merged(
     templates: &dyn TemplateSource,
     problems: &mut Diagnostics,
 ) -> Option<Node> {
-    let mut loader = Loader {
-        templates,
-        problems,
-        open_templates: Vec::new(),
-    };
+    let mut loader = Loader { templates, problems, open_templates: Vec::new() };
     loader.load_file(source, None)
 }
 
@@ -80,24 +76,16 @@ impl Loader<'_> {
     /// Returns whether this version of retrial supports the file's schema.
     fn supports_schema(&mut self, node: &Node) -> bool {
         // What is missing or no number is reported where the keys are checked.
-        let Some(Node {
-            value: Value::Scalar(scalar),
-            span,
-        }) = node.get("schema")
-        else {
+        let Some(Node { value: Value::Scalar(scalar), span }) = node.get("schema") else {
             return true;
         };
-        let Some(number) = scalar
-            .as_integer()
-            .filter(|number| *number > SCHEMA_VERSION)
-        else {
+        let Some(number) = scalar.as_integer().filter(|number| *number > SCHEMA_VERSION) else {
             return true;
         };
         let message = format!(
             "this recipe requires schema {number}; this version of retrial supports {SCHEMA_VERSION}"
         );
-        self.problems
-            .error("future-schema", message, span, "update retrial");
+        self.problems.error("future-schema", message, span, "update retrial");
         false
     }
 
@@ -105,12 +93,8 @@ impl Loader<'_> {
         if let Some(at) = self.open_templates.iter().position(|outer| outer == name) {
             let mut circle = self.open_templates[at..].to_vec();
             circle.push(name.to_owned());
-            let message = format!(
-                "templates extend each other in a cycle: {}",
-                circle.join(" → ")
-            );
-            self.problems
-                .error("circle", message, span, "remove one `extends`");
+            let message = format!("templates extend each other in a cycle: {}", circle.join(" → "));
+            self.problems.error("circle", message, span, "remove one `extends`");
             return None;
         }
         if self.open_templates.len() >= MAX_TEMPLATE_DEPTH {
@@ -125,19 +109,14 @@ impl Loader<'_> {
                 let message = format!("cannot read template `{name}`: {error}");
                 let help =
                     "fix the file, or remove it to use the built-in template, if there is one";
-                self.problems
-                    .error("unreadable-template", message, span, help);
+                self.problems.error("unreadable-template", message, span, help);
                 return None;
             }
         };
         let Some(source) = source else {
             let names = self.templates.template_names();
             // Templates have names; people write paths.
-            let bare = name
-                .rsplit('/')
-                .next()
-                .unwrap_or(name)
-                .trim_end_matches(".yaml");
+            let bare = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".yaml");
             let help = did_you_mean(bare, names.iter().map(String::as_str), "templates");
             let message = format!("no such template: `{name}`");
             self.problems.error("missing-template", message, span, help);
@@ -157,9 +136,7 @@ fn extended_templates(node: &Node) -> Vec<(String, Span)> {
 fn is_wrong_extends(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(scalar) => scalar.text.trim().is_empty(),
-        Value::List(items) => items
-            .iter()
-            .any(|item| !matches!(item.value, Value::Scalar(_))),
+        Value::List(items) => items.iter().any(|item| !matches!(item.value, Value::Scalar(_))),
         Value::Map(_) => true,
         Value::Null | Value::Removed => false,
     }

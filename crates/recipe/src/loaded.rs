@@ -142,10 +142,8 @@ impl LoadedRecipe {
         let scenarios = self.written_scenarios();
         let modes = scenarios.flat_map(|(_, scenario)| scenario.present_entries());
         let keys = ["figures", "expect", "limits"];
-        let named = modes.flat_map(|(_, mode)| {
-            keys.into_iter()
-                .flat_map(|key| mode.present_entries_at(key))
-        });
+        let named = modes
+            .flat_map(|(_, mode)| keys.into_iter().flat_map(|key| mode.present_entries_at(key)));
         named.map(|(name, _)| name.to_owned()).unique().collect()
     }
 
@@ -185,10 +183,9 @@ impl LoadedRecipe {
         let resolved = self.try_resolve(templates, settings, &mut problems);
         problems.sort_by_place(&self.source.path);
         match resolved {
-            Some(resolved) if !problems.has_errors() => Ok(ResolvedRecipe {
-                warnings: problems,
-                ..resolved
-            }),
+            Some(resolved) if !problems.has_errors() => {
+                Ok(ResolvedRecipe { warnings: problems, ..resolved })
+            }
             _ => Err(problems),
         }
     }

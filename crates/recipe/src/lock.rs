@@ -79,8 +79,7 @@ fn check_hash(text: &str) -> Option<FormatMismatch> {
 /// Checks that a text has one of these prefixes and the number of hexadecimal digits of that prefix.
 fn check_prefixed_hash(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<FormatMismatch> {
     let fits = kinds.iter().any(|(prefix, digits)| {
-        text.strip_prefix(prefix)
-            .is_some_and(|hex| is_lower_hexadecimal(hex, *digits))
+        text.strip_prefix(prefix).is_some_and(|hex| is_lower_hexadecimal(hex, *digits))
     });
     if fits {
         return None;
@@ -135,11 +134,7 @@ impl RecipeLock {
     /// Pins a recipe to the locked versions. Returns a sentence for each name that the lock does not have.
     pub fn apply_to(&self, recipe: &mut Recipe) -> Vec<String> {
         let mut unknown = Vec::new();
-        if let Image::Pull {
-            reference,
-            digest,
-            built_by: None,
-        } = &mut recipe.image
+        if let Image::Pull { reference, digest, built_by: None } = &mut recipe.image
             && digest.is_none()
         {
             match self.images.get(reference) {
@@ -149,13 +144,7 @@ impl RecipeLock {
             }
         }
         for (_, model) in &mut recipe.models {
-            let ModelSource::Hub {
-                repository,
-                revision,
-                locked,
-                ..
-            } = &mut model.source
-            else {
+            let ModelSource::Hub { repository, revision, locked, .. } = &mut model.source else {
                 continue;
             };
             let key = Self::model_key(repository, revision);
@@ -188,9 +177,7 @@ impl RecipeLock {
         for (key, model) in &self.models {
             let newer = now.models.get(key);
             if newer.is_some_and(|now| now.commit == model.commit && now.files != model.files) {
-                lines.push(format!(
-                    "model {key}: the hub has different files for the same commit"
-                ));
+                lines.push(format!("model {key}: the hub has different files for the same commit"));
             }
         }
         lines
@@ -207,9 +194,8 @@ fn compare_versions(
     for (name, locked) in locked {
         match now.get(name) {
             Some(now) if now == locked => {}
-            Some(now) => lines.push(format!(
-                "{kind} {name}: the lock has {locked}, the {place} now has {now}"
-            )),
+            Some(now) => lines
+                .push(format!("{kind} {name}: the lock has {locked}, the {place} now has {now}")),
             None => lines.push(format!("{kind} {name}: the recipe no longer uses it")),
         }
     }

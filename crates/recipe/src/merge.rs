@@ -27,19 +27,13 @@ pub fn merge_trees(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
             }
             Node::map(entries, over.span)
         }
-        (_, value) => Node {
-            value,
-            span: over.span,
-        },
+        (_, value) => Node { value, span: over.span },
     }
 }
 
 fn merge_entry(old: MapEntry, over: MapEntry, problems: &mut Diagnostics) -> MapEntry {
     if !over.append && over.value.is_null() {
-        let value = Node {
-            value: Value::Removed,
-            ..over.value
-        };
+        let value = Node { value: Value::Removed, ..over.value };
         return MapEntry { value, ..over };
     }
     if !over.append {
@@ -67,11 +61,7 @@ fn merge_entry(old: MapEntry, over: MapEntry, problems: &mut Diagnostics) -> Map
         }
     };
     let span = over.value.span;
-    MapEntry {
-        value: Node { value, span },
-        append,
-        ..over
-    }
+    MapEntry { value: Node { value, span }, append, ..over }
 }
 
 const APPEND_HELP: &str =
@@ -106,19 +96,12 @@ fn settle_entry(entry: MapEntry, problems: &mut Diagnostics) -> Option<MapEntry>
         }
         Value::List(_) => {}
         _ if entry.append => {
-            let message = format!(
-                "`{}+` appends a list, but this is {}",
-                entry.key,
-                entry.value.kind()
-            );
+            let message =
+                format!("`{}+` appends a list, but this is {}", entry.key, entry.value.kind());
             problems.error("append", message, &span, APPEND_HELP);
         }
         _ => {}
     }
     let value = settle_tree(entry.value, problems);
-    Some(MapEntry {
-        value,
-        append: false,
-        ..entry
-    })
+    Some(MapEntry { value, append: false, ..entry })
 }

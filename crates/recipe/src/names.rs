@@ -57,10 +57,7 @@ impl DeclaredNames {
             models: models.collect(),
             gpus: recipe.descendant(&["requires", "gpus"]).is_some(),
             nodes: recipe.get("nodes").is_some(),
-            scope: ExpressionScope {
-                variant,
-                ..ExpressionScope::default()
-            },
+            scope: ExpressionScope { variant, ..ExpressionScope::default() },
             ..Self::default()
         };
         for entry in recipe.entries_at("params") {
@@ -74,12 +71,7 @@ impl DeclaredNames {
             };
             if param.kind == "enum" && param.values.is_empty() {
                 let message = format!("the enum `{}` has no values", entry.key);
-                problems.error(
-                    "param",
-                    message,
-                    &param.span,
-                    "list them: `values: [one, other]`",
-                );
+                problems.error("param", message, &param.span, "list them: `values: [one, other]`");
             }
             let takes_values = matches!(&*param.kind, "enum" | "");
             if let Some(values) = entry.value.entry("values").filter(|_| !takes_values) {
@@ -113,10 +105,7 @@ impl DeclaredNames {
             let before = waiting.len();
             waiting.retain(|name| {
                 let param = &self.params[name];
-                let needed_params = param
-                    .default
-                    .as_ref()
-                    .map_or_else(Vec::new, referenced_params);
+                let needed_params = param.default.as_ref().map_or_else(Vec::new, referenced_params);
                 self.used_params.extend(needed_params.iter().cloned());
                 let mut needs = needed_params.iter();
                 let is_ready = needs.all(|need| self.scope.params.contains_key(need));
@@ -139,10 +128,7 @@ impl DeclaredNames {
             }
         }
         self.report_circles(&waiting, problems);
-        let set_params = self
-            .params
-            .iter()
-            .filter(|(_, param)| param.set_value.is_some());
+        let set_params = self.params.iter().filter(|(_, param)| param.set_value.is_some());
         for (name, param) in set_params {
             if param.default.is_none() {
                 self.given_params.push(name.clone());
@@ -158,9 +144,8 @@ impl DeclaredNames {
             let mut path = vec![name.clone()];
             let mut next = name.clone();
             while let Some(node) = &self.params[&next].default {
-                let Some(need) = referenced_params(node)
-                    .into_iter()
-                    .find(|need| waiting.contains(need))
+                let Some(need) =
+                    referenced_params(node).into_iter().find(|need| waiting.contains(need))
                 else {
                     break;
                 };

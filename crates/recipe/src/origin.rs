@@ -54,9 +54,7 @@ fn collect_values(out: &mut Vec<ValueOrigin>, node: &Node, key: String) {
 }
 
 fn are_from_several_files(items: &[Node]) -> bool {
-    items
-        .windows(2)
-        .any(|pair| pair[0].span.source.path != pair[1].span.source.path)
+    items.windows(2).any(|pair| pair[0].span.source.path != pair[1].span.source.path)
 }
 
 fn node_origin(key: String, value: String, node: &Node) -> ValueOrigin {
@@ -68,16 +66,8 @@ fn node_origin(key: String, value: String, node: &Node) -> ValueOrigin {
 }
 
 fn join_key_path(key: &str, name: &str) -> String {
-    let name = if name.contains('.') {
-        format!("\"{name}\"")
-    } else {
-        name.to_owned()
-    };
-    if key.is_empty() {
-        name
-    } else {
-        format!("{key}.{name}")
-    }
+    let name = if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() };
+    if key.is_empty() { name } else { format!("{key}.{name}") }
 }
 
 /// Adds the defaults of absent keys. Only within maps that exist, except for the container and the rules of judging,

@@ -46,11 +46,7 @@ impl RecipeLanguage<'_> {
         let mut can_evaluate = true;
         for (index, expression) in expressions.iter().enumerate() {
             let inner = &scalar.text[expression.inner.clone()];
-            let place = if same {
-                span.sub_span(raw[index].outer.clone())
-            } else {
-                span.clone()
-            };
+            let place = if same { span.sub_span(raw[index].outer.clone()) } else { span.clone() };
             match expression::referenced_names(inner) {
                 Ok(references) => {
                     for reference in references {
@@ -117,17 +113,13 @@ impl RecipeLanguage<'_> {
                 names.scope.variant.contains_key(axis)
             }
             ("variant", axis) => {
-                let help = did_you_mean(
-                    axis,
-                    names.axes.iter().map(String::as_str),
-                    "axes of `variants`",
-                );
+                let help =
+                    did_you_mean(axis, names.axes.iter().map(String::as_str), "axes of `variants`");
                 undefined(problems, help)
             }
-            ("scenario" | "mode" | "trial", "") if scope < MEASUREMENT_SCOPE => early(
-                problems,
-                "defined within `scenarios` only: other commands run once for all",
-            ),
+            ("scenario" | "mode" | "trial", "") if scope < MEASUREMENT_SCOPE => {
+                early(problems, "defined within `scenarios` only: other commands run once for all")
+            }
             ("scenario" | "mode" | "trial" | "models", "") => true,
             ("gpus" | "models" | "nodes" | "node" | "head", _) if scope < RUN_SCOPE => early(
                 problems,

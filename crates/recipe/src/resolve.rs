@@ -47,11 +47,7 @@ pub fn check_source(
         let mut by_choice = Vec::new();
         for choice in &choices {
             let mut choice_problems = Diagnostics::default();
-            let whole = ResolutionKind {
-                partial,
-                base_missing,
-                trial_run: false,
-            };
+            let whole = ResolutionKind { partial, base_missing, trial_run: false };
             let stage = VariantResolution::new(
                 &merged,
                 choice,
@@ -62,10 +58,7 @@ pub fn check_source(
             );
             used.extend(stage.used_params);
             if merged.get("trial_run").is_some() && !choice_problems.has_errors() {
-                let trial = ResolutionKind {
-                    trial_run: true,
-                    ..whole
-                };
+                let trial = ResolutionKind { trial_run: true, ..whole };
                 VariantResolution::new(
                     &merged,
                     choice,
@@ -95,9 +88,7 @@ pub fn check_source(
 /// recipe.
 pub fn compute_fingerprint(source: &Source, templates: &dyn TemplateSource) -> Option<String> {
     let merged = load_merged(source, templates, &mut Diagnostics::default())?;
-    Some(hex::encode(Sha256::digest(
-        to_yaml(&merged, Recipe::OBJECT).as_bytes(),
-    )))
+    Some(hex::encode(Sha256::digest(to_yaml(&merged, Recipe::OBJECT).as_bytes())))
 }
 
 /// Returns the variants of a recipe, for `show` and `--vary`.
@@ -117,10 +108,7 @@ pub fn read_variants(
 /// Returns whether a template is missing: it might have had the missing keys.
 pub(super) fn is_template_missing(problems: &Diagnostics) -> bool {
     let is_missing_template = |problem: &Diagnostic| {
-        matches!(
-            problem.code,
-            "missing-template" | "unreadable-template" | "circle"
-        )
+        matches!(problem.code, "missing-template" | "unreadable-template" | "circle")
     };
     problems.iter().any(is_missing_template)
 }
@@ -173,11 +161,7 @@ impl VariantResolution {
         templates: &dyn TemplateSource,
         problems: &mut Diagnostics,
     ) -> Self {
-        let ResolutionKind {
-            partial,
-            base_missing,
-            trial_run,
-        } = kind;
+        let ResolutionKind { partial, base_missing, trial_run } = kind;
         let chosen = variants::apply_variants(merged, choice, problems);
         let chosen = variants::apply_trial_run(chosen, trial_run, problems);
         let chosen = settings::apply_settings(chosen, settings, problems);
@@ -196,12 +180,7 @@ impl VariantResolution {
             problems: Diagnostics::default(),
         };
         problems.extend(checks.run());
-        Self {
-            settled,
-            validated,
-            names,
-            used_params,
-        }
+        Self { settled, validated, names, used_params }
     }
 }
 
@@ -229,19 +208,14 @@ fn collect_by_choice(
             continue;
         }
         let variants = (under.len() < count).then(|| shared_settings(choices, &under));
-        problems.push(Diagnostic {
-            variants,
-            ..diagnostic
-        });
+        problems.push(Diagnostic { variants, ..diagnostic });
     }
 }
 
 /// Returns the settings that the choices share, which alone cause the problem.
 fn shared_settings(choices: &[VariantChoice], under: &[usize]) -> String {
     let shared = |axis: &String, value: &String| {
-        under
-            .iter()
-            .all(|&index| choices[index].get(axis) == Some(value))
+        under.iter().all(|&index| choices[index].get(axis) == Some(value))
     };
     let words = choices[under[0]]
         .iter()

@@ -65,18 +65,11 @@ mod tests {
     fn each_definition_has_a_unique_name() {
         let mut objects = Vec::new();
         collect_objects(&FieldType::Object(Recipe::OBJECT), &mut objects);
-        let mut names: Vec<_> = objects
-            .iter()
-            .map(|object| object.definition_name())
-            .collect();
+        let mut names: Vec<_> = objects.iter().map(|object| object.definition_name()).collect();
         names.sort();
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert!(
-            !names
-                .iter()
-                .any(|name| matches!(&**name, "overlay" | "expression"))
-        );
+        assert!(!names.iter().any(|name| matches!(&**name, "overlay" | "expression")));
     }
 }

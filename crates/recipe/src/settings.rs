@@ -19,10 +19,7 @@ pub struct ParamSetting {
 impl ParamSetting {
     /// Returns a setting of this name.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            value: value.into(),
-        }
+        Self { name: name.into(), value: value.into() }
     }
 
     /// Returns the span of the setting, in a source of its own.
@@ -113,13 +110,8 @@ fn choices_by_settings(
 
 /// Reports an axis that neither a setting nor a default decides.
 fn report_undecided(recipe: &Node, axis: &VariantAxis, problems: &mut Diagnostics) {
-    let declared = recipe
-        .get("variants")
-        .and_then(|variants| variants.entry(&axis.name));
-    let span = declared.map_or_else(
-        || recipe.span.sub_span(0..0),
-        |entry| entry.key_span.clone(),
-    );
+    let declared = recipe.get("variants").and_then(|variants| variants.entry(&axis.name));
+    let span = declared.map_or_else(|| recipe.span.sub_span(0..0), |entry| entry.key_span.clone());
     let message = format!("`{}` must be set: it has no default", axis.name);
     let values = axis.values.join(", ");
     let help = format!("choose with --set {}=VALUE: {values}", axis.name);
@@ -138,12 +130,9 @@ fn report_unsupported(
         return;
     };
     let combination = unsupported.combination.iter();
-    let words = combination
-        .map(|(axis, value)| format!("{axis}={value}"))
-        .join(" with ");
-    let setting = settings
-        .iter()
-        .find(|setting| unsupported.combination.contains_key(&setting.name));
+    let words = combination.map(|(axis, value)| format!("{axis}={value}")).join(" with ");
+    let setting =
+        settings.iter().find(|setting| unsupported.combination.contains_key(&setting.name));
     let span = setting.map_or_else(|| recipe.span.sub_span(0..0), ParamSetting::span);
     let message = format!("{words} is not supported: {}", unsupported.reason);
     problems.error("unsupported", message, &span, "choose another combination");

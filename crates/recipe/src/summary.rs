@@ -77,11 +77,7 @@ pub fn summarize(
     let first = summarize_choice(&merged, usual.clone());
     let mut others = Vec::new();
     for axis in &variants.axes {
-        for value in axis
-            .values
-            .iter()
-            .filter(|value| usual.get(&axis.name) != Some(*value))
-        {
+        for value in axis.values.iter().filter(|value| usual.get(&axis.name) != Some(*value)) {
             let mut choice = usual.clone();
             choice.insert(axis.name.clone(), value.clone());
             if variants.find_unsupported(&choice).is_some() {
@@ -116,26 +112,17 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
     let chosen = variants::apply_variants(merged, &choice, &mut problems);
     let recipe = settle_tree(chosen, &mut problems);
     let names = DeclaredNames::from_recipe(&recipe, choice, &mut problems);
-    let scope = SummaryScope {
-        recipe: &recipe,
-        names: &names,
-    };
+    let scope = SummaryScope { recipe: &recipe, names: &names };
     let published = |key: &str| scope.text(recipe.descendant(&["submission", key]));
     let sources = recipe.descendant(&["submission", "sources"]);
     let requested = |key: &str| scope.text(recipe.descendant(&["requires", "gpus", key]));
     let models_node = recipe.descendant(&["requires", "gpus", "models"]);
     let models = models_node.map_or(&[][..], Node::items);
-    let gpu_models: Vec<String> = models
-        .iter()
-        .filter_map(|model| scope.text(Some(model)))
-        .collect();
+    let gpu_models: Vec<String> =
+        models.iter().filter_map(|model| scope.text(Some(model))).collect();
     let machines = scope.text(recipe.descendant(&["nodes", "count"]));
     RecipeSummary {
-        title: scope
-            .text(recipe.get("title"))
-            .unwrap_or_default()
-            .trim()
-            .to_owned(),
+        title: scope.text(recipe.get("title")).unwrap_or_default().trim().to_owned(),
         suite: published("suite"),
         round: published("round"),
         submitter: published("submitter"),
@@ -160,9 +147,9 @@ struct SummaryScope<'a> {
 impl SummaryScope<'_> {
     fn text(&self, node: Option<&Node>) -> Option<String> {
         match &node?.value {
-            Value::Scalar(scalar) => evaluate_scalar(scalar, &self.names.scope)
-                .ok()
-                .map(|value| value.text),
+            Value::Scalar(scalar) => {
+                evaluate_scalar(scalar, &self.names.scope).ok().map(|value| value.text)
+            }
             _ => None,
         }
     }
@@ -187,9 +174,7 @@ impl SummaryScope<'_> {
         let secrets = secrets.filter_map(|secret| self.text(Some(secret)));
         let params = self.recipe.present_entries_at("params");
         let unset = params.filter(|(_, param)| param.get("default").is_none());
-        secrets
-            .chain(unset.map(|(name, _)| format!("--set {name}=…")))
-            .collect()
+        secrets.chain(unset.map(|(name, _)| format!("--set {name}=…"))).collect()
     }
 }
 

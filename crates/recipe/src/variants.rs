@@ -59,9 +59,8 @@ impl Variants {
     pub fn supported_choices(&self) -> Vec<VariantChoice> {
         let nonempty_axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
         let axes: Vec<&VariantAxis> = nonempty_axes.collect();
-        let count = axes.iter().try_fold(1_usize, |product, axis| {
-            product.checked_mul(axis.values.len())
-        });
+        let count =
+            axes.iter().try_fold(1_usize, |product, axis| product.checked_mul(axis.values.len()));
         let mut choices = vec![VariantChoice::new()];
         if count.is_some_and(|count| count <= MAX_COMBINATIONS) {
             for axis in &axes {
@@ -69,9 +68,7 @@ impl Variants {
                     .values
                     .iter()
                     .flat_map(|value| {
-                        choices
-                            .iter()
-                            .map(move |choice| with_axis_value(choice, axis, value))
+                        choices.iter().map(move |choice| with_axis_value(choice, axis, value))
                     })
                     .collect();
             }
@@ -83,9 +80,7 @@ impl Variants {
             choices = axes
                 .iter()
                 .flat_map(|axis| {
-                    axis.values
-                        .iter()
-                        .map(|value| with_axis_value(&usual, axis, value))
+                    axis.values.iter().map(|value| with_axis_value(&usual, axis, value))
                 })
                 .collect();
         }
@@ -100,10 +95,7 @@ impl Variants {
             let default = recipe.get("default").and_then(|default| default.get(name));
             variants.axes.push(VariantAxis {
                 name: name.to_owned(),
-                values: values
-                    .present_entries()
-                    .map(|(value, _)| value.to_owned())
-                    .collect(),
+                values: values.present_entries().map(|(value, _)| value.to_owned()).collect(),
                 default: default.and_then(Node::text).map(str::to_owned),
             });
         }
@@ -151,10 +143,7 @@ impl Variants {
                 "give the reason: it is shown to users who select it",
             );
         }
-        self.unsupported.push(UnsupportedVariant {
-            combination,
-            reason: reason.to_owned(),
-        });
+        self.unsupported.push(UnsupportedVariant { combination, reason: reason.to_owned() });
     }
 
     /// Reports an axis that does not exist, or a value that the axis does not have.
@@ -186,22 +175,15 @@ impl Variants {
     /// Returns the default value of each axis that has one.
     pub fn default_choice(&self) -> VariantChoice {
         let axes = self.axes.iter();
-        axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
-            .collect()
+        axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?))).collect()
     }
 
     fn check_default_supported(&self, recipe: &Node, problems: &mut Diagnostics) {
-        if let (Some(unsupported), Some(default)) = (
-            self.find_unsupported(&self.default_choice()),
-            recipe.entry("default"),
-        ) {
+        if let (Some(unsupported), Some(default)) =
+            (self.find_unsupported(&self.default_choice()), recipe.entry("default"))
+        {
             let message = format!("the default is not supported: {}", unsupported.reason);
-            problems.error(
-                "variant",
-                message,
-                &default.key_span,
-                "choose another default",
-            );
+            problems.error("variant", message, &default.key_span, "choose another default");
         }
     }
 }
@@ -220,10 +202,7 @@ pub fn apply_variants(recipe: &Node, choice: &VariantChoice, problems: &mut Diag
     let mut chosen = Vec::new();
     let mut defaults = Vec::new();
     for axis in recipe.entries_at("variants") {
-        let Some(entry) = choice
-            .get(&axis.key)
-            .and_then(|value| axis.value.entry(value))
-        else {
+        let Some(entry) = choice.get(&axis.key).and_then(|value| axis.value.entry(value)) else {
             continue;
         };
         merged = merge_overlay(merged, &entry.value, problems);
@@ -268,11 +247,7 @@ fn merge_overlay(recipe: Node, overlay: &Node, problems: &mut Diagnostics) -> No
     let span = recipe.span.clone();
     let entries = entries.iter();
     let allowed = entries.filter(|entry| !TOP_LEVEL_KEYS.contains(&entry.key.as_str()));
-    merge_trees(
-        recipe,
-        Node::map(allowed.cloned().collect(), span),
-        problems,
-    )
+    merge_trees(recipe, Node::map(allowed.cloned().collect(), span), problems)
 }
 
 /// Replaces the map under a key; if there is none, adds it unless it is empty.

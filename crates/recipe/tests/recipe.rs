@@ -38,10 +38,8 @@ fn source() -> Source {
 }
 
 fn resolved(settings: &[(&str, &str)]) -> ResolvedRecipe {
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|(name, value)| ParamSetting::new(*name, *value))
-        .collect();
+    let settings: Vec<_> =
+        settings.iter().map(|(name, value)| ParamSetting::new(*name, *value)).collect();
     resolve(&settings, false)
 }
 
@@ -65,11 +63,9 @@ fn the_resolved_text_has_every_merged_value() {
 
 #[test]
 fn the_resolved_text_resolves_to_the_same_recipe() {
-    for settings in [
-        &[][..],
-        &[("rocm", "6.4.1"), ("gpus", "4")],
-        &[("results", "/x y/${z}: #'\"")],
-    ] {
+    for settings in
+        [&[][..], &[("rocm", "6.4.1"), ("gpus", "4")], &[("results", "/x y/${z}: #'\"")]]
+    {
         the_text_resolves_to_the_same_recipe(&resolved(settings));
     }
     the_text_resolves_to_the_same_recipe(&resolve(&[], true));
@@ -111,51 +107,29 @@ fn settings_choose_variants_and_params() {
     assert_eq!(recipe.params["gpus"], ParamValue::Int(4));
     assert_eq!(recipe.requires.gpus.as_ref().unwrap().count, 4);
     assert_eq!(recipe.container.devices, ["/dev/kfd", "/dev/dri"]);
-    let image = Image::Pull {
-        reference: "rocm/amd-mlperf:rocm641".into(),
-        digest: None,
-        built_by: None,
-    };
+    let image =
+        Image::Pull { reference: "rocm/amd-mlperf:rocm641".into(), digest: None, built_by: None };
     assert_eq!(recipe.image, image);
     let origin = |key: &str| {
-        resolved
-            .list_origins()
-            .into_iter()
-            .find(|origin| origin.key == key)
-            .unwrap()
-            .from
+        resolved.list_origins().into_iter().find(|origin| origin.key == key).unwrap().from
     };
     assert_eq!(origin("params.gpus.set"), "--set");
-    assert_eq!(
-        origin("container.privileged"),
-        "templates/amd-like.yaml:14:15"
-    );
+    assert_eq!(origin("container.privileged"), "templates/amd-like.yaml:14:15");
     assert_eq!(origin("container.init"), "default");
 }
 
 #[test]
 fn setting_a_default_value_modifies_nothing() {
-    assert!(
-        resolved(&[("gpus", "8"), ("rocm", "7.1.1")])
-            .recipe
-            .modified
-            .is_empty()
-    );
+    assert!(resolved(&[("gpus", "8"), ("rocm", "7.1.1")]).recipe.modified.is_empty());
 }
 
 #[test]
 fn the_recipe_is_merged_over_its_template() {
     let recipe = resolved(&[]).recipe;
-    assert_eq!(
-        recipe.container.devices,
-        ["/dev/kfd", "/dev/dri", "/dev/mem"]
-    );
+    assert_eq!(recipe.container.devices, ["/dev/kfd", "/dev/dri", "/dev/mem"]);
     assert_eq!(recipe.container.ipc, None);
     assert_eq!(recipe.container.network.as_deref(), Some("host"));
-    assert_eq!(
-        recipe.container.env[0],
-        ("HSA_NO_SCRATCH_RECLAIM".into(), Template("1".into()))
-    );
+    assert_eq!(recipe.container.env[0], ("HSA_NO_SCRATCH_RECLAIM".into(), Template("1".into())));
     let (_, offline) = &recipe.scenarios[0];
     assert_eq!(offline.loadgen.as_deref(), Some("Offline"));
     assert_eq!(offline.modes[0].1.trials, Trials { min: 1, max: 5 });
@@ -164,15 +138,9 @@ fn the_recipe_is_merged_over_its_template() {
 
 #[test]
 fn the_fixtures_have_no_problems() {
-    assert_eq!(
-        check_source(&source(), RecipeFileKind::Recipe, &Fixtures).to_string(),
-        ""
-    );
+    assert_eq!(check_source(&source(), RecipeFileKind::Recipe, &Fixtures).to_string(), "");
     let template = Fixtures.read_template("amd-like").unwrap().unwrap();
-    assert_eq!(
-        check_source(&template, RecipeFileKind::Template, &Fixtures).to_string(),
-        ""
-    );
+    assert_eq!(check_source(&template, RecipeFileKind::Template, &Fixtures).to_string(), "");
 }
 
 #[test]

@@ -16,20 +16,13 @@ fn tests() -> PathBuf {
 
 impl TemplateSource for Fixtures {
     fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
-        let path = tests()
-            .join("fixtures/templates")
-            .join(format!("{name}.yaml"));
+        let path = tests().join("fixtures/templates").join(format!("{name}.yaml"));
         let text = std::fs::read_to_string(path).ok();
         Ok(text.map(|text| Source::new(format!("templates/{name}.yaml"), text)))
     }
 
     fn template_names(&self) -> Vec<String> {
-        vec![
-            "amd-like".into(),
-            "broken".into(),
-            "circle-a".into(),
-            "circle-b".into(),
-        ]
+        vec!["amd-like".into(), "broken".into(), "circle-a".into(), "circle-b".into()]
     }
 
     fn companion_exists(&self, relative: &str) -> Option<bool> {
@@ -54,10 +47,8 @@ fn recipe(name: &str) -> Source {
 }
 
 fn refused(source: &Source, settings: &[(&str, &str)]) -> String {
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|(name, value)| ParamSetting::new(*name, *value))
-        .collect();
+    let settings: Vec<_> =
+        settings.iter().map(|(name, value)| ParamSetting::new(*name, *value)).collect();
     match resolve_recipe("x", source, &Fixtures, &settings) {
         Ok(_) => panic!("resolved"),
         Err(problems) => problems.render(false),
@@ -79,10 +70,8 @@ fn settings_without_a_param_or_with_bad_values_are_reported() {
 #[test]
 fn unset_axes_and_params_are_reported() {
     let source = recipe("llama2-like.yaml");
-    let text = source
-        .text
-        .replace("default: { rocm: \"7.1.1\" }\n", "")
-        .replace("default: 8, ", "");
+    let text =
+        source.text.replace("default: { rocm: \"7.1.1\" }\n", "").replace("default: 8, ", "");
     insta::assert_snapshot!(refused(&Source::new("unset.yaml", text), &[]));
 }
 
@@ -93,10 +82,7 @@ fn an_unsupported_combination_is_reported_with_its_reason() {
         "default: { rocm: \"7.1.1\" }\n",
         "default: { rocm: \"7.1.1\" }\nunsupported: [{ rocm: \"6.4.1\", reason: the image was withdrawn }]\n",
     );
-    insta::assert_snapshot!(refused(
-        &Source::new("unsupported.yaml", text),
-        &[("rocm", "6.4.1")]
-    ));
+    insta::assert_snapshot!(refused(&Source::new("unsupported.yaml", text), &[("rocm", "6.4.1")]));
 }
 
 #[test]
@@ -109,27 +95,16 @@ fn problems_are_serialized_with_their_position() {
 #[test]
 fn files_missing_next_to_the_recipe_are_reported() {
     let text = "schema: 1\nimage: { build: { context: there } }\nfiles: { there.sh: /x, gone.sh: /y, ../up.sh: /z }\n";
-    let problems = check_source(
-        &Source::new("x.yaml", text),
-        RecipeFileKind::Template,
-        &Fixtures,
-    );
+    let problems = check_source(&Source::new("x.yaml", text), RecipeFileKind::Template, &Fixtures);
     insta::assert_snapshot!(problems.render(false));
 }
 
 #[test]
 fn settings_of_a_shared_command_have_no_effect_where_it_is_named() {
     let text = "schema: 1\ncommands: { all: { run: x } }\nscenarios: { offline: { performance: { from: all, max_log: 1G, results: /r } } }\n";
-    let problems = check_source(
-        &Source::new("x.yaml", text),
-        RecipeFileKind::Template,
-        &Fixtures,
-    );
+    let problems = check_source(&Source::new("x.yaml", text), RecipeFileKind::Template, &Fixtures);
     let shown = problems.render(false);
-    assert!(
-        shown.contains("`max_log` has no effect with `from`"),
-        "{shown}"
-    );
+    assert!(shown.contains("`max_log` has no effect with `from`"), "{shown}");
 }
 
 #[test]

@@ -1,10 +1,5 @@
 //! Merging, variants, params and expressions, each on the smallest recipe that shows it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::format_collect,
-    reason = "tests"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::format_collect, reason = "tests")]
 
 use std::error::Error;
 
@@ -45,20 +40,16 @@ fn attempt(
     templates: &[(&str, &str)],
     settings: &[(&str, &str)],
 ) -> Result<Recipe, String> {
-    let keys: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.split_once(':').map(|(key, _)| key))
-        .collect();
+    let keys: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once(':').map(|(key, _)| key)).collect();
     let rest: String = REST
         .lines()
         .filter(|line| !keys.iter().any(|key| line.starts_with(&format!("{key}:"))))
         .map(|line| format!("{line}\n"))
         .collect();
     let source = Source::new("r.yaml", format!("{rest}{text}"));
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|(name, value)| ParamSetting::new(*name, *value))
-        .collect();
+    let settings: Vec<_> =
+        settings.iter().map(|(name, value)| ParamSetting::new(*name, *value)).collect();
     let templates = InMemory(templates);
     match resolve_recipe("r", &source, &templates, &settings) {
         Ok(resolved) => {
@@ -68,10 +59,9 @@ fn attempt(
             assert_eq!(again.recipe, resolved.recipe, "{}", resolved.yaml);
             Ok(resolved.recipe)
         }
-        Err(problems) => Err(problems
-            .iter()
-            .map(|problem| format!("{}\n", problem.message))
-            .collect()),
+        Err(problems) => {
+            Err(problems.iter().map(|problem| format!("{}\n", problem.message)).collect())
+        }
     }
 }
 
@@ -80,12 +70,7 @@ fn resolved(text: &str, templates: &[(&str, &str)], settings: &[(&str, &str)]) -
 }
 
 fn env(recipe: &Recipe) -> Vec<(&str, &str)> {
-    recipe
-        .container
-        .env
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.0.as_str()))
-        .collect()
+    recipe.container.env.iter().map(|(name, value)| (name.as_str(), value.0.as_str())).collect()
 }
 
 #[test]
@@ -95,36 +80,22 @@ fn later_templates_win_and_the_recipe_wins_over_all() {
             "one",
             "schema: 1\nextends: base\ncontainer: {env: {A: one, B: one, C: one}, devices+: [/dev/one]}\n",
         ),
-        (
-            "two",
-            "schema: 1\ncontainer: {env: {B: two, C: two}, devices+: [/dev/two]}\n",
-        ),
-        (
-            "base",
-            "schema: 1\ncontainer: {env: {A: base, Z: base}, devices: [/dev/base]}\n",
-        ),
+        ("two", "schema: 1\ncontainer: {env: {B: two, C: two}, devices+: [/dev/two]}\n"),
+        ("base", "schema: 1\ncontainer: {env: {A: base, Z: base}, devices: [/dev/base]}\n"),
     ];
     let recipe = resolved(
         "extends: [one, two]\ncontainer: {env: {C: own}, devices+: [/dev/own]}\n",
         &templates,
         &[],
     );
-    assert_eq!(
-        env(&recipe),
-        [("A", "one"), ("Z", "base"), ("B", "two"), ("C", "own")]
-    );
-    assert_eq!(
-        recipe.container.devices,
-        ["/dev/base", "/dev/one", "/dev/two", "/dev/own"]
-    );
+    assert_eq!(env(&recipe), [("A", "one"), ("Z", "base"), ("B", "two"), ("C", "own")]);
+    assert_eq!(recipe.container.devices, ["/dev/base", "/dev/one", "/dev/two", "/dev/own"]);
 }
 
 #[test]
 fn lists_replace_and_null_removes() {
-    let templates = [(
-        "base",
-        "schema: 1\ncontainer: {devices: [/dev/base], ipc: host, env: {A: a, B: b}}\n",
-    )];
+    let templates =
+        [("base", "schema: 1\ncontainer: {devices: [/dev/base], ipc: host, env: {A: a, B: b}}\n")];
     let recipe = resolved(
         "extends: base\ncontainer: {devices: [/dev/own], ipc: null, env: {A: null}}\n",
         &templates,
@@ -141,16 +112,9 @@ fn lists_replace_and_null_removes() {
 fn removed_keys_can_be_set_again() {
     let templates = [
         ("base", "schema: 1\ncontainer: {devices: [/dev/base]}\n"),
-        (
-            "less",
-            "schema: 1\nextends: base\ncontainer: {devices: null}\n",
-        ),
+        ("less", "schema: 1\nextends: base\ncontainer: {devices: null}\n"),
     ];
-    let recipe = resolved(
-        "extends: less\ncontainer: {devices+: [/dev/own]}\n",
-        &templates,
-        &[],
-    );
+    let recipe = resolved("extends: less\ncontainer: {devices+: [/dev/own]}\n", &templates, &[]);
     assert_eq!(recipe.container.devices, ["/dev/own"]);
 }
 
@@ -161,11 +125,7 @@ fn a_command_can_replace_a_shared_one() {
         "schema: 1\ncommands: {all: {run: ./all}}\nscenarios: {case: {performance: {from: all, figures: {speed: {csv: speed}}}}}\n",
     )];
     let both = "extends: base\nscenarios: {case: {performance: {run: ./own}}}\n";
-    assert!(
-        attempt(both, &templates, &[])
-            .unwrap_err()
-            .contains("has both `run` and `from`")
-    );
+    assert!(attempt(both, &templates, &[]).unwrap_err().contains("has both `run` and `from`"));
     resolved(
         "extends: base\nscenarios: {case: {performance: {run: ./own, from: null}}}\n",
         &templates,
@@ -205,15 +165,9 @@ fn variants_are_merged_in_axis_order() {
     assert!(matches!(&recipe.image, Image::Pull { reference, .. } if reference == "own/image:711"));
     assert_eq!(recipe.variant["gpu"], "mi300x");
     assert!(recipe.modified.is_empty());
-    assert_eq!(
-        attempt(VARIANTS, &[], &[]).unwrap_err(),
-        "`gpu` must be set: it has no default\n"
-    );
+    assert_eq!(attempt(VARIANTS, &[], &[]).unwrap_err(), "`gpu` must be set: it has no default\n");
     let unsupported = attempt(VARIANTS, &[], &[("gpu", "mi355x"), ("rocm", "6.4.1")]).unwrap_err();
-    assert_eq!(
-        unsupported,
-        "gpu=mi355x with rocm=6.4.1 is not supported: it came later\n"
-    );
+    assert_eq!(unsupported, "gpu=mi355x with rocm=6.4.1 is not supported: it came later\n");
 }
 
 #[test]
@@ -236,17 +190,9 @@ fn template_overlays_merge_with_recipe_overlays() {
     )];
     let text = "extends: base\ncontainer: {devices: [/dev/own]}\nvariants: {rocm: {a: {container: {devices+: [/dev/more]}}, b: {}}}\n";
     let recipe = resolved(text, &templates, &[]);
-    assert_eq!(
-        recipe.container.devices,
-        ["/dev/own", "/dev/base", "/dev/more"]
-    );
+    assert_eq!(recipe.container.devices, ["/dev/own", "/dev/base", "/dev/more"]);
     assert_eq!(env(&recipe), [("A", "a")]);
-    assert_eq!(
-        resolved(text, &templates, &[("rocm", "b")])
-            .container
-            .devices,
-        ["/dev/own"]
-    );
+    assert_eq!(resolved(text, &templates, &[("rocm", "b")]).container.devices, ["/dev/own"]);
 }
 
 #[test]
@@ -259,15 +205,9 @@ fn a_scalar_expression_has_the_type_of_the_param() {
     let recipe = resolved(&text("int", "4"), &[], &[]);
     assert_eq!(recipe.requires.gpus.unwrap().count, 4);
     assert_eq!(recipe.requires.disk, Some(4 << 30));
-    assert_eq!(
-        resolved(&text("int", "4"), &[], &[("n", "8")]).modified,
-        ["n"]
-    );
+    assert_eq!(resolved(&text("int", "4"), &[], &[("n", "8")]).modified, ["n"]);
     let problems = attempt(&text("string", "4"), &[], &[]).unwrap_err();
-    assert_eq!(
-        problems,
-        "expected an integer, found text `4`, from ${{ params.n }}\n"
-    );
+    assert_eq!(problems, "expected an integer, found text `4`, from ${{ params.n }}\n");
     let problems = attempt(&text("int", "4"), &[], &[("n", "0")]).unwrap_err();
     assert_eq!(problems, "0 is out of range\n");
 }
@@ -279,46 +219,25 @@ fn defaults_can_refer_to_other_params() {
     assert_eq!(recipe.params["out"], ParamValue::Text("/other/out".into()));
     assert_eq!(recipe.modified, ["root"]);
     // What is known is checked where it ends up.
-    let problems = attempt(
-        &text.replace("type: path", "type: string"),
-        &[],
-        &[("root", "x")],
-    )
-    .unwrap_err();
+    let problems =
+        attempt(&text.replace("type: path", "type: string"), &[], &[("root", "x")]).unwrap_err();
     assert_eq!(problems, "a path in the container must be absolute\n");
 }
 
 #[test]
 fn a_param_without_default_must_be_set() {
     let text = "params: {model: {type: path, help: where it lies}, kind: {type: enum, values: [a, b], default: a}, fast: {type: bool, default: false}}\ncontainer: {mounts: [\"${{ params.model }}:/m:ro\"], privileged: \"${{ params.fast }}\", env: {K: \"${{ params.kind }}\"}}\n";
-    assert_eq!(
-        attempt(text, &[], &[]).unwrap_err(),
-        "the param `model` has no value\n"
-    );
-    let recipe = resolved(
-        text,
-        &[],
-        &[("model", "/data: x"), ("fast", "true"), ("kind", "b")],
-    );
+    assert_eq!(attempt(text, &[], &[]).unwrap_err(), "the param `model` has no value\n");
+    let recipe = resolved(text, &[], &[("model", "/data: x"), ("fast", "true"), ("kind", "b")]);
     assert_eq!(recipe.container.mounts[0].source.0, "${{ params.model }}");
     assert!(recipe.container.mounts[0].read_only);
     assert!(recipe.container.privileged);
     assert_eq!(recipe.modified, ["fast", "kind"]);
-    let problems = attempt(
-        text,
-        &[],
-        &[("model", "/m"), ("fast", "yes"), ("kind", "c")],
-    )
-    .unwrap_err();
-    assert_eq!(
-        problems,
-        "this param is a bool; `yes` is text\n`c` is not a value of this enum\n"
-    );
+    let problems =
+        attempt(text, &[], &[("model", "/m"), ("fast", "yes"), ("kind", "c")]).unwrap_err();
+    assert_eq!(problems, "this param is a bool; `yes` is text\n`c` is not a value of this enum\n");
     let source = Source::new("r.yaml", format!("{REST}{text}"));
-    assert_eq!(
-        check_source(&source, RecipeFileKind::Recipe, &InMemory(&[])).to_string(),
-        ""
-    );
+    assert_eq!(check_source(&source, RecipeFileKind::Recipe, &InMemory(&[])).to_string(), "");
 }
 
 #[test]

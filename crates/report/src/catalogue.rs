@@ -52,9 +52,7 @@ pub fn render_catalogue(entries: &[CatalogueEntry], omitted: &str) -> String {
     }
     let _ = write!(out, "\n{}\n", omitted.trim());
     // A heading without a round would end with a space.
-    out.lines()
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect()
+    out.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 fn write_recipe(out: &mut String, entry: &CatalogueEntry) {
@@ -65,22 +63,12 @@ fn write_recipe(out: &mut String, entry: &CatalogueEntry) {
         let _ = writeln!(out, "{}\n", to_one_line(description));
     }
     write_requirements(out, recipe);
-    let takes = recipe
-        .expected_duration
-        .map(|whole| format_time_limit(whole.as_secs()));
+    let takes = recipe.expected_duration.map(|whole| format_time_limit(whole.as_secs()));
     write_item(out, "takes", takes);
     write_item(out, "image", describe_image(&recipe.image));
-    let sources = recipe
-        .submission
-        .sources
-        .iter()
-        .map(|source| link_to_source(source));
+    let sources = recipe.submission.sources.iter().map(|source| link_to_source(source));
     let own = recipe.judge.reimplemented;
-    write_item(
-        out,
-        "qualifier",
-        own.then(|| format!("reimplemented: {REIMPLEMENTED_REASON}")),
-    );
+    write_item(out, "qualifier", own.then(|| format!("reimplemented: {REIMPLEMENTED_REASON}")));
     write_item(out, "sources", join(sources, ", "));
     write_figures(out, recipe);
     write_list(out, "Host notes", &recipe.host_notes);
@@ -113,12 +101,8 @@ fn write_requirements(out: &mut String, recipe: &Recipe) {
     let hardware = [
         gpus,
         requires.rocm.as_ref().map(|range| format!("ROCm {range}")),
-        requires
-            .memory
-            .map(|bytes| format!("{} memory", format_bytes(bytes))),
-        requires
-            .disk
-            .map(|bytes| format!("{} disk", format_bytes(bytes))),
+        requires.memory.map(|bytes| format!("{} memory", format_bytes(bytes))),
+        requires.disk.map(|bytes| format!("{} disk", format_bytes(bytes))),
     ];
     let hardware = join(hardware.into_iter().flatten(), ", ");
     write_item(out, "needs", hardware);
@@ -147,11 +131,8 @@ fn describe_image(image: &Image) -> String {
 }
 
 /// The kinds of published figures, as the columns of the table have them.
-const KINDS: [ExpectationKind; 3] = [
-    ExpectationKind::Official,
-    ExpectationKind::Guide,
-    ExpectationKind::ThirdParty,
-];
+const KINDS: [ExpectationKind; 3] =
+    [ExpectationKind::Official, ExpectationKind::Guide, ExpectationKind::ThirdParty];
 
 /// The published figures of each measurement.
 fn write_figures(out: &mut String, recipe: &Recipe) {
@@ -174,10 +155,7 @@ fn write_rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measur
     if mode == Mode::Performance && !expected.is_empty() {
         for (name, published) in expected {
             let unit = if name.ends_with("_ns") { "ns" } else { "" };
-            row(
-                name,
-                KINDS.map(|kind| format_published(published, kind, unit)),
-            );
+            row(name, KINDS.map(|kind| format_published(published, kind, unit)));
         }
         return;
     }
@@ -199,10 +177,7 @@ fn format_published(published: &[Expectation], kind: ExpectationKind, unit: &str
     if of_kind.len() <= 2 {
         let each = of_kind.iter().map(|value| {
             // The sources of guides are pages, which the list of sources has.
-            let named_source = value
-                .source
-                .iter()
-                .filter(|_| kind != ExpectationKind::Guide);
+            let named_source = value.source.iter().filter(|_| kind != ExpectationKind::Guide);
             let source = named_source.map(|source| format!(" ({source})"));
             format_figure(value.value, unit) + &source.collect::<String>()
         });

@@ -9,9 +9,8 @@ use super::document::sanitize_line;
 
 /// Renders rows as lines of CSV.
 pub fn render_csv(rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut writer = WriterBuilder::new()
-        .quote_style(QuoteStyle::Necessary)
-        .from_writer(Vec::new());
+    let mut writer =
+        WriterBuilder::new().quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
     for row in rows {
         // Writing to a vector cannot fail.
         let _ = writer.write_record(row.iter().map(|cell| escape_formula(cell)));

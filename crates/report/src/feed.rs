@@ -114,22 +114,14 @@ impl Feed {
         let feed = atom::Feed {
             title: atom::Text::plain(self.title.as_str()),
             subtitle: Some(atom::Text::plain(self.description.as_str())),
-            id: self
-                .address_of(ATOM_FILE)
-                .unwrap_or_else(|| "urn:retrial:verdicts".to_owned()),
+            id: self.address_of(ATOM_FILE).unwrap_or_else(|| "urn:retrial:verdicts".to_owned()),
             updated: to_atom_date(self.updated),
-            authors: vec![atom::Person {
-                name: "Retrial".to_owned(),
-                ..atom::Person::default()
-            }],
+            authors: vec![atom::Person { name: "Retrial".to_owned(), ..atom::Person::default() }],
             links: vec![link(ATOM_FILE, "self"), link(&self.front, "alternate")],
             entries: entries.collect(),
             ..atom::Feed::default()
         };
-        let config = atom::WriteConfig {
-            indent_size: Some(1),
-            ..atom::WriteConfig::default()
-        };
+        let config = atom::WriteConfig { indent_size: Some(1), ..atom::WriteConfig::default() };
         // Writing to memory cannot fail, and what is written is text.
         let bytes = feed.write_with_config(Vec::new(), config);
         String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default() + "\n"

@@ -39,10 +39,6 @@ pub struct ReportedResult<'a> {
 impl<'a> JsonReport<'a> {
     /// Creates a report of these results.
     pub fn new(results: Vec<ReportedResult<'a>>, comparison: Option<&'a Comparison>) -> Self {
-        Self {
-            schema: REPORT_SCHEMA_VERSION,
-            results,
-            comparison,
-        }
+        Self { schema: REPORT_SCHEMA_VERSION, results, comparison }
     }
 }

@@ -22,11 +22,7 @@ use retrial_results::verdict::{Outcome, ResultVerdict, Verdict, number};
 pub fn render_tree(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> String {
     let cases = faults.iter().map(|fault| {
         let text = fault.to_string();
-        (
-            fault.path.clone(),
-            case_status(Outcome::Invalid, &text),
-            text,
-        )
+        (fault.path.clone(), case_status(Outcome::Invalid, &text), text)
     });
     let mut report = verdicts_report(entries);
     report.add_test_suites(new_suite("submission tree", cases));
@@ -54,11 +50,7 @@ fn verdicts_report(entries: &[ReportedVerdict<'_>]) -> Report {
         // Of a submission besides its results: its system's description, its scenarios.
         let rules = entry.rules.iter().map(|rule| {
             let text = format!("{}; required {}", rule.measured, rule.required);
-            let outcome = if rule.passed {
-                Outcome::Measured
-            } else {
-                Outcome::Invalid
-            };
+            let outcome = if rule.passed { Outcome::Measured } else { Outcome::Invalid };
             (rule.rule.clone(), case_status(outcome, &text), text)
         });
         report.add_test_suites(new_suite(&title, rules));
@@ -116,16 +108,9 @@ pub fn render_comparisons(all: &[Comparison]) -> String {
     for comparison in all {
         let key = |figure: &ComparedFigure| {
             let subject = figure.candidate.subject.clone();
-            (
-                figure.benchmark.clone(),
-                figure.scenario.clone(),
-                figure.mode,
-                subject,
-            )
+            (figure.benchmark.clone(), figure.scenario.clone(), figure.mode, subject)
         };
-        let figures = comparison
-            .figures
-            .chunk_by(|figure, next| key(figure) == key(next));
+        let figures = comparison.figures.chunk_by(|figure, next| key(figure) == key(next));
         report.add_test_suites(figures.map(|figures| comparison_suite(comparison, figures)));
     }
     serialize_report(&report)
@@ -153,10 +138,7 @@ fn result_suite(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> Te
     let name = format!("{} {} {}", result.benchmark, result.scenario, result.mode);
     let mut suite = TestSuite::new(sanitize_line(&name));
     suite.add_property(new_property("submission", &submission_title(verdict)));
-    suite.add_property(new_property(
-        "outcome",
-        &result.qualified_outcome().to_string(),
-    ));
+    suite.add_property(new_property("outcome", &result.qualified_outcome().to_string()));
     suite.add_property(new_property("evidence", evidence));
     for (figure, value) in &result.figures {
         let value = format!("{} {}", value.value, value.unit);
@@ -165,24 +147,13 @@ fn result_suite(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> Te
     for qualifier in &result.qualifiers {
         suite.add_property(new_property(&qualifier.kind.to_string(), &qualifier.reason));
     }
-    let warnings = verdict
-        .warnings
-        .iter()
-        .map(|text| new_property("warning", text));
-    let notices = verdict
-        .notice
-        .iter()
-        .map(|text| new_property("notice", text));
+    let warnings = verdict.warnings.iter().map(|text| new_property("warning", text));
+    let notices = verdict.notice.iter().map(|text| new_property("notice", text));
     suite.add_properties(warnings.chain(notices));
     suite.add_test_case(rules_case(result, &name));
     for judgement in result.judgements.iter().filter(|_| result.valid) {
         let status = case_status(judgement.outcome, &judgement.sentence);
-        suite.add_test_case(new_case(
-            &judgement.figure,
-            &name,
-            status,
-            &judgement.sentence,
-        ));
+        suite.add_test_case(new_case(&judgement.figure, &name, status, &judgement.sentence));
     }
     suite
 }
@@ -200,11 +171,7 @@ fn rules_case(result: &ResultVerdict, suite: &str) -> TestCase {
         sanitize_line(&format!("{word}{trial}: {rule}"))
     });
     let checked = join(checked, "\n");
-    let outcome = if result.valid {
-        Outcome::Measured
-    } else {
-        result.outcome
-    };
+    let outcome = if result.valid { Outcome::Measured } else { result.outcome };
     let status = case_status(outcome, &result.sentence);
     let mut case = TestCase::new("the benchmark's own rules", status);
     case.set_classname(sanitize_line(suite));
@@ -271,8 +238,7 @@ fn comparison_suite(comparison: &Comparison, figures: &[ComparedFigure]) -> Test
         };
         let mut case = new_case(&figure.figure, &name, status, &figure.sentence);
         let ratio = figure.ratio.map(number::format_ratio);
-        case.properties
-            .extend(ratio.map(|ratio| new_property("ratio", &ratio)));
+        case.properties.extend(ratio.map(|ratio| new_property("ratio", &ratio)));
         case.add_property(new_property("change", figure.change.word()));
         case
     }));

@@ -69,11 +69,7 @@ impl<'a> ReportedVerdict<'a> {
     #[must_use]
     pub fn with_run(self, home: &Home, plan: &Plan) -> Self {
         let program = home.command_prefix();
-        Self {
-            command: Some(plan.run_command(&program)),
-            program,
-            ..self
-        }
+        Self { command: Some(plan.run_command(&program)), program, ..self }
     }
 
     /// Adds the state of its run.

@@ -35,11 +35,7 @@ fn render_block(block: &Block, level: usize) -> String {
             lines.collect()
         }
         Block::Verbatim(label, lines) => {
-            let longest = lines
-                .iter()
-                .map(|line| longest_backtick_run(line))
-                .max()
-                .unwrap_or(0);
+            let longest = lines.iter().map(|line| longest_backtick_run(line)).max().unwrap_or(0);
             let fence = "`".repeat(longest.max(2) + 1);
             let line_texts = lines.iter().map(|line| format!("{line}\n"));
             let lines: String = line_texts.collect();
@@ -50,17 +46,11 @@ fn render_block(block: &Block, level: usize) -> String {
             format!("{label}{fence}\n{lines}{fence}\n")
         }
         Block::Folded(summary, inner) => {
-            format!(
-                "**{}**\n\n{}",
-                escape_markup(summary),
-                render_blocks(inner, level)
-            )
+            format!("**{}**\n\n{}", escape_markup(summary), render_blocks(inner, level))
         }
-        Block::Section(Section {
-            title,
-            blocks: inner,
-            ..
-        }) => render_heading(level, title) + &render_blocks(inner, level + 1),
+        Block::Section(Section { title, blocks: inner, .. }) => {
+            render_heading(level, title) + &render_blocks(inner, level + 1)
+        }
         Block::Notice(notice) => format!("> {}\n", escape_markup(notice)),
     }
 }
@@ -88,18 +78,10 @@ fn render_item(item: &ListItem) -> String {
         "" => String::new(),
         key => format!("**{}** ", escape_markup(key)),
     };
-    let text = format!(
-        "{}{key}{}",
-        sign.unwrap_or_default(),
-        render_text(&item.text)
-    );
+    let text = format!("{}{key}{}", sign.unwrap_or_default(), render_text(&item.text));
     let detail_lines = item.details.iter().map(|(label, detail)| {
         let colon = if label.is_empty() { "" } else { ": " };
-        format!(
-            "  - {}{colon}{}\n",
-            escape_markup(label),
-            escape_markup(detail)
-        )
+        format!("  - {}{colon}{}\n", escape_markup(label), escape_markup(detail))
     });
     let details: String = detail_lines.collect();
     format!("- {}\n{details}", text.trim_end())
@@ -115,9 +97,8 @@ fn render_table(table: &Table) -> String {
     let mut rows = vec![join(heads, " | "), join(rule, " | ")];
     for group in &table.groups {
         let group_title = group.title.as_ref();
-        let title = group_title.map_or(String::new(), |title| {
-            escape_markup(&title.full_text()) + ": "
-        });
+        let title =
+            group_title.map_or(String::new(), |title| escape_markup(&title.full_text()) + ": ");
         rows.extend(group.rows.iter().map(|row| {
             let cells = used.iter().filter_map(|at| row.get(*at));
             title.clone() + &join(cells.map(|cell| escape_markup(&cell.full_text())), " | ")
@@ -156,10 +137,7 @@ fn escape_markup(text: &str) -> String {
 
 /// The longest run of backticks.
 fn longest_backtick_run(text: &str) -> usize {
-    text.split(|letter| letter != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0)
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// A code span, with enough backticks for those in the text.

@@ -66,10 +66,7 @@ retrial_document::word_enum! {
 /// Returns whether the script in the container has printed everything.
 pub fn is_complete(text: &str) -> bool {
     let rest = text.strip_suffix('\n').unwrap_or_default();
-    rest.rsplit('\n')
-        .next()
-        .and_then(|line| line.strip_prefix('@'))
-        == Some(END_HEADING)
+    rest.rsplit('\n').next().and_then(|line| line.strip_prefix('@')) == Some(END_HEADING)
 }
 
 /// Reads what the script in the container printed: sections, each after a line `@manager path`.
@@ -82,10 +79,7 @@ pub fn parse_listing(text: &str) -> InstalledPackages {
             (None, None) => {}
         }
     }
-    let mut installed = InstalledPackages {
-        schema: SCHEMA,
-        ..InstalledPackages::default()
-    };
+    let mut installed = InstalledPackages { schema: SCHEMA, ..InstalledPackages::default() };
     let is_complete = sections.iter().any(|(heading, _)| *heading == END_HEADING);
     let (mut count, mut omitted) = (0, 0);
     for (heading, lines) in sections {
@@ -98,11 +92,8 @@ pub fn parse_listing(text: &str) -> InstalledPackages {
         let Some(manager) = PackageManager::from_word(word) else {
             continue;
         };
-        let mut database = PackageDatabase {
-            manager,
-            path: sanitize_entry(path),
-            packages: BTreeMap::new(),
-        };
+        let mut database =
+            PackageDatabase { manager, path: sanitize_entry(path), packages: BTreeMap::new() };
         for (name, version) in parse_packages(manager, &lines) {
             let name = sanitize_entry(&name);
             if count >= MAX_PACKAGES {
@@ -146,14 +137,10 @@ fn parse_packages<'a>(manager: PackageManager, lines: &[&'a str]) -> Vec<(Cow<'a
     match manager {
         PackageManager::Dpkg => parse_stanzas(entries, "Package: ", "Version: "),
         PackageManager::Apk => parse_stanzas(entries, "P:", "V:"),
-        PackageManager::Rpm => entries
-            .filter_map(|line| line.split_once(' '))
-            .map(borrowed)
-            .collect(),
-        PackageManager::Conda => entries
-            .filter_map(parse_conda_entry)
-            .map(borrowed)
-            .collect(),
+        PackageManager::Rpm => {
+            entries.filter_map(|line| line.split_once(' ')).map(borrowed).collect()
+        }
+        PackageManager::Conda => entries.filter_map(parse_conda_entry).map(borrowed).collect(),
         PackageManager::Python => entries
             .filter_map(parse_python_entry)
             .map(|(name, version)| (Cow::Owned(name), version))
@@ -190,9 +177,7 @@ fn parse_python_entry(entry: &str) -> Option<(String, &str)> {
         return None;
     }
     let (name, version) = stem.split_once('-').unwrap_or((stem, ""));
-    let release = version
-        .split_once("-py")
-        .map_or(version, |(version, _)| version);
+    let release = version.split_once("-py").map_or(version, |(version, _)| version);
     let mut folded = String::with_capacity(name.len());
     for letter in name.chars() {
         match letter {
@@ -214,10 +199,7 @@ fn parse_conda_entry(entry: &str) -> Option<(&str, &str)> {
 /// Harmless, and not too long.
 fn sanitize_entry(text: &str) -> String {
     let text = sanitize(text.trim());
-    text.chars()
-        .filter(|letter| !letter.is_control())
-        .take(MAX_TEXT_CHARS)
-        .collect()
+    text.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -252,30 +234,15 @@ mod tests {
         "libc6",
         "1, 2"
     )]
-    #[case(
-        "@apk /s\nP:musl\nV:1.2.5-r0\n",
-        PackageManager::Apk,
-        "musl",
-        "1.2.5-r0"
-    )]
-    #[case(
-        "@rpm rpm\nbash 5.2.26-3.el10\n",
-        PackageManager::Rpm,
-        "bash",
-        "5.2.26-3.el10"
-    )]
+    #[case("@apk /s\nP:musl\nV:1.2.5-r0\n", PackageManager::Apk, "musl", "1.2.5-r0")]
+    #[case("@rpm rpm\nbash 5.2.26-3.el10\n", PackageManager::Rpm, "bash", "5.2.26-3.el10")]
     #[case(
         "@python /s\ntorch-2.9.0+rocm7.1.dist-info\n",
         PackageManager::Python,
         "torch",
         "2.9.0+rocm7.1"
     )]
-    #[case(
-        "@python /s\nNumPy-1.26.4-py3.12.egg-info\n",
-        PackageManager::Python,
-        "numpy",
-        "1.26.4"
-    )]
+    #[case("@python /s\nNumPy-1.26.4-py3.12.egg-info\n", PackageManager::Python, "numpy", "1.26.4")]
     #[case(
         "@python /s\nruamel.yaml__clib-0.2.dist-info\n",
         PackageManager::Python,
@@ -295,10 +262,7 @@ mod tests {
         #[case] name: &str,
         #[case] version: &str,
     ) {
-        assert_eq!(
-            packages(text),
-            [(manager, name.to_owned(), version.to_owned())]
-        );
+        assert_eq!(packages(text), [(manager, name.to_owned(), version.to_owned())]);
     }
 
     #[rstest]
@@ -322,10 +286,7 @@ mod tests {
     #[test]
     fn a_truncated_list_is_reported() {
         let list = parse_listing("@rpm rpm\nbash 5\n");
-        assert_eq!(
-            list.remarks,
-            ["the list is truncated: packages may be missing"]
-        );
+        assert_eq!(list.remarks, ["the list is truncated: packages may be missing"]);
     }
 
     #[test]
@@ -337,11 +298,7 @@ mod tests {
         let mut text = lines.join("\n");
         text += &"@rpm again\nx 1\n".repeat(1000);
         let list = parse_listing(&text);
-        let count: usize = list
-            .databases
-            .iter()
-            .map(|place| place.packages.len())
-            .sum();
+        let count: usize = list.databases.iter().map(|place| place.packages.len()).sum();
         assert_eq!(count, MAX_PACKAGES);
         assert!(list.databases.len() <= MAX_DATABASES);
         assert!(list.remarks[0].contains("omitted"), "{:?}", list.remarks);

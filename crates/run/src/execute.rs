@@ -47,11 +47,7 @@ pub async fn execute_plan(session: &RunSession) -> Result<RunEnd, RunError> {
     let before = session.state();
     if before.is_judged() {
         let verdict = judge::judge_run(&session.run, session.options.require_accuracy)?;
-        return Ok(RunEnd {
-            exit: verdict.exit_code,
-            verdict: Some(verdict),
-            reason: None,
-        });
+        return Ok(RunEnd { exit: verdict.exit_code, verdict: Some(verdict), reason: None });
     }
     let (mut run, _) = RunExecution::open_run(session).await?;
     let executed = tokio::select! {
@@ -61,9 +57,7 @@ pub async fn execute_plan(session: &RunSession) -> Result<RunEnd, RunError> {
     if let Err(error) = executed {
         container::tear_down_after_error(session, &error).await;
         run.detach_peers().await;
-        let reason = Some(AbortReason::Error {
-            error: ErrorText::of(&error),
-        });
+        let reason = Some(AbortReason::Error { error: ErrorText::of(&error) });
         let exit_code = ExitCode::Host.code();
         // This may fail on a full disk, too; the caller reports the error.
         let _ = session.record(EventKind::RunEnded { exit_code, reason });
@@ -74,16 +68,9 @@ pub async fn execute_plan(session: &RunSession) -> Result<RunEnd, RunError> {
     let stopped = session.stop.is_cancelled();
     let exit = run.failure_tracker.exit_code(run.verdict.as_ref(), stopped);
     let reason = run.failure_tracker.abort_reason.clone();
-    let event = EventKind::RunEnded {
-        exit_code: exit.code(),
-        reason: reason.clone(),
-    };
+    let event = EventKind::RunEnded { exit_code: exit.code(), reason: reason.clone() };
     session.record(event)?;
-    Ok(RunEnd {
-        verdict: run.verdict,
-        exit,
-        reason,
-    })
+    Ok(RunEnd { verdict: run.verdict, exit, reason })
 }
 
 /// The execution of the plan by one process.
@@ -148,11 +135,7 @@ impl RunExecution<'_> {
                 continue;
             }
             let end = if let Some(reason) = self.skip_reason(step).await? {
-                record_end(
-                    &StepSession::new(self.session, step),
-                    StepEnd::Skipped { reason },
-                    0.0,
-                )?
+                record_end(&StepSession::new(self.session, step), StepEnd::Skipped { reason }, 0.0)?
             } else {
                 if self.measuring.is_none() && measurement_lock::is_measuring_step(step) {
                     self.measuring = self.session.lock_shared().await?;
@@ -225,9 +208,7 @@ impl RunExecution<'_> {
         let event = if reattach {
             EventKind::StepReattached {
                 summary,
-                started: session
-                    .start_time()
-                    .map(|started| started.to_clock_of(&now)),
+                started: session.start_time().map(|started| started.to_clock_of(&now)),
                 timeout_s,
             }
         } else {
@@ -274,9 +255,7 @@ impl RunExecution<'_> {
                 return during.await.map(Some);
             }
             Action::Host(command) => {
-                return exec::run_on_host(session, command, reattach)
-                    .await
-                    .map(Some);
+                return exec::run_on_host(session, command, reattach).await.map(Some);
             }
             Action::StartService(service) => {
                 Box::pin(service::start_service(session, service, reattach)).await?;
@@ -287,13 +266,9 @@ impl RunExecution<'_> {
                 Box::pin(populate::populate_cache(session, populate_step, reattach)).await?;
             }
             Action::CopyOut { path, to } => copy_out::copy_from_image(session, path, to).await?,
-            Action::Collect {
-                measurement,
-                trial,
-                of,
-                path,
-                ..
-            } => collect::collect_results(session, *measurement, *trial, *of, path).await?,
+            Action::Collect { measurement, trial, of, path, .. } => {
+                collect::collect_results(session, *measurement, *trial, *of, path).await?
+            }
             Action::Judge => {
                 let content = run_unless_stopped(
                     &session.run_session.stop,
@@ -327,11 +302,7 @@ fn elapsed_before_s(session: &StepSession<'_>) -> f64 {
     let step = session.step;
     let is_open =
         step.recipe_command().is_some() && session.run_session.state().open.contains(&step.number);
-    if is_open {
-        session.age().as_secs_f64()
-    } else {
-        0.0
-    }
+    if is_open { session.age().as_secs_f64() } else { 0.0 }
 }
 
 fn record_end(
@@ -339,10 +310,7 @@ fn record_end(
     end: StepEnd,
     seconds: f64,
 ) -> Result<StepEnd, StoreError> {
-    let event = EventKind::StepEnded {
-        end: end.clone(),
-        seconds,
-    };
+    let event = EventKind::StepEnded { end: end.clone(), seconds };
     session.record(event)?;
     Ok(end)
 }

@@ -108,10 +108,7 @@ mod tests {
         assert_eq!(course.abort_reason, None);
         assert_eq!(course.fault, Some(StepFault::NoResult));
         assert_eq!(course.exit_code(None, false), ExitCode::Host);
-        let removal = (
-            Action::Remove,
-            StepEnd::host_failure("the engine is unavailable"),
-        );
+        let removal = (Action::Remove, StepEnd::host_failure("the engine is unavailable"));
         let course = after(&[removal, (collect(), missing)]);
         assert_eq!(course.abort_reason, None);
         assert_eq!(course.fault, Some(StepFault::Host));
@@ -125,10 +122,8 @@ mod tests {
             (Action::Create, StepEnd::Stopped),
             (Action::Create, StepEnd::host_failure("gone")),
         ]);
-        let reason = AbortReason::StepFailed {
-            name: "one".to_owned(),
-            error: "no such user".to_owned(),
-        };
+        let reason =
+            AbortReason::StepFailed { name: "one".to_owned(), error: "no such user".to_owned() };
         assert_eq!(course.abort_reason, Some(reason));
         assert_eq!(course.exit_code(None, false), ExitCode::Usage);
         assert_eq!(course.exit_code(None, true), ExitCode::Interrupted);

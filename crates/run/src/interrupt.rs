@@ -59,11 +59,7 @@ mod tests {
         let stop = CancellationToken::new();
         assert_eq!(run_on_thread(&stop, || 7).await, Ok(7));
         stop.cancel();
-        assert_eq!(
-            run_on_thread(&stop, || 8).await,
-            Ok(8),
-            "what is done counts"
-        );
+        assert_eq!(run_on_thread(&stop, || 8).await, Ok(8), "what is done counts");
         let since = Instant::now();
         let endless = || std::thread::sleep(Duration::from_mins(1));
         assert_eq!(run_on_thread(&stop, endless).await, Err(StepEnd::Stopped));

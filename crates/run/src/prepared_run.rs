@@ -36,9 +36,7 @@ pub fn read_secrets(plan: &Plan) -> BTreeMap<String, String> {
 impl PreparedRun {
     /// The recipe's part of the run's id: `offline-quickstart`.
     pub fn id_stem(&self) -> String {
-        shell::container_name(&self.plan.recipe)
-            .to_lowercase()
-            .replace(['_', '.'], "-")
+        shell::container_name(&self.plan.recipe).to_lowercase().replace(['_', '.'], "-")
     }
 
     /// Writes its files. The plan comes last: a directory with a plan can be resumed.
@@ -48,10 +46,8 @@ impl PreparedRun {
     pub fn write_files(&self, directory: &RunDirectory) -> Result<(), StoreError> {
         let [recipe, host, plan] =
             ["recipe.yaml", HOST_FILE, "plan.json"].map(|name| directory.join(name));
-        let (host_text, plan_text) = (
-            to_json_text(&host, &self.host)?,
-            to_json_text(&plan, &self.plan)?,
-        );
+        let (host_text, plan_text) =
+            (to_json_text(&host, &self.host)?, to_json_text(&plan, &self.plan)?);
         write_all_atomically(&[
             (&recipe, self.recipe.as_bytes()),
             (&host, host_text.as_bytes()),

@@ -48,12 +48,9 @@ pub(crate) enum BoundsBasis {
 impl BoundsBasis {
     fn from_error(center: f64, error: Option<StandardError>) -> Self {
         let range = (center, center);
-        error.map_or(
-            Self::UnknownScatter {
-                trials: MIN_ADDITIONAL_TRIALS,
-            },
-            |error| Self::Samples { error, range },
-        )
+        error.map_or(Self::UnknownScatter { trials: MIN_ADDITIONAL_TRIALS }, |error| {
+            Self::Samples { error, range }
+        })
     }
 }
 
@@ -145,10 +142,7 @@ impl Difference {
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (lower, upper) = match &self.basis {
             BoundsBasis::Pairs(estimate) => estimate.bounds(alpha)?,
-            BoundsBasis::Samples {
-                error,
-                range: (least, most),
-            } => {
+            BoundsBasis::Samples { error, range: (least, most) } => {
                 let half = error.half_width(alpha);
                 (least - half, most + half)
             }
@@ -205,14 +199,8 @@ fn error_of_difference(candidate: &Estimate, baseline: &Estimate) -> Option<Stan
 }
 
 fn one_trial_error(several: &Estimate, error: StandardError) -> Option<StandardError> {
-    let deviation = several
-        .trial_deviation()
-        .filter(|_| error.degrees.is_finite())?;
-    Some(StandardError {
-        value: error.value.hypot(deviation),
-        trials: 1,
-        ..error
-    })
+    let deviation = several.trial_deviation().filter(|_| error.degrees.is_finite())?;
+    Some(StandardError { value: error.value.hypot(deviation), trials: 1, ..error })
 }
 
 #[cfg(test)]
@@ -222,10 +210,7 @@ mod tests {
     use super::*;
 
     fn sample(values: &[f64]) -> Sample<'_> {
-        Sample {
-            values,
-            noise: None,
-        }
+        Sample { values, noise: None }
     }
 
     fn welch(candidate: &[f64], baseline: &[f64]) -> Difference {
@@ -276,10 +261,7 @@ mod tests {
 
     #[test]
     fn single_trials_use_the_assumed_noise_of_both() {
-        let noisy = |values: &'static [f64]| Sample {
-            values,
-            noise: Some(0.008),
-        };
+        let noisy = |values: &'static [f64]| Sample { values, noise: Some(0.008) };
         let difference = Difference::between_samples(
             noisy(&[102.0]),
             noisy(&[100.0]),
@@ -314,18 +296,12 @@ mod tests {
     ) {
         let difference = welch(candidate, baseline);
         assert_eq!(difference.decide(Claim::Better, 0.0, 0.05), better);
-        assert_eq!(
-            difference.decide(Claim::NotWorse, 0.02, 0.05),
-            Decision::Holds
-        );
+        assert_eq!(difference.decide(Claim::NotWorse, 0.02, 0.05), Decision::Holds);
     }
 
     #[test]
     fn values_without_noise_are_compared_exactly() {
-        let fixed = |values: &'static [f64]| Sample {
-            values,
-            noise: Some(0.0),
-        };
+        let fixed = |values: &'static [f64]| Sample { values, noise: Some(0.0) };
         let (one, other) = (fixed(&[43.9]), fixed(&[44.0]));
         let difference = Difference::between_samples(one, other, Better::Higher, Aggregate::Mean);
         let (lower, upper) = difference.bounds(0.025).unwrap();
@@ -335,10 +311,7 @@ mod tests {
     #[test]
     fn pairs_need_partners() {
         let (one, other) = (sample(&[1.0, 2.0]), sample(&[1.0]));
-        assert_eq!(
-            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean),
-            None
-        );
+        assert_eq!(Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean), None);
     }
 
     /// A drift of ten per cent that both sides of each pair have in common.
@@ -346,10 +319,7 @@ mod tests {
     fn pairs_cancel_drift() {
         let baseline = [100.0, 97.0, 94.0, 92.0, 90.0];
         let candidate = baseline.map(|value| value * 1.02);
-        assert_eq!(
-            welch(&candidate, &baseline).decide(Claim::Better, 0.0, 0.025),
-            Decision::Open
-        );
+        assert_eq!(welch(&candidate, &baseline).decide(Claim::Better, 0.0, 0.025), Decision::Open);
         let (one, other) = (sample(&candidate), sample(&baseline));
         let paired =
             Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean).unwrap();

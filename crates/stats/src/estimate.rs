@@ -155,10 +155,7 @@ impl Estimate {
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (below, above) = if let Some((lowest, highest)) = self.order_statistics(alpha) {
             let reference = student_quantile(alpha, f64::INFINITY) * self.sigma;
-            (
-                (self.center - lowest).hypot(reference),
-                (highest - self.center).hypot(reference),
-            )
+            ((self.center - lowest).hypot(reference), (highest - self.center).hypot(reference))
         } else {
             let error = self.standard_error()?;
             let half = half_width(error.value, error.degrees, self.sigma, alpha);
@@ -197,11 +194,7 @@ impl Estimate {
                 (error, f64::from(self.count) - 1.0)
             }
         };
-        Some(StandardError {
-            value,
-            degrees,
-            trials: self.count,
-        })
+        Some(StandardError { value, degrees, trials: self.count })
     }
 
     /// Standard deviation of one trial, if it is known.
@@ -222,10 +215,8 @@ pub fn aggregate_trials(values: &[f64], how: Aggregate) -> Option<f64> {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
     let bad = values.iter().filter(|value| !usable(value)).count();
     // A run that did not converge is infinitely slow: of five or more the Olympic mean drops it.
-    let lost = values
-        .iter()
-        .filter(|value| value.is_infinite() && value.is_sign_positive())
-        .count();
+    let lost =
+        values.iter().filter(|value| value.is_infinite() && value.is_sign_positive()).count();
     let drops_it = how == Aggregate::Olympic && values.len() > 4 && bad == 1 && lost == 1;
     if values.is_empty() || (bad > 0 && !drops_it) {
         return None;
@@ -234,11 +225,7 @@ pub fn aggregate_trials(values: &[f64], how: Aggregate) -> Option<f64> {
     match values {
         // Not through the logarithm, so that one trial is shown as it was printed.
         [first, rest @ ..] if rest.iter().all(|value| (value - first).abs() <= 0.0) => Some(*first),
-        _ => Some(
-            aggregate_log(values, &same)
-                .exp()
-                .clamp(f64::MIN_POSITIVE, f64::MAX),
-        ),
+        _ => Some(aggregate_log(values, &same).exp().clamp(f64::MIN_POSITIVE, f64::MAX)),
     }
 }
 
@@ -247,19 +234,13 @@ pub fn aggregate_trials(values: &[f64], how: Aggregate) -> Option<f64> {
 pub(crate) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f64 {
     let (estimated, declared) = (error * error, sigma * sigma);
     let total = estimated + declared;
-    let degrees = if estimated > 0.0 {
-        (total / estimated).powi(2) * degrees
-    } else {
-        f64::INFINITY
-    };
+    let degrees =
+        if estimated > 0.0 { (total / estimated).powi(2) * degrees } else { f64::INFINITY };
     student_quantile(alpha, degrees) * total.sqrt()
 }
 
 fn oriented_logs(values: &[f64], comparison: &ReferenceComparison) -> Vec<f64> {
-    values
-        .iter()
-        .map(|value| orient_log(value.ln(), comparison))
-        .collect()
+    values.iter().map(|value| orient_log(value.ln(), comparison)).collect()
 }
 
 /// Logarithms are subtracted rather than values divided: a quotient may overflow.
@@ -278,10 +259,7 @@ fn aggregate_log(values: &[f64], comparison: &ReferenceComparison) -> f64 {
             let ordered = to_sorted(values);
             // Divided first: the sum of large figures may overflow.
             let count = to_f64(ordered.len() - 2);
-            let middle: f64 = ordered[1..ordered.len() - 1]
-                .iter()
-                .map(|value| value / count)
-                .sum();
+            let middle: f64 = ordered[1..ordered.len() - 1].iter().map(|value| value / count).sum();
             orient_log(middle.max(f64::MIN_POSITIVE).ln(), comparison)
         }
         Aggregate::Median => median(&logs),

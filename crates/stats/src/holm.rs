@@ -8,10 +8,7 @@ pub fn holm_step_down(count: usize, rejects: impl Fn(usize, f64) -> bool) -> Vec
     let mut open: Vec<usize> = (0..count).collect();
     while !open.is_empty() {
         let share = f64::from(u32::try_from(open.len()).unwrap_or(u32::MAX));
-        let Some(at) = open
-            .iter()
-            .position(|hypothesis| rejects(*hypothesis, share))
-        else {
+        let Some(at) = open.iter().position(|hypothesis| rejects(*hypothesis, share)) else {
             break;
         };
         rejected[open.swap_remove(at)] = true;

@@ -45,10 +45,7 @@ pub fn estimate_more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> M
     let (of_one, lag) = match &estimate.method {
         BoundsMethod::TooFew { needed } => {
             return MoreTrials::AtLeast(
-                (*needed)
-                    .max(MIN_TRIALS_WITHOUT_NOISE)
-                    .saturating_sub(estimate.count)
-                    .max(1),
+                (*needed).max(MIN_TRIALS_WITHOUT_NOISE).saturating_sub(estimate.count).max(1),
             );
         }
         BoundsMethod::Assumed { noise } => (*noise, 1.0),
@@ -112,34 +109,19 @@ mod tests {
 
     #[test]
     fn more_trials_are_needed_near_the_margin() {
-        assert_eq!(
-            required_trials(&estimate(&[95.8], Some(0.008), 0.0)),
-            MoreTrials::About(4)
-        );
-        assert_eq!(
-            required_trials(&estimate(&[95.3], Some(0.008), 0.0)),
-            MoreTrials::About(19)
-        );
-        assert_eq!(
-            required_trials(&estimate(&[95.0], Some(0.008), 0.0)),
-            MoreTrials::MoreThan(30)
-        );
+        assert_eq!(required_trials(&estimate(&[95.8], Some(0.008), 0.0)), MoreTrials::About(4));
+        assert_eq!(required_trials(&estimate(&[95.3], Some(0.008), 0.0)), MoreTrials::About(19));
+        assert_eq!(required_trials(&estimate(&[95.0], Some(0.008), 0.0)), MoreTrials::MoreThan(30));
     }
 
     #[test]
     fn three_trials_are_needed_without_assumed_noise() {
-        assert_eq!(
-            required_trials(&estimate(&[99.0], None, 0.0)),
-            MoreTrials::AtLeast(2)
-        );
+        assert_eq!(required_trials(&estimate(&[99.0], None, 0.0)), MoreTrials::AtLeast(2));
     }
 
     #[test]
     fn a_reference_that_is_too_noisy_never_decides() {
-        assert_eq!(
-            required_trials(&estimate(&[96.0, 96.1, 95.9], None, 0.02)),
-            MoreTrials::Never
-        );
+        assert_eq!(required_trials(&estimate(&[96.0, 96.1, 95.9], None, 0.02)), MoreTrials::Never);
     }
 
     #[test]

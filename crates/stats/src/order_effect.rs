@@ -79,10 +79,7 @@ fn are_neighbours_alike(logs: &[f64]) -> bool {
     }
     let rank = |log: &f64| to_f64(ordered.partition_point(|other| other < log));
     let ranks: Vec<f64> = logs.iter().map(rank).collect();
-    let apart: f64 = ranks
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]).powi(2))
-        .sum();
+    let apart: f64 = ranks.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
     let count = to_f64(logs.len());
     let ratio = apart / (count * (count * count - 1.0) / 12.0);
     let variance = 4.0 * (count - 2.0) * (5.0 * count * count - 2.0 * count - 9.0)
@@ -96,9 +93,7 @@ fn least_squares_slope(logs: &[f64]) -> f64 {
     let places = (0..logs.len()).map(|place| to_f64(place) - middle);
     let (up, across) = places
         .zip(logs)
-        .fold((0.0, 0.0), |(up, across), (place, log)| {
-            (up + place * log, across + place * place)
-        });
+        .fold((0.0, 0.0), |(up, across), (place, log)| (up + place * log, across + place * place));
     up / across
 }
 
@@ -142,22 +137,15 @@ mod tests {
                 counts[1] += u32::from(are_neighbours_alike(so_far));
             }
             for trial in rest {
-                let others: Vec<f64> = rest
-                    .iter()
-                    .copied()
-                    .filter(|other| other.total_cmp(trial).is_ne())
-                    .collect();
+                let others: Vec<f64> =
+                    rest.iter().copied().filter(|other| other.total_cmp(trial).is_ne()).collect();
                 so_far.push(*trial);
                 count_false_alarms(&others, so_far, counts);
                 so_far.pop();
             }
         }
         let mut counts = [0, 0];
-        count_false_alarms(
-            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
-            &mut Vec::new(),
-            &mut counts,
-        );
+        count_false_alarms(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut Vec::new(), &mut counts);
         assert_eq!(counts, [40, 34], "of 720");
     }
 }

@@ -49,9 +49,6 @@ mod tests {
         assert!(find_outliers(&[100.0, 100.2, 99.9, 100.1, 101.0]).is_empty());
         assert!(find_outliers(&[100.0, 100.0, 100.0, 100.0, 100.01]).is_empty());
         assert!(find_outliers(&[0.0; 6]).is_empty());
-        assert!(
-            find_outliers(&[1.0, 2.0, 3.0, 400.0]).is_empty(),
-            "four trials say nothing"
-        );
+        assert!(find_outliers(&[1.0, 2.0, 3.0, 400.0]).is_empty(), "four trials say nothing");
     }
 }

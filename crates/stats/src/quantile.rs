@@ -29,15 +29,11 @@ thread_local! {
 }
 
 fn student_distribution(degrees: f64) -> Option<StudentsT> {
-    (degrees < MAX_STUDENT_DEGREES)
-        .then(|| StudentsT::new(0.0, 1.0, degrees).ok())
-        .flatten()
+    (degrees < MAX_STUDENT_DEGREES).then(|| StudentsT::new(0.0, 1.0, degrees).ok()).flatten()
 }
 
 /// Zero-based rank of the lower order statistic that bounds the median with error `alpha`.
 pub(crate) fn median_bound_rank(count: usize, alpha: f64) -> Option<usize> {
     let binomial = Binomial::new(0.5, u64::try_from(count).ok()?).ok()?;
-    (0..count.div_ceil(2))
-        .take_while(|rank| binomial.cdf(*rank as u64) <= alpha)
-        .last()
+    (0..count.div_ceil(2)).take_while(|rank| binomial.cdf(*rank as u64) <= alpha).last()
 }

@@ -33,32 +33,17 @@ impl AcceptanceRegion {
     pub fn new(claim: Claim, margin: f64) -> Self {
         let low = (1.0 - margin).ln();
         match claim {
-            Claim::NotWorse => Self {
-                claim,
-                low,
-                high: f64::INFINITY,
-            },
+            Claim::NotWorse => Self { claim, low, high: f64::INFINITY },
             // As far above as below on the logarithm's scale: A is to B as B is to A.
-            Claim::Equivalent => Self {
-                claim,
-                low: -low.abs(),
-                high: low.abs(),
-            },
-            Claim::Better => Self {
-                claim,
-                low: -low,
-                high: f64::INFINITY,
-            },
+            Claim::Equivalent => Self { claim, low: -low.abs(), high: low.abs() },
+            Claim::Better => Self { claim, low: -low, high: f64::INFINITY },
         }
     }
 
     /// Decides by two one-sided bounds. For an equivalence each bound has its own test (Schuirmann's two
     /// one-sided tests), so the error stays that of one bound.
     pub fn decide(&self, lower: f64, upper: f64) -> Decision {
-        let (low, high) = (
-            self.low - LOG_ROUNDING_ERROR,
-            self.high + LOG_ROUNDING_ERROR,
-        );
+        let (low, high) = (self.low - LOG_ROUNDING_ERROR, self.high + LOG_ROUNDING_ERROR);
         match self.claim {
             // What is as good is not better.
             Claim::Better if lower > self.low + LOG_ROUNDING_ERROR => Decision::Holds,

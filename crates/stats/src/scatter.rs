@@ -77,9 +77,7 @@ impl Difference {
         let basis = if dependent {
             BoundsBasis::UnknownScatter { trials: 0 }
         } else if trials < MIN_SCATTER_TRIALS {
-            BoundsBasis::UnknownScatter {
-                trials: MIN_SCATTER_TRIALS - trials,
-            }
+            BoundsBasis::UnknownScatter { trials: MIN_SCATTER_TRIALS - trials }
         } else {
             let own = |scatter: &Scatter| StandardError {
                 value: scatter.error,
@@ -97,12 +95,7 @@ impl Difference {
                 range: (least, most),
             }
         };
-        Self {
-            center,
-            dependent,
-            basis,
-            rounding_error: 0.0,
-        }
+        Self { center, dependent, basis, rounding_error: 0.0 }
     }
 }
 
@@ -160,18 +153,12 @@ mod tests {
     fn few_or_drifting_trials_are_inconclusive() {
         let few = compare_scatters(&CALM[..4], &LOOSE);
         assert_eq!(few.bounds(0.05), None);
-        assert_eq!(
-            few.more_trials(Claim::Better, 0.0, 0.05),
-            MoreTrials::AtLeast(1)
-        );
+        assert_eq!(few.more_trials(Claim::Better, 0.0, 0.05), MoreTrials::AtLeast(1));
         let drift = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 106.0, 107.0];
         let ratio = compare_scatters(&drift, &CALM);
         assert!(ratio.dependent);
         assert_eq!(ratio.bounds(0.05), None);
-        assert_eq!(
-            ratio.more_trials(Claim::Better, 0.0, 0.05),
-            MoreTrials::Independent
-        );
+        assert_eq!(ratio.more_trials(Claim::Better, 0.0, 0.05), MoreTrials::Independent);
         assert_eq!(Scatter::from_trials(&[1.0]), None);
         assert_eq!(Scatter::from_trials(&[1.0, 0.0]), None);
     }

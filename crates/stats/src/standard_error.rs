@@ -20,11 +20,7 @@ impl StandardError {
         let (total, spread) = (ours + theirs, our_spread + their_spread);
         Self {
             value: total.sqrt(),
-            degrees: if spread > 0.0 {
-                total * total / spread
-            } else {
-                f64::INFINITY
-            },
+            degrees: if spread > 0.0 { total * total / spread } else { f64::INFINITY },
             trials: self.trials.min(other.trials),
         }
     }

@@ -176,10 +176,7 @@ impl CacheEntry {
         if !retrial_plan::cached_directory::lists_all_hashes(required) {
             return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
         }
-        let origin = CacheOrigin {
-            run: "no run of ours".to_owned(),
-            ..CacheOrigin::default()
-        };
+        let origin = CacheOrigin { run: "no run of ours".to_owned(), ..CacheOrigin::default() };
         let state = CacheManifest::create(&self.content_directory(), required, origin, stop)?;
         if let CacheState::Valid(manifest) = &state {
             manifest.write(path)?;

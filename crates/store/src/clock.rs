@@ -66,10 +66,7 @@ pub struct Moment {
 impl Moment {
     /// Returns the current moment on both clocks.
     pub fn now() -> Self {
-        Self {
-            time: Timestamp::now(),
-            since_boot: BootMoment::now(),
-        }
+        Self { time: Timestamp::now(), since_boot: BootMoment::now() }
     }
 
     /// Returns the time from this moment to a later one, at least 0.
@@ -96,9 +93,7 @@ impl Moment {
             return self.time;
         };
         let apart = SignedDuration::try_from_secs_f64(own.uptime_s - other.uptime_s);
-        let adjusted = apart
-            .ok()
-            .and_then(|apart| anchor.time.checked_add(apart).ok());
+        let adjusted = apart.ok().and_then(|apart| anchor.time.checked_add(apart).ok());
         let is_step = |time: &Timestamp| time.duration_since(self.time).abs() >= MIN_CLOCK_STEP;
         let time = adjusted.filter(|time| own.boot == other.boot && is_step(time));
         time.unwrap_or(self.time)
@@ -118,10 +113,7 @@ mod tests {
 
     fn moment(time: &str, boot: &str, uptime_s: f64) -> Moment {
         let boot = boot.to_owned();
-        Moment {
-            time: time.parse().unwrap(),
-            since_boot: Some(BootMoment { boot, uptime_s }),
-        }
+        Moment { time: time.parse().unwrap(), since_boot: Some(BootMoment { boot, uptime_s }) }
     }
 
     #[test]
@@ -129,11 +121,7 @@ mod tests {
         let started = moment("2026-03-02T10:00:00Z", "a", 500.0);
         for shown in ["2026-03-02T13:10:00Z", "2026-03-02T07:10:00Z"] {
             let now = moment(shown, "a", 1100.0);
-            assert_eq!(
-                started.duration_until(&now),
-                Duration::from_mins(10),
-                "{shown}"
-            );
+            assert_eq!(started.duration_until(&now), Duration::from_mins(10), "{shown}");
             assert_eq!(now.duration_until(&started), Duration::ZERO, "{shown}");
         }
     }
@@ -152,10 +140,7 @@ mod tests {
         let back = moment("2026-03-02T07:10:00Z", "a", 1100.0);
         let expected = ("2026-03-02T07:00:00Z", "2026-03-02T10:10:00Z");
         let (from, to) = started.wall_clock_span(&back);
-        assert_eq!(
-            (from, to),
-            (expected.0.parse().unwrap(), expected.1.parse().unwrap())
-        );
+        assert_eq!((from, to), (expected.0.parse().unwrap(), expected.1.parse().unwrap()));
         let forth = moment("2026-03-02T13:10:00Z", "a", 1100.0);
         let (from, to) = started.wall_clock_span(&forth);
         assert_eq!((from, to), (started.time, forth.time));
@@ -165,10 +150,7 @@ mod tests {
     fn moments_are_shown_on_one_setting_of_the_clock() {
         let started = moment("2026-03-02T10:00:00Z", "a", 500.0);
         let now = moment("2026-03-02T13:10:00Z", "a", 1100.0);
-        assert_eq!(
-            started.to_clock_of(&now),
-            "2026-03-02T13:00:00Z".parse().unwrap()
-        );
+        assert_eq!(started.to_clock_of(&now), "2026-03-02T13:00:00Z".parse().unwrap());
         let other = moment("2026-03-02T13:10:00Z", "b", 1100.0);
         assert_eq!(started.to_clock_of(&other), started.time);
     }

@@ -38,10 +38,7 @@ impl DirHandle {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptor = open(path, flags, Mode::empty()).map_err(StoreError::io("open", path))?;
-        Ok(Self {
-            descriptor,
-            path: path.to_owned(),
-        })
+        Ok(Self { descriptor, path: path.to_owned() })
     }
 
     /// Opens a directory in it.
@@ -97,8 +94,7 @@ impl DirHandle {
         fchmod(&descriptor, Mode::from_raw_mode(mode))
             .map_err(StoreError::io("change the permissions of", &path))?;
         let mut file = File::from(descriptor);
-        file.write_all(bytes)
-            .map_err(StoreError::io("write", &path))?;
+        file.write_all(bytes).map_err(StoreError::io("write", &path))?;
         self.rename(&part, name)
     }
 
@@ -121,8 +117,7 @@ impl DirHandle {
         let path = self.path.join(name);
         let pipe = self.open_entry(name, OFlags::WRONLY | OFlags::NONBLOCK)?;
         let mut pipe = require_file_type(pipe, FileType::Fifo, &path, "it is not a pipe")?;
-        pipe.write_all(bytes)
-            .map_err(StoreError::io("write", &path))
+        pipe.write_all(bytes).map_err(StoreError::io("write", &path))
     }
 
     /// Renames an entry within the directory, replacing an existing one.
@@ -237,27 +232,13 @@ mod tests {
         std::fs::write(outside.path().join("precious"), "kept").unwrap();
         let inside = tempfile::tempdir().unwrap();
         let directory = DirHandle::open(inside.path()).unwrap();
-        symlink(
-            outside.path().join("precious"),
-            inside.path().join("deadline"),
-        )
-        .unwrap();
-        symlink(
-            outside.path().join("precious"),
-            inside.path().join("deadline.part"),
-        )
-        .unwrap();
+        symlink(outside.path().join("precious"), inside.path().join("deadline")).unwrap();
+        symlink(outside.path().join("precious"), inside.path().join("deadline.part")).unwrap();
         symlink(outside.path(), inside.path().join("steps")).unwrap();
 
         directory.write_file("deadline", b"12\n", 0o644).unwrap();
-        assert_eq!(
-            std::fs::read(inside.path().join("deadline")).unwrap(),
-            b"12\n"
-        );
-        assert_eq!(
-            std::fs::read(outside.path().join("precious")).unwrap(),
-            b"kept"
-        );
+        assert_eq!(std::fs::read(inside.path().join("deadline")).unwrap(), b"12\n");
+        assert_eq!(std::fs::read(outside.path().join("precious")).unwrap(), b"kept");
         assert!(directory.open_directory("steps").is_err());
         assert!(directory.create_directory("steps", 0o755).is_err());
     }

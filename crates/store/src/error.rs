@@ -118,31 +118,18 @@ impl StoreError {
         let owned_path = path.to_owned();
         move |error| {
             let source = error.into();
-            Self::Io {
-                doing,
-                path: owned_path,
-                help: remedy(&source),
-                source,
-            }
+            Self::Io { doing, path: owned_path, help: remedy(&source), source }
         }
     }
 
     /// Returns the error of a file or directory that cannot be used, with the reason as a fragment.
     pub fn unusable(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Unusable {
-            path: path.to_owned(),
-            reason: reason.into(),
-        }
+        Self::Unusable { path: path.to_owned(), reason: reason.into() }
     }
 
     /// An archive that exceeds a limit.
     pub fn too_large(path: &Path, limit: String, reason: String) -> Self {
-        Self::TooLarge {
-            path: path.to_owned(),
-            limit,
-            reason,
-            help: None,
-        }
+        Self::TooLarge { path: path.to_owned(), limit, reason, help: None }
     }
 
     /// Wraps an error of reading or writing JSON, for `map_err`.
@@ -170,10 +157,7 @@ impl StoreError {
 
 /// Returns whether an error means that the disk, or a quota, is full.
 pub fn is_disk_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 fn remedy(error: &io::Error) -> Option<&'static str> {

@@ -62,9 +62,7 @@ fn part_path(path: &Path) -> PathBuf {
 
 fn write_synced(part: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut file = File::create(part).map_err(StoreError::io("create", part))?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(StoreError::io("write", part))
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", part))
 }
 
 fn rename_part(path: &Path) -> Result<(), StoreError> {

@@ -23,8 +23,7 @@ pub fn home_directory() -> PathBuf {
 /// A directory of the XDG specification: that of its variable, else `standard` in the user's home directory.
 pub fn user_directory(variable: &str, standard: &str) -> PathBuf {
     let set = std::env::var_os(variable).map(PathBuf::from);
-    set.filter(|path| path.is_absolute())
-        .unwrap_or_else(|| home_directory().join(standard))
+    set.filter(|path| path.is_absolute()).unwrap_or_else(|| home_directory().join(standard))
 }
 
 /// `--home`, else `RETRIAL_HOME`, else the XDG data directory.
@@ -51,10 +50,7 @@ impl Home {
         if usual.root == self.root {
             "retrial".to_owned()
         } else {
-            format!(
-                "retrial --home {}",
-                shell_quote(&self.root.display().to_string())
-            )
+            format!("retrial --home {}", shell_quote(&self.root.display().to_string()))
         }
     }
 
@@ -136,9 +132,7 @@ impl Home {
 
     /// Privileges that were approved for a recipe with this hash.
     pub fn approved_privileges(&self, recipe_hash: &str) -> Vec<String> {
-        self.read_approvals()
-            .remove(recipe_hash)
-            .unwrap_or_default()
+        self.read_approvals().remove(recipe_hash).unwrap_or_default()
     }
 
     /// Remembers that these privileges are approved for a recipe with this hash.

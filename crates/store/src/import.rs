@@ -44,9 +44,7 @@ impl ImportOrigin {
     /// Reads the origin of a run; none if it ran here.
     pub fn read(run: &RunDirectory) -> Option<Self> {
         // Called for each run: most have none, and a check is cheaper than a failed read.
-        run.join(MARK_FILE)
-            .exists()
-            .then(|| run.read_json(MARK_FILE).ok())?
+        run.join(MARK_FILE).exists().then(|| run.read_json(MARK_FILE).ok())?
     }
 }
 
@@ -115,25 +113,19 @@ pub fn import_runs(
         unpacked
             .map_err(|error| hide_archive_bytes(error, source))
             .map_err(|error| match error {
-                StoreError::TooLarge {
-                    path,
-                    limit: stated,
-                    reason,
-                    ..
-                } if most_bytes == limit => StoreError::TooLarge {
-                    path,
-                    limit: stated,
-                    reason,
-                    help: Some(UnpackLimit::advice()),
-                },
+                StoreError::TooLarge { path, limit: stated, reason, .. } if most_bytes == limit => {
+                    StoreError::TooLarge {
+                        path,
+                        limit: stated,
+                        reason,
+                        help: Some(UnpackLimit::advice()),
+                    }
+                }
                 error => error,
             })?
             .omitted
     };
-    let mut arrivals = ImportReport {
-        omitted,
-        ..ImportReport::default()
-    };
+    let mut arrivals = ImportReport { omitted, ..ImportReport::default() };
     // Once for all of them: a directory with a run's name is complete, even after a crash of the host.
     sync_file_system(stage.path())?;
     let entries = fs::read_dir(stage.path()).map_err(StoreError::io("read", stage.path()))?;
@@ -149,9 +141,7 @@ pub fn import_runs(
             }
             Err(refusal) => {
                 let context = format!("{}: {}: ", source.display(), file_name.to_string_lossy());
-                arrivals
-                    .refused
-                    .push(ErrorText::of(&refusal).in_context(&context));
+                arrivals.refused.push(ErrorText::of(&refusal).in_context(&context));
             }
         }
     }
@@ -165,9 +155,7 @@ pub fn import_runs(
 fn open_archive(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
     let mut file = File::open(archive).map_err(StoreError::io("open", archive))?;
     let mut magic = [0; 2];
-    let read = file
-        .read(&mut magic)
-        .map_err(StoreError::io("read", archive))?;
+    let read = file.read(&mut magic).map_err(StoreError::io("read", archive))?;
     file.rewind().map_err(StoreError::io("read", archive))?;
     let file = BufReader::new(file);
     Ok(if read == 2 && magic == [0x1f, 0x8b] {
@@ -195,19 +183,14 @@ fn hide_archive_bytes(error: StoreError, source: &Path) -> StoreError {
 
 /// Copies a run's directory; a run in progress is not copied.
 fn copy_run(source: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
-    let from = source
-        .canonicalize()
-        .map_err(StoreError::io("find", source))?;
+    let from = source.canonicalize().map_err(StoreError::io("find", source))?;
     let run = RunDirectory::from_path(from);
     if !run.journal_path().is_file() || !run.join("plan.json").is_file() {
         let reason = "it is not a run: it has no journal.jsonl and plan.json";
         return Err(StoreError::unusable(run.path(), reason));
     }
     if let Some(holder) = FileLock::find_holder(&run.lock_path()) {
-        return Err(StoreError::Busy {
-            run: run.id().to_owned(),
-            holder: Box::new(holder),
-        });
+        return Err(StoreError::Busy { run: run.id().to_owned(), holder: Box::new(holder) });
     }
     let to = stage.join(run.id());
     fs::create_dir(&to).map_err(StoreError::io("create", &to))?;
@@ -221,9 +204,7 @@ fn copy_run(source: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
             DirectoryEntry::File(mut file) => {
                 let mut out =
                     File::create_new(&target).map_err(StoreError::io("create", &target))?;
-                io::copy(&mut file, &mut out)
-                    .map(drop)
-                    .map_err(StoreError::io("write", &target))
+                io::copy(&mut file, &mut out).map(drop).map_err(StoreError::io("write", &target))
             }
             DirectoryEntry::Other(reason) => {
                 omitted.push(format!("{}: {reason}", relative.display()));
@@ -238,9 +219,7 @@ fn copy_run(source: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
 fn remove_excluded(staged: &RunDirectory) -> Vec<String> {
     let found = EXCLUDED_ENTRIES.iter().filter(|name| {
         let path = staged.join(name);
-        fs::remove_file(&path)
-            .or_else(|_| fs::remove_dir_all(&path))
-            .is_ok()
+        fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)).is_ok()
     });
     let omitted =
         found.map(|name| format!("{}/{name}: it belongs to the original machine", staged.id()));
@@ -272,22 +251,15 @@ fn import_run(
     }
     let host_record = staged.read_host_record().unwrap_or_default();
     let host = host_record.hostname().unwrap_or("an unknown host");
-    let arrival = ImportedRun {
-        run: id.to_owned(),
-        host: host.to_owned(),
-        already: false,
-        rejudged: None,
-    };
+    let arrival =
+        ImportedRun { run: id.to_owned(), host: host.to_owned(), already: false, rejudged: None };
     let target = runs.join(id);
     if target.exists() {
         if !have_same_content(&staged.journal_path(), &target.join("journal.jsonl")) {
             let runs = runs.to_owned();
             return Err(ImportRefusal::Taken { runs });
         }
-        return Ok(ImportedRun {
-            already: true,
-            ..arrival
-        });
+        return Ok(ImportedRun { already: true, ..arrival });
     }
     // Replaces any existing mark: ours prevents the execution of its plan here.
     let mark = ImportOrigin {
@@ -299,10 +271,7 @@ fn import_run(
     set_mode(staged.path(), PRIVATE_DIRECTORY_MODE)?;
     let rejudged = judge(staged).map_err(ImportRefusal::Rejudge)?;
     fs::rename(staged.path(), &target).map_err(StoreError::io("move", staged.path()))?;
-    Ok(ImportedRun {
-        rejudged,
-        ..arrival
-    })
+    Ok(ImportedRun { rejudged, ..arrival })
 }
 
 fn have_same_content(left: &Path, right: &Path) -> bool {

@@ -41,12 +41,7 @@ impl FileLock {
         let inherited = take_inherited_file(path).map(Ok);
         let file = inherited
             .unwrap_or_else(|| {
-                OpenOptions::new()
-                    .create(true)
-                    .truncate(false)
-                    .read(true)
-                    .write(true)
-                    .open(path)
+                OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
             })
             .map_err(StoreError::io("open", path))?;
         match file.try_lock() {
@@ -80,10 +75,7 @@ impl FileLock {
             }
             std::thread::sleep(RETRY_INTERVAL);
         }
-        Err(StoreError::Busy {
-            run: run.to_owned(),
-            holder: Box::new(holder),
-        })
+        Err(StoreError::Busy { run: run.to_owned(), holder: Box::new(holder) })
     }
 
     /// Returns the lock's file, which becomes the standard input of the process that takes the lock over. The lock is
@@ -158,14 +150,8 @@ mod tests {
         let held = FileLock::acquire(&path, "run").unwrap();
         let holder = FileLock::find_holder(&path).unwrap();
         assert_eq!(holder.process.as_ref(), Some(ProcessIdentity::current()));
-        assert_eq!(
-            holder.to_string(),
-            format!("process {}", std::process::id())
-        );
-        assert!(matches!(
-            FileLock::acquire(&path, "run"),
-            Err(StoreError::Busy { .. })
-        ));
+        assert_eq!(holder.to_string(), format!("process {}", std::process::id()));
+        assert!(matches!(FileLock::acquire(&path, "run"), Err(StoreError::Busy { .. })));
         drop(held);
         assert_eq!(FileLock::find_holder(&path), None);
     }

@@ -28,9 +28,7 @@ pub(super) fn create_record_directory(
     full_stem: &str,
 ) -> Result<PathBuf, StoreError> {
     create_private_directory(parent)?;
-    let real_parent = parent
-        .canonicalize()
-        .map_err(StoreError::io("find", parent))?;
+    let real_parent = parent.canonicalize().map_err(StoreError::io("find", parent))?;
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let stem: String = full_stem.chars().take(40).collect();
     for attempt in 0..1000_u32 {
@@ -50,10 +48,8 @@ pub(super) fn create_record_directory(
 /// Ids of the directories that have a journal, oldest first.
 pub(super) fn list_record_ids(parent: &Path) -> Vec<String> {
     let began_of = |name: String| Some((read_start_time(parent, &name)?, name));
-    let mut found: Vec<(Timestamp, String)> = list_names(parent)
-        .into_iter()
-        .filter_map(began_of)
-        .collect();
+    let mut found: Vec<(Timestamp, String)> =
+        list_names(parent).into_iter().filter_map(began_of).collect();
     found.sort();
     found.into_iter().map(|(_, id)| id).collect()
 }
@@ -72,16 +68,12 @@ fn list_names(parent: &Path) -> Vec<String> {
 /// The one that started last. Of ten thousand, only those journals are opened whose names do not rule them out.
 pub(super) fn find_last_started(parent: &Path) -> Option<(Timestamp, String)> {
     let names = list_names(parent).into_iter();
-    let mut dated: Vec<(Timestamp, String)> = names
-        .map(|name| (latest_possible_start(&name).unwrap_or(Timestamp::MAX), name))
-        .collect();
+    let mut dated: Vec<(Timestamp, String)> =
+        names.map(|name| (latest_possible_start(&name).unwrap_or(Timestamp::MAX), name)).collect();
     dated.sort_unstable();
     let mut latest: Option<(Timestamp, String)> = None;
     for (at_the_latest, name) in dated.into_iter().rev() {
-        if latest
-            .as_ref()
-            .is_some_and(|(started, _)| at_the_latest < *started)
-        {
+        if latest.as_ref().is_some_and(|(started, _)| at_the_latest < *started) {
             break;
         }
         latest = latest.max(read_start_time(parent, &name).map(|started| (started, name)));
@@ -124,11 +116,7 @@ pub(super) fn find_record(
     } else if let Some(id) = ids.iter().find(|id| *id == query).filter(is_record) {
         vec![id.clone()]
     } else {
-        ids.iter()
-            .filter(is_part)
-            .filter(is_record)
-            .cloned()
-            .collect()
+        ids.iter().filter(is_part).filter(is_record).cloned().collect()
     };
     if let [id] = &matches[..] {
         return Ok(parent.join(id));
@@ -215,10 +203,7 @@ mod tests {
         let other = runs.join("other");
         fs::create_dir(&other).unwrap();
         let error = found(runs, &other.display().to_string());
-        assert!(
-            error.ends_with("is not the directory of a run: it has no journal"),
-            "{error}"
-        );
+        assert!(error.ends_with("is not the directory of a run: it has no journal"), "{error}");
         let error = found(runs, "./no/such");
         assert_eq!(error, "no such file or directory: ./no/such");
     }
@@ -249,35 +234,18 @@ mod tests {
         let runs = directory.path();
         assert!(found(runs, "last").contains("no runs yet"));
         plant(runs, "20261121-120000-one-0001", "2026-11-21T12:00:00Z");
-        plant(
-            runs,
-            "20261121-120000-one-0001-more",
-            "2026-11-21T12:00:00Z",
-        );
+        plant(runs, "20261121-120000-one-0001-more", "2026-11-21T12:00:00Z");
         fs::create_dir(runs.join("20261121-120000-two-0002")).unwrap();
         for number in 3..15 {
-            plant(
-                runs,
-                &format!("20261122-120000-many-00{number:02}"),
-                "2026-11-22T12:00:00Z",
-            );
+            plant(runs, &format!("20261122-120000-many-00{number:02}"), "2026-11-22T12:00:00Z");
         }
         let error = found(runs, "many");
-        assert!(
-            error.contains("that could be: 20261122-120000-many-0014, "),
-            "{error}"
-        );
-        assert!(
-            error.ends_with("-many-0005 and 2 more"),
-            "ten are listed: {error}"
-        );
+        assert!(error.contains("that could be: 20261122-120000-many-0014, "), "{error}");
+        assert!(error.ends_with("-many-0005 and 2 more"), "ten are listed: {error}");
         assert_eq!(found(runs, "more"), "20261121-120000-one-0001-more");
         let exact = "20261121-120000-one-0001";
         assert_eq!(found(runs, exact), exact);
         assert!(found(runs, "one").contains("that could be"));
-        assert!(
-            found(runs, "two").contains("the latest are"),
-            "it has no journal"
-        );
+        assert!(found(runs, "two").contains("the latest are"), "it has no journal");
     }
 }

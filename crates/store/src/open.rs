@@ -25,13 +25,9 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
     let file = open_beneath(directory, relative)?;
     let path: PathBuf = directory.join(relative);
     // A capped reader has no size hint, and would start with a small buffer.
-    let length = file
-        .metadata()
-        .map_or(0, |metadata| metadata.len().min(cap));
+    let length = file.metadata().map_or(0, |metadata| metadata.len().min(cap));
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
-    file.take(cap + 1)
-        .read_to_end(&mut bytes)
-        .map_err(StoreError::io("read", &path))?;
+    file.take(cap + 1).read_to_end(&mut bytes).map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
         let reason = format!("it is larger than {}", format::format_bytes(cap));
         return Err(StoreError::unusable(&path, reason));
@@ -74,18 +70,8 @@ mod tests {
             0,
         )
         .unwrap();
-        assert_eq!(
-            read_beneath(root, Path::new("plain"), 100).unwrap(),
-            b"figures"
-        );
-        for bad in [
-            "link",
-            "loop/plain",
-            "pipe",
-            "../plain",
-            "/etc/passwd",
-            "missing",
-        ] {
+        assert_eq!(read_beneath(root, Path::new("plain"), 100).unwrap(), b"figures");
+        for bad in ["link", "loop/plain", "pipe", "../plain", "/etc/passwd", "missing"] {
             assert!(read_beneath(root, Path::new(bad), 100).is_err(), "{bad}");
         }
         assert!(

@@ -73,9 +73,7 @@ fn write_archive(
     compressed: bool,
 ) -> Result<PackSummary, StoreError> {
     let failed = || StoreError::io::<std::io::Error>("write", part);
-    let run_paths = runs
-        .iter()
-        .map(|run| (run.path().to_owned(), PathBuf::from(run.id())));
+    let run_paths = runs.iter().map(|run| (run.path().to_owned(), PathBuf::from(run.id())));
     let runs: Vec<(PathBuf, PathBuf)> = run_paths.collect();
     let file = File::create(part).map_err(StoreError::io("create", part))?;
     let out = BufWriter::new(file);

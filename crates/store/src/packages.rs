@@ -39,16 +39,12 @@ pub fn store_packages<T: Serialize>(run: &RunDirectory, installed: &T) -> Result
 
 /// Removes contents that no run uses any more; returns the number.
 pub fn remove_unused_packages(home: &Home) -> usize {
-    let entries = fs::read_dir(home.root().join(SHARED_FOLDER))
-        .into_iter()
-        .flatten();
+    let entries = fs::read_dir(home.root().join(SHARED_FOLDER)).into_iter().flatten();
     let unused = entries.flatten().filter(|entry| {
         let metadata = entry.metadata();
         metadata.is_ok_and(|metadata| metadata.is_file() && metadata.nlink() == 1)
     });
-    unused
-        .filter(|entry| fs::remove_file(entry.path()).is_ok())
-        .count()
+    unused.filter(|entry| fs::remove_file(entry.path()).is_ok()).count()
 }
 
 /// The path of a content in a run's home.

@@ -193,23 +193,15 @@ mod tests {
     #[test]
     fn a_process_that_only_has_the_number_is_not_signalled() {
         let (mut child, identity) = sleeper();
-        let earlier = ProcessIdentity {
-            started: identity.started - 1,
-            ..identity.clone()
-        };
+        let earlier = ProcessIdentity { started: identity.started - 1, ..identity.clone() };
         let on_n2 = ProcessIdentity {
             boot: "11111111-2222-3333-4444-555555555555".to_owned(),
             host: "n2".to_owned(),
             ..identity.clone()
         };
-        let in_container = ProcessIdentity {
-            pid_namespace: "pid:[4026539999]".to_owned(),
-            ..identity.clone()
-        };
-        let unknown = ProcessIdentity {
-            pid: identity.pid,
-            ..ProcessIdentity::default()
-        };
+        let in_container =
+            ProcessIdentity { pid_namespace: "pid:[4026539999]".to_owned(), ..identity.clone() };
+        let unknown = ProcessIdentity { pid: identity.pid, ..ProcessIdentity::default() };
         assert_eq!(on_n2.to_string(), format!("process {} on n2", child.id()));
         for (process, expected) in [
             (earlier, SignalRefusal::Ended),

@@ -19,10 +19,8 @@ pub struct RecordDirectory {
 impl RecordDirectory {
     /// Opens an existing one: its name is its id.
     pub fn from_path(path: PathBuf) -> Self {
-        let id = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        let id =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Self { path, id }
     }
 
@@ -37,10 +35,7 @@ impl RecordDirectory {
     /// A subdirectory with its id, and its own journal and files.
     #[must_use]
     pub fn subrecord(&self, relative: &str) -> Self {
-        Self {
-            path: self.path.join(relative),
-            id: self.id.clone(),
-        }
+        Self { path: self.path.join(relative), id: self.id.clone() }
     }
 
     /// Returns the id, which is also the directory's name.

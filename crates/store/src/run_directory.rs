@@ -54,9 +54,7 @@ impl RunDirectory {
 
     /// Opens an existing run.
     pub fn from_path(path: PathBuf) -> Self {
-        Self {
-            record: RecordDirectory::from_path(path),
-        }
+        Self { record: RecordDirectory::from_path(path) }
     }
 
     /// Returns the directory as a record, of which a batch's is another.
@@ -110,9 +108,7 @@ impl RunDirectory {
     /// # Errors
     /// If there is no journal that can be read.
     pub fn read_state(&self) -> Result<JournalState, StoreError> {
-        Ok(JournalState::from_events(&Journal::read(
-            &self.journal_path(),
-        )?))
+        Ok(JournalState::from_events(&Journal::read(&self.journal_path())?))
     }
 
     /// Reads its `host.json`.
@@ -142,15 +138,10 @@ impl RunDirectory {
 
     /// Lists the names of its other machines that have started.
     pub fn list_other_machines(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path().join(MACHINES_FOLDER))
-            .into_iter()
-            .flatten();
-        let started = entries
-            .flatten()
-            .filter(|entry| entry.path().join(HOST_FILE).exists());
-        let mut names: Vec<String> = started
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
+        let entries = fs::read_dir(self.path().join(MACHINES_FOLDER)).into_iter().flatten();
+        let started = entries.flatten().filter(|entry| entry.path().join(HOST_FILE).exists());
+        let mut names: Vec<String> =
+            started.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         // n2 comes before n10.
         names.sort_by_key(|name| (name.len(), name.clone()));
         names
@@ -159,9 +150,7 @@ impl RunDirectory {
     /// The part of a run that another of its machines writes, with the layout of a run.
     #[must_use]
     pub fn machine_directory(&self, name: &str) -> Self {
-        Self {
-            record: self.record.subrecord(&machine_subdirectory(name)),
-        }
+        Self { record: self.record.subrecord(&machine_subdirectory(name)) }
     }
 
     /// Returns the directory of the steps' output.

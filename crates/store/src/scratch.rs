@@ -11,10 +11,7 @@ use super::run_directory::RunDirectory;
 
 /// The default location of such directories: `/tmp/retrial-UID`.
 pub fn default_location() -> PathBuf {
-    PathBuf::from(format!(
-        "/tmp/retrial-{}",
-        rustix::process::getuid().as_raw()
-    ))
+    PathBuf::from(format!("/tmp/retrial-{}", rustix::process::getuid().as_raw()))
 }
 
 /// Creates the directory of a run below `scratch`, which only this user can access.

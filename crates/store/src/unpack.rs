@@ -82,10 +82,7 @@ pub fn unpack_archive(
     let mut entries = Archive::new(from);
     for archived in entries.entries().map_err(StoreError::io("read", archive))? {
         let mut entry = archived.map_err(StoreError::io("read", archive))?;
-        let name = entry
-            .path()
-            .map_err(StoreError::io("read", archive))?
-            .into_owned();
+        let name = entry.path().map_err(StoreError::io("read", archive))?.into_owned();
         entry_count += 1;
         if entry_count > limits.most_files {
             let limit = format!("{} files and directories", limits.most_files);
@@ -212,10 +209,7 @@ mod tests {
             }
             header.set_cksum();
             builder
-                .append(
-                    &header,
-                    &b"hi"[..if kind == EntryType::Regular { 2 } else { 0 }],
-                )
+                .append(&header, &b"hi"[..if kind == EntryType::Regular { 2 } else { 0 }])
                 .unwrap();
         };
         add("run_1/", EntryType::Directory, "");

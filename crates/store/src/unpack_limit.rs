@@ -77,9 +77,7 @@ impl UnpackLimit {
 }
 
 fn default_limit(archive_bytes: u64) -> u64 {
-    archive_bytes
-        .saturating_mul(MAX_UNPACK_RATIO)
-        .clamp(MIN_LIMIT_BYTES, MAX_LIMIT_BYTES)
+    archive_bytes.saturating_mul(MAX_UNPACK_RATIO).clamp(MIN_LIMIT_BYTES, MAX_LIMIT_BYTES)
 }
 
 #[cfg(test)]

@@ -49,10 +49,7 @@ fn visit_directory<E: From<StoreError>>(
             let other = |error: StoreError| DirectoryEntry::Other(error.reason_without_path());
             visit(&path, opened.map_or_else(other, DirectoryEntry::File))?;
         } else if depth > MAX_DEPTH {
-            visit(
-                &path,
-                DirectoryEntry::Other("it is nested too deeply".to_owned()),
-            )?;
+            visit(&path, DirectoryEntry::Other("it is nested too deeply".to_owned()))?;
         } else {
             match directory.open_directory(&name) {
                 Ok(inner) => {

@@ -72,11 +72,8 @@ pub(super) fn find_idle(
     started: Timestamp,
     required: usize,
 ) -> Option<IdleGpus> {
-    let idle: Vec<u32> = series
-        .iter()
-        .filter(|gpu| gpu.is_idle(started))
-        .map(|gpu| gpu.index)
-        .collect();
+    let idle: Vec<u32> =
+        series.iter().filter(|gpu| gpu.is_idle(started)).map(|gpu| gpu.index).collect();
     let busy = series.len() - idle.len();
     let too_few = busy == 0 || busy < required.min(series.len());
     (required > 0 && !idle.is_empty() && too_few).then_some(IdleGpus {
@@ -99,16 +96,10 @@ impl GpuSeries<'_> {
         let later = || self.samples.iter().skip(1).map(|sample| sample.2);
         let busy: Vec<f64> = later().filter_map(|reading| reading.utilization).collect();
         let vram: Vec<u64> = later().filter_map(|reading| reading.vram).collect();
-        let before = first
-            .2
-            .vram
-            .filter(|_| seconds_between(started, first.0) <= START_WINDOW_S);
+        let before = first.2.vram.filter(|_| seconds_between(started, first.0) <= START_WINDOW_S);
         let before_and_peak = before.zip(vram.iter().max());
         let rise = before_and_peak.map(|(before, most)| most.saturating_sub(before));
-        if busy
-            .iter()
-            .any(|percent| *percent >= BUSY_UTILIZATION_PERCENT)
-        {
+        if busy.iter().any(|percent| *percent >= BUSY_UTILIZATION_PERCENT) {
             return false;
         }
         if busy.len() >= MIN_SAMPLES {

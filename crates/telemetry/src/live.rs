@@ -76,14 +76,9 @@ mod tests {
     #[test]
     fn busy_processors_are_those_between_two_samples() {
         let mut meter = CpuMeter::default();
-        let cpus = [
-            (0.0, Some(5.0)),
-            (2.0, Some(8.0)),
-            (3.0, None),
-            (4.0, Some(9.0)),
-            (5.0, Some(2.0)),
-        ]
-        .map(|(seconds, cpu_s)| meter.measure_cpus(seconds, cpu_s));
+        let cpus =
+            [(0.0, Some(5.0)), (2.0, Some(8.0)), (3.0, None), (4.0, Some(9.0)), (5.0, Some(2.0))]
+                .map(|(seconds, cpu_s)| meter.measure_cpus(seconds, cpu_s));
         assert_eq!(cpus, [None, Some(1.5), None, None, None]);
     }
 }

@@ -90,9 +90,8 @@ impl TelemetrySummary {
 /// The GPUs of several machines, if all of them were idle.
 fn combine_idle(with_gpus: &[&TelemetrySummary]) -> Option<IdleGpus> {
     let idle_of_each = with_gpus.iter().map(|summary| summary.idle.as_ref());
-    let idle: Vec<&IdleGpus> = idle_of_each
-        .map(|idle| idle.filter(|idle| idle.is_all()))
-        .collect::<Option<_>>()?;
+    let idle: Vec<&IdleGpus> =
+        idle_of_each.map(|idle| idle.filter(|idle| idle.is_all())).collect::<Option<_>>()?;
     (idle.len() > 1).then(|| IdleGpus {
         machine: None,
         gpus: idle.iter().flat_map(|idle| &idle.gpus).copied().collect(),
@@ -103,9 +102,7 @@ fn combine_idle(with_gpus: &[&TelemetrySummary]) -> Option<IdleGpus> {
 
 /// By cause, the time of the machine that was throttled longest; none if no machine reported it.
 fn longest_throttled_s(all: &[&TelemetrySummary]) -> Option<BTreeMap<ThrottleCause, f64>> {
-    let reported = all
-        .iter()
-        .filter_map(|summary| summary.throttled_s.as_ref());
+    let reported = all.iter().filter_map(|summary| summary.throttled_s.as_ref());
     reported.cloned().reduce(|mut most, causes| {
         for (cause, seconds) in causes {
             let held = most.entry(cause).or_default();
@@ -120,11 +117,7 @@ mod tests {
     use super::*;
 
     fn machine(name: &str, summary: Option<TelemetrySummary>) -> MachineSummary {
-        MachineSummary {
-            name: name.to_owned(),
-            has_gpus: true,
-            summary,
-        }
+        MachineSummary { name: name.to_owned(), has_gpus: true, summary }
     }
 
     fn eight(watts: f64) -> TelemetrySummary {
@@ -144,29 +137,12 @@ mod tests {
 
     #[test]
     fn power_and_energy_are_sums() {
-        let of_client = MachineSummary {
-            has_gpus: false,
-            ..machine("n1", Some(TelemetrySummary::default()))
-        };
-        let seven = TelemetrySummary {
-            gpus: 7,
-            ..eight(300.0)
-        };
-        let idle = IdleGpus {
-            machine: None,
-            gpus: vec![1],
-            of: 8,
-            required: 8,
-        };
-        let one_idle = TelemetrySummary {
-            idle: Some(idle),
-            ..eight(500.0)
-        };
-        let all = vec![
-            machine("n2", Some(seven)),
-            machine("n3", Some(one_idle)),
-            of_client,
-        ];
+        let of_client =
+            MachineSummary { has_gpus: false, ..machine("n1", Some(TelemetrySummary::default())) };
+        let seven = TelemetrySummary { gpus: 7, ..eight(300.0) };
+        let idle = IdleGpus { machine: None, gpus: vec![1], of: 8, required: 8 };
+        let one_idle = TelemetrySummary { idle: Some(idle), ..eight(500.0) };
+        let all = vec![machine("n2", Some(seven)), machine("n3", Some(one_idle)), of_client];
         let sum = TelemetrySummary::combine_machines(all).unwrap();
         assert_eq!((sum.machines, sum.gpus, sum.seconds), (Some(3), 15, 5.0));
         assert_eq!(sum.mean_power_w, Some(800.0));
@@ -175,10 +151,7 @@ mod tests {
         assert_eq!(sum.mean_utilization, Some((30.0 * 7.0 + 50.0 * 8.0) / 15.0));
         assert_eq!(sum.throttled_s, Some([(ThrottleCause::Heat, 0.5)].into()));
         let reason = sum.idle.unwrap().describe();
-        assert!(
-            reason.starts_with("1 of 8 GPUs of n3 were idle"),
-            "{reason}"
-        );
+        assert!(reason.starts_with("1 of 8 GPUs of n3 were idle"), "{reason}");
     }
 
     #[test]
@@ -189,25 +162,14 @@ mod tests {
         assert_eq!((some.machines, some.gpus), (Some(1), 8));
         assert_eq!((some.mean_power_w, some.energy_j), (None, None));
         assert_eq!(some.per_joule("t", 700.0, "TFLOPS"), None);
-        assert_eq!(
-            TelemetrySummary::combine_machines(vec![machine("n1", None)]),
-            None
-        );
+        assert_eq!(TelemetrySummary::combine_machines(vec![machine("n1", None)]), None);
     }
 
     #[test]
     fn gpus_are_idle_everywhere_only_if_those_of_each_machine_are() {
         let idle = |gpus: u32| {
-            let all = IdleGpus {
-                machine: None,
-                gpus: (0..gpus).collect(),
-                of: 8,
-                required: 8,
-            };
-            Some(TelemetrySummary {
-                idle: Some(all),
-                ..eight(100.0)
-            })
+            let all = IdleGpus { machine: None, gpus: (0..gpus).collect(), of: 8, required: 8 };
+            Some(TelemetrySummary { idle: Some(all), ..eight(100.0) })
         };
         let together = |second: Option<TelemetrySummary>| {
             let all = vec![machine("n1", idle(8)), machine("n2", second)];

@@ -75,13 +75,7 @@ pub struct SamplingPace {
 impl SamplingPace {
     /// Starts with this pause.
     pub fn new(pause: Duration) -> Self {
-        Self {
-            pause,
-            samples: 0,
-            cpu_time: Duration::ZERO,
-            counted: 0,
-            first: true,
-        }
+        Self { pause, samples: 0, cpu_time: Duration::ZERO, counted: 0, first: true }
     }
 
     /// The time before the next sample.

@@ -51,7 +51,6 @@ impl ThrottleCause {
     /// Returns the causes that hold, in their order.
     pub fn from_flags(power: bool, heat: bool, board: bool) -> Vec<Self> {
         let held = [power, heat, board].into_iter().zip(Self::ALL);
-        held.filter_map(|(held, cause)| held.then_some(cause))
-            .collect()
+        held.filter_map(|(held, cause)| held.then_some(cause)).collect()
     }
 }

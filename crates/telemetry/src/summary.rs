@@ -100,10 +100,8 @@ impl TelemetrySummary {
         started: Timestamp,
         required: usize,
     ) -> Option<Self> {
-        let rows: Vec<&TelemetryRow> = all_rows
-            .iter()
-            .filter(|row| from <= row.time && row.time <= to)
-            .collect();
+        let rows: Vec<&TelemetryRow> =
+            all_rows.iter().filter(|row| from <= row.time && row.time <= to).collect();
         let (first, last) = (rows.first()?.time, rows.last()?.time);
         let mut moments: Vec<(Timestamp, f64)> =
             rows.iter().map(|row| (row.time, row.pause_s)).collect();
@@ -132,15 +130,9 @@ impl TelemetrySummary {
         };
         let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
         let mean = |reading: fn(&GpuReading) -> Option<f64>| {
-            average(
-                series
-                    .iter()
-                    .filter_map(|gpu| gpu.time_weighted_mean(reading)),
-            )
+            average(series.iter().filter_map(|gpu| gpu.time_weighted_mean(reading)))
         };
-        let by_counter = all(&|gpu| gpu.counted_energy_j())
-            .map(sum)
-            .filter(|_| self.seconds > 0.0);
+        let by_counter = all(&|gpu| gpu.counted_energy_j()).map(sum).filter(|_| self.seconds > 0.0);
         self.mean_power_w = match by_counter {
             Some(joules) => Some(joules / self.seconds),
             None => all(&|gpu| gpu.time_weighted_mean(|reading| reading.power_w)).map(sum),
@@ -149,11 +141,7 @@ impl TelemetrySummary {
         self.peak_power_w = peak_power(series, moments);
         self.mean_utilization = mean(|reading| reading.utilization);
         self.mean_core_mhz = mean(|reading| reading.core_mhz);
-        let readings = || {
-            series
-                .iter()
-                .flat_map(|gpu| gpu.samples.iter().map(|sample| sample.2))
-        };
+        let readings = || series.iter().flat_map(|gpu| gpu.samples.iter().map(|sample| sample.2));
         self.peak_temperature_c = highest(readings().map(|reading| reading.temperature_c));
         self.peak_vram = readings().filter_map(|reading| reading.vram).max();
         if readings().any(|reading| reading.throttled.is_some()) {
@@ -166,10 +154,8 @@ impl TelemetrySummary {
             RowSource::Container(reading) => Some((row.time, reading)),
             RowSource::Gpu { .. } => None,
         });
-        let cpu: Vec<(Timestamp, f64)> = samples
-            .clone()
-            .filter_map(|(time, reading)| Some((time, reading.cpu_s?)))
-            .collect();
+        let cpu: Vec<(Timestamp, f64)> =
+            samples.clone().filter_map(|(time, reading)| Some((time, reading.cpu_s?))).collect();
         if let (Some(first), Some(last)) = (cpu.first(), cpu.last()) {
             let seconds = seconds_between(first.0, last.0);
             self.mean_cpus =
@@ -191,10 +177,8 @@ impl TelemetrySummary {
         };
         let seconds: f64 = all.iter().map(|summary| summary.seconds).sum();
         let weighted = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let parts: Option<f64> = all
-                .iter()
-                .map(|summary| Some(value(summary)? * summary.seconds))
-                .sum();
+            let parts: Option<f64> =
+                all.iter().map(|summary| Some(value(summary)? * summary.seconds)).sum();
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
         let each_throttled = all.iter().map(|summary| summary.throttled_s.as_ref());
@@ -249,10 +233,6 @@ impl TelemetrySummary {
             _ => return None,
         };
         let value = throughput / watts;
-        value.is_finite().then(|| EnergyEfficiency {
-            figure: figure.to_owned(),
-            value,
-            unit,
-        })
+        value.is_finite().then(|| EnergyEfficiency { figure: figure.to_owned(), value, unit })
     }
 }

@@ -101,20 +101,12 @@ impl TelemetryRow {
         set(Column::Mode, measured.mode.clone());
         set(Column::Trial, measured.trial.to_string());
         match &self.origin {
-            RowSource::Gpu {
-                index,
-                pci,
-                reading,
-            } => {
+            RowSource::Gpu { index, pci, reading } => {
                 set(Column::Device, index.to_string());
                 set(Column::Pci, pci.clone());
                 for (column, number, digits) in [
                     (Column::UtilizationPercent, reading.utilization, 1),
-                    (
-                        Column::MemoryUtilizationPercent,
-                        reading.memory_utilization,
-                        1,
-                    ),
+                    (Column::MemoryUtilizationPercent, reading.memory_utilization, 1),
                     (Column::PowerW, reading.power_w, 1),
                     (Column::EnergyJ, reading.energy_j, 3),
                     (Column::CoreMhz, reading.core_mhz, 0),
@@ -175,10 +167,8 @@ fn format_causes(causes: &[ThrottleCause]) -> String {
 pub fn parse_rows(text: &str) -> Vec<TelemetryRow> {
     // The last line counts only with its newline: a kill may have truncated it inside a number.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(whole.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(whole.as_bytes());
     let records = reader.records().filter_map(Result::ok);
     records.filter_map(|record| parse_row(&record)).collect()
 }

@@ -10,18 +10,11 @@ mod pace;
 
 fn time(seconds: f64) -> Timestamp {
     let started: Timestamp = "2025-06-15T10:00:00Z".parse().unwrap();
-    started
-        .checked_add(SignedDuration::from_secs_f64((seconds * 1e3).round() / 1e3))
-        .unwrap()
+    started.checked_add(SignedDuration::from_secs_f64((seconds * 1e3).round() / 1e3)).unwrap()
 }
 
 fn measured() -> MeasuredTrial {
-    MeasuredTrial {
-        step: 5,
-        scenario: "Offline".into(),
-        mode: "performance".into(),
-        trial: 1,
-    }
+    MeasuredTrial { step: 5, scenario: "Offline".into(), mode: "performance".into(), trial: 1 }
 }
 
 fn row(seconds: f64, source: RowSource) -> TelemetryRow {
@@ -36,22 +29,11 @@ fn row(seconds: f64, source: RowSource) -> TelemetryRow {
 
 fn gpu(seconds: f64, index: u32, reading: GpuReading) -> TelemetryRow {
     let pci = format!("0000:{index:02x}:00.0");
-    row(
-        seconds,
-        RowSource::Gpu {
-            index,
-            pci,
-            reading,
-        },
-    )
+    row(seconds, RowSource::Gpu { index, pci, reading })
 }
 
 fn busy(utilization: f64, power_w: f64) -> GpuReading {
-    GpuReading {
-        utilization: Some(utilization),
-        power_w: Some(power_w),
-        ..GpuReading::default()
-    }
+    GpuReading { utilization: Some(utilization), power_w: Some(power_w), ..GpuReading::default() }
 }
 
 fn summary(rows: &[TelemetryRow], required: usize) -> TelemetrySummary {
@@ -83,18 +65,10 @@ fn power_is_a_time_weighted_mean_over_all_gpus() {
     assert_eq!(summary.idle, None);
     assert_eq!(summary.per_joule("t", 700.0, "TFLOPS"), None);
     summary.within_measurement = true;
-    let per_joule = summary
-        .per_joule("tokens_per_second", 2900.0, "tokens/s")
-        .unwrap();
+    let per_joule = summary.per_joule("tokens_per_second", 2900.0, "tokens/s").unwrap();
     assert_eq!(per_joule.unit, "tokens/J");
-    close(
-        Some(per_joule.value),
-        2900.0 / summary.mean_power_w.unwrap(),
-    );
-    assert_eq!(
-        summary.per_joule("t", 700.0, "TFLOPS").unwrap().unit,
-        "TFLOP/J"
-    );
+    close(Some(per_joule.value), 2900.0 / summary.mean_power_w.unwrap());
+    assert_eq!(summary.per_joule("t", 700.0, "TFLOPS").unwrap().unit, "TFLOP/J");
     assert_eq!(summary.per_joule("latency", 3.0, "ms"), None);
     assert_eq!(summary.per_joule("bare", 3.0, "/s"), None);
 }
@@ -103,14 +77,7 @@ fn power_is_a_time_weighted_mean_over_all_gpus() {
 fn energy_uses_counters_if_every_gpu_has_one() {
     let counted = |seconds: f64, index: u32, joules: Option<f64>| {
         let energy_j = joules;
-        gpu(
-            seconds,
-            index,
-            GpuReading {
-                energy_j,
-                ..busy(99.0, 1.0)
-            },
-        )
+        gpu(seconds, index, GpuReading { energy_j, ..busy(99.0, 1.0) })
     };
     let rows = [
         counted(0.0, 0, Some(1e9)),
@@ -121,12 +88,7 @@ fn energy_uses_counters_if_every_gpu_has_one() {
     let both = summary(&rows, 2);
     close(both.energy_j, 10_000.0);
     close(both.mean_power_w, 1000.0);
-    let without = [
-        rows[0].clone(),
-        counted(0.0, 1, None),
-        rows[2].clone(),
-        counted(10.0, 1, None),
-    ];
+    let without = [rows[0].clone(), counted(0.0, 1, None), rows[2].clone(), counted(10.0, 1, None)];
     close(summary(&without, 2).mean_power_w, 2.0);
     // A reloaded driver counts from zero.
     let reset = [rows[2].clone(), counted(20.0, 0, Some(3.0))];
@@ -151,14 +113,7 @@ fn a_gap_is_reported_and_excluded() {
 fn throttling_causes_are_counted_in_seconds() {
     let held = |seconds: f64, index: u32, causes: &[ThrottleCause]| {
         let throttled = Some(causes.to_vec());
-        gpu(
-            seconds,
-            index,
-            GpuReading {
-                throttled,
-                ..busy(99.0, 1.0)
-            },
-        )
+        gpu(seconds, index, GpuReading { throttled, ..busy(99.0, 1.0) })
     };
     let rows = [
         held(0.0, 0, &[]),
@@ -181,23 +136,13 @@ fn container_usage_comes_from_its_counters() {
     let container = |seconds: f64, cpu: f64, memory: u64| {
         row(
             seconds,
-            RowSource::Container(ContainerReading {
-                cpu_s: Some(cpu),
-                memory: Some(memory),
-            }),
+            RowSource::Container(ContainerReading { cpu_s: Some(cpu), memory: Some(memory) }),
         )
     };
-    let rows = [
-        container(0.0, 10.0, 5),
-        container(2.0, 11.0, 9),
-        container(4.0, 26.0, 7),
-    ];
+    let rows = [container(0.0, 10.0, 5), container(2.0, 11.0, 9), container(4.0, 26.0, 7)];
     let summary = summary(&rows, 0);
     close(summary.mean_cpus, 4.0);
-    assert_eq!(
-        (summary.peak_memory, summary.gpus, summary.samples),
-        (Some(9), 0, 3)
-    );
+    assert_eq!((summary.peak_memory, summary.gpus, summary.samples), (Some(9), 0, 3));
     assert_eq!(summary.mean_power_w, None);
 }
 
@@ -205,11 +150,7 @@ fn container_usage_comes_from_its_counters() {
 fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<TelemetryRow> {
     let rows = (0_u32..).zip(readings);
     rows.map(|(second, (utilization, vram))| {
-        let reading = GpuReading {
-            utilization,
-            vram,
-            ..GpuReading::default()
-        };
+        let reading = GpuReading { utilization, vram, ..GpuReading::default() };
         gpu(f64::from(second), 0, reading)
     })
     .collect()
@@ -233,9 +174,7 @@ fn a_gpu_is_idle_only_if_its_sensors_report_it() {
     assert!(idle(&looks(before.chain([(Some(0.0), None); 5]))));
     // A loaded model contradicts a sensor that reports 0.
     let loaded = [(Some(0.0), Some(300 * MIB))].into_iter();
-    assert!(!idle(&looks(
-        loaded.chain([(Some(0.0), Some(60_000 * MIB)); 6])
-    )));
+    assert!(!idle(&looks(loaded.chain([(Some(0.0), Some(60_000 * MIB)); 6]))));
     // No data, too few samples, too short.
     assert!(!idle(&looks([(None, None); 9])));
     assert!(!idle(&looks([(Some(0.0), None); 4])));
@@ -263,15 +202,8 @@ fn fewer_busy_gpus_than_requested_are_reported() {
         }
     }
     let idle = summary(&rows, 8).idle.unwrap();
-    assert_eq!(
-        (idle.gpus.as_slice(), idle.is_all()),
-        (&[3, 4, 5, 6, 7][..], false)
-    );
-    assert!(
-        idle.describe().starts_with("5 of 8 GPUs were idle"),
-        "{}",
-        idle.describe()
-    );
+    assert_eq!((idle.gpus.as_slice(), idle.is_all()), (&[3, 4, 5, 6, 7][..], false));
+    assert!(idle.describe().starts_with("5 of 8 GPUs were idle"), "{}", idle.describe());
     // The container sees all, and the recipe requires three.
     assert_eq!(summary(&rows, 3).idle, None);
 }
@@ -293,13 +225,7 @@ fn trials_together_are_weighted_by_their_time() {
     close(both.mean_power_w, 400.0);
     close(both.energy_j, 16_000.0);
     close(both.peak_power_w, 501.0);
-    close(
-        both.throttled_s
-            .unwrap()
-            .get(&ThrottleCause::Power)
-            .copied(),
-        20.0,
-    );
+    close(both.throttled_s.unwrap().get(&ThrottleCause::Power).copied(), 20.0);
     assert_eq!(TelemetrySummary::combine_trials(&[]), None);
 }
 
@@ -320,22 +246,9 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
     full.measured.scenario = "a \"case\", quoted".into();
     let rows = vec![
         full,
-        gpu(
-            2.5,
-            3,
-            GpuReading {
-                throttled: Some(Vec::new()),
-                ..GpuReading::default()
-            },
-        ),
+        gpu(2.5, 3, GpuReading { throttled: Some(Vec::new()), ..GpuReading::default() }),
         gpu(3.5, 3, GpuReading::default()),
-        row(
-            3.5,
-            RowSource::Container(ContainerReading {
-                cpu_s: Some(7.125),
-                memory: Some(9),
-            }),
-        ),
+        row(3.5, RowSource::Container(ContainerReading { cpu_s: Some(7.125), memory: Some(9) })),
     ];
     let text = table::format_rows(rows.clone());
     let whole = format!("{}\n{text}", table::csv_header());

@@ -48,16 +48,12 @@ pub fn open_search(
 ) -> Result<OpenedBatch, Failure> {
     let recipe = &plan.recipe.recipe;
     if file::is_batch_file(recipe) {
-        return Err(
-            Failure::usage(format!("{recipe} is a batch, and a search needs a recipe"))
-                .with_help("name its recipe, and the axis with --along"),
-        );
+        return Err(Failure::usage(format!("{recipe} is a batch, and a search needs a recipe"))
+            .with_help("name its recipe, and the axis with --along"));
     }
     if plan.options.trials.is_some() {
-        return Err(
-            Failure::usage("--trials: each run of a search is one trial")
-                .with_help("limit the trials of all values: --max-trials COUNT"),
-        );
+        return Err(Failure::usage("--trials: each run of a search is one trial")
+            .with_help("limit the trials of all values: --max-trials COUNT"));
     }
     let domain = file::recipe_axes(recipe)?;
     check_figure(&domain, search)?;
@@ -82,9 +78,7 @@ pub fn open_search(
         return Err(Failure::usage(format!(
             "{axis} has {count} values that can be measured, and a search needs {MIN_SEARCH_VALUES}"
         ))
-        .with_help(format!(
-            "compare two: retrial batch {recipe} --vary {axis}=…"
-        )));
+        .with_help(format!("compare two: retrial batch {recipe} --vary {axis}=…")));
     }
     let title = retrial_batch::search_title(&opened.batch.recipes, axis);
     opened.batch.title.clone_from(&title);
@@ -109,17 +103,11 @@ fn searched_values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<St
     let span = Source::new("--along", axis.as_str()).span(0..axis.len());
     let listing_result = domain.list_values(axis, &span);
     let listed = listing_result.map_err(|problem| Failure::of_problems((*problem).into()))?;
-    let values = if search.values.is_empty() {
-        listed
-    } else {
-        search.values.clone()
-    };
+    let values = if search.values.is_empty() { listed } else { search.values.clone() };
     let count = values.len();
     if count == 0 {
-        return Err(
-            Failure::usage(format!("the recipe lists no values of {axis}"))
-                .with_help("name them in their order: --values A,B,C"),
-        );
+        return Err(Failure::usage(format!("the recipe lists no values of {axis}"))
+            .with_help("name them in their order: --values A,B,C"));
     }
     if !(MIN_SEARCH_VALUES..=MAX_SEARCH_VALUES).contains(&count) {
         return Err(Failure::usage(format!(
@@ -136,15 +124,13 @@ fn check_figure(domain: &AxisDomain, search: &SearchRequest) -> Result<(), Failu
     match &search.figure {
         Some(figure) if !declared.is_empty() && !declared.contains(figure) => {
             let figures = declared.join(", ");
-            Err(
-                Failure::usage(format!("no scenario has a figure `{figure}`"))
-                    .with_help(format!("figures are: {figures}")),
-            )
+            Err(Failure::usage(format!("no scenario has a figure `{figure}`"))
+                .with_help(format!("figures are: {figures}")))
         }
-        Some(_) if matches!(search.criterion, Criterion::Accuracy | Criterion::Validity) => Err(
-            Failure::usage("--figure: accuracy and validity are yes-or-no criteria")
-                .with_help("remove --figure, or search slower or faster"),
-        ),
+        Some(_) if matches!(search.criterion, Criterion::Accuracy | Criterion::Validity) => {
+            Err(Failure::usage("--figure: accuracy and validity are yes-or-no criteria")
+                .with_help("remove --figure, or search slower or faster"))
+        }
         _ => Ok(()),
     }
 }
@@ -166,7 +152,5 @@ struct InvalidConfidence;
 
 fn parse_confidence(text: &str) -> Result<f64, InvalidConfidence> {
     let share = parse_fraction(text).filter(|share| *share > 0.5 && *share < 1.0);
-    share
-        .filter(|_| text.ends_with('%'))
-        .ok_or(InvalidConfidence)
+    share.filter(|_| text.ends_with('%')).ok_or(InvalidConfidence)
 }

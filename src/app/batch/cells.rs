@@ -125,10 +125,9 @@ impl CellRecipes {
             }
         }
         let approved = approve_if_all_can_run(&global.home, examined, &mut failures);
-        failures.into_result().map(|()| TrialRunPlans {
-            host: host.unwrap_or_default(),
-            plans: approved,
-        })
+        failures
+            .into_result()
+            .map(|()| TrialRunPlans { host: host.unwrap_or_default(), plans: approved })
     }
 
     /// Probes this host, and its engine if a recipe depends on it.
@@ -174,10 +173,7 @@ fn require_single_machine(plan: &Plan) -> Result<(), Failure> {
         "{} needs {} machines, and a run of a batch has one",
         plan.recipe, nodes.count
     ))
-    .with_help(format!(
-        "run it by itself: retrial run {} --site NAME",
-        plan.recipe
-    )))
+    .with_help(format!("run it by itself: retrial run {} --site NAME", plan.recipe)))
 }
 
 impl TrialRunPlans {
@@ -237,10 +233,7 @@ impl CellFailures {
         }
         let errors = self.cells.into_iter().map(|(error, cells)| {
             let shown = &cells[..cells.len().min(MAX_NAMED_CELLS)];
-            let lead = match (
-                shown.is_empty(),
-                cells.len().saturating_sub(MAX_NAMED_CELLS),
-            ) {
+            let lead = match (shown.is_empty(), cells.len().saturating_sub(MAX_NAMED_CELLS)) {
                 (true, _) => String::new(),
                 (false, 0) => format!("{}: ", shown.join(" and ")),
                 (false, more) => format!("{} and {more} more: ", shown.join(", ")),

@@ -54,15 +54,9 @@ pub fn estimate_durations(
 ) -> Vec<Option<Duration>> {
     let host = open::probe_host(global);
     let mut index = entry::open_index(&global.home);
-    let options = PlanOptions {
-        trials: Some(Trials::default()),
-        ..options.clone()
-    };
+    let options = PlanOptions { trials: Some(Trials::default()), ..options.clone() };
     let here = cells.iter().map(|cell| {
-        let origin = RecipeOrigin {
-            hash: cell.hash.clone(),
-            ..RecipeOrigin::default()
-        };
+        let origin = RecipeOrigin { hash: cell.hash.clone(), ..RecipeOrigin::default() };
         let plan = retrial_plan::build_plan(&cell.recipe, &origin, &options, &host).ok()?;
         let earlier = EarlierRun::find(&mut index, &plan)?;
         let remaining = RemainingSteps::new(plan, StepTimes::default(), earlier.times);

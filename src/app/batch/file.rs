@@ -66,17 +66,10 @@ pub fn open_batch(
 /// Returns the axes of a recipe; its problems are a failure.
 pub fn recipe_axes(recipe: &str) -> Result<AxisDomain, Failure> {
     let source = Source::new("RECIPE", recipe);
-    let mut recipe = Spanned {
-        value: recipe.to_owned(),
-        span: source.span(0..recipe.len()),
-    };
+    let mut recipe = Spanned { value: recipe.to_owned(), span: source.span(0..recipe.len()) };
     absolutize_path(&mut recipe);
     let read = read_recipe("recipe", &recipe).map_err(Failure::of_problems)?;
-    Ok(AxisDomain::new(
-        &read.entry.name,
-        &recipe.value,
-        &read.loaded,
-    ))
+    Ok(AxisDomain::new(&read.entry.name, &recipe.value, &read.loaded))
 }
 
 /// Returns whether this is a batch's file.
@@ -132,11 +125,7 @@ fn plan_batch(
             Err(errors) => problems.extend(errors),
         }
     }
-    for run in batch
-        .external_results
-        .iter_mut()
-        .flat_map(|(_, other)| &mut other.runs)
-    {
+    for run in batch.external_results.iter_mut().flat_map(|(_, other)| &mut other.runs) {
         absolutize_path(run);
         if let Some(problem) = missing_run_problem(run, home) {
             problems.push(problem);
@@ -153,12 +142,9 @@ fn plan_batch(
         Err(())
     };
     match planned {
-        Ok(plan) if !problems.has_errors() => Ok(OpenedBatch {
-            batch,
-            plan,
-            warnings: problems,
-            recipes,
-        }),
+        Ok(plan) if !problems.has_errors() => {
+            Ok(OpenedBatch { batch, plan, warnings: problems, recipes })
+        }
         _ => {
             problems.sort_by_place(&source.path);
             Err(problems)
@@ -188,11 +174,7 @@ fn simplify_path(path: &Path) -> PathBuf {
         }
     }
     let real = |path: &Path| std::fs::canonicalize(path).ok();
-    if real(&short) == real(path) {
-        short
-    } else {
-        path.to_owned()
-    }
+    if real(&short) == real(path) { short } else { path.to_owned() }
 }
 
 fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<LoadedBatchRecipe, Diagnostics> {
@@ -210,11 +192,7 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<LoadedBatchRecipe
         return Err(problem.with_help("name its recipes instead").into());
     }
     let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry)?;
-    Ok(LoadedBatchRecipe {
-        name: name.to_owned(),
-        entry,
-        loaded,
-    })
+    Ok(LoadedBatchRecipe { name: name.to_owned(), entry, loaded })
 }
 
 /// Returns a problem if runs of another host do not exist.
@@ -259,10 +237,6 @@ impl OpenedBatch {
                 Err(errors) => problems.extend(errors),
             }
         }
-        if problems.has_errors() {
-            Err(problems)
-        } else {
-            Ok(all)
-        }
+        if problems.has_errors() { Err(problems) } else { Ok(all) }
     }
 }

@@ -53,11 +53,7 @@ impl BatchOutcome {
         let note = ErrorText::new(reason.unwrap_or_default())
             .with_help(evidence_note.unwrap_or_default())
             .with_help(resume.unwrap_or_default());
-        Self {
-            exit,
-            verdict,
-            note,
-        }
+        Self { exit, verdict, note }
     }
 }
 
@@ -68,18 +64,11 @@ pub async fn execute_and_judge(
     directory: &RecordDirectory,
 ) -> Result<BatchOutcome, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::connect_engine(global).await?);
-    let maker = TrialRunMaker {
-        global,
-        engine: &*engine,
-        id: directory.id(),
-        planned,
-    };
+    let maker = TrialRunMaker { global, engine: &*engine, id: directory.id(), planned };
     maker.check_host().await?;
     let (events, incoming) = unbounded_channel();
     let cell_plans = planned.plans.iter();
-    let plans = cell_plans
-        .map(|(cell, plan)| (cell, plan.plan().clone()))
-        .collect();
+    let plans = cell_plans.map(|(cell, plan)| (cell, plan.plan().clone())).collect();
     let watcher = watch::spawn_watcher(global, &planned.record.plan, plans, incoming);
     let open_result = BatchSession::open(BatchJob {
         home: global.home.clone(),
@@ -149,9 +138,7 @@ async fn conclude_session(
         }
     }
     if let Some(judged) = &verdict {
-        batch.record(BatchEventKind::Judged {
-            sentence: judged.sentence.clone(),
-        })?;
+        batch.record(BatchEventKind::Judged { sentence: judged.sentence.clone() })?;
         exit = ExitCode::first_applicable([exit, judged.exit_code]);
     }
     batch.record(BatchEventKind::BatchEnded {
@@ -180,15 +167,13 @@ fn signal_target(
         record: move |request| {
             // A journal that cannot be written must not keep the batch from stopping.
             let _ = emitter.emit(match request {
-                SignalRequest::Interrupt => BatchEventKind::Warning {
-                    text: STOP_QUESTION.to_owned(),
-                },
-                SignalRequest::Stop => BatchEventKind::Warning {
-                    text: STOPPING_WARNING.to_owned(),
-                },
-                SignalRequest::Detach => BatchEventKind::Detached {
-                    resume: resume.clone(),
-                },
+                SignalRequest::Interrupt => {
+                    BatchEventKind::Warning { text: STOP_QUESTION.to_owned() }
+                }
+                SignalRequest::Stop => {
+                    BatchEventKind::Warning { text: STOPPING_WARNING.to_owned() }
+                }
+                SignalRequest::Detach => BatchEventKind::Detached { resume: resume.clone() },
             });
         },
     }

@@ -94,15 +94,11 @@ fn find_evidence(global: &GlobalOptions, name: &str) -> Result<Vec<FoundEvidence
     let inside = run_directories_in(Path::new(name));
     if !inside.is_empty() {
         let runs = inside.iter();
-        return runs
-            .map(|run| read_run(&run.path().display().to_string(), run))
-            .collect();
+        return runs.map(|run| read_run(&run.path().display().to_string(), run)).collect();
     }
     let gathered = judge::gather_results(global, name.as_ref(), &JudgeRequest::default())?;
     let groups = gathered.into_iter();
-    Ok(groups
-        .map(|one| (name.to_owned(), (one.context, one.evidence), None))
-        .collect())
+    Ok(groups.map(|one| (name.to_owned(), (one.context, one.evidence), None)).collect())
 }
 
 /// The evidence of a run, with the choices of its plan.
@@ -113,20 +109,15 @@ fn read_run(name: &str, run: &RunDirectory) -> Result<FoundEvidence, Failure> {
     let values = params
         .map(|(name, value)| (name.clone(), value.to_string()))
         .chain(variants.map(|(axis, value)| (axis.clone(), value.clone())));
-    let choices = RunChoices {
-        recipe: plan.recipe.clone(),
-        values: values.collect(),
-    };
+    let choices = RunChoices { recipe: plan.recipe.clone(), values: values.collect() };
     Ok((name.to_owned(), read_evidence(run)?, Some(choices)))
 }
 
 /// The run directories in a folder, by name.
 fn run_directories_in(folder: &Path) -> Vec<RunDirectory> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.join("plan.json").exists())
-        .collect();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.join("plan.json").exists()).collect();
     paths.sort();
     paths.into_iter().map(RunDirectory::from_path).collect()
 }

@@ -57,13 +57,6 @@ impl PlannedBatch {
         let plans = cells.plan_runs(global, &record, gpus, host)?;
         let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan.plan()).collect();
         let gpus = assign_gpus_to_workers(workers.len(), gpus, &each, &plans.host)?;
-        Ok(Self {
-            record,
-            cells,
-            plans,
-            gpus,
-            workers,
-            host: None,
-        })
+        Ok(Self { record, cells, plans, gpus, workers, host: None })
     }
 }

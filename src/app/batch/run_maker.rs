@@ -44,9 +44,7 @@ impl TrialRunMaker<'_> {
         let approved = planned.as_ref().and_then(|(one, _)| plans.get_plan(one));
         let (Some((trial_run, cell)), Some(opened), Some(approved)) = (&planned, opened, approved)
         else {
-            return Err(Failure::usage(format!(
-                "the batch has no trial run {number}"
-            )));
+            return Err(Failure::usage(format!("the batch has no trial run {number}")));
         };
         let plan = if let [_] = &gpus[..] {
             approved.clone()
@@ -120,9 +118,7 @@ impl TrialRunMaker<'_> {
 /// The requirements of a plan: the host is examined once for plans with the same.
 fn requirements_key(plan: &Plan) -> String {
     let fetched_models = plan.fetched_models();
-    let models: Vec<_> = fetched_models
-        .map(|model| (&model.repository, &model.revision))
-        .collect();
+    let models: Vec<_> = fetched_models.map(|model| (&model.repository, &model.revision)).collect();
     serde_json::json!([
         plan.image,
         models,
@@ -139,16 +135,12 @@ impl RunMaker for TrialRunMaker<'_> {
     fn image_to_pull(&self, trial_run: usize) -> Option<String> {
         let trial_run = self.planned.record.plan.trial_run(trial_run)?;
         let plan = self.planned.plans.get_plan(&trial_run)?;
-        plan.plan()
-            .steps
-            .iter()
-            .find_map(|step| match &step.action {
-                Action::Pull {
-                    reference,
-                    policy: PullPolicy::Missing,
-                } if !step.is_skipped() => Some(reference.clone()),
-                _ => None,
-            })
+        plan.plan().steps.iter().find_map(|step| match &step.action {
+            Action::Pull { reference, policy: PullPolicy::Missing } if !step.is_skipped() => {
+                Some(reference.clone())
+            }
+            _ => None,
+        })
     }
 
     async fn prepare_run(
@@ -165,8 +157,7 @@ impl RunMaker for TrialRunMaker<'_> {
             // the disks measure it again.
             host.disk_free = self.planned.plans.host.disk_free;
             let force = self.planned.record.options.run.force;
-            plan.prepare(self.global, host, self.engine, recipe, force)
-                .await
+            plan.prepare(self.global, host, self.engine, recipe, force).await
         };
         made.await.map_err(|failure| TrialRunEnd {
             exit_code: match failure.exit {

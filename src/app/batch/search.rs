@@ -58,9 +58,7 @@ fn environment_changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentG
         let all = environment::facts_of_run(&RunDirectory::from_path(
             home.runs_directory().join(&trial.run),
         ));
-        let lasting = all
-            .into_iter()
-            .filter(|fact| fact.group != FactGroup::Telemetry);
+        let lasting = all.into_iter().filter(|fact| fact.group != FactGroup::Telemetry);
         Some(lasting.collect())
     };
     let (Some(before), Some(after)) = (facts(&outcome.before), facts(&outcome.after)) else {

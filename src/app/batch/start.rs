@@ -51,9 +51,7 @@ pub fn start_batch(
     let Some(before) = earlier.filter(|_| !new && has_runs) else {
         let plan_runs = || plan_batch_runs(global, site, &record, cells);
         let planned = has_runs.then(plan_runs).transpose()?;
-        let directory = global
-            .home
-            .create_batch_record(&id_stem(&record.plan.title))?;
+        let directory = global.home.create_batch_record(&id_stem(&record.plan.title))?;
         write_record(&directory, &yaml, &record)?;
         if !has_runs {
             record_without_runs(&directory)?;
@@ -68,10 +66,7 @@ pub fn start_batch(
         let ended = state.trial_runs.values().any(|one| one.end.is_some());
         record.plan.restated = before.plan.restated || ended;
         write_record(&directory, &yaml, &record)?;
-        note = format!(
-            "{} has new claims, which are judged on its existing runs",
-            directory.id()
-        );
+        note = format!("{} has new claims, which are judged on its existing runs", directory.id());
     }
     if !global.quiet {
         terminal::print_note(&format!("{note} (start a new one: --new)"));
@@ -113,9 +108,9 @@ fn plan_batch_runs(
     cells: CellRecipes,
 ) -> Result<BatchPlacement, Failure> {
     Ok(match site {
-        Some(site) => BatchPlacement::OnSite(Box::new(array::plan_site_batch(
-            global, site, record, &cells,
-        )?)),
+        Some(site) => {
+            BatchPlacement::OnSite(Box::new(array::plan_site_batch(global, site, record, &cells)?))
+        }
         None => BatchPlacement::Local(Box::new(PlannedBatch::new(global, record, cells)?)),
     })
 }
@@ -196,9 +191,5 @@ fn id_stem(title: &str) -> String {
     let split_words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = split_words.filter(|word| !word.is_empty());
     let stem = join(words.map(str::to_lowercase), "-");
-    if stem.is_empty() {
-        "batch".to_owned()
-    } else {
-        stem
-    }
+    if stem.is_empty() { "batch".to_owned() } else { stem }
 }

@@ -107,24 +107,15 @@ impl BatchDisplay {
             let cell = self.lines.cell_of_trial_run(trial_run);
             let cell_estimate = cell.and_then(|cell| self.cells.get(&cell));
             let remaining = cell_estimate.cloned().unwrap_or_default();
-            self.run_reporter = Some(create_reporter(
-                &self.global,
-                overall,
-                remaining,
-                self.is_live,
-            ));
+            self.run_reporter =
+                Some(create_reporter(&self.global, overall, remaining, self.is_live));
         }
     }
 
     /// An event of the current run; a failure of the host is shown once, not for every run.
     fn report_run_event(&mut self, event: &Event) {
         if let EventKind::StepEnded {
-            end:
-                StepEnd::Failed {
-                    fault: StepFault::Host,
-                    reason,
-                    ..
-                },
+            end: StepEnd::Failed { fault: StepFault::Host, reason, .. },
             ..
         } = &event.what
             && !self.reported_faults.insert(reason.clone())

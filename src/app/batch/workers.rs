@@ -25,11 +25,8 @@ pub fn assign_gpus_to_workers(
         };
         requests.push(request);
     }
-    let not_apart = |plan: &&&Plan| {
-        plan.assigned_gpus
-            .as_ref()
-            .is_none_or(|assigned| !assigned.isolated)
-    };
+    let not_apart =
+        |plan: &&&Plan| plan.assigned_gpus.as_ref().is_none_or(|assigned| !assigned.isolated);
     if let Some(plan) = plans.iter().find(not_apart) {
         return Err(Failure::usage(format!("--parallel: the container of {} can reach every GPU of this host, so that runs cannot be isolated", plan.recipe)).with_help("remove its privileges: --least-privilege"));
     }
@@ -44,10 +41,7 @@ pub fn assign_gpus_to_workers(
         addresses.dedup();
         addresses
     } else {
-        chosen
-            .iter()
-            .flat_map(|word| expand_gpu_range(word))
-            .collect()
+        chosen.iter().flat_map(|word| expand_gpu_range(word)).collect()
     };
     let counts = requests.iter().map(|request| request.count as usize);
     let count = counts.max().unwrap_or(1).max(1);

@@ -79,9 +79,7 @@ pub(super) fn companion_exists(path: &Path) -> bool {
 
 /// All files of a directory of the embedded recipes.
 pub(super) fn recipe_files(home: &Path) -> Vec<RecipeFile> {
-    let files = embedded_directory(home)
-        .map(files_below)
-        .unwrap_or_default();
+    let files = embedded_directory(home).map(files_below).unwrap_or_default();
     let texts = files.into_iter().filter_map(|file| {
         Some(RecipeFile {
             path: relative_path(file, home).display().to_string(),
@@ -115,10 +113,7 @@ fn embedded_directory(home: &Path) -> Option<&'static Dir<'static>> {
 /// Writes a directory of the embedded recipes. Scripts are made executable, for embedding keeps
 /// no rights.
 pub(super) fn extract_recipe(home: &Path, target: &Path) -> Result<(), CatalogError> {
-    for file in embedded_directory(home)
-        .map(files_below)
-        .unwrap_or_default()
-    {
+    for file in embedded_directory(home).map(files_below).unwrap_or_default() {
         let path = target.join(relative_path(file, home));
         write_file(file, &path).map_err(|source| CatalogError::Write { path, source })?;
     }

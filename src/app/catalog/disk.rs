@@ -18,15 +18,11 @@ const MAX_NEAR_NAMES: usize = 1000;
 /// It does not exist, or cannot be read.
 pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let metadata = fs::metadata(path).map_err(|error| to_catalog_error(path, error))?;
-    let file = if metadata.is_dir() {
-        path.join("recipe.yaml")
-    } else {
-        path.to_owned()
-    };
+    let file = if metadata.is_dir() { path.join("recipe.yaml") } else { path.to_owned() };
     let source = read_source(&file).map_err(|error| match error {
-        CatalogError::Missing { .. } if metadata.is_dir() => CatalogError::NoRecipe {
-            path: path.to_owned(),
-        },
+        CatalogError::Missing { .. } if metadata.is_dir() => {
+            CatalogError::NoRecipe { path: path.to_owned() }
+        }
         error => error,
     })?;
     let directory = parent_directory(&file);
@@ -50,14 +46,10 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
 fn to_catalog_error(path: &Path, source: io::Error) -> CatalogError {
     let owned_path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CatalogError::Missing {
-            near: find_near_path(path),
-            path: owned_path,
-        },
-        _ => CatalogError::Read {
-            path: owned_path,
-            source,
-        },
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            CatalogError::Missing { near: find_near_path(path), path: owned_path }
+        }
+        _ => CatalogError::Read { path: owned_path, source },
     }
 }
 
@@ -67,21 +59,15 @@ fn find_near_path(path: &Path) -> Option<PathBuf> {
     let written = path.file_stem()?.to_str()?;
     let directory = Some(path.parent()?).filter(|parent| !parent.as_os_str().is_empty());
     let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?;
-    let listed = entries
-        .flatten()
-        .take(MAX_NEAR_NAMES)
-        .map(|entry| PathBuf::from(entry.file_name()));
-    let is_recipe = |name: &PathBuf| {
-        name.extension()
-            .is_none_or(|end| end == "yaml" || end == "yml")
-    };
+    let listed =
+        entries.flatten().take(MAX_NEAR_NAMES).map(|entry| PathBuf::from(entry.file_name()));
+    let is_recipe =
+        |name: &PathBuf| name.extension().is_none_or(|end| end == "yaml" || end == "yml");
     let names: Vec<PathBuf> = listed.filter(is_recipe).collect();
     let bare_name = |name: &PathBuf| name.file_stem().and_then(OsStr::to_str).map(str::to_owned);
     let candidates: Vec<String> = names.iter().filter_map(bare_name).collect();
     let near = find_nearest(written, candidates.iter().map(String::as_str))?;
-    let found = names
-        .iter()
-        .find(|name| bare_name(name).as_deref() == Some(near));
+    let found = names.iter().find(|name| bare_name(name).as_deref() == Some(near));
     found.map(|name| path.with_file_name(name))
 }
 

@@ -91,10 +91,7 @@ impl CatalogError {
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
             format!("for the one in this directory, write `./{name}`")
         } else if with_extension.is_file() {
-            format!(
-                "for the one in this directory, write `{}`",
-                with_extension.display()
-            )
+            format!("for the one in this directory, write `{}`", with_extension.display())
         } else {
             match similar_names(name, names)[..] {
                 [] => "see `retrial list`; recipes and batches are files that end with `.yaml`, or whose path begins with `./` or `/`"

@@ -47,9 +47,7 @@ enum CompanionRoot {
 /// All built-in recipes, sorted by name.
 pub fn builtin_recipes() -> Vec<FoundRecipe> {
     let names = recipe_names().into_iter();
-    names
-        .filter_map(|name| builtin::find_recipe(&name))
-        .collect()
+    names.filter_map(|name| builtin::find_recipe(&name)).collect()
 }
 
 /// Returns the shortest form of a built-in name that means this recipe only.
@@ -78,13 +76,11 @@ pub fn open_recipe(recipe: &str) -> Result<FoundRecipe, CatalogError> {
 /// # Errors
 /// A file does not exist, cannot be read, or contains no rules.
 pub fn load_rounds(files: &[impl AsRef<Path>]) -> Result<Rounds, CatalogError> {
-    files
-        .iter()
-        .try_fold(built_in_rounds().clone(), |rounds, file| {
-            let source = disk::read_source(file.as_ref())?;
-            let round = Round::parse(&source).map_err(CatalogError::Text)?;
-            Ok(rounds.with_round(round))
-        })
+    files.iter().try_fold(built_in_rounds().clone(), |rounds, file| {
+        let source = disk::read_source(file.as_ref())?;
+        let round = Round::parse(&source).map_err(CatalogError::Text)?;
+        Ok(rounds.with_round(round))
+    })
 }
 
 /// Returns whether a text is a path, and not a built-in name.
@@ -163,8 +159,6 @@ fn is_template_name(name: &str) -> bool {
     name.split('/').all(|part| {
         !part.starts_with('.')
             && !part.is_empty()
-            && part
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
     })
 }

@@ -12,9 +12,7 @@ pub fn find_unique(short: &str, names: &[String]) -> Option<String> {
 /// (`v6.0/llama2-70b-mi355x`).
 pub fn find_matching<'a>(short: &str, names: &'a [String]) -> Vec<&'a str> {
     let all_names = names.iter().map(String::as_str);
-    all_names
-        .filter(|name| is_short_form(short, name))
-        .collect()
+    all_names.filter(|name| is_short_form(short, name)).collect()
 }
 
 /// Returns the shortest form that means this name only.
@@ -23,10 +21,7 @@ pub fn shorten(name: &str, names: &[String]) -> String {
     let with_parent = |parent: &str| format!("{parent}/{last}");
     let forms = std::iter::once(last.to_owned()).chain(parents.rsplit('/').map(with_parent));
     let unique = |form: &String| find_unique(form, names).is_some();
-    forms
-        .into_iter()
-        .find(unique)
-        .unwrap_or_else(|| name.to_owned())
+    forms.into_iter().find(unique).unwrap_or_else(|| name.to_owned())
 }
 
 fn is_short_form(short: &str, name: &str) -> bool {
@@ -53,10 +48,7 @@ mod tests {
         let unique = |short: &str| find_unique(short, &names());
         assert_eq!(unique("dlrm-v3-mi355x"), Some(names()[2].clone()));
         assert_eq!(unique("v6.0/llama2-70b-mi355x"), Some(names()[0].clone()));
-        assert_eq!(
-            unique("v6.0/amd/llama2-70b-mi355x"),
-            Some(names()[0].clone())
-        );
+        assert_eq!(unique("v6.0/amd/llama2-70b-mi355x"), Some(names()[0].clone()));
         assert_eq!(unique("llama2-70b-mi355x"), None);
         assert_eq!(unique("amd/v6.0/llama2-70b-mi355x"), None);
         assert_eq!(unique("v6.0"), None);
@@ -65,9 +57,7 @@ mod tests {
 
     #[test]
     fn a_name_is_shortened_to_what_is_unique() {
-        let [first, _, last] = &names()[..] else {
-            panic!("three names")
-        };
+        let [first, _, last] = &names()[..] else { panic!("three names") };
         assert_eq!(shorten(first, &names()), "v6.0/llama2-70b-mi355x");
         assert_eq!(shorten(last, &names()), "dlrm-v3-mi355x");
     }

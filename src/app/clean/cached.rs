@@ -35,10 +35,8 @@ pub fn remove_cached(
     directories.retain(|one| one.key == key || one.label == key);
     if directories.is_empty() {
         let path = cache.join("directories");
-        return Err(
-            Failure::usage(format!("no cached directory {key} in {}", path.display()))
-                .with_help("list them: retrial clean --cached"),
-        );
+        return Err(Failure::usage(format!("no cached directory {key} in {}", path.display()))
+            .with_help("list them: retrial clean --cached"));
     }
     let used = runtime::start_runtime()?.block_on(mounted_directories(global))?;
     let mut removed = Vec::new();
@@ -67,11 +65,8 @@ pub fn remove_cached(
         }
         removed.push(directory);
     }
-    let (key, word) = if extent.dry_run {
-        ("would_remove", "would remove")
-    } else {
-        ("removed", "removed")
-    };
+    let (key, word) =
+        if extent.dry_run { ("would_remove", "would remove") } else { ("removed", "removed") };
     print_entries(global, key, &removed, |directory| {
         let size = format::format_bytes(directory.bytes);
         format!("{word} {}  {size}", directory.label)
@@ -88,10 +83,7 @@ fn describe_entry(directory: &CacheUsage) -> String {
         }
         Some(manifest) => {
             let files = format::format_count(manifest.files.len(), "file");
-            format!(
-                "{files}, by {}, {}",
-                manifest.origin.run, manifest.origin.at
-            )
+            format!("{files}, by {}, {}", manifest.origin.run, manifest.origin.at)
         }
     };
     let size = format::format_bytes(directory.bytes);
@@ -106,9 +98,8 @@ fn print_entries(
 ) {
     if global.output == OutputFormat::Json {
         let entries = directories.iter();
-        let directories: Vec<_> = entries
-            .map(|one| json!({ "directory": one.label, "bytes": one.bytes }))
-            .collect();
+        let directories: Vec<_> =
+            entries.map(|one| json!({ "directory": one.label, "bytes": one.bytes })).collect();
         return terminal::print_json(&json!({ key: directories }));
     }
     if directories.is_empty() {

@@ -87,11 +87,7 @@ pub fn remove_containers(
                 terminal::print_lines(removed.iter().map(|name| format!("{word} {name}")));
             }
         }
-        Ok(if is_refused {
-            ExitCode::Usage
-        } else {
-            ExitCode::Success
-        })
+        Ok(if is_refused { ExitCode::Usage } else { ExitCode::Success })
     })
 }
 

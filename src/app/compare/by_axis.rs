@@ -133,10 +133,7 @@ fn describe_omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
     let counted = [
         (grouped.without_axis, format!("have no {axis}")),
         (grouped.unjudged, "have no verdict".to_owned()),
-        (
-            grouped.unmatched,
-            format!("have no counterpart with a different {axis}"),
-        ),
+        (grouped.unmatched, format!("have no counterpart with a different {axis}")),
     ];
     counted
         .into_iter()
@@ -153,10 +150,7 @@ fn explain_nothing_comparable(
     grouped: &GroupedRuns<'_>,
 ) -> String {
     if rows.is_empty() && all {
-        return format!(
-            "there are no runs in {} yet",
-            global.home.runs_directory().display()
-        );
+        return format!("there are no runs in {} yet", global.home.runs_directory().display());
     }
     if rows.is_empty() {
         return runs::no_match_message(global);
@@ -165,9 +159,7 @@ fn explain_nothing_comparable(
         let each_row = rows.iter();
         let axis_names = each_row.flat_map(|row| row.variant.keys().chain(&row.modified));
         let sorted_names = axis_names.map(String::as_str).sorted_unstable().dedup();
-        let names = sorted_names
-            .chain(COMPARABLE_PROPERTIES.map(|(name, _)| name))
-            .join(", ");
+        let names = sorted_names.chain(COMPARABLE_PROPERTIES.map(|(name, _)| name)).join(", ");
         return format!("no run has an axis or a parameter {axis}; they have: {names}");
     }
     let notes = describe_omitted(axis, grouped).join("; ");

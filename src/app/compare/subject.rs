@@ -24,18 +24,12 @@ pub fn read_subjects(
 ) -> Result<Vec<ComparisonSubject>, Failure> {
     refuse_filters(request)?;
     let subjects = request.subjects.iter();
-    subjects
-        .map(|name| read_subject(global, name, request))
-        .collect()
+    subjects.map(|name| read_subject(global, name, request)).collect()
 }
 
 /// Refuses filters, which select runs of the history, if subjects are named.
 fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
-    let filter = RunFilter {
-        recipe: Vec::new(),
-        settings: Vec::new(),
-        ..request.filter.clone()
-    };
+    let filter = RunFilter { recipe: Vec::new(), settings: Vec::new(), ..request.filter.clone() };
     if !filter.is_unrestricted() || request.filter.recipe.len() > 1 {
         return Err(Failure::usage(
             "--outcome, --batch, --host, --benchmark, --gpu, --since, --until and several recipes \
@@ -59,18 +53,14 @@ fn read_subject(
         }
         if name.contains('+') {
             let runs = name.split('+').map(|one| read_run(global, one.trim()));
-            return Ok(ComparisonSubject::pool(
-                name,
-                runs.collect::<Result<_, _>>()?,
-            ));
+            return Ok(ComparisonSubject::pool(name, runs.collect::<Result<_, _>>()?));
         }
     }
     match open::find_results(&global.home, name) {
         Ok(Some(RunOrBatch::Run(run))) => subject_of_run(&run),
-        Ok(Some(RunOrBatch::Batch(batch))) => Err(cell_required(
-            batch.id(),
-            &runs_of_batch(global, batch.id()),
-        )),
+        Ok(Some(RunOrBatch::Batch(batch))) => {
+            Err(cell_required(batch.id(), &runs_of_batch(global, batch.id())))
+        }
         Ok(None) => read_folder(global, name, request),
         // The history may have runs of a batch that is not here.
         Err(failure) => match runs_of_batch(global, name) {
@@ -100,10 +90,11 @@ fn read_folder(
 fn read_run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure> {
     match open::find_results(&global.home, name)? {
         Some(RunOrBatch::Run(run)) => subject_of_run(&run),
-        _ => Err(global.home.find_run(name).err().map_or_else(
-            || Failure::usage(format!("{name} is not a run")),
-            Failure::from,
-        )),
+        _ => Err(global
+            .home
+            .find_run(name)
+            .err()
+            .map_or_else(|| Failure::usage(format!("{name} is not a run")), Failure::from)),
     }
 }
 
@@ -130,19 +121,15 @@ fn read_cell(
     let batches = distinct_values(&rows, |batch| &batch.id);
     let [id] = &batches[..] else {
         return Err(if batches.is_empty() {
-            Failure::usage(format!(
-                "{batch}:{cell}: the history has no run of a batch {batch}"
-            ))
-            .with_help("see: retrial runs")
+            Failure::usage(format!("{batch}:{cell}: the history has no run of a batch {batch}"))
+                .with_help("see: retrial runs")
         } else {
             let message = format!("{batch}:{cell} is ambiguous; several batches match:");
             with_list(Failure::usage(message), &batches)
         });
     };
-    let mut found: Vec<&RunSummary> = rows
-        .iter()
-        .filter(|row| belongs_to_cell(row, cell))
-        .collect();
+    let mut found: Vec<&RunSummary> =
+        rows.iter().filter(|row| belongs_to_cell(row, cell)).collect();
     found.sort_by_key(|row| row.batch.as_ref().map(|batch| batch.trial));
     if found.is_empty() {
         let message = format!("batch {id} has no cell {cell}; it has:");
@@ -176,8 +163,5 @@ fn distinct_values(rows: &[RunSummary], value: impl Fn(&BatchPosition) -> &Strin
 
 fn cell_required(id: &str, rows: &[RunSummary]) -> Failure {
     let message = format!("{id} is a batch: name one of its cells, {id}:CELL");
-    with_list(
-        Failure::usage(message),
-        &distinct_values(rows, |batch| &batch.cell),
-    )
+    with_list(Failure::usage(message), &distinct_values(rows, |batch| &batch.cell))
 }

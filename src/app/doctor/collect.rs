@@ -47,10 +47,7 @@ pub async fn examine_machines(
     let mut started = vec![Examination::new(host, here)];
     for name in &allocation.others {
         let child = allocation.launcher.start_process(name, &command(name));
-        started.push(Examination::new(
-            name,
-            child.map_err(|error| cannot(name, &error))?,
-        ));
+        started.push(Examination::new(name, child.map_err(|error| cannot(name, &error))?));
     }
     collect_answers(started, Some(MACHINE_TIMEOUT)).await
 }
@@ -69,9 +66,7 @@ pub async fn examine_job_nodes(
 }
 
 fn start_locally(words: &[String]) -> std::io::Result<Child> {
-    let (program, arguments) = words
-        .split_first()
-        .ok_or(std::io::ErrorKind::InvalidInput)?;
+    let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
     Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -114,12 +109,7 @@ struct Examination {
 impl Examination {
     fn new(name: &str, child: Child) -> Self {
         let name = name.to_owned();
-        Self {
-            name,
-            child,
-            started: Timestamp::now(),
-            machines: Vec::new(),
-        }
+        Self { name, child, started: Timestamp::now(), machines: Vec::new() }
     }
 
     /// Keeps the answers, and passes messages on, until the process ends.
@@ -148,10 +138,7 @@ impl Examination {
         if timeout(limit, listening).await.is_err() {
             print_message(
                 name,
-                &format!(
-                    "no answer within {}",
-                    format::format_duration(limit.as_secs_f64())
-                ),
+                &format!("no answer within {}", format::format_duration(limit.as_secs_f64())),
             );
             self.terminate().await;
         }
@@ -163,10 +150,7 @@ impl Examination {
             // It may have ended meanwhile.
             let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         }
-        if timeout(TERMINATION_TIMEOUT, self.child.wait())
-            .await
-            .is_err()
-        {
+        if timeout(TERMINATION_TIMEOUT, self.child.wait()).await.is_err() {
             // It may have ended meanwhile.
             let _ = self.child.kill().await;
         }

@@ -84,9 +84,7 @@ pub fn answer_examination(
     let mut host = open::probe_host(global);
     let (facts, plan) = examine_machine(&host, &shared)?;
     let answer = ExaminedMachine {
-        name: name
-            .or_else(current_node)
-            .unwrap_or_else(|| host.hostname.clone()),
+        name: name.or_else(current_node).unwrap_or_else(|| host.hostname.clone()),
         facts,
         time: Timestamp::now(),
     };

@@ -62,9 +62,8 @@ pub fn examine_site(
     let request = PlanRequest::whole_recipe(recipe);
     let site = SitePlan::open(global, name, &request)?;
     let shared = SharedDirectory::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
-    let [options, command] = site
-        .target
-        .examination_command(shared.directory.path(), SITE_JOB_TIME_LIMIT)?;
+    let [options, command] =
+        site.target.examination_command(shared.directory.path(), SITE_JOB_TIME_LIMIT)?;
     let answers =
         runtime::start_runtime()?.block_on(collect::examine_job_nodes(&options, &command))?;
     Ok(shared.print_comparison(&site.global, &site.plan, &answers))
@@ -87,11 +86,7 @@ impl SharedDirectory {
         directory.write_json("plan.json", plan)?;
         write_atomically(&directory.join("recipe.yaml"), recipe.as_bytes())?;
         fs::create_dir(directory.join("nodes")).map_err(cannot)?;
-        Ok(Self {
-            nonce: write_nonce(&directory)?,
-            directory,
-            _removed_at_the_end: temporary,
-        })
+        Ok(Self { nonce: write_nonce(&directory)?, directory, _removed_at_the_end: temporary })
     }
 
     /// Compares the machines, and shows everything.
@@ -135,10 +130,7 @@ impl SharedDirectory {
             models: facts.models.clone(),
             driver: facts.driver.clone(),
             rocm: facts.rocm.clone(),
-            checks: self
-                .directory
-                .read_json(&checks_file(&machine.name))
-                .unwrap_or_default(),
+            checks: self.directory.read_json(&checks_file(&machine.name)).unwrap_or_default(),
         }
     }
 }

@@ -44,8 +44,5 @@ pub fn read_canonical<T: Serialize + DeserializeOwned>(
     let text = read_text_beneath(run.path(), Path::new(name), MAX_JSON_BYTES)
         .map_err(|source| EvidenceFileError::Store { name, source })?;
     let file = parse_canonical(&text).map_err(|source| EvidenceFileError::Json { name, source })?;
-    Ok(JsonFile {
-        problem: file.problem.map(|problem| format!("{name}: {problem}")),
-        ..file
-    })
+    Ok(JsonFile { problem: file.problem.map(|problem| format!("{name}: {problem}")), ..file })
 }

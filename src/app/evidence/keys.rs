@@ -55,14 +55,9 @@ pub fn open_key(path: &Path) -> Result<Box<dyn Signer>, Failure> {
         )
     })?;
     let stream = UnixStream::connect(&socket).map_err(|error| {
-        refuse(&format!(
-            "no ssh-agent answers at {AGENT_SOCKET_VARIABLE}: {error}"
-        ))
+        refuse(&format!("no ssh-agent answers at {AGENT_SOCKET_VARIABLE}: {error}"))
     })?;
-    Ok(Box::new(AgentSigner {
-        public_key: public,
-        agent: Client::new(stream),
-    }))
+    Ok(Box::new(AgentSigner { public_key: public, agent: Client::new(stream) }))
 }
 
 fn decrypt_key(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
@@ -136,13 +131,8 @@ impl Signer for AgentSigner {
             (KeyData::Rsa(_), _) => RSA_SHA2_512,
             _ => 0,
         };
-        let request = SignRequest {
-            credential: self.public_key.clone().into(),
-            data: bytes.to_vec(),
-            flags,
-        };
-        self.agent
-            .sign(request)
-            .map_err(|error| SigningError::Agent(error.to_string()))
+        let request =
+            SignRequest { credential: self.public_key.clone().into(), data: bytes.to_vec(), flags };
+        self.agent.sign(request).map_err(|error| SigningError::Agent(error.to_string()))
     }
 }

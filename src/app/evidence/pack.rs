@@ -47,14 +47,11 @@ pub fn pack_bundle(
         return Err(Failure::host(format!("{} already exists", to.display())));
     }
     let verdict: Verdict = run.read_json("verdict.json").map_err(|_| {
-        Failure::usage(format!(
-            "{} has no verdict: only a finished run can be bundled",
-            run.id()
-        ))
-        .with_help(format!(
-            "finish it: retrial resume {0}    pack it as is: --to {0}.tar.gz",
-            run.id()
-        ))
+        Failure::usage(format!("{} has no verdict: only a finished run can be bundled", run.id()))
+            .with_help(format!(
+                "finish it: retrial resume {0}    pack it as is: --to {0}.tar.gz",
+                run.id()
+            ))
     })?;
     let plan: Plan = run.read_json("plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal_path())?;
@@ -65,11 +62,7 @@ pub fn pack_bundle(
         |error: io::Error| Failure::host(format!("failed to write {}: {error}", to.display()));
     let folder = parent_directory(to);
     let (mut body, manifest, omitted) = write_body(run, folder)?;
-    let facts = StatementSources {
-        plan: &plan,
-        verdict: &verdict,
-        events: &events,
-    };
+    let facts = StatementSources { plan: &plan, verdict: &verdict, events: &events };
     let head = create_head(facts, &manifest, signer.as_deref_mut())?;
 
     let mut builder = tempfile::Builder::new();
@@ -83,8 +76,7 @@ pub fn pack_bundle(
     out.flush().map_err(failed)?;
     let (_, size, sha256) = out.finish();
     part.as_file().sync_all().map_err(failed)?;
-    part.persist_noclobber(to)
-        .map_err(|error| failed(error.error))?;
+    part.persist_noclobber(to).map_err(|error| failed(error.error))?;
     Ok(PackedBundle {
         packed: PackSummary {
             files: manifest.files.len(),
@@ -120,9 +112,7 @@ fn write_body(
         Ok::<_, Failure>(())
     })?;
     let (out, manifest) = body.finish()?;
-    let file = out
-        .into_inner()
-        .map_err(|error| failed(error.into_error()))?;
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
     Ok((file, manifest, omitted))
 }
 
@@ -145,11 +135,7 @@ fn create_head(
     let signatures = signing_result
         .transpose()
         .map_err(|error| Failure::usage(ErrorText::of(&error).in_context("not signed: ")))?;
-    Ok(BundleHead {
-        manifest: text,
-        statement,
-        signatures,
-    })
+    Ok(BundleHead { manifest: text, statement, signatures })
 }
 
 impl From<BundleError> for Failure {

@@ -36,9 +36,7 @@ fn compare_with_settings(
     let name = name.to_owned();
     // A path is never a built-in recipe, even if the file exists on this machine.
     let is_builtin = catalog::recipe_names().contains(&name);
-    let entry = is_builtin
-        .then(|| catalog::open_recipe(&name).ok())
-        .flatten();
+    let entry = is_builtin.then(|| catalog::open_recipe(&name).ok()).flatten();
     let Some(entry) = entry else {
         return RecipeComparison::NotBuiltIn { name };
     };
@@ -56,9 +54,7 @@ fn compare_with_settings(
 
 fn diff_lines(builtin: &str, own: &str) -> Vec<String> {
     // Somebody may have made a text that takes long to compare.
-    let diff = TextDiff::configure()
-        .timeout(DIFF_TIMEOUT)
-        .diff_lines(builtin, own);
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(builtin, own);
     let changed = diff.iter_all_changes().filter_map(|change| {
         let sign = match change.tag() {
             ChangeTag::Equal => return None,
@@ -113,16 +109,10 @@ mod tests {
     #[test]
     fn a_path_or_unknown_setting_is_not_a_built_in_recipe() {
         let not = compare_with_settings("./mine.yaml", &[], false, "");
-        assert!(
-            matches!(not, RecipeComparison::NotBuiltIn { .. }),
-            "{not:?}"
-        );
+        assert!(matches!(not, RecipeComparison::NotBuiltIn { .. }), "{not:?}");
         let entry = &catalog::builtin_recipes()[0];
         let settings = [ParamSetting::new("no-such-thing", "1")];
         let differs = compare_with_settings(&entry.name, &settings, false, "");
-        assert!(
-            matches!(differs, RecipeComparison::Differs { .. }),
-            "{differs:?}"
-        );
+        assert!(matches!(differs, RecipeComparison::Differs { .. }), "{differs:?}");
     }
 }

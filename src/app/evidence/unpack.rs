@@ -38,13 +38,8 @@ pub fn open_bundle(file: File) -> Result<OpenedBundle, BundleError> {
     let manifest = BundleManifest::parse(&head.manifest)?;
     let begin = file.stream_position().map_err(BundleError::Read)?;
     body::check_body_digest(&mut file, &manifest)?;
-    file.seek(io::SeekFrom::Start(begin))
-        .map_err(BundleError::Read)?;
-    Ok(OpenedBundle {
-        head,
-        manifest,
-        body: file,
-    })
+    file.seek(io::SeekFrom::Start(begin)).map_err(BundleError::Read)?;
+    Ok(OpenedBundle { head, manifest, body: file })
 }
 
 impl OpenedBundle {

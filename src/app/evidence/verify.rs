@@ -53,11 +53,8 @@ pub fn create_temporary_directory() -> Result<TempDir, Failure> {
     let directory = tempfile::Builder::new().prefix("retrial-verify-").tempdir();
     directory.map_err(|error| {
         let temporary = std::env::temp_dir();
-        Failure::host(format!(
-            "failed to create a directory in {}: {error}",
-            temporary.display()
-        ))
-        .with_help("choose another one: TMPDIR")
+        Failure::host(format!("failed to create a directory in {}: {error}", temporary.display()))
+            .with_help("choose another one: TMPDIR")
     })
 }
 
@@ -68,11 +65,7 @@ pub fn create_temporary_directory() -> Result<TempDir, Failure> {
 /// If the file or the allowed signers cannot be read, or it does not even begin like a bundle.
 pub fn verify_bundle(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Failure> {
     let path = &request.bundle;
-    let signers = request
-        .signers
-        .as_deref()
-        .map(read_allowed_signers)
-        .transpose()?;
+    let signers = request.signers.as_deref().map(read_allowed_signers).transpose()?;
     let unreadable = |error: std::io::Error| {
         Failure::usage(format!("failed to read {}: {error}", path.display()))
     };
@@ -82,10 +75,7 @@ pub fn verify_bundle(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundl
             "{} is not a file: verify checks an archive of runs pack",
             path.display()
         ))
-        .with_help(format!(
-            "judge a directory: retrial judge {}",
-            path.display()
-        )));
+        .with_help(format!("judge a directory: retrial judge {}", path.display())));
     }
     let mut verification = Verification {
         schema: 1,
@@ -114,9 +104,7 @@ pub fn verify_bundle(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundl
         }
         Err(error) if error.is_host_fault() => return Err(error.into()),
         Err(error) => {
-            verification
-                .problems
-                .push(ErrorText::of(&error).to_string());
+            verification.problems.push(ErrorText::of(&error).to_string());
             verification.differences = find_differences(path);
             None
         }
@@ -219,10 +207,7 @@ fn judge_unpacked(
     statement: &Statement,
     head: &BundleHead,
 ) -> Result<Rejudgement, RejudgementError> {
-    let mut large = manifest
-        .files
-        .iter()
-        .filter(|file| file.bytes > MAX_TEXT_BYTES);
+    let mut large = manifest.files.iter().filter(|file| file.bytes > MAX_TEXT_BYTES);
     if large.any(|file| file.path == "journal.jsonl") {
         return Err(RejudgementError::JournalTooLarge);
     }
@@ -242,11 +227,7 @@ fn judge_unpacked(
     if sha256_hex(text.as_bytes()) != plan.recipe_hash {
         differences.push("recipe.yaml is not the recipe of plan.json".to_owned());
     }
-    let facts = StatementSources {
-        plan: &plan,
-        verdict: &recorded,
-        events: &events,
-    };
+    let facts = StatementSources { plan: &plan, verdict: &recorded, events: &events };
     let state = JournalState::from_events(&events);
     let unpinned = |verdict: &Verdict| {
         let mut qualifiers = verdict.qualifiers.iter();
@@ -285,9 +266,7 @@ fn plan_source(run: &RunDirectory, plan: &Plan) -> PlanComparison {
     match plan_differences(run, plan) {
         Ok(differences) if differences.is_empty() => PlanComparison::Derived,
         Ok(differences) => PlanComparison::Differs { differences },
-        Err(error) => PlanComparison::NotDerived {
-            reason: error.to_string(),
-        },
+        Err(error) => PlanComparison::NotDerived { reason: error.to_string() },
     }
 }
 
@@ -323,9 +302,7 @@ fn verification_problems(judged: &Rejudgement) -> Vec<String> {
         .map(|difference| format!("its verdict does not match its logs: {difference}"))
         .collect();
     if let Some(difference) = comparison::describe_difference(judged.recorded, judged.by_program) {
-        problems.push(format!(
-            "its verdict does not match the round's rules: {difference}"
-        ));
+        problems.push(format!("its verdict does not match the round's rules: {difference}"));
     }
     match &judged.plan {
         PlanComparison::Derived => {}
@@ -339,9 +316,9 @@ fn verification_problems(judged: &Rejudgement) -> Vec<String> {
                 problems.push(format!("its plan differs in {more} more values"));
             }
         }
-        PlanComparison::NotDerived { reason } => problems.push(format!(
-            "its plan cannot be derived again from its recipe: {reason}"
-        )),
+        PlanComparison::NotDerived { reason } => {
+            problems.push(format!("its plan cannot be derived again from its recipe: {reason}"))
+        }
     }
     let made_by = &judged.tool.version;
     if judged.plan != PlanComparison::Derived && made_by != env!("CARGO_PKG_VERSION") {

@@ -40,9 +40,8 @@ pub fn find_trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Sui
     })?;
     match trees {
         Some(SuiteTrees::Inference(trees)) => {
-            let our_trees = trees
-                .reject_other_suites()
-                .map_err(|other| other_suite_failure(&other))?;
+            let our_trees =
+                trees.reject_other_suites().map_err(|other| other_suite_failure(&other))?;
             Ok(Some(SuiteTrees::Inference(our_trees)))
         }
         trees => Ok(trees),
@@ -112,10 +111,7 @@ fn plan_of_recipe(global: &GlobalOptions, request: &JudgeRequest) -> Result<Opti
     let Some(recipe) = &request.recipe else {
         return Ok(None);
     };
-    let recipe = RecipeRequest {
-        recipe: recipe.clone(),
-        settings: request.settings.clone(),
-    };
+    let recipe = RecipeRequest { recipe: recipe.clone(), settings: request.settings.clone() };
     // Host paths that must be set for a run do not affect the published figures.
     let (opened, _) = open_with_stand_ins(&recipe)?;
     let mut everything = PlanRequest::whole_recipe(recipe);

@@ -70,10 +70,7 @@ fn read_directory(path: &Path, request: &JudgeRequest) -> Result<Vec<PublishedRe
         let canonical_path = path.canonicalize();
         let at = canonical_path
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        return Ok(valid_results(
-            &judge_run(&RunDirectory::from_path(at), false)?,
-            None,
-        ));
+        return Ok(valid_results(&judge_run(&RunDirectory::from_path(at), false)?, None));
     }
     let trees = SuiteTrees::find(path)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
@@ -84,11 +81,7 @@ fn read_directory(path: &Path, request: &JudgeRequest) -> Result<Vec<PublishedRe
         )));
     };
     // The results that are compared with these may be of one benchmark, and must have an accuracy.
-    let request = JudgeRequest {
-        benchmark: None,
-        require_accuracy: false,
-        ..request.clone()
-    };
+    let request = JudgeRequest { benchmark: None, require_accuracy: false, ..request.clone() };
     let mut all = Vec::new();
     let each = |judged: JudgedBenchmark| {
         let official = judged.benchmark.official.as_deref();

@@ -44,18 +44,10 @@ fn approval_key(plan: &Plan) -> Option<String> {
 /// Companion files and directories of a recipe that a container, the builder or a command on the host can read.
 /// Paths that lead elsewhere are a privilege of their own, `mounts`.
 fn companion_paths(plan: &Plan) -> Vec<PathBuf> {
-    let Some(own) = plan
-        .directory
-        .as_deref()
-        .map(Path::new)
-        .map(resolve_existing)
-    else {
+    let Some(own) = plan.directory.as_deref().map(Path::new).map(resolve_existing) else {
         return Vec::new();
     };
-    let accesses = plan
-        .access
-        .iter()
-        .filter_map(|access| access.kind.known_readable_path());
+    let accesses = plan.access.iter().filter_map(|access| access.kind.known_readable_path());
     let companions = accesses.filter(|path| plan.is_companion(path));
     let resolved = companions.map(|path| resolve_existing(Path::new(path)));
     let inside = resolved.filter(|path| path.starts_with(&own));
@@ -161,10 +153,7 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
 
 /// Refuses a recipe on disk that other users can change.
 fn check_owners(opened: &OpenedRecipe, directory: &Path, plan: &Plan) -> Result<(), Failure> {
-    let mut files = vec![
-        PathBuf::from(&*opened.entry.source.path),
-        directory.join("templates"),
-    ];
+    let mut files = vec![PathBuf::from(&*opened.entry.source.path), directory.join("templates")];
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
     files.extend(companion_paths(plan));
     let reason = if plan.privileges.iter().all(Privilege::is_secret) {
@@ -189,11 +178,7 @@ fn find_unapproved<'a>(
     let earlier_approval = key.as_deref().map(|key| home.approved_privileges(key));
     let approved = earlier_approval.unwrap_or_default();
     privileges.retain(|privilege| !approved.contains(&privilege.name));
-    (!privileges.is_empty()).then_some(UnapprovedPrivileges {
-        plan,
-        key,
-        privileges,
-    })
+    (!privileges.is_empty()).then_some(UnapprovedPrivileges { plan, key, privileges })
 }
 
 /// The privileges to approve, each once, by recipe.

@@ -28,10 +28,7 @@ pub fn start_in_background(
     record: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
     let journal = record.journal_path();
-    let journal = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&journal);
+    let journal = std::fs::OpenOptions::new().create(true).append(true).open(&journal);
     journal.map_err(StoreError::io("create", &record.journal_path()))?;
     let before = journal_length(record);
     let mut child = spawn_background_process(global, record, Stdio::null())?;

@@ -59,10 +59,7 @@ impl<'a> PlannedRun<'a> {
     }
 
     fn refuse(self, failure: Failure) -> RefusedRun<'a> {
-        RefusedRun {
-            run: Box::new(self),
-            failure,
-        }
+        RefusedRun { run: Box::new(self), failure }
     }
 }
 

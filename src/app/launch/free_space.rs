@@ -42,9 +42,7 @@ pub async fn check_images_fit(
     let Some(root) = root.filter(|root| root.exists()) else {
         return Ok(());
     };
-    let all = required
-        .values()
-        .fold(0, |all: u64, (disk, _)| all.saturating_add(*disk));
+    let all = required.values().fold(0, |all: u64, (disk, _)| all.saturating_add(*disk));
     let Some(free) = host::free_disk_bytes(&root).filter(|free| *free < all) else {
         return Ok(());
     };

@@ -53,9 +53,8 @@ pub fn query_engine(global: &GlobalOptions, host: &mut HostView) {
     if let Some((api, abilities, containers)) = answer {
         add_abilities(&mut host.gpu_support, api, &abilities);
         let running = containers.iter().filter(|container| container.running);
-        host.claimed_gpus = running
-            .map(|container| label_value(container, GPU_LABEL).to_owned())
-            .collect();
+        host.claimed_gpus =
+            running.map(|container| label_value(container, GPU_LABEL).to_owned()).collect();
     }
 }
 
@@ -65,15 +64,8 @@ pub fn add_abilities(support: &mut GpuSupport, api: String, abilities: &EngineCa
     support.runtimes.clone_from(&abilities.runtimes);
     support.cdi = abilities.cdi.or(support.cdi);
     for name in &abilities.cdi_devices {
-        if support
-            .cdi_devices
-            .iter()
-            .all(|device| device.name != *name)
-        {
-            support.cdi_devices.push(CdiDevice {
-                name: name.clone(),
-                nodes: Vec::new(),
-            });
+        if support.cdi_devices.iter().all(|device| device.name != *name) {
+            support.cdi_devices.push(CdiDevice { name: name.clone(), nodes: Vec::new() });
         }
     }
 }

@@ -54,11 +54,8 @@ pub async fn probe_image(
     let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());
     // The container resolves names as the recipe's container does.
     let ExtraFlags { dns, add_host, .. } = &plan.container.extra;
-    let extra = ExtraFlags {
-        dns: dns.clone(),
-        add_host: add_host.clone(),
-        ..ExtraFlags::default()
-    };
+    let extra =
+        ExtraFlags { dns: dns.clone(), add_host: add_host.clone(), ..ExtraFlags::default() };
     let spec = ContainerSpec {
         name: format!("retrial-{name}"),
         image: image.to_owned(),
@@ -94,19 +91,13 @@ fn parse_probe_output(text: &str, hosts: &[String]) -> ProbedImage {
     let python = databases.filter(|database| database.manager == PackageManager::Python);
     let result_of = |name: &String| {
         let prefix = format!("host {name} ");
-        let answer = answers
-            .lines()
-            .find_map(|line| line.strip_prefix(&prefix))?;
+        let answer = answers.lines().find_map(|line| line.strip_prefix(&prefix))?;
         let error = match answer {
             "ok" => None,
             "unknown" => return None,
             _ => Some(sanitize(answer.strip_prefix("no ")?).into_owned()),
         };
-        Some(HostStatus {
-            name: name.clone(),
-            unknown: None,
-            error,
-        })
+        Some(HostStatus { name: name.clone(), unknown: None, error })
     };
     let host_statuses: Option<Vec<HostStatus>> = hosts.iter().map(result_of).collect();
     ProbedImage {

@@ -48,9 +48,7 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
         let source = Path::new(&mount.source);
         source.is_absolute() && !own(source) && is_missing(source)
     });
-    missing
-        .map(|mount| HostCheck::missing_source(&mount.source, &mount.target))
-        .collect()
+    missing.map(|mount| HostCheck::missing_source(&mount.source, &mount.target)).collect()
 }
 
 /// Checks of devices that a container is given and this host does not have.

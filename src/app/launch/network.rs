@@ -29,10 +29,7 @@ pub async fn probe_hosts(hosts: &[String]) -> HostStatuses {
             },
         }
     });
-    HostStatuses {
-        hosts: join_all(probes).await,
-        from_container: false,
-    }
+    HostStatuses { hosts: join_all(probes).await, from_container: false }
 }
 
 /// Why a host does not accept connections; none if it does.
@@ -40,9 +37,6 @@ async fn connection_problem(name: &str) -> Option<String> {
     match timeout(CONNECT_TIMEOUT, TcpStream::connect((name, HTTPS_PORT))).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(format!(
-            "no connection within {} s",
-            CONNECT_TIMEOUT.as_secs()
-        )),
+        Err(_) => Some(format!("no connection within {} s", CONNECT_TIMEOUT.as_secs())),
     }
 }

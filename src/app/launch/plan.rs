@@ -146,15 +146,11 @@ impl OpenedRecipe {
         if open.is_empty() {
             return Ok(());
         }
-        let errors = open
-            .iter()
-            .map(|part| format!("to be completed: {part}").into());
-        Err(
-            Failure::with_errors(ExitCode::Usage, errors.collect()).with_help(format!(
-                "complete {}, and remove these lines from its `incomplete`",
-                self.entry.name
-            )),
-        )
+        let errors = open.iter().map(|part| format!("to be completed: {part}").into());
+        Err(Failure::with_errors(ExitCode::Usage, errors.collect()).with_help(format!(
+            "complete {}, and remove these lines from its `incomplete`",
+            self.entry.name
+        )))
     }
 
     /// Prints the warnings of the recipe and of the lock that its plan follows. The plan is executed so many times.
@@ -190,11 +186,7 @@ pub fn is_moving_name(warning: &Diagnostic) -> bool {
 /// Returns whether a plan has settled a warning of its recipe: its lock pins the name, or its options repeat the
 /// measurement.
 fn is_settled(warning: &Diagnostic, plan: &Plan, is_builtin: bool) -> bool {
-    let follows_lock = || {
-        plan.lock
-            .as_ref()
-            .is_some_and(|lock| lock.differs.is_empty())
-    };
+    let follows_lock = || plan.lock.as_ref().is_some_and(|lock| lock.differs.is_empty());
     match warning.code {
         _ if is_moving_name(warning) => is_builtin || follows_lock(),
         "single-trial" => {

@@ -89,13 +89,7 @@ pub async fn examine_host(
         hosts,
         listening: host::listening_ports(&global.root),
     });
-    HostExamination {
-        host,
-        conditions,
-        settings,
-        abilities,
-        checks,
-    }
+    HostExamination { host, conditions, settings, abilities, checks }
 }
 
 impl HostExamination {
@@ -104,10 +98,8 @@ impl HostExamination {
     pub fn refuse_or_warn(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
         // Other hardware was refused or forced before, and a qualifier states that.
         let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
-        let errors: Vec<&HostCheck> = checks
-            .clone()
-            .filter(|check| check.state == HostCheckState::Error)
-            .collect();
+        let errors: Vec<&HostCheck> =
+            checks.clone().filter(|check| check.state == HostCheckState::Error).collect();
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.into_iter().map(describe_with_fix).collect();
             return Err(Failure::host(format!(
@@ -156,10 +148,7 @@ impl HostExamination {
 /// A check and how to fix it, as a failure lists it.
 pub fn describe_with_fix(check: &HostCheck) -> String {
     let lines = ErrorText::new(check.to_string()).with_help(&check.fix);
-    join(
-        lines.to_lines().iter().map(|line| format!("  {line}")),
-        "\n",
-    )
+    join(lines.to_lines().iter().map(|line| format!("  {line}")), "\n")
 }
 
 fn engine_status(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) -> EngineStatus {
@@ -195,18 +184,12 @@ async fn examine_image_and_hosts(
         env = image.env;
     }
     let hosts = match probed.hosts {
-        Some(hosts) => HostStatuses {
-            hosts,
-            from_container: true,
-        },
+        Some(hosts) => HostStatuses { hosts, from_container: true },
         None => probe_hosts(&hosts).await,
     };
     let variant = plan.variant.get("rocm").map(String::as_str);
     let from_name = || rocm_of_image(&plan.image, &env, variant);
-    let image = ImageContent {
-        rocm: probed.rocm.or_else(from_name),
-        packages: probed.packages,
-    };
+    let image = ImageContent { rocm: probed.rocm.or_else(from_name), packages: probed.packages };
     (image, hosts)
 }
 
@@ -245,11 +228,7 @@ async fn find_gpu_claims(engine: Option<&dyn Engine>) -> Vec<String> {
     let running = containers.iter().filter(|container| container.running);
     running
         .map(|container| {
-            format!(
-                "{} by {}",
-                label_value(container, GPU_LABEL),
-                describe_run(container)
-            )
+            format!("{} by {}", label_value(container, GPU_LABEL), describe_run(container))
         })
         .collect()
 }
@@ -263,10 +242,7 @@ async fn check_models(plan: Option<&Plan>) -> Vec<ModelStatus> {
             Ok(hub) => check_model_access(&hub, &spec).await,
             Err(error) => ModelAccess::Refused(ErrorText::of(&error)),
         };
-        checked.push(ModelStatus {
-            repository: model.repository.clone(),
-            access,
-        });
+        checked.push(ModelStatus { repository: model.repository.clone(), access });
     }
     checked
 }
@@ -332,10 +308,7 @@ fn list_disks(
     }
     if plan.cached_directories().next().is_some() {
         let needed = plan.total_download_size(|step| matches!(step.action, Action::Populate(_)));
-        disks.push(DiskSpace {
-            needed,
-            ..describe_disk("data", &global.cache, true)
-        });
+        disks.push(DiskSpace { needed, ..describe_disk("data", &global.cache, true) });
     }
     disks
 }

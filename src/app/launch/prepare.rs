@@ -61,10 +61,7 @@ impl ApprovedPlan {
         PreparedRun {
             recipe,
             plan: self.plan,
-            host: HostRecord {
-                site: Some(site.to_owned()),
-                ..HostRecord::default()
-            },
+            host: HostRecord { site: Some(site.to_owned()), ..HostRecord::default() },
         }
     }
 }

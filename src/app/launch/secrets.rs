@@ -25,9 +25,7 @@ pub(super) fn require_secrets(
     let set = read_secrets(plan);
     for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
         if named_secrets.contains(name) {
-            return Err(Failure::usage(format!(
-                "--secret {name}: no such environment variable"
-            )));
+            return Err(Failure::usage(format!("--secret {name}: no such environment variable")));
         }
         warn_of_unset_secret(global, name);
     }
@@ -36,8 +34,6 @@ pub(super) fn require_secrets(
 
 fn warn_of_unset_secret(global: &GlobalOptions, name: &str) {
     if !global.quiet {
-        terminal::print_note(&format!(
-            "warning: {name} is not set; steps that need it will fail"
-        ));
+        terminal::print_note(&format!("warning: {name} is not set; steps that need it will fail"));
     }
 }

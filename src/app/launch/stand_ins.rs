@@ -40,9 +40,8 @@ pub fn resolve_with_stand_ins(
         Err(problems) => problems,
     };
     let unset_problems = problems.iter().filter(|problem| problem.code == "unset");
-    let unset: Vec<String> = unset_problems
-        .map(|problem| problem.span.slice().to_owned())
-        .collect();
+    let unset: Vec<String> =
+        unset_problems.map(|problem| problem.span.slice().to_owned()).collect();
     let stand_ins = unset.iter().map(|name| (name.clone(), stand_in_path(name)));
     settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
     let with_stand_ins = resolve_recipe(&entry.name, &entry.source, &entry, &settings);

@@ -141,25 +141,14 @@ async fn execute_orders(
     let (events, incoming) = unbounded_channel();
     let options = SessionOptions {
         patience: begin.patience,
-        machine: Some(RunMachine {
-            scope: begin.scope,
-            is_head: false,
-        }),
+        machine: Some(RunMachine { scope: begin.scope, is_head: false }),
         ..follow::execution_options(global, false)
     };
-    let session = RunSession::open(
-        std::sync::Arc::new(engine),
-        part,
-        events,
-        begin.secrets,
-        options,
-    )?;
+    let session =
+        RunSession::open(std::sync::Arc::new(engine), part, events, begin.secrets, options)?;
     let forwarder = tokio::spawn(forward_events(incoming, replies.clone()));
-    let agent = Agent {
-        session: &session,
-        replies: replies.clone(),
-        on_disconnect: begin.on_disconnect,
-    };
+    let agent =
+        Agent { session: &session, replies: replies.clone(), on_disconnect: begin.on_disconnect };
     let served = Box::pin(agent.serve_orders(orders)).await;
     drop(session);
     // The head may have closed its end.

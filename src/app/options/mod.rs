@@ -153,20 +153,13 @@ fn parse_lock_path(text: &str) -> Result<String, std::io::Error> {
 impl PlanRequest {
     /// Requests a whole recipe, unchanged.
     pub fn whole_recipe(recipe: RecipeRequest) -> Self {
-        Self {
-            recipe,
-            options: PlanOptions::default(),
-            files: PlanFiles::default(),
-        }
+        Self { recipe, options: PlanOptions::default(), files: PlanFiles::default() }
     }
 }
 
 /// How a plan is executed.
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct RunRequest {
     /// Approve a root-equivalent privilege that the recipe needs (`retrial show` lists them)
     #[arg(

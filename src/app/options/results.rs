@@ -48,12 +48,7 @@ pub struct JudgeRequest {
     #[arg(long, value_name = "ID", requires = "reference")]
     pub reference_id: Option<String>,
     /// Compare with the rows of this system
-    #[arg(
-        long,
-        value_name = "SYSTEM",
-        requires = "reference",
-        conflicts_with = "reference_id"
-    )]
+    #[arg(long, value_name = "SYSTEM", requires = "reference", conflicts_with = "reference_id")]
     pub reference_system: Option<String>,
     /// Compare results of another system, size or benchmark than the recipe's, as `modified`
     #[arg(long, requires = "recipe")]

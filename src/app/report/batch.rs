@@ -48,9 +48,7 @@ impl<'a> BatchReport<'a> {
 
     fn entries(&self) -> Vec<ReportedVerdict<'_>> {
         let measured = self.measured_cells();
-        measured
-            .map(|(cell, verdict)| ReportedVerdict::new(cell.name.clone(), verdict))
-            .collect()
+        measured.map(|(cell, verdict)| ReportedVerdict::new(cell.name.clone(), verdict)).collect()
     }
 
     fn render_page(&self, from: Option<&Path>) -> String {
@@ -86,11 +84,8 @@ impl<'a> BatchReport<'a> {
         let all_names = subjects.iter().map(|one| one.name.clone());
         let names: Vec<String> = all_names.take(MAX_COMPARED_CELLS).collect();
         let host = facts.first().cloned().unwrap_or_default();
-        let fact_lists: Vec<&[Fact]> = facts
-            .iter()
-            .map(Vec::as_slice)
-            .take(MAX_COMPARED_CELLS)
-            .collect();
+        let fact_lists: Vec<&[Fact]> =
+            facts.iter().map(Vec::as_slice).take(MAX_COMPARED_CELLS).collect();
         let groups = compare_fact_groups(&names, &fact_lists);
         events.sort_by_key(|event| event.time);
         html::render_html(&page::page_document(&ReportPage {
@@ -110,12 +105,7 @@ impl<'a> BatchReport<'a> {
         from: Option<&Path>,
     ) -> Vec<(CellRun, Option<String>)> {
         let runs = cell.runs.iter().map(|run| {
-            let run_path = self
-                .home
-                .runs_directory()
-                .join(&run.run)
-                .canonicalize()
-                .ok();
+            let run_path = self.home.runs_directory().join(&run.run).canonicalize().ok();
             let path = run_path.filter(|_| !run.run.is_empty());
             let path = path.map(|path| steps::written_report(&path).unwrap_or(path));
             (run.clone(), path.map(|path| steps::page_link(from, &path)))

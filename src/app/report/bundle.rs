@@ -21,11 +21,7 @@ pub struct UnpackedBundle {
 
 /// Opens an archive, if it verifies.
 pub fn open_verified_bundle(path: &Path) -> Result<UnpackedBundle, Failure> {
-    let request = VerifyRequest {
-        bundle: path.to_owned(),
-        signers: None,
-        identity: None,
-    };
+    let request = VerifyRequest { bundle: path.to_owned(), signers: None, identity: None };
     let directory = create_temporary_directory()?;
     let verified = verify_bundle(&request, directory.path())?;
     let result = &verified.verification;

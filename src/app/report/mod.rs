@@ -70,13 +70,10 @@ pub fn open_report<'a>(
     });
     let batches: Vec<&RecordDirectory> = batch_subjects.collect();
     match batches[..] {
-        [] => Ok(Box::new(runs::RunsReport::open(
-            global, request, output, subjects, bundles,
-        )?)),
-        [directory] if subjects.len() == 1 => Ok(Box::new(batch::BatchReport::open(
-            global,
-            directory.clone(),
-        )?)),
+        [] => Ok(Box::new(runs::RunsReport::open(global, request, output, subjects, bundles)?)),
+        [directory] if subjects.len() == 1 => {
+            Ok(Box::new(batch::BatchReport::open(global, directory.clone())?))
+        }
         _ => Err(Failure::usage(
             "a batch has its own report: give only its name; `retrial compare` compares its cells \
              with other runs",

@@ -90,12 +90,7 @@ impl<'a> RunsReport<'a> {
         let comparison = (all_runs && compared.len() > 1)
             .then(|| compare_subjects(&compared, &ComparisonOptions::default()))
             .filter(|comparison| !comparison.figures.is_empty());
-        Ok(Self {
-            global,
-            results,
-            comparison,
-            bundles,
-        })
+        Ok(Self { global, results, comparison, bundles })
     }
 
     /// For a terminal: each verdict, and the charts small.
@@ -154,10 +149,7 @@ impl Report for RunsReport<'_> {
         Ok(match output {
             OutputFormat::Html => html::render_html(&page::page_document(&ReportPage {
                 made_by: super::generator_line(),
-                subjects: results
-                    .iter()
-                    .map(|one| one.page_subject(home, page))
-                    .collect(),
+                subjects: results.iter().map(|one| one.page_subject(home, page)).collect(),
                 comparison: self.comparison.as_ref(),
                 ..ReportPage::default()
             })),
@@ -216,10 +208,7 @@ impl ReportInput {
             Some(run) => entry.with_run(home, &run.plan),
             None => entry,
         };
-        ReportedVerdict {
-            rules: &self.judged.rules,
-            ..entry
-        }
+        ReportedVerdict { rules: &self.judged.rules, ..entry }
     }
 
     /// The subject of a page; `page` is the directory of the page, if it is known.
@@ -314,10 +303,6 @@ fn read_folder(
         ..JudgeRequest::default()
     };
     let judged = judge::judge_results_below(global, path, &request)?.into_iter();
-    let results = judged.map(|judged| ReportInput {
-        name: judged.path.clone(),
-        judged,
-        run: None,
-    });
+    let results = judged.map(|judged| ReportInput { name: judged.path.clone(), judged, run: None });
     Ok(results.collect())
 }

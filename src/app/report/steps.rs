@@ -15,14 +15,9 @@ pub fn list_steps(
     page: Option<&Path>,
 ) -> Vec<StepReport> {
     let steps = plan.steps.iter().map(|step| {
-        let log = directory
-            .steps_directory()
-            .join(step.directory_name())
-            .join("output.log");
+        let log = directory.steps_directory().join(step.directory_name()).join("output.log");
         let is_log = std::fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_file());
-        let of_step = events
-            .iter()
-            .filter(|event| event.step == Some(step.number));
+        let of_step = events.iter().filter(|event| event.step == Some(step.number));
         let mut ends = of_step.rev().filter_map(|event| match &event.what {
             EventKind::StepEnded { end, seconds } => Some((end.clone(), *seconds)),
             _ => None,
@@ -72,25 +67,14 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(
-        "/home/me",
-        "/data/runs/a/steps/01/output.log",
-        "../../data/runs/a/steps/01/output.log"
-    )]
-    #[case(
-        "/data/runs/a",
-        "/data/runs/a/steps/01/output.log",
-        "steps/01/output.log"
-    )]
+    #[case("/home/me", "/data/runs/a/steps/01/output.log", "../../data/runs/a/steps/01/output.log")]
+    #[case("/data/runs/a", "/data/runs/a/steps/01/output.log", "steps/01/output.log")]
     #[case("/", "/a", "a")]
     fn a_log_is_linked_relative_to_the_page(
         #[case] from: &str,
         #[case] to: &str,
         #[case] way: &str,
     ) {
-        assert_eq!(
-            relative_path(Path::new(from), Path::new(to)),
-            Path::new(way)
-        );
+        assert_eq!(relative_path(Path::new(from), Path::new(to)), Path::new(way));
     }
 }

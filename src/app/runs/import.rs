@@ -27,12 +27,8 @@ fn rejudge(run: &RunDirectory) -> Result<Option<String>, RejudgeError> {
     let stored_verdict = run.read_json::<Verdict>(VERDICT_FILE).ok();
     let verdict = judge_run(run, false)?;
     run.write_json(VERDICT_FILE, &verdict)?;
-    let stored = stored_verdict.map_or("nothing readable".to_owned(), |stored| {
-        stored.qualified_outcome().to_string()
-    });
+    let stored = stored_verdict
+        .map_or("nothing readable".to_owned(), |stored| stored.qualified_outcome().to_string());
     let judged = verdict.qualified_outcome().to_string();
-    Ok(
-        (stored != judged)
-            .then(|| format!("judged again: {judged}; its verdict.json has {stored}")),
-    )
+    Ok((stored != judged).then(|| format!("judged again: {judged}; its verdict.json has {stored}")))
 }

@@ -41,10 +41,7 @@ impl<'a> Removal<'a> {
         if !force {
             blocked = find_blocked(global, rows);
         }
-        let mut removal = Self {
-            runs: Vec::new(),
-            skipped: Vec::new(),
-        };
+        let mut removal = Self { runs: Vec::new(), skipped: Vec::new() };
         for row in rows {
             let id = &row.id;
             let reason = match &row.run_state {
@@ -59,10 +56,7 @@ impl<'a> Removal<'a> {
                 _ => blocked.remove(id.as_str()),
             };
             match reason {
-                Some(reason) => removal.skipped.push(SkippedRun {
-                    run: id.clone(),
-                    reason,
-                }),
+                Some(reason) => removal.skipped.push(SkippedRun { run: id.clone(), reason }),
                 None => removal.runs.push((row, freed_bytes(&row.path))),
             }
         }
@@ -79,10 +73,12 @@ impl<'a> Removal<'a> {
         let skipped = &mut self.skipped;
         self.runs.retain(|(row, _)| {
             let removed = remove_run(&row.directory());
-            skipped.extend(removed.as_ref().err().map(|error| SkippedRun {
-                run: row.id.clone(),
-                reason: ErrorText::of(error),
-            }));
+            skipped.extend(
+                removed
+                    .as_ref()
+                    .err()
+                    .map(|error| SkippedRun { run: row.id.clone(), reason: ErrorText::of(error) }),
+            );
             removed.is_ok()
         });
         remove_leftover_stages(&home.runs_directory());
@@ -137,8 +133,6 @@ fn runs_with_container(global: &GlobalOptions) -> Result<BTreeSet<String>, Failu
     runtime::start_runtime()?.block_on(async {
         let engine = open::connect_engine(global).await?;
         let containers = engine.list_containers(RUN_LABEL).await?.into_iter();
-        Ok(containers
-            .filter_map(|mut container| container.labels.remove(RUN_LABEL))
-            .collect())
+        Ok(containers.filter_map(|mut container| container.labels.remove(RUN_LABEL)).collect())
     })
 }

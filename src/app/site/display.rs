@@ -56,12 +56,7 @@ impl<'a> JobDisplay<'a> {
             self.waiting.clear();
             let is_terminal = std::io::stderr().is_terminal();
             let remaining = estimate::estimate_run(self.global, self.run);
-            self.reporter = Some(watch::create_reporter(
-                self.global,
-                None,
-                remaining,
-                is_terminal,
-            ));
+            self.reporter = Some(watch::create_reporter(self.global, None, remaining, is_terminal));
         }
         if let Some(reporter) = &mut self.reporter {
             reporter.report_event(event);

@@ -62,16 +62,10 @@ pub async fn report_end(
 ) -> Result<ExitCode, Failure> {
     let submission = record::latest_submission(run.record())?.unwrap_or_default();
     let resume = suggest_command(&global.home, run.record(), "resume", "resume");
-    let with_next_steps = |text: ErrorText| {
-        text.with_help(suggest_evidence(run.record()))
-            .with_help(resume.as_str())
-    };
+    let with_next_steps =
+        |text: ErrorText| text.with_help(suggest_evidence(run.record())).with_help(resume.as_str());
     let (exit, note) = match end {
-        JobOutcome::Run {
-            code,
-            reason,
-            judged,
-        } => {
+        JobOutcome::Run { code, reason, judged } => {
             let mut exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
             let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
             let why = if stopped {

@@ -76,11 +76,7 @@ pub struct JobFollower<J: FollowedJobs> {
 impl<J: FollowedJobs> JobFollower<J> {
     /// Prepares to follow jobs.
     pub fn new(jobs: J) -> Self {
-        Self {
-            jobs,
-            query: RepeatedQuery::default(),
-            stoppers: Vec::new(),
-        }
+        Self { jobs, query: RepeatedQuery::default(), stoppers: Vec::new() }
     }
 
     /// Follows the jobs until all have ended.
@@ -112,15 +108,9 @@ impl<J: FollowedJobs> JobFollower<J> {
         if !self.stoppers.is_empty() {
             return Ok(true);
         }
-        for StoppableJob {
-            slurm,
-            id,
-            directory,
-        } in self.jobs.list_jobs_to_stop()
-        {
+        for StoppableJob { slurm, id, directory } in self.jobs.list_jobs_to_stop() {
             let note = |text: &str| self.jobs.print_note(text);
-            self.stoppers
-                .push(JobStopper::start(slurm, id, &directory, note)?);
+            self.stoppers.push(JobStopper::start(slurm, id, &directory, note)?);
         }
         self.query.query_now();
         Ok(false)
@@ -205,19 +195,14 @@ mod tests {
         let home = Home::from_root(directory.path().to_owned());
         let create = |name: &str| {
             let run = home.create_run_directory(name).unwrap();
-            let intended = JobEventKind::Intended {
-                name: name.to_owned(),
-                time_limit_s: 60,
-                journal: 0,
-            };
+            let intended =
+                JobEventKind::Intended { name: name.to_owned(), time_limit_s: 60, journal: 0 };
             record_job_event(run.record(), intended).unwrap();
             run.record().clone()
         };
         let directories = vec![create("one"), create("two")];
-        let mut follower = JobFollower::new(RunningJobs {
-            directories: directories.clone(),
-            notes: Vec::new(),
-        });
+        let mut follower =
+            JobFollower::new(RunningJobs { directories: directories.clone(), notes: Vec::new() });
         let is_stopped = |directory: &RecordDirectory| {
             let latest = latest_submission(directory).unwrap();
             latest.unwrap().stop_requested

@@ -42,12 +42,7 @@ impl SitePlan {
         let plan = opened.plan(&global, request, None)?;
         opened.print_warnings(&global, &plan, 1);
         let target = run_job_target(&global, site_file, &plan, &request.options)?;
-        Ok(Self {
-            target,
-            global,
-            opened,
-            plan,
-        })
+        Ok(Self { target, global, opened, plan })
     }
 }
 
@@ -86,10 +81,7 @@ pub fn job_target(
         return Err(Failure::usage(format!(
             "{subject} has no expected_duration, so the time limit of its job is unknown"
         ))
-        .with_help(format!(
-            "add `time_limit: 2h` to {}",
-            site_file.path.display()
-        )));
+        .with_help(format!("add `time_limit: 2h` to {}", site_file.path.display())));
     };
     let program = match &site_file.site.retrial {
         Some(path) => expand_home(path),
@@ -111,11 +103,7 @@ pub fn job_target(
 fn tool_command(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, ClusterError> {
     let cache = (global.cache != standard_cache()).then_some(&*global.cache);
     let root = (global.root != Path::new("/")).then_some(&*global.root);
-    let options = [
-        ("--home", Some(global.home.root())),
-        ("--cache", cache),
-        ("--root", root),
-    ];
+    let options = [("--home", Some(global.home.root())), ("--cache", cache), ("--root", root)];
     let mut words = vec![path_to_utf8(program)?];
     for (name, directory) in options {
         if let Some(directory) = directory {

@@ -108,10 +108,7 @@ impl<'a> RunJob<'a> {
         if end.is_some() {
             return end;
         }
-        if self
-            .missing_since
-            .is_some_and(|since| since.elapsed() > MISSING_JOB_TIMEOUT)
-        {
+        if self.missing_since.is_some_and(|since| since.elapsed() > MISSING_JOB_TIMEOUT) {
             return Some(JobOutcome::Unknown);
         }
         let (state, since) = self.over_since.as_ref()?;

@@ -39,10 +39,7 @@ impl ProgressBars {
     /// Bars on a terminal. Every change draws: the terminal decides when that is shown.
     pub fn new(terminal: impl TermLike + 'static) -> Self {
         let target = ProgressDrawTarget::term_like(Box::new(terminal));
-        Self {
-            multi: MultiProgress::with_draw_target(target),
-            bars: Vec::new(),
-        }
+        Self { multi: MultiProgress::with_draw_target(target), bars: Vec::new() }
     }
 
     /// Draws the step under way; nothing if there is none.
@@ -133,10 +130,7 @@ fn batch_bar(overall: &BatchProgress, columns: usize) -> BarState {
 /// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
 fn step_bar(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
     let mut time = format_elapsed(seconds_between(step.started, now));
-    if let Some(timeout) = step
-        .timeout_s
-        .filter(|timeout| *timeout < DEFAULT_STEP_TIMEOUT_S)
-    {
+    if let Some(timeout) = step.timeout_s.filter(|timeout| *timeout < DEFAULT_STEP_TIMEOUT_S) {
         time = format!("{time}, timeout {}", format_time_limit(timeout));
     }
     let prefix = format!("{}  {time}", style(&step.name).bold());
@@ -153,9 +147,8 @@ fn step_bar(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) 
     let brief = format!("step {} of {}{left}", step.number, view.steps);
     let short = format!("{}/{}", step.number, view.steps);
     let left = columns.saturating_sub(2 + measure_text_width(&prefix));
-    let fitting = [whole, brief, short]
-        .into_iter()
-        .find(|text| measure_text_width(text) + 2 <= left);
+    let fitting =
+        [whole, brief, short].into_iter().find(|text| measure_text_width(text) + 2 <= left);
     BarState {
         template: "{spinner:.cyan} {prefix}{wide_msg:>.dim}".to_owned(),
         prefix,
@@ -184,13 +177,7 @@ fn transfers_bar(step: &ActiveStep, now: Timestamp, columns: usize) -> BarState 
         0 => "  {msg}".to_owned(),
         _ => format!("  {{bar:{bar}.cyan/dim}}  {{msg}}"),
     };
-    BarState {
-        template,
-        message,
-        done: sum.done,
-        total: sum.total,
-        ..BarState::default()
-    }
+    BarState { template, message, done: sum.done, total: sum.total, ..BarState::default() }
 }
 
 /// `model-00001-of-00004.safetensors     downloading ━━━━━━━━╸───  3.30 GiB of 4.56 GiB`
@@ -203,18 +190,12 @@ fn transfer_bar(part: &Transfer, name: usize, columns: usize) -> BarState {
     let name = pad_str(&part.part, name, Alignment::Left, Some("…"));
     let prefix = format!("    {name} {doing}");
     let Some(total) = part.total else {
-        return BarState {
-            template: "{prefix}".to_owned(),
-            prefix,
-            ..BarState::default()
-        };
+        return BarState { template: "{prefix}".to_owned(), prefix, ..BarState::default() };
     };
     let done = part.current.unwrap_or(0);
     let message = format!("  {} of {}", format_bytes(done), format_bytes(total));
     let room = columns.saturating_sub(measure_text_width(&prefix) + 1);
-    let bar = room
-        .saturating_sub(measure_text_width(&message))
-        .clamp(6, 12);
+    let bar = room.saturating_sub(measure_text_width(&message)).clamp(6, 12);
     let fits = bar + measure_text_width(&message) <= room;
     BarState {
         template: format!("{{prefix}} {{bar:{bar}.cyan/dim}}{{msg}}"),

@@ -26,10 +26,7 @@ impl<W: Write + Send, F: FnMut(&Event) -> Vec<String> + Send> Reporter for LineR
             text.push('\n');
             // At once, so that no line of another program comes between them. A reader that is
             // gone (`| head`) does not end the run.
-            let _ = self
-                .output
-                .write_all(text.as_bytes())
-                .and_then(|()| self.output.flush());
+            let _ = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
         }
     }
 }
@@ -43,10 +40,7 @@ pub fn to_json_lines(event: &Event, verbose: bool) -> Vec<String> {
 /// The failure of a step; nothing for other events.
 pub fn failure_lines(event: &Event) -> Vec<String> {
     match &event.what {
-        EventKind::StepEnded {
-            end: end @ StepEnd::Failed { .. },
-            seconds,
-        } => {
+        EventKind::StepEnded { end: end @ StepEnd::Failed { .. }, seconds } => {
             let first = format!(
                 "{}: {}",
                 sentence::step_label(event),
@@ -94,10 +88,8 @@ mod tests {
 
     #[test]
     fn progress_and_output_are_written_only_if_verbose() {
-        let expected: Vec<Event> = script::run()
-            .into_iter()
-            .filter(|event| event.what.is_stored())
-            .collect();
+        let expected: Vec<Event> =
+            script::run().into_iter().filter(|event| event.what.is_stored()).collect();
         assert_eq!(read_back(&script::run(), false), expected);
     }
 

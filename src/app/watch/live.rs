@@ -60,11 +60,7 @@ impl<T: ScreenTerminal> LiveReporter<T> {
         let thread = std::thread::Builder::new().name("live view".to_owned());
         // Without a thread of its own, the view is redrawn with every event.
         let drawer = thread.spawn(draw).ok().map(|thread| (sender, thread));
-        Self {
-            shared,
-            clock,
-            drawer,
-        }
+        Self { shared, clock, drawer }
     }
 }
 
@@ -93,27 +89,20 @@ impl<T: ScreenTerminal> LiveState<T> {
     /// Starts with no event.
     pub fn new(terminal: T, view: LiveView) -> Self {
         let screen = Screen::new(terminal);
-        Self {
-            view,
-            waiting_lines: Vec::new(),
-            bars: ProgressBars::new(screen.clone()),
-            screen,
-        }
+        Self { view, waiting_lines: Vec::new(), bars: ProgressBars::new(screen.clone()), screen }
     }
 
     /// Applies an event to the view; nothing is drawn yet.
     pub fn apply_event(&mut self, event: &Event) {
         let (columns, _) = self.screen.drawable_size();
-        self.waiting_lines
-            .extend(self.view.report_event(event, columns));
+        self.waiting_lines.extend(self.view.report_event(event, columns));
     }
 
     /// Prints the waiting lines and draws the view below them.
     pub fn draw(&mut self, now: Timestamp) {
         let (columns, rows) = self.screen.drawable_size();
         self.bars.draw(&self.view, now, columns, rows);
-        self.screen
-            .write_frame(&std::mem::take(&mut self.waiting_lines));
+        self.screen.write_frame(&std::mem::take(&mut self.waiting_lines));
     }
 }
 

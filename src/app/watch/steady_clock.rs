@@ -25,10 +25,7 @@ impl SteadyClock {
 
     /// Returns an event with its time on this clock.
     pub fn retime_event(&self, event: &Event) -> Event {
-        Event {
-            time: event.moment().to_clock_of(&self.anchor),
-            ..event.clone()
-        }
+        Event { time: event.moment().to_clock_of(&self.anchor), ..event.clone() }
     }
 }
 

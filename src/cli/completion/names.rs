@@ -16,27 +16,17 @@ pub fn recipes(typed: &str) -> Vec<CompletionCandidate> {
         let extension = path.extension();
         path.is_dir() || extension.is_some_and(|extension| extension == "yaml")
     };
-    let files = PathCompleter::any()
-        .filter(is_yaml)
-        .complete(typed.as_ref());
+    let files = PathCompleter::any().filter(is_yaml).complete(typed.as_ref());
     if catalog::is_path(typed) {
         return files;
     }
     let names = catalog::recipe_names();
     let built_in = catalog::builtin_recipes().into_iter().map(|found| {
         let is_whole = typed.contains('/') && found.name.starts_with(typed);
-        let name = if is_whole {
-            found.name.clone()
-        } else {
-            catalog::shorten_name(&found.name, &names)
-        };
+        let name =
+            if is_whole { found.name.clone() } else { catalog::shorten_name(&found.name, &names) };
         let summary = summarize(&found.source, &found).ok();
-        candidate(
-            name,
-            summary
-                .map(|(summary, _)| summary.title)
-                .unwrap_or_default(),
-        )
+        candidate(name, summary.map(|(summary, _)| summary.title).unwrap_or_default())
     });
     built_in.chain(files).collect()
 }
@@ -45,9 +35,7 @@ pub fn recipes(typed: &str) -> Vec<CompletionCandidate> {
 fn typed_home() -> Home {
     let words = typed_words();
     let option = words.iter().position(|word| word == "--home");
-    let named = option
-        .and_then(|at| words.get(at + 1))
-        .map(std::path::PathBuf::from);
+    let named = option.and_then(|at| words.get(at + 1)).map(std::path::PathBuf::from);
     let of_environment = || std::env::var_os("RETRIAL_HOME").map(std::path::PathBuf::from);
     let root = named.or_else(of_environment);
     root.map_or_else(Home::default_home, Home::from_root)
@@ -61,10 +49,7 @@ pub fn runs(_: &str) -> Vec<CompletionCandidate> {
         let help = format!("{}, {}", run.recipe, run.describe_state());
         candidate(run.id, help)
     });
-    let batches = home
-        .batch_ids()
-        .into_iter()
-        .map(|id| candidate(id, "batch"));
+    let batches = home.batch_ids().into_iter().map(|id| candidate(id, "batch"));
     let last = candidate("last", "the last one");
     std::iter::once(last).chain(runs).chain(batches).collect()
 }
@@ -75,14 +60,11 @@ pub fn steps_of_run(_: &str) -> Vec<CompletionCandidate> {
     let words = typed_words().into_iter().skip(2);
     let mut runs = words.filter_map(|word| home.find_run(&word).ok());
     let plan: Option<Plan> = runs.find_map(|run| run.read_json("plan.json").ok());
-    plan.map(|plan| super::recipe::list_steps(&plan))
-        .unwrap_or_default()
+    plan.map(|plan| super::recipe::list_steps(&plan)).unwrap_or_default()
 }
 
 /// The sites of this user.
 pub fn sites(_: &str) -> Vec<CompletionCandidate> {
     let sites = list_sites().into_iter();
-    sites
-        .map(|(name, path)| candidate(name, path.display().to_string()))
-        .collect()
+    sites.map(|(name, path)| candidate(name, path.display().to_string())).collect()
 }

@@ -54,17 +54,13 @@ pub fn axes(_: &str) -> Vec<CompletionCandidate> {
     let axes = loaded.variants().axes.iter();
     let axes = axes.map(|axis| candidate(&axis.name, axis.values.join(", ")));
     let params = loaded.declared_params().into_iter();
-    axes.chain(params.map(|param| candidate(param.name, param.help.unwrap_or_default())))
-        .collect()
+    axes.chain(params.map(|param| candidate(param.name, param.help.unwrap_or_default()))).collect()
 }
 
 /// The scenarios of the recipe.
 pub fn scenarios(_: &str) -> Vec<CompletionCandidate> {
     let keys = load_typed_recipe().map(|loaded| loaded.scenario_keys());
-    keys.into_iter()
-        .flatten()
-        .map(|key| candidate(key, ""))
-        .collect()
+    keys.into_iter().flatten().map(|key| candidate(key, "")).collect()
 }
 
 /// The steps of the recipe's plan.
@@ -77,13 +73,7 @@ pub fn steps(_: &str) -> Vec<CompletionCandidate> {
             built_in: opened.entry.is_builtin(),
         };
         let recipe = &opened.resolved.recipe;
-        build_plan(
-            recipe,
-            &origin,
-            &PlanOptions::default(),
-            &HostView::default(),
-        )
-        .ok()
+        build_plan(recipe, &origin, &PlanOptions::default(), &HostView::default()).ok()
     });
     plan.map(|plan| list_steps(&plan)).unwrap_or_default()
 }
@@ -91,7 +81,5 @@ pub fn steps(_: &str) -> Vec<CompletionCandidate> {
 /// The steps of a plan, with their numbers.
 pub fn list_steps(plan: &Plan) -> Vec<CompletionCandidate> {
     let steps = plan.steps.iter();
-    steps
-        .map(|step| candidate(&step.name, format!("step {}", step.number)))
-        .collect()
+    steps.map(|step| candidate(&step.name, format!("step {}", step.number))).collect()
 }

@@ -17,10 +17,7 @@ pub fn judge_and_print(
 ) -> Result<ExitCode, Failure> {
     let mut printer = TreePrinter {
         output: global.output,
-        tree: TreeReport::new(TreeReportStyle {
-            verbose: global.verbose,
-            quiet: global.quiet,
-        }),
+        tree: TreeReport::new(TreeReportStyle { verbose: global.verbose, quiet: global.quiet }),
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
@@ -41,9 +38,7 @@ struct TreePrinter {
 
 impl TreePrinter {
     fn add_benchmark(&mut self, judged: JudgedBenchmark) {
-        let blocks = self
-            .tree
-            .report_benchmark(&judged.benchmark, &judged.verdict);
+        let blocks = self.tree.report_benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
             OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
                 terminal::print_blocks(&blocks);

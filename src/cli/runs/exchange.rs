@@ -31,10 +31,8 @@ pub fn pack_selected_runs(
     });
     let to = archive_path.as_path();
     if to == Path::new("-") {
-        return Err(
-            Failure::usage("an archive is not written to standard output")
-                .with_help("name a file: --to runs.tar.gz"),
-        );
+        return Err(Failure::usage("an archive is not written to standard output")
+            .with_help("name a file: --to runs.tar.gz"));
     }
     let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running(_));
     if let Some(row) = rows.iter().find(is_running) {
@@ -143,11 +141,7 @@ pub fn import_archives(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
         terminal::print_json(&all);
     } else {
         terminal::print_lines(all.runs.iter().map(|arrival| {
-            let word = if arrival.already {
-                "already imported, from"
-            } else {
-                "imported from"
-            };
+            let word = if arrival.already { "already imported, from" } else { "imported from" };
             format!("{}  {word} {}", arrival.run, sanitize(&arrival.host))
         }));
     }

@@ -39,11 +39,7 @@ pub fn remove_runs(
 
 fn print_removal(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
     if global.output == OutputFormat::Json {
-        let ids: Vec<&str> = removal
-            .runs
-            .iter()
-            .map(|(row, _)| row.id.as_str())
-            .collect();
+        let ids: Vec<&str> = removal.runs.iter().map(|(row, _)| row.id.as_str()).collect();
         return terminal::print_json(&json!({
             "removed": ids,
             "bytes": removal.total_freed_bytes(),
@@ -55,30 +51,19 @@ fn print_removal(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
     let count = format::format_count(removal.runs.len(), "run");
     terminal::print_text(&match &removal.runs[..] {
         [] => "nothing to remove\n".to_owned(),
-        _ => format!(
-            "{word} {count}, {}\n",
-            format::format_bytes(removal.total_freed_bytes())
-        ),
+        _ => format!("{word} {count}, {}\n", format::format_bytes(removal.total_freed_bytes())),
     });
 }
 
 fn confirm_removal(removal: &Removal<'_>) -> Result<(), Failure> {
     let count = format::format_count(removal.runs.len(), "run");
-    let summary = format!(
-        "{count} ({})",
-        format::format_bytes(removal.total_freed_bytes())
-    );
+    let summary = format!("{count} ({})", format::format_bytes(removal.total_freed_bytes()));
     let mut text = String::new();
     for (row, bytes) in removal.runs.iter().take(MAX_LISTED_RUNS) {
         let bytes = format::format_bytes(*bytes);
         let _ = writeln!(text, "  {}  {}  {bytes}", row.id, row.state_word());
     }
-    if let Some(more) = removal
-        .runs
-        .len()
-        .checked_sub(MAX_LISTED_RUNS)
-        .filter(|more| *more > 0)
-    {
+    if let Some(more) = removal.runs.len().checked_sub(MAX_LISTED_RUNS).filter(|more| *more > 0) {
         let _ = writeln!(text, "  and {more} more");
     }
     let question = format!("{text}remove {summary}, with all of their evidence?");

@@ -19,20 +19,13 @@ pub struct Login {
 impl Login {
     pub fn new(name: &str, recipe: &str) -> Self {
         let cluster = Cluster::shared();
-        let directory = cluster
-            .directory
-            .join("shared")
-            .join(format!("{name}-{}", std::process::id()));
+        let directory =
+            cluster.directory.join("shared").join(format!("{name}-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let mut user = User::at(&directory, SITE, recipe);
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/cluster");
-        user.before = ["env", "TERM=dumb", script, "in"]
-            .map(str::to_owned)
-            .to_vec();
-        user.env = vec![(
-            "RETRIAL_CLUSTER".to_owned(),
-            cluster.directory.display().to_string(),
-        )];
+        user.before = ["env", "TERM=dumb", script, "in"].map(str::to_owned).to_vec();
+        user.env = vec![("RETRIAL_CLUSTER".to_owned(), cluster.directory.display().to_string())];
         Self { cluster, user }
     }
 
@@ -81,9 +74,7 @@ const SITE: &str = "partition: gpu\ntime_limit: 20m\n";
 
 pub fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
-    let killed = std::process::Command::new("kill")
-        .args([name, &pid])
-        .status();
+    let killed = std::process::Command::new("kill").args([name, &pid]).status();
     assert!(killed.unwrap().success());
 }
 
@@ -106,11 +97,7 @@ fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
     assert!(host.contains("\"hostname\": \"n"), "{host}");
     let id = login.user.id();
     login.user.retrial(&["judge", &id]).exits(0);
-    login
-        .user
-        .retrial(&["resume", &id])
-        .exits(0)
-        .does_not_print("job");
+    login.user.retrial(&["resume", &id]).exits(0).does_not_print("job");
     assert_eq!(login.jobs(), 1);
 }
 
@@ -155,16 +142,11 @@ fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
     let run = login.run();
     login.user.wait_for("container_created");
     signal(&run, "-INT");
-    end(run)
-        .exits(130)
-        .prints("no verdict: the run was stopped")
-        .prints(", exit code 130");
+    end(run).exits(130).prints("no verdict: the run was stopped").prints(", exit code 130");
     login.expect_nothing_left();
     let id = login.user.id();
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
-    resumed
-        .prints("submitted job ")
-        .prints("Both published figures hold");
+    resumed.prints("submitted job ").prints("Both published figures hold");
     assert_eq!(login.jobs(), 2);
     login.expect_nothing_left();
 }
@@ -180,9 +162,7 @@ fn a_killed_follower_is_harmless_and_stop_needs_none() {
     let id = login.user.id();
     let logs = login.start(&["logs", "-f", &id]);
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
-    resumed
-        .prints("found job ")
-        .prints("Both published figures hold");
+    resumed.prints("found job ").prints("Both published figures hold");
     end(logs).exits(0).prints("answer: 43 items/s");
     assert_eq!(login.jobs(), 1);
     login.expect_nothing_left();
@@ -195,32 +175,20 @@ fn stop_and_scancel_preserve_the_evidence() {
     login.user.run(&["--detach"]).exits(0);
     login.user.wait_for("container_created");
     let id = login.user.id();
-    login
-        .user
-        .retrial(&["stop", &id])
-        .exits(0)
-        .prints(": stopped");
+    login.user.retrial(&["stop", &id]).exits(0).prints(": stopped");
     login.expect_nothing_left();
-    assert_eq!(
-        login.user.journal("journal.jsonl").last().unwrap()["exit_code"],
-        130
-    );
+    assert_eq!(login.user.journal("journal.jsonl").last().unwrap()["exit_code"], 130);
 
     // Somebody else's scancel ends it as gracefully.
     let resumed = login.start(&["resume", &id]);
     let started = || {
         let events = login.user.journal("journal.jsonl");
-        events
-            .iter()
-            .filter(|event| event["event"] == "container_created")
-            .count()
+        events.iter().filter(|event| event["event"] == "container_created").count()
     };
     wait_until("a second container is created", || started() == 2);
     let name = format!("--name=retrial-{id}");
     login.cluster.lab(&["in", "scancel", &name]);
-    end(resumed)
-        .exits(130)
-        .prints("was cancelled; completed measurements are kept");
+    end(resumed).exits(130).prints("was cancelled; completed measurements are kept");
     // Slurm may still complete that job: another one is submitted.
     let again = login.start(&["resume", &id]);
     wait_until("a third container is created", || started() == 3);
@@ -287,11 +255,7 @@ fn doctor_compares_nodes_in_its_own_job() {
         .prints("n2       ✓ ready")
         .prints("the driver of n1 and n3 differ: 6.16.6, 6.14.14");
     // This machine's own hosts have no such GPU.
-    login
-        .user
-        .retrial(&doctor)
-        .exits(3)
-        .prints("0 GPUs on 3 machines, required 24");
+    login.user.retrial(&doctor).exits(3).prints("0 GPUs on 3 machines, required 24");
     let queue = ["in", "squeue", "-h", "--name=retrial-doctor", "-t", "R,PD"];
     assert_eq!(login.cluster.lab(&queue), "");
 }

@@ -11,17 +11,12 @@ use crate::support::wait::wait_until;
 /// The events of all tasks, in the order of the tasks.
 fn of_tasks(login: &Login) -> Vec<Value> {
     let path = |task: usize| format!("tasks/{task}/journal.jsonl");
-    (1..=3)
-        .flat_map(|task| login.user.of_batch(&path(task)))
-        .collect()
+    (1..=3).flat_map(|task| login.user.of_batch(&path(task))).collect()
 }
 
 fn count(login: &Login, event: &str) -> usize {
     let events = of_tasks(login);
-    events
-        .iter()
-        .filter(|entry| entry["event"] == event)
-        .count()
+    events.iter().filter(|entry| entry["event"] == event).count()
 }
 
 fn wait_for(login: &Login, event: &str) {
@@ -51,17 +46,11 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
     let mut started: Vec<u64> = Vec::new();
     for task in 1..=3 {
         let events = login.user.of_batch(&format!("tasks/{task}/journal.jsonl"));
-        let runs = events
-            .iter()
-            .filter(|event| event["event"] == "trial_run_started");
+        let runs = events.iter().filter(|event| event["event"] == "trial_run_started");
         let mut hosts: Vec<Value> = Vec::new();
         for run in runs {
             started.push(run["trial_run"].as_u64().unwrap());
-            let run = login
-                .user
-                .directory
-                .join("home/runs")
-                .join(run["run"].as_str().unwrap());
+            let run = login.user.directory.join("home/runs").join(run["run"].as_str().unwrap());
             let host = std::fs::read_to_string(run.join("host.json")).unwrap();
             let host: Value = serde_json::from_str(&host).unwrap();
             hosts.push(host["host"]["hostname"].clone());
@@ -81,10 +70,7 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
     std::fs::remove_dir_all(directory.join("tasks")).unwrap();
     std::fs::remove_dir_all(directory.join("arrays")).unwrap();
     let id = login.user.batch_id();
-    let judged = login
-        .user
-        .command(&["judge", &id, "--output", "json"])
-        .output();
+    let judged = login.user.command(&["judge", &id, "--output", "json"]).output();
     let judged: Value = serde_json::from_slice(&judged.unwrap().stdout).unwrap();
     assert_eq!(json!(judged), verdict);
 }
@@ -96,10 +82,7 @@ fn ctrl_c_ends_all_tasks_and_resume_submits_the_remaining() {
     let run = batch(&login);
     wait_for(&login, "trial_run_ended");
     signal(&run, "-INT");
-    end(run)
-        .exits(130)
-        .prints("stopping job ")
-        .prints("runs remaining");
+    end(run).exits(130).prints("stopping job ").prints("runs remaining");
     let id = login.user.batch_id();
     for run in std::fs::read_dir(login.user.directory.join("home/runs")).unwrap() {
         let run = run.unwrap().file_name().into_string().unwrap();
@@ -110,17 +93,9 @@ fn ctrl_c_ends_all_tasks_and_resume_submits_the_remaining() {
         }
     }
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
-    resumed
-        .prints("submitted job ")
-        .prints("2 cells: 2 measured");
+    resumed.prints("submitted job ").prints("2 cells: 2 measured");
     assert_eq!(
-        login
-            .user
-            .retrial(&["resume", &id])
-            .exits(0)
-            .output
-            .matches("submitted")
-            .count(),
+        login.user.retrial(&["resume", &id]).exits(0).output.matches("submitted").count(),
         0
     );
 }

@@ -47,10 +47,7 @@ impl Fake {
     pub fn calls(&self, program: &str) -> usize {
         let calls = std::fs::read_to_string(self.path().join("calls")).unwrap_or_default();
         let program = format!("{program} ");
-        calls
-            .lines()
-            .filter(|call| call.starts_with(&program))
-            .count()
+        calls.lines().filter(|call| call.starts_with(&program)).count()
     }
 }
 
@@ -78,10 +75,8 @@ fn a_node_without_an_engine_is_reported() {
     let run = fake.user.the_run();
     let script = std::fs::read_to_string(run.join("job.sh")).unwrap();
     let id = fake.user.id();
-    let printed = fake
-        .user
-        .retrial(&["plan", "./mine.yaml", "--site", "lab", "--format", "sbatch"])
-        .exits(0);
+    let printed =
+        fake.user.retrial(&["plan", "./mine.yaml", "--site", "lab", "--format", "sbatch"]).exits(0);
     assert_eq!(printed.output.replace("RUN", &id), script);
     let events: Vec<_> = fake.user.journal("journal.jsonl");
     assert_eq!(events[0]["event"], "submitting");
@@ -92,11 +87,7 @@ fn a_node_without_an_engine_is_reported() {
 fn a_job_without_a_reply_is_found_by_its_name() {
     let fake = Fake::new();
     fake.set("reply", "lost");
-    fake.user
-        .run(&[])
-        .exits(3)
-        .prints("found job 7")
-        .prints("no container engine");
+    fake.user.run(&[]).exits(3).prints("found job 7").prints("no container engine");
     assert_eq!(fake.calls("sbatch"), 1);
 }
 
@@ -129,10 +120,7 @@ fn a_rejection_names_the_keys_and_a_corrected_site_is_used() {
     fake.set("reply", "");
     fake.user.site(&format!("{site}partition: gpu\n"));
     let id = fake.user.id();
-    fake.user
-        .retrial(&["resume", &id])
-        .exits(3)
-        .prints("submitted job 7");
+    fake.user.retrial(&["resume", &id]).exits(3).prints("submitted job 7");
     let script = std::fs::read_to_string(fake.user.the_run().join("job.sh")).unwrap();
     assert!(script.contains("--partition=gpu"), "{script}");
 }
@@ -143,10 +131,7 @@ fn resume_follows_the_existing_job() {
     fake.set("hold", "");
     let detached = fake.user.run(&["--detach"]).exits(0);
     let id = fake.user.id();
-    assert!(
-        detached.output.starts_with(&format!("{id}\n")),
-        "{detached:?}"
-    );
+    assert!(detached.output.starts_with(&format!("{id}\n")), "{detached:?}");
     fake.user.retrial(&["runs"]).exits(0).prints("submitted");
     fake.user
         .retrial(&["runs", "remove", "--yes", &id])
@@ -154,11 +139,7 @@ fn resume_follows_the_existing_job() {
         .prints("its job may start")
         .prints("help: stop it first: retrial stop");
     let mut resumed = fake.user.command(&["resume", &id]);
-    let mut resumed = resumed
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut resumed = resumed.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(resumed.stderr.take().unwrap()).lines();
     let matches = lines.by_ref().map(Result::unwrap);
     let mut matches = matches.filter(|line| line.contains("found job 7"));
@@ -177,15 +158,9 @@ fn a_pending_job_is_canceled() {
     fake.set("hold", "");
     fake.user.run(&["--detach"]).exits(0);
     let id = fake.user.id();
-    fake.user
-        .retrial(&["stop", &id])
-        .exits(0)
-        .prints(": stopped");
+    fake.user.retrial(&["stop", &id]).exits(0).prints(": stopped");
     std::fs::remove_file(fake.path().join("hold")).unwrap();
-    fake.user
-        .retrial(&["stop", &id])
-        .exits(0)
-        .prints("it has no job to stop");
+    fake.user.retrial(&["stop", &id]).exits(0).prints("it has no job to stop");
     assert_eq!(fake.calls("sbatch"), 1);
 }
 
@@ -210,8 +185,7 @@ fn a_job_that_ends_before_the_run_is_a_failure() {
 #[test]
 fn a_warning_before_the_run_can_handle_it_is_the_time_limit() {
     let fake = Fake::new();
-    fake.user
-        .site("time_limit: 1m\nengine: unix:///nowhere.sock\nprolog: exit 143\n");
+    fake.user.site("time_limit: 1m\nengine: unix:///nowhere.sock\nprolog: exit 143\n");
     fake.set("after", "GONE");
     fake.set("accounts", "7|FAILED|0|1|n1|15:0\n");
     fake.user
@@ -228,10 +202,7 @@ fn without_slurm_nothing_is_submitted() {
         std::fs::remove_file(fake.path().join("bin").join(name)).unwrap();
     }
     let mut user = User::at(fake.path(), "time_limit: 1h\n", &recipe(0));
-    user.env = vec![(
-        "PATH".to_owned(),
-        fake.path().join("bin").display().to_string(),
-    )];
+    user.env = vec![("PATH".to_owned(), fake.path().join("bin").display().to_string())];
     user.run(&[])
         .exits(3)
         .prints("failed to start `sbatch`")

@@ -55,10 +55,7 @@ fn arrays_are_split_and_failed_tasks_retried_elsewhere_once() {
     }
     // A person has seen to the nodes meanwhile: they may be tried again.
     let id = fake.user.batch_id();
-    fake.user
-        .retrial(&["resume", &id])
-        .exits(3)
-        .prints("submitted job 11: 2 tasks\n");
+    fake.user.retrial(&["resume", &id]).exits(3).prints("submitted job 11: 2 tasks\n");
     assert_eq!(fake.calls("sbatch"), 8);
 }
 
@@ -90,39 +87,23 @@ fn a_pending_batch_is_found_and_canceled() {
     fake.set("hold", "");
     let detached = fake.user.batch(&["--detach"]).exits(0);
     let id = fake.user.batch_id();
-    assert!(
-        detached.output.starts_with(&format!("{id}\n")),
-        "{detached:?}"
-    );
+    assert!(detached.output.starts_with(&format!("{id}\n")), "{detached:?}");
     // The same command finds it again.
-    fake.user
-        .batch(&["--detach"])
-        .exits(0)
-        .prints("is unfinished and continues");
-    fake.user
-        .retrial(&["stop", &id])
-        .exits(0)
-        .prints(": stopped");
+    fake.user.batch(&["--detach"]).exits(0).prints("is unfinished and continues");
+    fake.user.retrial(&["stop", &id]).exits(0).prints(": stopped");
     let stop = fake.user.retrial(&["stop", &id]).exits(0);
     stop.prints("it has no job to stop");
     assert_eq!(fake.calls("sbatch"), 1);
-    assert_eq!(
-        fake.user.of_batch("journal.jsonl").last().unwrap()["exit_code"],
-        130
-    );
+    assert_eq!(fake.user.of_batch("journal.jsonl").last().unwrap()["exit_code"], 130);
     std::fs::remove_file(fake.path().join("hold")).unwrap();
-    fake.user
-        .retrial(&["resume", &id])
-        .exits(3)
-        .prints("submitted job 8: 3 tasks");
+    fake.user.retrial(&["resume", &id]).exits(3).prints("submitted job 8: 3 tasks");
 }
 
 #[test]
 fn the_plan_prints_the_script_that_is_submitted() {
     let fake = fake();
     fake.set("size", "2");
-    fake.user
-        .site("time_limit: 1h\nengine: unix:///nowhere.sock\narray_task_throttle: 8\n");
+    fake.user.site("time_limit: 1h\nengine: unix:///nowhere.sock\narray_task_throttle: 8\n");
     let words = ["plan", "./mine.yaml", "--vary", "size=small,large"];
     let more = ["--trials", "3", "--site", "lab", "--format", "sbatch"];
     let printed = fake.user.command(&[&words[..], &more].concat()).output();

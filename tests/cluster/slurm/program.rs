@@ -45,11 +45,7 @@ pub struct User {
 impl User {
     /// A user in a directory.
     pub fn at(directory: &Path, site: &str, recipe: &str) -> Self {
-        let user = Self {
-            directory: directory.to_owned(),
-            before: Vec::new(),
-            env: Vec::new(),
-        };
+        let user = Self { directory: directory.to_owned(), before: Vec::new(), env: Vec::new() };
         user.site(site);
         std::fs::write(directory.join("mine.yaml"), recipe).unwrap();
         user
@@ -142,10 +138,7 @@ impl User {
             let runs = self.directory.join("home/runs");
             runs.exists()
                 && std::fs::read_dir(runs).unwrap().next().is_some()
-                && self
-                    .journal("journal.jsonl")
-                    .iter()
-                    .any(|entry| entry["event"] == event)
+                && self.journal("journal.jsonl").iter().any(|entry| entry["event"] == event)
         });
     }
 }
@@ -167,10 +160,7 @@ pub struct Done {
 impl Done {
     pub fn new(output: &Output) -> Self {
         let printed = [&output.stdout[..], &output.stderr].concat();
-        Self {
-            code: output.status.code(),
-            output: String::from_utf8_lossy(&printed).into_owned(),
-        }
+        Self { code: output.status.code(), output: String::from_utf8_lossy(&printed).into_owned() }
     }
 
     #[track_caller]
@@ -181,21 +171,13 @@ impl Done {
 
     #[track_caller]
     pub fn prints(self, text: &str) -> Self {
-        assert!(
-            self.output.contains(text),
-            "not printed: {text}\n{}",
-            self.output
-        );
+        assert!(self.output.contains(text), "not printed: {text}\n{}", self.output);
         self
     }
 
     #[track_caller]
     pub fn does_not_print(self, text: &str) -> Self {
-        assert!(
-            !self.output.contains(text),
-            "printed: {text}\n{}",
-            self.output
-        );
+        assert!(!self.output.contains(text), "printed: {text}\n{}", self.output);
         self
     }
 }

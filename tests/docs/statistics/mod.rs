@@ -41,10 +41,7 @@ fn has_the_power(table: &Table) {
     for ((label, shares), expected) in table.rows.iter().zip(expected) {
         for (share, expected) in shares.iter().zip(expected) {
             let share = share.unwrap();
-            assert!(
-                (share - expected).abs() <= 0.025,
-                "{label}: {share}, not {expected}"
-            );
+            assert!((share - expected).abs() <= 0.025, "{label}: {share}, not {expected}");
         }
     }
 }
@@ -76,10 +73,7 @@ fn cases_are_no_worse(table: &Table) {
 fn slow_trials_do_not_count_against_it(table: &Table) {
     let slow = "one trial in ten 10 % slower, 0.8 % normal: **now**";
     for column in 2..5 {
-        assert!(
-            share(table, slow, column) >= share(table, slow, 0),
-            "column {column}"
-        );
+        assert!(share(table, slow, column) >= share(table, slow, 0), "column {column}");
     }
 }
 
@@ -88,12 +82,9 @@ fn check(table: &Table) {
         "power" => has_the_power(table),
         "error" | "worse" => keeps_the_error(table, &[], 0..4, 10_000.0),
         // Of the normal noise that was assumed.
-        "assumed" => keeps_the_error(
-            table,
-            &["reproduced, the truth on the margin"],
-            0..2,
-            10_000.0,
-        ),
+        "assumed" => {
+            keeps_the_error(table, &["reproduced, the truth on the margin"], 0..2, 10_000.0)
+        }
         "cases-error" => cases_are_no_worse(table),
         "cases-worse" => {
             keeps_the_error(table, &["normal, 0.8 %"], 0..5, 10_000.0);
@@ -107,10 +98,8 @@ fn check(table: &Table) {
             assert!(share(table, "0.05 %: taken as exact", 1) > 0.9);
         }
         "fail-if" => {
-            let labels = [
-                "2 % slower, 1.8 % each, 1.8 % assumed",
-                "2 % slower, 0.3 % each, 0.3 % assumed",
-            ];
+            let labels =
+                ["2 % slower, 1.8 % each, 1.8 % assumed", "2 % slower, 0.3 % each, 0.3 % assumed"];
             keeps_the_error(table, &labels, 0..5, 10_000.0);
         }
         // Tails that are heavy on both sides, and rare slow trials among typical ones.
@@ -208,11 +197,7 @@ fn the_page_matches_the_simulation() {
     draw(&mut fresh, "noise", &assumed_noise());
     for table in simulation::tables() {
         check(&table);
-        draw(
-            &mut fresh,
-            &format!("simulated: {}", table.name),
-            &table.markdown(),
-        );
+        draw(&mut fresh, &format!("simulated: {}", table.name), &table.markdown());
     }
     if std::env::var("RETRIAL_DOCS").is_ok_and(|value| value == "overwrite") {
         std::fs::write(&path, &fresh).unwrap();

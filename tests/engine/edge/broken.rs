@@ -27,10 +27,8 @@ async fn raw(pieces: Vec<(&'static str, u64)>) -> String {
                 let count = socket.read(&mut request).await.unwrap();
                 if request[..count].starts_with(b"GET /version") {
                     let body = version("1.41").to_string();
-                    let answer = format!(
-                        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
-                        body.len()
-                    );
+                    let answer =
+                        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
                     socket.write_all(answer.as_bytes()).await.unwrap();
                     return;
                 }
@@ -52,10 +50,7 @@ async fn an_engine_that_closes_the_connection_is_unavailable() {
     let cases = [
         engine.create_container(&spec).await.map(|_| ()),
         engine.start_container("x").await,
-        engine
-            .exec_detached("x", &ExecSpec::default())
-            .await
-            .map(|_| ()),
+        engine.exec_detached("x", &ExecSpec::default()).await.map(|_| ()),
         engine.query_exec_status("x").await.map(|_| ()),
         engine.inspect_container("x").await.map(|_| ()),
         engine.list_containers("x").await.map(|_| ()),
@@ -65,17 +60,9 @@ async fn an_engine_that_closes_the_connection_is_unavailable() {
     ];
     for (index, case) in cases.into_iter().enumerate() {
         let error = case.unwrap_err();
-        assert!(
-            matches!(error, EngineError::Disconnected { .. }),
-            "{index}: {error:?}"
-        );
+        assert!(matches!(error, EngineError::Disconnected { .. }), "{index}: {error:?}");
         assert!(error.is_unavailable());
-        assert!(
-            error
-                .to_string()
-                .contains("lost the connection to the engine"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("lost the connection to the engine"), "{error}");
     }
 }
 
@@ -87,10 +74,7 @@ async fn a_broken_stream_is_an_error_and_a_slow_one_is_not() {
     let engine = connect(url).await.unwrap();
     let (result, retries) = pull(&engine.with_retry_delay(Duration::from_millis(1))).await;
     let error = result.unwrap_err();
-    assert!(
-        matches!(error, EngineError::Disconnected { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, EngineError::Disconnected { .. }), "{error:?}");
     assert_eq!(retries.len(), 4);
 
     // Pieces of a message that come late, over more than a client's patience with silence.
@@ -121,20 +105,8 @@ async fn an_engine_that_is_shutting_down_is_unavailable() {
         .respond_with(refusal(503, "shutting down"))
         .mount(&server)
         .await;
-    assert!(
-        engine
-            .start_container("x")
-            .await
-            .unwrap_err()
-            .is_unavailable()
-    );
-    assert!(
-        engine
-            .stop_container("x", 1)
-            .await
-            .unwrap_err()
-            .is_unavailable()
-    );
+    assert!(engine.start_container("x").await.unwrap_err().is_unavailable());
+    assert!(engine.stop_container("x", 1).await.unwrap_err().is_unavailable());
 }
 
 #[tokio::test]
@@ -142,31 +114,16 @@ async fn a_removal_in_progress_is_waited_for() {
     let (server, engine) = engine().await;
     Mock::given(method("DELETE"))
         .and(path("/containers/x"))
-        .respond_with(refusal(
-            409,
-            "removal of container x is already in progress",
-        ))
+        .respond_with(refusal(409, "removal of container x is already in progress"))
         .up_to_n_times(2)
         .mount(&server)
         .await;
-    serve(
-        &server,
-        "DELETE",
-        "/containers/x",
-        refusal(404, "No such container: x"),
-    )
-    .await;
+    serve(&server, "DELETE", "/containers/x", refusal(404, "No such container: x")).await;
     engine.remove_container("x").await.unwrap();
     assert_eq!(requests(&server, "/containers/x").await, 3);
 
     let at = "/containers/busy";
-    serve(
-        &server,
-        "DELETE",
-        at,
-        refusal(500, "unlinkat: device or resource busy"),
-    )
-    .await;
+    serve(&server, "DELETE", at, refusal(500, "unlinkat: device or resource busy")).await;
     assert!(engine.remove_container("busy").await.is_err());
     assert_eq!(requests(&server, at).await, 6);
 }

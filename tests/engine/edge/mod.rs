@@ -18,10 +18,8 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 const IMAGE: &str = "registry.example/team/image:1";
 
 async fn connect(url: String) -> Result<DockerEngine, EngineError> {
-    let environment = EngineEnvironment {
-        configuration: "/nowhere".into(),
-        ..EngineEnvironment::default()
-    };
+    let environment =
+        EngineEnvironment { configuration: "/nowhere".into(), ..EngineEnvironment::default() };
     DockerEngine::connect_with_environment(Some(&url), &environment).await
 }
 
@@ -36,11 +34,7 @@ fn image() -> Value {
 }
 
 async fn serve(server: &MockServer, verb: &str, at: &str, answer: ResponseTemplate) {
-    Mock::given(method(verb))
-        .and(path(at))
-        .respond_with(answer)
-        .mount(server)
-        .await;
+    Mock::given(method(verb)).and(path(at)).respond_with(answer).mount(server).await;
 }
 
 async fn engine() -> (MockServer, DockerEngine) {
@@ -55,24 +49,12 @@ async fn engine() -> (MockServer, DockerEngine) {
 async fn pulls(server: &MockServer, answers: Vec<ResponseTemplate>) {
     let last = answers.len();
     for (index, answer) in answers.into_iter().enumerate() {
-        let mock = Mock::given(method("POST"))
-            .and(path("/images/create"))
-            .respond_with(answer);
-        let mock = if index + 1 < last {
-            mock.up_to_n_times(1)
-        } else {
-            mock
-        };
+        let mock = Mock::given(method("POST")).and(path("/images/create")).respond_with(answer);
+        let mock = if index + 1 < last { mock.up_to_n_times(1) } else { mock };
         mock.mount(server).await;
     }
     let at = format!("/images/{IMAGE}/json");
-    serve(
-        server,
-        "GET",
-        &at,
-        ResponseTemplate::new(200).set_body_json(image()),
-    )
-    .await;
+    serve(server, "GET", &at, ResponseTemplate::new(200).set_body_json(image())).await;
 }
 
 fn stream(lines: &[Value]) -> ResponseTemplate {
@@ -103,9 +85,7 @@ async fn pull(engine: &DockerEngine) -> (Result<ImageInfo, EngineError>, Vec<Str
 
 async fn requests(server: &MockServer, at: &str) -> usize {
     let all = server.received_requests().await.unwrap();
-    all.iter()
-        .filter(|request| request.url.path() == at)
-        .count()
+    all.iter().filter(|request| request.url.path() == at).count()
 }
 
 #[tokio::test]
@@ -132,15 +112,9 @@ async fn an_old_engine_is_refused_with_advice() {
 async fn a_web_server_is_not_an_engine() {
     let server = MockServer::start().await;
     let error = connect(server.uri()).await.unwrap_err();
-    assert!(
-        with_remedy(&error).contains("no container engine"),
-        "{error}"
-    );
+    assert!(with_remedy(&error).contains("no container engine"), "{error}");
     let answer = ResponseTemplate::new(200).set_body_string("<html>");
     serve(&server, "GET", "/version", answer).await;
     let error = connect(server.uri()).await.unwrap_err();
-    assert!(
-        matches!(error, EngineError::Unreachable { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, EngineError::Unreachable { .. }), "{error:?}");
 }

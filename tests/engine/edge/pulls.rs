@@ -19,14 +19,9 @@ async fn transient_errors_are_retried() {
         json!({"status": "Status: Downloaded newer image"}),
     ];
     let answers = vec![
-        refusal(
-            500,
-            "Get \"https://registry.example/v2/\": net/http: TLS handshake timeout",
-        ),
+        refusal(500, "Get \"https://registry.example/v2/\": net/http: TLS handshake timeout"),
         stream(&[good[0].clone(), failure("unexpected EOF")]),
-        stream(&[failure(
-            "received unexpected HTTP status: 503 Service Unavailable",
-        )]),
+        stream(&[failure("received unexpected HTTP status: 503 Service Unavailable")]),
         refusal(429, "toomanyrequests: slow down"),
         stream(&good),
     ];
@@ -41,28 +36,14 @@ async fn transient_errors_are_retried() {
 #[tokio::test]
 async fn persistent_errors_stop_after_the_last_retry() {
     let (server, engine) = engine().await;
-    pulls(
-        &server,
-        vec![refusal(500, "read: connection reset by peer")],
-    )
-    .await;
+    pulls(&server, vec![refusal(500, "read: connection reset by peer")]).await;
     let (result, retries) = pull(&engine).await;
     let error = result.unwrap_err();
     assert!(
-        matches!(
-            error,
-            EngineError::Pull {
-                failure: PullFailure::Transient,
-                tries: 5,
-                ..
-            }
-        ),
+        matches!(error, EngineError::Pull { failure: PullFailure::Transient, tries: 5, .. }),
         "{error:?}"
     );
-    assert!(
-        with_remedy(&error).contains("curl -I https://registry.example/v2/"),
-        "{error}"
-    );
+    assert!(with_remedy(&error).contains("curl -I https://registry.example/v2/"), "{error}");
     assert_eq!(retries.len(), 4);
 }
 
@@ -71,71 +52,25 @@ async fn permanent_errors_are_not_retried() {
     type Is = fn(&EngineError) -> bool;
     let cases: [(ResponseTemplate, Is); 6] = [
         (refusal(500, "manifest unknown: manifest unknown"), |e| {
-            matches!(
-                e,
-                EngineError::Pull {
-                    failure: PullFailure::NotFound,
-                    ..
-                }
-            )
+            matches!(e, EngineError::Pull { failure: PullFailure::NotFound, .. })
+        }),
+        (refusal(404, "manifest for registry.example/team/image:1 not found"), |e| {
+            matches!(e, EngineError::Pull { failure: PullFailure::NotFound, .. })
+        }),
+        (stream(&[failure("unauthorized: authentication required")]), |e| {
+            matches!(e, EngineError::Pull { failure: PullFailure::Unauthorized, .. })
         }),
         (
-            refusal(404, "manifest for registry.example/team/image:1 not found"),
-            |e| {
-                matches!(
-                    e,
-                    EngineError::Pull {
-                        failure: PullFailure::NotFound,
-                        ..
-                    }
-                )
-            },
+            stream(&[failure("no matching manifest for linux/amd64 in the manifest list entries")]),
+            |e| matches!(e, EngineError::Pull { failure: PullFailure::WrongPlatform, .. }),
         ),
-        (
-            stream(&[failure("unauthorized: authentication required")]),
-            |e| {
-                matches!(
-                    e,
-                    EngineError::Pull {
-                        failure: PullFailure::Unauthorized,
-                        ..
-                    }
-                )
-            },
-        ),
-        (
-            stream(&[failure(
-                "no matching manifest for linux/amd64 in the manifest list entries",
-            )]),
-            |e| {
-                matches!(
-                    e,
-                    EngineError::Pull {
-                        failure: PullFailure::WrongPlatform,
-                        ..
-                    }
-                )
-            },
-        ),
-        (
-            stream(&[failure(
-                "write /var/lib/docker/tmp/x: no space left on device",
-            )]),
-            |e| matches!(e, EngineError::NoSpace { .. }),
-        ),
-        (
-            refusal(500, "x509: certificate signed by unknown authority"),
-            |e| {
-                matches!(
-                    e,
-                    EngineError::Pull {
-                        failure: PullFailure::Certificate,
-                        tries: 1,
-                        ..
-                    }
-                ) && with_remedy(e).contains("certs.d")
-            },
-        ),
+        (stream(&[failure("write /var/lib/docker/tmp/x: no space left on device")]), |e| {
+            matches!(e, EngineError::NoSpace { .. })
+        }),
+        (refusal(500, "x509: certificate signed by unknown authority"), |e| {
+            matches!(e, EngineError::Pull { failure: PullFailure::Certificate, tries: 1, .. })
+                && with_remedy(e).contains("certs.d")
+        }),
     ];
     for (answer, is) in cases {
         let (server, engine) = engine().await;

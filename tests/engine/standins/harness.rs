@@ -22,11 +22,7 @@ pub fn engine() -> Engine {
     let turn = claim_simulated_gpus();
     let built = Command::new(root().join("tests/standins/build")).output();
     let built = built.unwrap();
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let url = String::from_utf8(built.stdout).unwrap().trim().to_owned();
     Engine { url, _turn: turn }
 }
@@ -43,12 +39,8 @@ impl Ran {
 
     pub fn verdict(&self) -> Value {
         let runs = self.home.path().join("runs");
-        let run = fs::read_dir(&runs)
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        let verdict = run
-            .map(|run| run.join("verdict.json"))
-            .find(|file| file.exists());
+        let run = fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().path());
+        let verdict = run.map(|run| run.join("verdict.json")).find(|file| file.exists());
         serde_json::from_str(&fs::read_to_string(verdict.unwrap()).unwrap()).unwrap()
     }
 
@@ -105,11 +97,7 @@ impl Described {
                         let files =
                             format!("cp -r {}/. {}", own.join(content).display(), path.display());
                         assert!(
-                            Command::new("sh")
-                                .args(["-c", &files])
-                                .status()
-                                .unwrap()
-                                .success()
+                            Command::new("sh").args(["-c", &files]).status().unwrap().success()
                         );
                     }
                     settings.push(format!("{param}={}", path.display()));
@@ -117,14 +105,7 @@ impl Described {
                 _ => {}
             }
         }
-        Self {
-            recipe,
-            results,
-            force,
-            settings,
-            skip,
-            _directories: directories,
-        }
+        Self { recipe, results, force, settings, skip, _directories: directories }
     }
 
     pub fn arguments(&self) -> Vec<&str> {
@@ -141,12 +122,6 @@ pub fn outcomes(verdict: &Value) -> Vec<(String, String, String)> {
     let results = verdict["results"].as_array().unwrap();
     results
         .iter()
-        .map(|item| {
-            (
-                word(&item["scenario"]),
-                word(&item["mode"]),
-                word(&item["outcome"]),
-            )
-        })
+        .map(|item| (word(&item["scenario"]), word(&item["mode"]), word(&item["outcome"])))
         .collect()
 }

@@ -16,29 +16,13 @@ const LLAMA2: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
 const GPT_OSS: &str = "mlperf-inference/v6.0/amd/gpt-oss-120b-mi355x";
 const WAN: &str = "mlperf-inference/v6.0/amd/wan2.2-t2v-a14b-mi355x";
 const LLAMA2_V4: &str = "mlperf-inference/v4.1/amd/llama2-70b-mi300x";
-const POWERS: [&str; 6] = [
-    "--allow",
-    "privileged",
-    "--allow",
-    "sys-admin",
-    "--allow",
-    "dev-mem",
-];
+const POWERS: [&str; 6] = ["--allow", "privileged", "--allow", "sys-admin", "--allow", "dev-mem"];
 
 /// On a planted host with 8 GPUs of the recipe's model.
 fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
-    let host = if recipe == LLAMA2_V4 {
-        "mi300x-8"
-    } else {
-        "mi355x-8"
-    };
+    let host = if recipe == LLAMA2_V4 { "mi300x-8" } else { "mi355x-8" };
     // The simulated GPUs are idle, of which nothing could be decided.
-    run_on(
-        engine,
-        host,
-        recipe,
-        &[arguments, &["--telemetry", "off"]].concat(),
-    )
+    run_on(engine, host, recipe, &[arguments, &["--telemetry", "off"]].concat())
 }
 
 /// One of each family of benchmarks: a directory's file `standin` states its expected run.
@@ -92,10 +76,7 @@ fn one_script_for_three_modes() {
         let found = outcomes.iter().find(|(s, m, _)| s == scenario && m == mode);
         found.map(|(.., outcome)| outcome.as_str())
     };
-    assert_eq!(
-        outcome_of("SingleStream", "performance"),
-        Some("reproduced")
-    );
+    assert_eq!(outcome_of("SingleStream", "performance"), Some("reproduced"));
     assert_eq!(outcome_of("SingleStream", "accuracy"), Some("reproduced"));
     assert_eq!(outcome_of("SingleStream", "compliance"), Some("measured"));
     assert_eq!(outcome_of("Offline", "performance"), Some("measured"));
@@ -133,16 +114,8 @@ fn the_guide_of_v4_1() {
         fs::create_dir(&path).unwrap();
         path
     };
-    let (model, dataset, logs) = (
-        directory("model"),
-        directory("open_orca"),
-        directory("hist"),
-    );
-    fs::write(
-        dataset.join("open_orca_gpt4_tokenized_llama.calibration_1000.pkl.gz"),
-        "",
-    )
-    .unwrap();
+    let (model, dataset, logs) = (directory("model"), directory("open_orca"), directory("hist"));
+    fs::write(dataset.join("open_orca_gpt4_tokenized_llama.calibration_1000.pkl.gz"), "").unwrap();
     // A result of an earlier run, which must not be taken for this one's.
     let earlier = logs.join("mlperf-results/0101-000000/Offline/performance/run_1");
     fs::create_dir_all(&earlier).unwrap();
@@ -156,19 +129,13 @@ fn the_guide_of_v4_1() {
     let ran = run(&engine, LLAMA2_V4, &arguments);
     assert_eq!(ran.code(), 0, "{}", ran.text());
     let outcomes = outcomes(&ran.verdict());
-    assert!(
-        outcomes.iter().all(|(.., outcome)| outcome == "reproduced"),
-        "{outcomes:?}"
-    );
+    assert!(outcomes.iter().all(|(.., outcome)| outcome == "reproduced"), "{outcomes:?}");
     let text = ran.text();
     let words: Vec<&str> = text.split_whitespace().collect();
     let rate = "Server's target rate was 70 queries/s, published at 73.5";
     assert!(words.join(" ").contains(rate), "{text}");
     // The quantized weights are cached, and the user's own directory has none.
-    let cached = ran
-        .home
-        .path()
-        .join("cache/directories/llama2-70b-quark-fp8-v4.1");
+    let cached = ran.home.path().join("cache/directories/llama2-70b-quark-fp8-v4.1");
     let names = fs::read_dir(cached).unwrap();
     let names: Vec<_> = names.map(|name| name.unwrap().path()).collect();
     assert_eq!(names.len(), 1);
@@ -184,14 +151,7 @@ fn the_shell_plan_runs() {
     let engine = engine();
     let directory = tempfile::tempdir().unwrap();
     let plan = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .args([
-            "plan",
-            GPT_OSS,
-            "--skip",
-            "fetch-gpt-oss",
-            "--format",
-            "shell",
-        ])
+        .args(["plan", GPT_OSS, "--skip", "fetch-gpt-oss", "--format", "shell"])
         .output()
         .unwrap();
     fs::write(directory.path().join("plan.sh"), plan.stdout).unwrap();
@@ -210,9 +170,7 @@ fn the_shell_plan_runs() {
     assert!(stdout.contains("✓ reproduced"), "{stdout}");
     let ran = run(&engine, GPT_OSS, &["--skip", "fetch-gpt-oss"]);
     let runs = fs::read_dir(ran.home.path().join("runs")).unwrap();
-    let run = runs
-        .map(|entry| entry.unwrap().path())
-        .find(|run| run.join("results").exists());
+    let run = runs.map(|entry| entry.unwrap().path()).find(|run| run.join("results").exists());
     for file in [
         "results/Offline/performance/run_1/mlperf_log_summary.txt",
         "results/Server/performance/run_1/mlperf_log_summary.txt",
@@ -248,10 +206,7 @@ fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outc
     let ran = run(&engine, recipe.path().to_str().unwrap(), &arguments);
     assert_eq!(ran.code(), code, "{}", ran.text());
     let outcomes = outcomes(&ran.verdict());
-    let performance = outcomes
-        .iter()
-        .find(|(_, mode, _)| mode == "performance")
-        .unwrap();
+    let performance = outcomes.iter().find(|(_, mode, _)| mode == "performance").unwrap();
     assert_eq!(performance.2, outcome, "{}", ran.text());
 }
 
@@ -261,15 +216,7 @@ fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outc
 fn a_copy_of_a_recipe_needs_approval() {
     let engine = engine();
     let recipe = behaving("ok");
-    let ran = run(
-        &engine,
-        recipe.path().to_str().unwrap(),
-        &["--skip", "fetch-llama2"],
-    );
+    let ran = run(&engine, recipe.path().to_str().unwrap(), &["--skip", "fetch-llama2"]);
     assert_eq!(ran.code(), 2, "{}", ran.text());
-    assert!(
-        ran.text().contains("--allow dev-mem,privileged,sys-admin"),
-        "{}",
-        ran.text()
-    );
+    assert!(ran.text().contains("--allow dev-mem,privileged,sys-admin"), "{}", ran.text());
 }

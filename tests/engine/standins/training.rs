@@ -12,9 +12,7 @@ const LLAMA31: &str = "mlperf-training/v5.1/amd/llama31-8b";
 const CACHES_STAY: [&str; 2] = ["--set", "clear_caches=false"];
 
 fn figure(verdict: &Value, name: &str) -> f64 {
-    verdict["results"][0]["figures"][name]["value"]
-        .as_f64()
-        .unwrap()
+    verdict["results"][0]["figures"][name]["value"].as_f64().unwrap()
 }
 
 /// The published logs give the published score, to the digits that MLCommons shows.
@@ -38,18 +36,11 @@ fn ten_published_logs_give_the_published_score(
     let verdict = ran.verdict();
     assert_eq!(
         outcomes(&verdict),
-        [(
-            "training".to_owned(),
-            "performance".to_owned(),
-            "reproduced".to_owned()
-        )]
+        [("training".to_owned(), "performance".to_owned(), "reproduced".to_owned())]
     );
     let measured = figure(&verdict, "time_to_train");
     assert!((measured - score).abs() < 0.01, "{measured}");
-    assert_eq!(
-        verdict["results"][0]["trials"].as_array().unwrap().len(),
-        10
-    );
+    assert_eq!(verdict["results"][0]["trials"].as_array().unwrap().len(), 10);
 }
 
 /// A score is of ten runs: one says nothing. The page cache is cleared from inside a container

@@ -31,10 +31,7 @@ fn plain(lab: &Lab) -> String {
 /// Each run measures until it may end: the test touches `go-on`.
 fn waiting(lab: Lab) -> Lab {
     let waits = "cat /proc/sys/kernel/random/uuid; echo going; for i in $(seq 1 1200); do test ! -e /beside/go-on || break; sleep 0.05; done";
-    let keys = format!(
-        "container: {{ mounts: [{}:/beside:ro] }}\n",
-        lab.path("").display()
-    );
+    let keys = format!("container: {{ mounts: [{}:/beside:ro] }}\n", lab.path("").display());
     lab.recipe(&varied(&keys, waits))
 }
 
@@ -66,9 +63,7 @@ fn three_times_at_different_points() {
     batch.kill();
     // Third: just when another run has ended.
     let batch = lab.start_retrial(&["resume", &id]);
-    lab.until("a run more ended", |lab| {
-        lab.happened("trial_run_ended").len() >= 3
-    });
+    lab.until("a run more ended", |lab| lab.happened("trial_run_ended").len() >= 3);
     batch.kill();
     let reused = lab.happened("trial_run_ended").len();
     let done = lab.batch(&ASKS).expect_exit(0);
@@ -96,10 +91,7 @@ fn three_times_at_different_points() {
 }
 
 fn similar_asserts(killed: &str, undisturbed: &str) {
-    assert!(
-        killed == undisturbed,
-        "killed: {killed}\nundisturbed: {undisturbed}"
-    );
+    assert!(killed == undisturbed, "killed: {killed}\nundisturbed: {undisturbed}");
 }
 
 #[test]
@@ -115,10 +107,7 @@ fn at_any_event_of_its_journal() {
         let mut batch = lab.start_batch(&["--trials", "2"]);
         lab.until("something new happened", |lab| {
             let journal = lab.batch_journal();
-            ended(lab)
-                || journal
-                    .last()
-                    .is_some_and(|last| !kinds.contains(&kind(last)))
+            ended(lab) || journal.last().is_some_and(|last| !kinds.contains(&kind(last)))
         });
         if ended(&lab) {
             batch.end().expect_exit(0);
@@ -143,10 +132,7 @@ fn an_interrupt_stops_everything_and_the_batch_can_resume() {
     lab.until("the first run measures", |lab| going_now(lab).is_some());
     batch.signal("INT");
     let id = lab.batch_id();
-    batch
-        .end()
-        .expect_exit(130)
-        .prints(&format!("resume it: retrial resume {id}"));
+    batch.end().expect_exit(130).prints(&format!("resume it: retrial resume {id}"));
     assert_eq!(lab.containers(), [""; 0]);
     assert!(!lab.the_batch().join("verdict.json").exists());
     fs::write(lab.path("go-on"), "").unwrap();
@@ -186,9 +172,7 @@ fn in_the_background_and_stopped() {
     let id = lab.batch(&asks).expect_exit(0).out.trim().to_owned();
     assert_eq!(id, lab.batch_id());
     lab.until("the first run measures", |lab| going_now(lab).is_some());
-    lab.batch(&ASKS)
-        .expect_exit(3)
-        .prints("is being executed by process");
+    lab.batch(&ASKS).expect_exit(3).prints("is being executed by process");
     lab.retrial(&["stop", &id]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     fs::write(lab.path("go-on"), "").unwrap();
@@ -203,11 +187,7 @@ fn a_batch_with_a_changed_recipe_is_not_resumed() {
     lab.until("the first run measures", |lab| going_now(lab).is_some());
     batch.kill();
     let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
-    fs::write(
-        lab.path("recipe.yaml"),
-        text.replace("echo going", "echo gone"),
-    )
-    .unwrap();
+    fs::write(lab.path("recipe.yaml"), text.replace("echo going", "echo gone")).unwrap();
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(2)
         .prints("has changed since the batch started");
@@ -219,9 +199,7 @@ fn a_deleted_run_is_repeated() {
     let lab = Lab::new();
     let lab = lab.recipe(&varied("", "test ! -e /never || exit 1"));
     let batch = lab.start_batch(&["--trials", "2"]);
-    lab.until("two ended", |lab| {
-        lab.happened("trial_run_ended").len() >= 2
-    });
+    lab.until("two ended", |lab| lab.happened("trial_run_ended").len() >= 2);
     batch.kill();
     let first = lab.happened("trial_run_started")[0]["run"].clone();
     fs::remove_dir_all(lab.home_path().join("runs").join(first.as_str().unwrap())).unwrap();
@@ -239,11 +217,7 @@ fn a_deleted_run_is_repeated() {
 #[ignore = "needs the lab"]
 fn images_are_pulled_between_measurements() {
     let lab = Lab::new();
-    let tag = format!(
-        "{}-{}",
-        image("busybox").trim_end_matches(":1"),
-        std::process::id()
-    );
+    let tag = format!("{}-{}", image("busybox").trim_end_matches(":1"), std::process::id());
     let pushed = [format!("{tag}:one"), format!("{tag}:two")];
     for name in &pushed {
         lab.publish("busybox", name);
@@ -261,19 +235,11 @@ fn images_are_pulled_between_measurements() {
     let pulled = lab.happened("image_pulled");
     assert_eq!(pulled.len(), 1, "{pulled:?}");
     assert_eq!(pulled[0]["image"], *pushed[1]);
-    let time = |value: &Value| {
-        value["time"]
-            .as_str()
-            .unwrap()
-            .parse::<jiff::Timestamp>()
-            .unwrap()
-    };
+    let time = |value: &Value| value["time"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     let ended = time(&pulled[0]);
     let (_, journal) = &lab.of_runs("journal.jsonl")[0];
     let measured = |event: &str| {
-        let mut lines = journal
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let line = lines.find(|line| line["name"] == "main-performance" && line["event"] == event);
         time(&line.unwrap())
     };

@@ -72,9 +72,7 @@ impl Batches for Lab {
         let batch = batches.into_iter().flatten().flatten().next();
         let text = batch.map(|batch| fs::read_to_string(batch.path().join("journal.jsonl")));
         let text = text.and_then(Result::ok).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     fn batch_verdict(&self) -> Value {
@@ -100,10 +98,7 @@ impl Batches for Lab {
     fn of_runs(&self, relative: &str) -> Vec<(String, String)> {
         let texts = self.runs().into_iter().map(|run| {
             let id = run.file_name().unwrap().to_str().unwrap().to_owned();
-            (
-                id,
-                fs::read_to_string(run.join(relative)).unwrap_or_default(),
-            )
+            (id, fs::read_to_string(run.join(relative)).unwrap_or_default())
         });
         texts.collect()
     }
@@ -118,9 +113,7 @@ fn an_image_that_exists_nowhere_is_found_before_the_first_run() {
     let recipe = recipe_with(keys, &crate::lab::case("main", "echo 1", ""));
     let lab = Lab::new().recipe(&recipe);
     let vary = format!("image={known},{unknown}");
-    let done = lab
-        .start_retrial(&["batch", "./recipe.yaml", "--vary", &vary])
-        .end();
+    let done = lab.start_retrial(&["batch", "./recipe.yaml", "--vary", &vary]).end();
     let text = done.expect_exit(3).err;
     assert!(text.contains("no-such-tag: there is no image"), "{text}");
     assert!(text.contains("nothing was started"), "{text}");

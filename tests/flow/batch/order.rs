@@ -8,12 +8,7 @@ use crate::lab::Lab;
 const FIRST: &str = "word=one,number=1";
 
 fn cells() -> [&'static str; 4] {
-    [
-        FIRST,
-        "word=one,number=2",
-        "word=two,number=1",
-        "word=two,number=2",
-    ]
+    [FIRST, "word=one,number=2", "word=two,number=1", "word=two,number=2"]
 }
 
 /// A recipe's image of a registry that wants a password.
@@ -83,8 +78,7 @@ fn two_by_two_cells_are_interleaved_in_both_directions() {
 fn grouped_runs_one_cell_after_another() {
     let lab = Lab::new();
     let lab = lab.recipe(&varied("", ""));
-    lab.batch(&["--trials", "2", "--order", "grouped"])
-        .expect_exit(0);
+    lab.batch(&["--trials", "2", "--order", "grouped"]).expect_exit(0);
     let runs = lab.started_runs();
     let names: Vec<&str> = runs.iter().map(|(cell, _)| cell.as_str()).collect();
     assert_eq!(names, ["word=one", "word=one", "word=two", "word=two"]);
@@ -95,16 +89,11 @@ fn grouped_runs_one_cell_after_another() {
 fn a_failed_cell_is_a_result_and_the_others_continue() {
     let lab = Lab::new();
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
-    lab.batch(&["--trials", "2"])
-        .expect_exit(4)
-        .prints("ended with exit code 7");
+    lab.batch(&["--trials", "2"]).expect_exit(4).prints("ended with exit code 7");
     // Not tried again: a benchmark's own failure is a result.
     assert_eq!(lab.started_runs().len(), 4);
     let ends = lab.happened("trial_run_ended");
-    let codes: Vec<u64> = ends
-        .iter()
-        .map(|end| end["exit_code"].as_u64().unwrap())
-        .collect();
+    let codes: Vec<u64> = ends.iter().map(|end| end["exit_code"].as_u64().unwrap()).collect();
     assert_eq!(codes, [4, 0, 0, 4]);
 }
 
@@ -121,12 +110,7 @@ fn a_repeated_host_error_is_reported_once() {
     assert!(!done.err.contains("evidence:"), "the verdict names it");
     // Once by its step, and once in the line of its run.
     assert_eq!(done.err.matches(reason).count(), 2, "{}", done.err);
-    assert_eq!(
-        done.err.matches("for the same reason").count(),
-        3,
-        "{}",
-        done.err
-    );
+    assert_eq!(done.err.matches("for the same reason").count(), 3, "{}", done.err);
 }
 
 #[test]
@@ -135,12 +119,7 @@ fn recipe_problems_are_reported_once() {
     let lab = Lab::new();
     let lab = lab.recipe(&varied("", "").replace("pattern:", "patern:"));
     let done = lab.batch(&[]).expect_exit(2);
-    assert_eq!(
-        done.err.matches("unknown key `patern`").count(),
-        1,
-        "{}",
-        done.err
-    );
+    assert_eq!(done.err.matches("unknown key `patern`").count(), 1, "{}", done.err);
 }
 
 #[test]
@@ -174,9 +153,7 @@ fn fail_fast_ends_the_batch() {
     assert_eq!(lab.started_runs(), [("word=one".to_owned(), 1)]);
     // What was left can still be done.
     let id = lab.batch_id();
-    lab.retrial(&["resume", &id])
-        .expect_exit(4)
-        .prints("reused: 1 run of 4");
+    lab.retrial(&["resume", &id]).expect_exit(4).prints("reused: 1 run of 4");
     assert_eq!(lab.started_runs().len(), 4);
 }
 
@@ -196,26 +173,16 @@ fn host_failures_are_retried() {
         lab.happened("batch_ended").len() == 1
     };
     lab.until("the batch ends", go_on);
-    going
-        .end()
-        .expect_exit(0)
-        .prints("attempt 2")
-        .prints("exit code 3");
+    going.end().expect_exit(0).prints("attempt 2").prints("exit code 3");
     let started = lab.happened("trial_run_started");
     let attempts: Vec<(u64, u64)> = started
         .iter()
         .map(|started| {
-            (
-                started["trial_run"].as_u64().unwrap(),
-                started["attempt"].as_u64().unwrap(),
-            )
+            (started["trial_run"].as_u64().unwrap(), started["attempt"].as_u64().unwrap())
         })
         .collect();
     assert_eq!(attempts, [(1, 1), (1, 2), (2, 1)]);
-    assert_eq!(
-        lab.batch_verdict()["cells"][0]["runs"][0]["run"],
-        started[1]["run"]
-    );
+    assert_eq!(lab.batch_verdict()["cells"][0]["runs"][0]["run"], started[1]["run"]);
     assert_eq!(lab.containers(), [""; 0]);
 }
 

@@ -6,14 +6,7 @@ use super::Batches;
 use crate::lab::{Done, Going, Lab, recipe_with};
 
 const VALUES: &str = "1,2,3,4,5,6,7,8";
-const ASKS: [&str; 6] = [
-    "bisect",
-    "./recipe.yaml",
-    "--along",
-    "release",
-    "--values",
-    VALUES,
-];
+const ASKS: [&str; 6] = ["bisect", "./recipe.yaml", "--along", "release", "--values", VALUES];
 
 /// A figure that is 20 % less from release 6 on, after these commands.
 fn releases(before: &str) -> String {
@@ -51,9 +44,7 @@ fn a_search_that_is_killed_continues() {
     let lab = lab.recipe(&releases("sleep 0.2"));
     for ended in [2, 5] {
         let going = start(&lab, &[]);
-        lab.until("some runs ended", |lab| {
-            lab.happened("trial_run_ended").len() >= ended
-        });
+        lab.until("some runs ended", |lab| lab.happened("trial_run_ended").len() >= ended);
         going.kill();
     }
     let done = bisect(&lab, &[]).expect_exit(0);
@@ -73,9 +64,7 @@ fn a_search_that_is_killed_continues() {
     lab.retrial(&["judge", &id]).expect_exit(0);
     lab.retrial(&["resume", &id]).expect_exit(0);
     assert_eq!(lab.started_runs(), runs);
-    let report = lab
-        .retrial(&["report", &id, "--output", "html"])
-        .expect_exit(0);
+    let report = lab.retrial(&["report", &id, "--output", "html"]).expect_exit(0);
     report.prints("a trial, with its number in the search");
 }
 
@@ -85,9 +74,7 @@ fn a_failing_release_is_skipped() {
     let lab = Lab::new();
     let fails = "case ${{ params.release }} in 5|6) echo broken >&2; exit 7;; esac";
     let lab = lab.recipe(&releases(fails));
-    bisect(&lab, &["--criterion", "slower:5%"])
-        .expect_exit(0)
-        .prints("release 5 was excluded");
+    bisect(&lab, &["--criterion", "slower:5%"]).expect_exit(0).prints("release 5 was excluded");
     assert_eq!(search_result(&lab), pair("4", "7"));
 }
 
@@ -96,9 +83,7 @@ fn a_failing_release_is_skipped() {
 fn a_breaking_release_is_found_by_validity() {
     let lab = Lab::new();
     let lab = lab.recipe(&releases("test ${{ params.release }} -lt 3 || exit 7"));
-    bisect(&lab, &["--criterion", "validity"])
-        .expect_exit(0)
-        .prints("2 is valid, 3 is not");
+    bisect(&lab, &["--criterion", "validity"]).expect_exit(0).prints("2 is valid, 3 is not");
     assert_eq!(search_result(&lab), pair("2", "3"));
 }
 
@@ -119,9 +104,7 @@ fn searches_without_a_result_have_exit_codes() {
     // The first release has no result.
     let lab = Lab::new();
     let lab = lab.recipe(&releases("test ${{ params.release }} -gt 1"));
-    bisect(&lab, &[])
-        .expect_exit(5)
-        .prints("is an end of the search");
+    bisect(&lab, &[]).expect_exit(5).prints("is an end of the search");
 }
 
 #[test]
@@ -144,12 +127,6 @@ fn invalid_searches_are_refused() {
         &[&values[..], &["--figure", "latency"]].concat(),
         "no scenario has a figure `latency`",
     );
-    refused(
-        &[&values[..], &["--criterion", "worse"]].concat(),
-        "expected slower",
-    );
-    refused(
-        &[&values[..], &["--trials", "3"]].concat(),
-        "each run of a search is one trial",
-    );
+    refused(&[&values[..], &["--criterion", "worse"]].concat(), "expected slower");
+    refused(&[&values[..], &["--trials", "3"]].concat(), "each run of a search is one trial");
 }

@@ -15,21 +15,9 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
     let host = Host::plant();
     // Each run ends only when two have begun: one after the other, it would wait in vain.
     let waits = "for i in $(seq 1 600); do test ! -e /beside/go-on || break; sleep 0.05; done";
-    let keys = format!(
-        "{TWO}container: {{ mounts: [{}:/beside:ro] }}\n",
-        lab.path("").display()
-    );
+    let keys = format!("{TWO}container: {{ mounts: [{}:/beside:ro] }}\n", lab.path("").display());
     let lab = lab.recipe(&varied(&keys, waits));
-    let asks = [
-        "--trials",
-        "2",
-        "--parallel",
-        "2",
-        "--allow",
-        "mounts",
-        "--telemetry",
-        "off",
-    ];
+    let asks = ["--trials", "2", "--parallel", "2", "--allow", "mounts", "--telemetry", "off"];
     let mut arguments = vec!["--root", host.root()];
     arguments.extend(asks);
     let mut batch = lab.start_batch(&arguments);
@@ -41,11 +29,7 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
         measuring.count() == 2
     });
     std::fs::write(lab.path("go-on"), "").unwrap();
-    batch
-        .end()
-        .expect_exit(0)
-        .prints("2 at once")
-        .prints("on GPUs");
+    batch.end().expect_exit(0).prints("2 at once").prints("on GPUs");
     let started = lab.happened("trial_run_started");
     let mut gpus: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for started in &started {
@@ -56,10 +40,7 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
         // A round is compared in pairs: all of it on the same GPUs.
         assert_eq!(round.or_insert_with(|| own.clone()), &own);
     }
-    assert!(
-        gpus[&1].iter().all(|gpu| !gpus[&2].contains(gpu)),
-        "{gpus:?}"
-    );
+    assert!(gpus[&1].iter().all(|gpu| !gpus[&2].contains(gpu)), "{gpus:?}");
     // The record states which runs were concurrent.
     assert_eq!(started[1]["concurrent_runs"][0], started[0]["run"]);
     assert_eq!(lab.containers(), [""; 0]);

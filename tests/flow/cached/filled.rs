@@ -14,11 +14,7 @@ fn a_directory_is_populated_once_and_mounted_read_only() {
     let lab = lab.recipe(&text);
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.output("02-dataset-data"), "downloading\n");
-    assert!(
-        decision(&lab).starts_with("populated data/"),
-        "{}",
-        decision(&lab)
-    );
+    assert!(decision(&lab).starts_with("populated data/"), "{}", decision(&lab));
     let printed = "content\nread-only\nro\nspeed: 42.5 MB/s\n";
     assert_eq!(lab.output("04-main-performance"), printed);
     assert_eq!(lab.containers(), [""; 0]);
@@ -32,8 +28,7 @@ fn a_directory_is_populated_once_and_mounted_read_only() {
     let output = second.the_run().join("steps/02-dataset-data/output.log");
     assert!(!output.exists(), "the command did not run again");
     let plan = second.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
-    plan.prints("02 dataset-data  [unless cached as data]")
-        .prints("data:/data:ro");
+    plan.prints("02 dataset-data  [unless cached as data]").prints("data:/data:ro");
 }
 
 #[test]
@@ -52,22 +47,13 @@ fn a_directory_starts_with_image_content_and_is_per_image() {
     let text = keeps(build, commands, KEEP, measured);
     let lab = lab.recipe(&text).file("Dockerfile", &dockerfile("one"));
     lab.run(&[]).expect_exit(0);
-    assert_eq!(
-        lab.output("02-dataset-data"),
-        format!("1234\none {nonce}\n")
-    );
+    assert_eq!(lab.output("02-dataset-data"), format!("1234\none {nonce}\n"));
     let printed = format!("deep\nlink\nmore\none {nonce}\nspeed: 42.5 MB/s\n");
     assert_eq!(lab.output("04-main-performance"), printed);
 
-    let other = sharing_cache(&lab)
-        .recipe(&text)
-        .file("Dockerfile", &dockerfile("two"));
+    let other = sharing_cache(&lab).recipe(&text).file("Dockerfile", &dockerfile("two"));
     other.run(&[]).expect_exit(0);
-    assert!(
-        decision(&other).starts_with("populated"),
-        "{}",
-        decision(&other)
-    );
+    assert!(decision(&other).starts_with("populated"), "{}", decision(&other));
     assert!(other.output("04-main-performance").contains("two"));
     assert_eq!(cached(&lab.path("cache")).len(), 2);
 }
@@ -81,11 +67,7 @@ fn fully_listed_directories_are_shared_between_images() {
     lab.run(&[]).expect_exit(0);
     let other = sharing_cache(&lab).recipe(&text(&format!("image: {}", image("busybox"))));
     other.run(&[]).expect_exit(0);
-    assert!(
-        decision(&other).starts_with("cache hit"),
-        "{}",
-        decision(&other)
-    );
+    assert!(decision(&other).starts_with("cache hit"), "{}", decision(&other));
     assert_eq!(cached(&lab.path("cache")).len(), 1);
 }
 
@@ -102,10 +84,7 @@ fn a_directory_that_differs_from_the_list_is_not_cached() {
         ),
     ] {
         let lab = Lab::new().recipe(&keeps("", DOWNLOAD, &listed, "true"));
-        lab.run(&[])
-            .expect_exit(4)
-            .prints(message)
-            .prints("nothing of it is cached");
+        lab.run(&[]).expect_exit(4).prints(message).prints("nothing of it is cached");
         assert!(cached(&lab.path("cache")).is_empty());
         assert!(Lab::files_with(&lab.path("cache"), "content").is_empty());
         assert_eq!(lab.containers(), [""; 0]);
@@ -130,16 +109,11 @@ fn a_killed_population_is_reattached_or_repeated() {
 
     // It resumes where it was killed.
     let mut resumed = lab.start_retrial(&["resume", "last"]);
-    lab.until("it is followed", |lab| {
-        lab.count("dataset-data", "step_reattached") > 0
-    });
+    lab.until("it is followed", |lab| lab.count("dataset-data", "step_reattached") > 0);
     fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     resumed.end().expect_exit(0);
     assert_eq!(lab.output("02-dataset-data"), begun, "the same process");
-    assert_eq!(
-        lab.output("04-main-performance"),
-        "content\nspeed: 42.5 MB/s\n"
-    );
+    assert_eq!(lab.output("04-main-performance"), "content\nspeed: 42.5 MB/s\n");
     assert_eq!(lab.containers(), [""; 0]);
 
     // Another run finds no partial content, and populates it again.
@@ -153,22 +127,11 @@ fn a_killed_population_is_reattached_or_repeated() {
     other.until_printed("02-dataset-data", "going");
     fs::write(other.the_run().join("control/go-on"), "").unwrap();
     going.end().expect_exit(0);
-    assert!(
-        decision(&other).starts_with("populated"),
-        "{}",
-        decision(&other)
-    );
-    assert_eq!(
-        other.output("04-main-performance"),
-        "content\nspeed: 42.5 MB/s\n"
-    );
+    assert!(decision(&other).starts_with("populated"), "{}", decision(&other));
+    assert_eq!(other.output("04-main-performance"), "content\nspeed: 42.5 MB/s\n");
     // And the first one, resumed, takes that.
     lab.retrial(&["resume", "last"]).expect_exit(0);
-    assert!(
-        decision(&lab).starts_with("cache hit"),
-        "{}",
-        decision(&lab)
-    );
+    assert!(decision(&lab).starts_with("cache hit"), "{}", decision(&lab));
     assert_eq!(cached(&lab.path("cache")).len(), 1);
     assert!(Lab::files_with(&lab.path("cache"), "half").is_empty());
 }
@@ -196,10 +159,7 @@ fn populating_can_be_killed_at_any_moment() {
         }
     }
     going.end().expect_exit(0);
-    assert_eq!(
-        lab.output("04-main-performance"),
-        "content\nspeed: 42.5 MB/s\n"
-    );
+    assert_eq!(lab.output("04-main-performance"), "content\nspeed: 42.5 MB/s\n");
     assert_eq!(cached(&lab.path("cache")).len(), 1);
     assert_eq!(lab.containers(), [""; 0]);
 }
@@ -228,10 +188,7 @@ fn a_changed_directory_is_populated_again() {
         } else {
             assert!(decision(&again).starts_with("cache hit"));
         }
-        assert_eq!(
-            again.output("04-main-performance"),
-            "content\nspeed: 42.5 MB/s\n"
-        );
+        assert_eq!(again.output("04-main-performance"), "content\nspeed: 42.5 MB/s\n");
     }
 
     // Only reading every byte can detect this.
@@ -240,12 +197,6 @@ fn a_changed_directory_is_populated_again() {
     let open = fs::File::options().write(true).open(&file).unwrap();
     open.set_modified(modified).unwrap();
     let again = sharing_cache(&lab).recipe(&text);
-    again
-        .run(&["--verify-cache"])
-        .expect_exit(0)
-        .prints("the content of file changed");
-    assert_eq!(
-        again.output("04-main-performance"),
-        "content\nspeed: 42.5 MB/s\n"
-    );
+    again.run(&["--verify-cache"]).expect_exit(0).prints("the content of file changed");
+    assert_eq!(again.output("04-main-performance"), "content\nspeed: 42.5 MB/s\n");
 }

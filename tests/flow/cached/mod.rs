@@ -40,13 +40,8 @@ fn cached(cache: &Path) -> Vec<PathBuf> {
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
     let keys = below(&cache.join("directories")).into_iter();
-    let names = keys
-        .filter(|key| !key.ends_with(".locks"))
-        .flat_map(|key| below(&key));
-    names
-        .map(|name| name.join("current/content"))
-        .filter(|content| content.is_dir())
-        .collect()
+    let names = keys.filter(|key| !key.ends_with(".locks")).flat_map(|key| below(&key));
+    names.map(|name| name.join("current/content")).filter(|content| content.is_dir()).collect()
 }
 
 /// The last decision of the step.

@@ -20,12 +20,7 @@ fn mounted(lab: &Lab) -> Vec<(String, Option<String>)> {
     let journal = lab.journal().into_iter();
     journal
         .filter(|entry| entry["event"] == "cache_mounted")
-        .map(|entry| {
-            (
-                text(&entry["directory"]).unwrap(),
-                text(&entry["reused_from"]),
-            )
-        })
+        .map(|entry| (text(&entry["directory"]).unwrap(), text(&entry["reused_from"])))
         .collect()
 }
 
@@ -42,10 +37,7 @@ fn a_reused_compile_cache_is_stated_in_the_verdict() {
     let plan = lab.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
     plan.prints("cache mount   kernels:/usr/share/base-files");
     lab.run(&[]).expect_exit(0).prints("nothing to reuse");
-    assert_eq!(
-        lab.output("03-main-performance"),
-        "motd\nspeed: 42.5 MB/s\n"
-    );
+    assert_eq!(lab.output("03-main-performance"), "motd\nspeed: 42.5 MB/s\n");
     let first = mounted(&lab);
     assert_eq!(first[0].1, None);
     assert_eq!(warnings(&lab), "null");
@@ -65,8 +57,7 @@ fn a_reused_compile_cache_is_stated_in_the_verdict() {
     // Another command is another recipe, which is not given another one's programs.
     let other = sharing_cache(&lab).recipe(&compiles("ls /usr/share/base-files"));
     other.run(&[]).expect_exit(0).prints("nothing to reuse");
-    lab.retrial(&["clean", "--cached", "kernels"])
-        .expect_exit(0);
+    lab.retrial(&["clean", "--cached", "kernels"]).expect_exit(0);
     let empty = lab.retrial(&["clean", "--cached"]).expect_exit(0);
     empty.prints("no cached directories");
 }
@@ -97,9 +88,7 @@ fn concurrent_runs_have_separate_cache_mounts() {
     lab.until_printed("03-main-performance", "going");
     let mut second = other.start(&[]);
     other.until_printed("03-main-performance", "going");
-    lab.retrial(&["clean", "--cached", "kernels"])
-        .expect_exit(0)
-        .prints("has it mounted");
+    lab.retrial(&["clean", "--cached", "kernels"]).expect_exit(0).prints("has it mounted");
     for lab in [&lab, &other] {
         fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     }

@@ -16,9 +16,7 @@ fn two_runs_share_the_work() {
     lab.until_printed("02-dataset-data", "going");
     let other = sharing_cache(&lab).recipe(&text);
     let mut second = other.start(&[]);
-    other.until("it waits", |other| {
-        decision(other).starts_with("waiting for")
-    });
+    other.until("it waits", |other| decision(other).starts_with("waiting for"));
     assert!(decision(&other).contains(&lab.id()), "{}", decision(&other));
     fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     first.end().expect_exit(0);
@@ -38,9 +36,7 @@ fn a_waiting_run_can_be_stopped() {
     lab.until_printed("02-dataset-data", "going");
     let other = sharing_cache(&lab).recipe(&text);
     let mut second = other.start(&[]);
-    other.until("it waits", |other| {
-        decision(other).starts_with("waiting for")
-    });
+    other.until("it waits", |other| decision(other).starts_with("waiting for"));
     second.signal("INT");
     second.end().expect_exit(130);
     first.signal("INT");
@@ -63,18 +59,11 @@ fn a_writable_directory_is_writable_by_any_image_user() {
     let lab = lab.recipe(&text);
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.output("02-dataset-data"), "1000\n");
-    assert_eq!(
-        lab.output("04-main-performance"),
-        "1000\none\nmore\nspeed: 42.5 MB/s\n"
-    );
+    assert_eq!(lab.output("04-main-performance"), "1000\none\nmore\nspeed: 42.5 MB/s\n");
     let again = sharing_cache(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
     assert!(decision(&again).starts_with("cache hit"));
-    assert!(
-        again
-            .output("04-main-performance")
-            .starts_with("1000\none\nmore\nmore\n")
-    );
+    assert!(again.output("04-main-performance").starts_with("1000\none\nmore\nmore\n"));
 }
 
 /// As v4.1's quantization does: a part of the model's directory is made by a step.
@@ -87,10 +76,7 @@ fn a_directory_inside_a_model_can_be_cached() {
     fs::create_dir(&model).unwrap();
     fs::write(model.join("weights"), "abc\n").unwrap();
     let keys = keys.replace("MODEL", model.to_str().unwrap());
-    let text = recipe_with(
-        &keys,
-        &case("main", "cat /model/weights /model/quantized/weights", ""),
-    );
+    let text = recipe_with(&keys, &case("main", "cat /model/weights /model/quantized/weights", ""));
     let lab = lab.recipe(&text);
     for _ in 0..2 {
         lab.run(&["--allow", "mounts"]).expect_exit(0);
@@ -114,24 +100,16 @@ fn a_directory_inside_a_model_can_be_cached() {
 fn cached_directories_are_listed_and_removed() {
     let lab = Lab::new();
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "true"));
-    lab.retrial(&["clean", "--cached"])
-        .expect_exit(0)
-        .prints("no cached directories");
+    lab.retrial(&["clean", "--cached"]).expect_exit(0).prints("no cached directories");
     lab.run(&[]).expect_exit(0);
     let id = lab.id();
-    lab.retrial(&["clean", "--cached"])
-        .expect_exit(0)
-        .prints("data/")
-        .prints("KiB")
-        .prints(&id);
+    lab.retrial(&["clean", "--cached"]).expect_exit(0).prints("data/").prints("KiB").prints(&id);
     lab.retrial(&["clean", "--cached", "other"]).expect_exit(2);
     lab.retrial(&["clean", "--cached", "data", "--dry-run"])
         .expect_exit(0)
         .prints("would remove data/");
     assert_eq!(cached(&lab.path("cache")).len(), 1);
-    lab.retrial(&["clean", "--cached", "data"])
-        .expect_exit(0)
-        .prints("removed data/");
+    lab.retrial(&["clean", "--cached", "data"]).expect_exit(0).prints("removed data/");
     assert!(cached(&lab.path("cache")).is_empty());
 }
 
@@ -142,9 +120,7 @@ fn a_mounted_directory_is_not_removed() {
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "echo going; sleep 60"));
     let mut going = lab.start(&[]);
     lab.until_printed("04-main-performance", "going");
-    lab.retrial(&["clean", "--cached", "data"])
-        .expect_exit(0)
-        .prints("skipped");
+    lab.retrial(&["clean", "--cached", "data"]).expect_exit(0).prints("skipped");
     assert_eq!(cached(&lab.path("cache")).len(), 1);
     going.signal("INT");
     going.end().expect_exit(130);
@@ -160,10 +136,7 @@ fn the_shell_plan_does_the_same() {
     let script = |lab: &Lab| {
         let plan = lab.retrial(&["plan", "./recipe.yaml", "--format", "shell"]);
         let name = format!("flow-kept-{}", std::process::id());
-        let text = plan
-            .expect_exit(0)
-            .out
-            .replace(" recipe", &format!(" {name}"));
+        let text = plan.expect_exit(0).out.replace(" recipe", &format!(" {name}"));
         let output = lab.script(&text);
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -171,10 +144,7 @@ fn the_shell_plan_does_the_same() {
         stdout
     };
     let printed = script(&lab);
-    assert!(
-        printed.contains("downloading\n") && printed.contains("content\n"),
-        "{printed}"
-    );
+    assert!(printed.contains("downloading\n") && printed.contains("content\n"), "{printed}");
     assert!(!script(&lab).contains("downloading"), "it is cached");
     // An unrecorded directory is checked before it is taken over.
     lab.run(&[]).expect_exit(0);
@@ -183,10 +153,7 @@ fn the_shell_plan_does_the_same() {
     let again = sharing_cache(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
     assert!(decision(&again).starts_with("populated"));
-    assert!(
-        !script(&lab).contains("downloading"),
-        "what `run` keeps, too"
-    );
+    assert!(!script(&lab).contains("downloading"), "what `run` keeps, too");
 }
 
 #[test]
@@ -194,9 +161,7 @@ fn the_shell_plan_does_the_same() {
 fn a_container_that_failed_to_populate_can_be_inspected() {
     let lab = Lab::new();
     let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
-    lab.run(&["--keep", "on-failure"])
-        .expect_exit(4)
-        .prints("retrial shell");
+    lab.run(&["--keep", "on-failure"]).expect_exit(4).prints("retrial shell");
     let content = lab.docker(&["exec", &lab.container(), "cat", "/data/file"]);
     assert_eq!(content, "half");
     lab.retrial(&["clean", "last"]).expect_exit(0);

@@ -33,9 +33,7 @@ fn unlisted_files_are_not_cached_with_a_complete_list() {
         let lab = Lab::new();
         let commands = format!("{DOWNLOAD}; {extra}");
         let evil = lab.recipe(&keeps("", &commands, &listed(8, HASH), "true"));
-        evil.run(&[])
-            .expect_exit(4)
-            .prints(&format!("the recipe does not list {named}"));
+        evil.run(&[]).expect_exit(4).prints(&format!("the recipe does not list {named}"));
         let trusted = sharing_cache(&evil);
         let trusted = trusted.recipe(&keeps("", DOWNLOAD, &listed(8, HASH), "ls /data"));
         trusted.run(&[]).expect_exit(0);
@@ -67,14 +65,8 @@ fn an_image_cannot_smuggle_a_file_into_a_listed_directory() {
 fn a_listed_directory_with_an_added_entry_is_populated_again() {
     type Change = fn(&Path);
     let changes: [(Change, &str); 6] = [
-        (
-            |content| fs::write(content.join("x.sh"), "echo poison").unwrap(),
-            "x.sh was added",
-        ),
-        (
-            |content| symlink("file", content.join("link")).unwrap(),
-            "its links changed",
-        ),
+        (|content| fs::write(content.join("x.sh"), "echo poison").unwrap(), "x.sh was added"),
+        (|content| symlink("file", content.join("link")).unwrap(), "its links changed"),
         (
             |content| {
                 fs::rename(content.join("file"), content.join("../file")).unwrap();
@@ -132,10 +124,7 @@ fn a_forged_time_does_not_hide_a_changed_file() {
     let open = fs::File::options().write(true).open(&file).unwrap();
     open.set_modified(modified).unwrap();
     let again = sharing_cache(&lab).recipe(&text);
-    again
-        .run(&[])
-        .expect_exit(0)
-        .prints("the content of file changed");
+    again.run(&[]).expect_exit(0).prints("the content of file changed");
     let printed = "content\nspeed: 42.5 MB/s\n";
     assert_eq!(again.output("04-main-performance"), printed);
 }
@@ -272,11 +261,7 @@ fn a_shell_plan_caches_no_unlisted_files() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains("does not list ./x.sh"), "{errors}");
     assert!(cached(&lab.path("cache")).is_empty());
-    lab.docker(&[
-        "rm",
-        "-f",
-        &format!("flow-trust-{}-fill", std::process::id()),
-    ]);
+    lab.docker(&["rm", "-f", &format!("flow-trust-{}-fill", std::process::id())]);
 
     // Without a list, what it caches is its own.
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "cat /data/file"));

@@ -134,9 +134,7 @@ impl Engine for Fake {
 
     async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         let state = self.call("containers", label)?;
-        let (key, value) = label
-            .split_once('=')
-            .map_or((label, None), |(k, v)| (k, Some(v)));
+        let (key, value) = label.split_once('=').map_or((label, None), |(k, v)| (k, Some(v)));
         let fits = |found: &&ContainerState| {
             let has = found.labels.get(key);
             has.is_some_and(|has| value.is_none_or(|value| has == value))
@@ -149,10 +147,8 @@ impl Engine for Fake {
         drop(self.call("ended", container)?);
         loop {
             let ends = self.ends.notified();
-            let runs = self
-                .lock()
-                .find(container, "wait for")
-                .is_ok_and(|(_, state)| state.running);
+            let runs =
+                self.lock().find(container, "wait for").is_ok_and(|(_, state)| state.running);
             if !runs {
                 return Ok(());
             }
@@ -179,9 +175,7 @@ impl Engine for Fake {
 
     async fn remove_container(&self, container: &str) -> Result<(), EngineError> {
         let mut state = self.call("remove", container)?;
-        state
-            .containers
-            .retain(|id, (spec, _)| id != container && spec.name != container);
+        state.containers.retain(|id, (spec, _)| id != container && spec.name != container);
         Ok(())
     }
 

@@ -145,11 +145,7 @@ impl Fake {
     /// The descriptions of the containers there are.
     pub fn specs(&self) -> Vec<ContainerSpec> {
         let state = self.lock();
-        state
-            .containers
-            .values()
-            .map(|(spec, _)| spec.clone())
-            .collect()
+        state.containers.values().map(|(spec, _)| spec.clone()).collect()
     }
 
     /// The first process of a container ends, and with it all others.
@@ -191,10 +187,7 @@ impl Fake {
         let count = state.counts.entry(operation.to_owned()).or_default();
         *count += 1;
         let now = *count;
-        let due = state
-            .faults
-            .iter()
-            .position(|(name, nth, _)| name == operation && *nth == now);
+        let due = state.faults.iter().position(|(name, nth, _)| name == operation && *nth == now);
         match due {
             Some(index) => Err(state.faults.swap_remove(index).2),
             None => Ok(state),

@@ -6,10 +6,7 @@ use retrial_engine::Engine;
 #[tokio::test]
 async fn a_flow_runs_and_a_fault_is_injected_once() {
     let control = tempfile::tempdir().unwrap();
-    let error = EngineError::Disconnected {
-        operation: "exec".into(),
-        reason: "test".into(),
-    };
+    let error = EngineError::Disconnected { operation: "exec".into(), reason: "test".into() };
     let fake = Fake::new()
         .on_exec(|_, control| {
             std::fs::write(control.join("exit"), "0").unwrap();
@@ -27,32 +24,17 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
     assert_eq!(fake.list_containers("run=7").await.unwrap().len(), 1);
     assert_eq!(fake.list_containers("run=8").await.unwrap().len(), 0);
 
-    let exec = fake
-        .exec_detached("one", &ExecSpec::default())
-        .await
-        .unwrap();
+    let exec = fake.exec_detached("one", &ExecSpec::default()).await.unwrap();
     assert!(control.path().join("exit").exists());
-    assert_eq!(
-        fake.query_exec_status(&exec).await.unwrap(),
-        ExecStatus::Exited(0)
-    );
+    assert_eq!(fake.query_exec_status(&exec).await.unwrap(), ExecStatus::Exited(0));
     let fault = fake.exec_detached("one", &ExecSpec::default()).await;
     assert!(fault.unwrap_err().is_unavailable());
-    fake.exec_detached("one", &ExecSpec::default())
-        .await
-        .unwrap();
+    fake.exec_detached("one", &ExecSpec::default()).await.unwrap();
 
     fake.forgets_processes();
-    assert_eq!(
-        fake.query_exec_status(&exec).await.unwrap(),
-        ExecStatus::Unknown
-    );
+    assert_eq!(fake.query_exec_status(&exec).await.unwrap(), ExecStatus::Unknown);
     fake.remove_container("one").await.unwrap();
     assert!(fake.inspect_container(&id).await.unwrap().is_none());
-    assert!(
-        fake.exec_detached("one", &ExecSpec::default())
-            .await
-            .is_err()
-    );
+    assert!(fake.exec_detached("one", &ExecSpec::default()).await.is_err());
     assert!(fake.calls().contains(&"create one".to_owned()));
 }

@@ -19,10 +19,7 @@ impl PrivateEngine {
     /// Starts one through a program (`unshare …`).
     pub fn start_with(name: &str, through: &[&str]) -> Self {
         let name = format!("{name}-{}", std::process::id());
-        let mut engine = Self {
-            name,
-            url: String::new(),
-        };
+        let mut engine = Self { name, url: String::new() };
         engine.url = engine.script("start", through);
         engine.docker(&["pull", "-q", "debian:bookworm-slim"]);
         engine
@@ -38,12 +35,7 @@ impl PrivateEngine {
             .stderr(errors.try_clone().unwrap())
             .output()
             .unwrap();
-        assert!(
-            output.status.success(),
-            "engine {action} {}: {}",
-            self.name,
-            read_all(&errors)
-        );
+        assert!(output.status.success(), "engine {action} {}: {}", self.name, read_all(&errors));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 

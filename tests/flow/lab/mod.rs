@@ -38,17 +38,9 @@ impl Lab {
 
     /// A new home, and an engine that is not the lab's.
     pub fn with_engine(engine: Option<String>) -> Self {
-        let root = tempfile::Builder::new()
-            .prefix("retrial-flow-")
-            .tempdir()
-            .unwrap();
+        let root = tempfile::Builder::new().prefix("retrial-flow-").tempdir().unwrap();
         let home = root.path().join("home");
-        let lab = Self {
-            root,
-            home,
-            environment: Vec::new(),
-            engine,
-        };
+        let lab = Self { root, home, environment: Vec::new(), engine };
         let version = lab.docker_command(&["version"]).output();
         assert!(
             version.is_ok_and(|output| output.status.success()),
@@ -101,11 +93,7 @@ impl Lab {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.environment_of(Command::new(env!("CARGO_BIN_EXE_retrial")));
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -156,9 +144,7 @@ impl Lab {
         let out = tempfile::tempfile().unwrap();
         let err = tempfile::tempfile().unwrap();
         let mut command = self.command(arguments);
-        command
-            .stdout(out.try_clone().unwrap())
-            .stderr(err.try_clone().unwrap());
+        command.stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
         Going::new(self, command.spawn().unwrap(), out, err)
     }
 
@@ -167,12 +153,9 @@ impl Lab {
         let out = tempfile::tempfile().unwrap();
         let err = tempfile::tempfile().unwrap();
         let mut command = self.environment_of(terminal_command(arguments));
-        command
-            .stdout(out.try_clone().unwrap())
-            .stderr(err.try_clone().unwrap());
-        let child = command
-            .spawn()
-            .expect("`script` plays the terminal (the package bsdutils has it)");
+        command.stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
+        let child =
+            command.spawn().expect("`script` plays the terminal (the package bsdutils has it)");
         Going::new(self, child, out, err)
     }
 
@@ -225,12 +208,7 @@ impl Lab {
 
     /// The one run's id.
     pub fn id(&self) -> String {
-        self.the_run()
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned()
+        self.the_run().file_name().unwrap().to_str().unwrap().to_owned()
     }
 
     /// The text of a file of the one run.
@@ -256,9 +234,7 @@ impl Lab {
             return Vec::new();
         };
         let text = fs::read_to_string(run.join("journal.jsonl")).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// How often something of that kind happened in a step.
@@ -275,8 +251,7 @@ impl Lab {
         let mut ends = journal
             .into_iter()
             .filter(|entry| entry["name"] == step && entry["event"] == "step_ended");
-        ends.next_back()
-            .unwrap_or_else(|| panic!("{step} did not end"))
+        ends.next_back().unwrap_or_else(|| panic!("{step} did not end"))
     }
 
     /// Waits until a condition is met.
@@ -294,18 +269,14 @@ impl Lab {
 
     /// Waits until a step has begun.
     pub fn until_begun(&self, step: &str) {
-        self.until(&format!("{step} has begun"), |lab| {
-            lab.count(step, "step_started") > 0
-        });
+        self.until(&format!("{step} has begun"), |lab| lab.count(step, "step_started") > 0);
     }
 
     /// Waits until a step has printed something.
     pub fn until_printed(&self, step: &str, text: &str) {
         self.until(&format!("{step} has printed {text}"), |lab| {
-            let path = lab
-                .runs()
-                .first()
-                .map(|run| run.join("steps").join(step).join("output.log"));
+            let path =
+                lab.runs().first().map(|run| run.join("steps").join(step).join("output.log"));
             path.and_then(|path| fs::read_to_string(path).ok())
                 .is_some_and(|output| output.contains(text))
         });
@@ -315,10 +286,8 @@ impl Lab {
     pub fn containers(&self) -> Vec<String> {
         let mut all = Vec::new();
         for run in self.runs() {
-            let filter = format!(
-                "label=io.retrial.run={}",
-                run.file_name().unwrap().to_str().unwrap()
-            );
+            let filter =
+                format!("label=io.retrial.run={}", run.file_name().unwrap().to_str().unwrap());
             let listed = self.docker(&[
                 "ps",
                 "-a",
@@ -334,14 +303,9 @@ impl Lab {
 
     /// The id of the one container.
     pub fn container(&self) -> String {
-        let created = self
-            .journal()
-            .into_iter()
-            .rfind(|entry| entry["event"] == "container_created");
-        created.expect("a container was created")["id"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        let created =
+            self.journal().into_iter().rfind(|entry| entry["event"] == "container_created");
+        created.expect("a container was created")["id"].as_str().unwrap().to_owned()
     }
 
     /// Files below a directory that hold a text.
@@ -355,10 +319,7 @@ impl Lab {
                     directories.push(entry.path());
                 } else if kind.is_file() {
                     let bytes = fs::read(entry.path()).unwrap_or_default();
-                    if bytes
-                        .windows(text.len())
-                        .any(|window| window == text.as_bytes())
-                    {
+                    if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
                         found.push(entry.path());
                     }
                 }
@@ -374,13 +335,9 @@ impl Drop for Lab {
             eprintln!("journal: {:#?}", self.journal());
         }
         for run in self.runs() {
-            let filter = format!(
-                "label=io.retrial.run={}",
-                run.file_name().unwrap().to_str().unwrap()
-            );
-            let Ok(listed) = self
-                .docker_command(&["ps", "-aq", "--filter", &filter])
-                .output()
+            let filter =
+                format!("label=io.retrial.run={}", run.file_name().unwrap().to_str().unwrap());
+            let Ok(listed) = self.docker_command(&["ps", "-aq", "--filter", &filter]).output()
             else {
                 continue;
             };

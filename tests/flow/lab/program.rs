@@ -16,19 +16,13 @@ pub struct Going<'a> {
 
 impl<'a> Going<'a> {
     pub(super) fn new(lab: &'a Lab, child: Child, out: fs::File, err: fs::File) -> Self {
-        Self {
-            _lab: lab,
-            child,
-            out,
-            err,
-        }
+        Self { _lab: lab, child, out, err }
     }
 
     /// Sends it a signal.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args([&format!("-{name}"), &self.child.id().to_string()])
-            .status();
+        let status =
+            Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(status.unwrap().success());
     }
 
@@ -52,9 +46,7 @@ impl<'a> Going<'a> {
 
     /// Returns whether it has printed a text, on either stream.
     pub fn printed(&self, text: &str) -> bool {
-        [read_all(&self.out), read_all(&self.err)]
-            .iter()
-            .any(|printed| printed.contains(text))
+        [read_all(&self.out), read_all(&self.err)].iter().any(|printed| printed.contains(text))
     }
 
     /// Its end.
@@ -70,11 +62,7 @@ impl<'a> Going<'a> {
             }
             std::thread::sleep(Duration::from_millis(10));
         };
-        Done {
-            code: status.code(),
-            out: read_all(&self.out),
-            err: read_all(&self.err),
-        }
+        Done { code: status.code(), out: read_all(&self.out), err: read_all(&self.err) }
     }
 }
 
@@ -105,21 +93,13 @@ impl Done {
     fn has_printed(&self, text: &str) -> bool {
         let unwrap = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = unwrap(text);
-        [&self.out, &self.err]
-            .iter()
-            .any(|printed| unwrap(printed).contains(&text))
+        [&self.out, &self.err].iter().any(|printed| unwrap(printed).contains(&text))
     }
 
     /// Asserts its exit code.
     #[track_caller]
     pub fn expect_exit(self, code: i32) -> Self {
-        assert_eq!(
-            self.code,
-            Some(code),
-            "\n--- out\n{}\n--- err\n{}",
-            self.out,
-            self.err
-        );
+        assert_eq!(self.code, Some(code), "\n--- out\n{}\n--- err\n{}", self.out, self.err);
         self
     }
 
@@ -127,11 +107,7 @@ impl Done {
     #[track_caller]
     pub fn prints(self, text: &str) -> Self {
         let printed = self.has_printed(text);
-        assert!(
-            printed,
-            "not printed: {text}\n--- out\n{}\n--- err\n{}",
-            self.out, self.err
-        );
+        assert!(printed, "not printed: {text}\n--- out\n{}\n--- err\n{}", self.out, self.err);
         self
     }
 
@@ -139,11 +115,7 @@ impl Done {
     #[track_caller]
     pub fn does_not_print(self, text: &str) -> Self {
         let printed = self.out.contains(text) || self.err.contains(text);
-        assert!(
-            !printed,
-            "printed: {text}\n--- out\n{}\n--- err\n{}",
-            self.out, self.err
-        );
+        assert!(!printed, "printed: {text}\n--- out\n{}\n--- err\n{}", self.out, self.err);
         self
     }
 }

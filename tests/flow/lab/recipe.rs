@@ -8,17 +8,10 @@ pub fn recipe(cases: &str) -> String {
 /// A recipe with further keys, and cases.
 pub fn recipe_with(keys: &str, cases: &str) -> String {
     let has = |key: &str| keys.lines().any(|line| line.starts_with(key));
-    let image = if has("image:") {
-        ""
-    } else {
-        "image: debian:bookworm-slim\n"
-    };
+    let image = if has("image:") { "" } else { "image: debian:bookworm-slim\n" };
     // As most published commands have it; a network of its own doubles what a container costs.
-    let network = if has("container:") || has("services:") {
-        ""
-    } else {
-        "container: { network: host }\n"
-    };
+    let network =
+        if has("container:") || has("services:") { "" } else { "container: { network: host }\n" };
     format!(
         "schema: 1\ntitle: Flow\nsubmission: {{ suite: flow, round: v1, division: open, submitter: nobody, system: any, benchmark: flow, sources: [here] }}\n{image}{network}{keys}\nscenarios:\n{cases}"
     )

@@ -45,9 +45,8 @@ const TARGETS: [&str; 9] = [
 #[ignore = "needs the lab"]
 fn hostile_output_of_a_step_does_no_harm() {
     Tally::new("hostile output of a step", 10).run(|chance| {
-        let parts: Vec<&str> = (0..chance.usize(1..6))
-            .map(|_| PARTS[chance.usize(..PARTS.len())])
-            .collect();
+        let parts: Vec<&str> =
+            (0..chance.usize(1..6)).map(|_| PARTS[chance.usize(..PARTS.len())]).collect();
         let lab = Lab::new().measures(&(parts.join("\n") + "\necho"));
         let done = lab.run(&["--verbose"]);
         ended(&done);
@@ -96,11 +95,7 @@ fn a_hostile_control_directory_does_no_harm() {
         assert_ne!(done.code, Some(0), "{attacks}: {done:?}");
         let kept = fs::read_to_string(lab.path("precious/kept")).unwrap();
         assert_eq!(kept, "kept", "{attacks}");
-        assert_eq!(
-            fs::read_dir(lab.path("precious")).unwrap().count(),
-            1,
-            "{attacks}"
-        );
+        assert_eq!(fs::read_dir(lab.path("precious")).unwrap().count(), 1, "{attacks}");
         lab.retrial(&["clean", "--all", "--yes"]);
         let is_running = |container: &String| container.ends_with("running");
         assert!(!lab.containers().iter().any(is_running), "{attacks}");
@@ -130,11 +125,7 @@ fn entry(builder: &mut Builder<Vec<u8>>, id: &str, chance: &mut Rng) {
         EntryType::XHeader,
     ];
     let name = names[chance.usize(..names.len())];
-    let name = if name.starts_with('/') {
-        name.to_owned()
-    } else {
-        format!("{id}/{name}")
-    };
+    let name = if name.starts_with('/') { name.to_owned() } else { format!("{id}/{name}") };
     let mut header = Header::new_gnu();
     // The builder refuses such names itself.
     header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -142,11 +133,7 @@ fn entry(builder: &mut Builder<Vec<u8>>, id: &str, chance: &mut Rng) {
     header.as_old_mut().linkname[..target.len()].copy_from_slice(target);
     header.set_entry_type(kinds[chance.usize(..kinds.len())]);
     header.set_mode(0o7777);
-    header.set_size(if chance.bool() {
-        4
-    } else {
-        chance.u64(..1 << 40)
-    });
+    header.set_size(if chance.bool() { 4 } else { chance.u64(..1 << 40) });
     header.set_cksum();
     builder.append(&header, &b"text"[..]).unwrap();
 }
@@ -193,9 +180,7 @@ fn damaged(packed: &[u8], id: &str, chance: &mut Rng) -> Vec<u8> {
 
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 #[test]
@@ -205,16 +190,12 @@ fn damaged_and_hostile_archives_are_refused() {
     let lab = lab.measures("echo one; echo two");
     lab.run(&[]).expect_exit(0);
     let (packed, id) = (lab.path("packed.tar.gz"), lab.id());
-    lab.retrial(&["runs", "pack", "last", "--to", packed.to_str().unwrap()])
-        .expect_exit(0);
+    lab.retrial(&["runs", "pack", "last", "--to", packed.to_str().unwrap()]).expect_exit(0);
     let packed = fs::read(packed).unwrap();
     Tally::new("damaged and hostile archives", 50).run(|chance| {
         let here = Lab::new();
         let file = here.path("hostile.tar.gz");
-        File::create(&file)
-            .unwrap()
-            .write_all(&damaged(&packed, &id, chance))
-            .unwrap();
+        File::create(&file).unwrap().write_all(&damaged(&packed, &id, chance)).unwrap();
         let done = here.retrial(&["runs", "import", file.to_str().unwrap()]);
         ended(&done);
         let runs = names(&here.home_path().join("runs"));
@@ -227,9 +208,7 @@ fn damaged_and_hostile_archives_are_refused() {
         }
         let around = names(here.path("").as_path());
         assert!(
-            around
-                .iter()
-                .all(|name| ["home", "cache", "hostile.tar.gz"].contains(&name.as_str())),
+            around.iter().all(|name| ["home", "cache", "hostile.tar.gz"].contains(&name.as_str())),
             "{around:?}"
         );
         assert!(!Path::new("/tmp/retrial-escaped").exists());

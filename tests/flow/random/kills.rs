@@ -35,10 +35,7 @@ fn journals(lab: &Lab) -> Vec<String> {
     let batches = fs::read_dir(lab.home_path().join("batches"));
     let batches = batches.into_iter().flatten().flatten();
     let journals = batches.map(|batch| fs::read_to_string(batch.path().join("journal.jsonl")));
-    journals
-        .flatten()
-        .filter(|journal| !journal.is_empty())
-        .collect()
+    journals.flatten().filter(|journal| !journal.is_empty()).collect()
 }
 
 #[test]
@@ -47,11 +44,7 @@ fn of_a_batch() {
     Tally::new("`kill -9` of a batch, then the same command", 40).run(|chance| {
         let who = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; sleep 0.2";
         let lab = Lab::new().recipe(&varied("", who));
-        let has_ended = |lab: &Lab| {
-            journals(lab)
-                .iter()
-                .any(|text| text.contains("batch_ended"))
-        };
+        let has_ended = |lab: &Lab| journals(lab).iter().any(|text| text.contains("batch_ended"));
         let kills = chance.usize(1..=MOST_FAULTS);
         let mut done = 0;
         while done < kills && !has_ended(&lab) {
@@ -69,11 +62,7 @@ fn of_a_batch() {
         assert_eq!(runs.len(), 4, "{runs:?}");
         for run in runs {
             let output = fs::read_to_string(run.join("steps/03-main-performance/output.log"));
-            assert_eq!(
-                output.unwrap().matches("uuid ").count(),
-                1,
-                "measured twice"
-            );
+            assert_eq!(output.unwrap().matches("uuid ").count(), 1, "measured twice");
         }
         assert_eq!(lab.containers(), [""; 0]);
         done

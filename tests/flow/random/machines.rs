@@ -47,16 +47,12 @@ impl Machines {
         let path = std::env::var("PATH").unwrap();
         let path = format!("{}:{path}", program.parent().unwrap().display());
         let alone = "! grep -qs '60[1]' /proc/[0-9]*/cmdline";
-        lab.env("PATH", &path)
-            .recipe(&measured_twice(WORKERS, "needs: [worker]", alone))
+        lab.env("PATH", &path).recipe(&measured_twice(WORKERS, "needs: [worker]", alone))
     }
 
     /// The id of the process on the other machine, if it is there.
     fn agent(lab: &Lab) -> Option<String> {
-        let id = fs::read_to_string(lab.path("agent"))
-            .ok()?
-            .trim()
-            .to_owned();
+        let id = fs::read_to_string(lab.path("agent")).ok()?.trim().to_owned();
         let words = fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
         words.contains(lab.home_path().to_str()?).then_some(id)
     }
@@ -67,12 +63,7 @@ impl Machines {
         let run = &recorded(lab)[0];
         for machine in [run.clone(), run.join("nodes/n2")] {
             let output = the_output(&machine, "first-performance-start-worker");
-            assert_eq!(
-                output.matches("uuid ").count(),
-                1,
-                "{}: {output}",
-                machine.display()
-            );
+            assert_eq!(output.matches("uuid ").count(), 1, "{}: {output}", machine.display());
         }
         let id = run.file_name().unwrap().display();
         let filter = format!("label=io.retrial.run={id}");
@@ -135,11 +126,7 @@ fn restarts_of_the_engine() {
             if restarts > 0 && going.has_ended() {
                 break;
             }
-            let engine = if chance.bool() {
-                &machines.head
-            } else {
-                &machines.other
-            };
+            let engine = if chance.bool() { &machines.head } else { &machines.other };
             restart(engine, chance);
             restarts += 1;
         }

@@ -65,9 +65,7 @@ impl Tally {
         println!("{}: {} tries, {survived} survived", self.kind, self.tries);
         if let Some(to) = std::env::var_os("RETRIAL_FAULTS_TO") {
             let row = format!("| {} | {} | {survived} |\n", self.kind, self.tries);
-            let name = self
-                .kind
-                .replace(|letter: char| !letter.is_alphanumeric(), "-");
+            let name = self.kind.replace(|letter: char| !letter.is_alphanumeric(), "-");
             fs::write(PathBuf::from(to).join(name), row).unwrap();
         }
         assert!(self.lost.is_empty(), "{}: {:#?}", self.kind, self.lost);
@@ -109,18 +107,12 @@ fn recorded(lab: &Lab) -> Vec<PathBuf> {
 
 /// The arguments that continue a lab's run, or start it.
 fn continuing(lab: &Lab) -> &'static [&'static str] {
-    if recorded(lab).is_empty() {
-        &["run", "./recipe.yaml"]
-    } else {
-        &["resume", "last"]
-    }
+    if recorded(lab).is_empty() { &["run", "./recipe.yaml"] } else { &["resume", "last"] }
 }
 
 /// Continues until the run has its verdict.
 fn finish(lab: &Lab) -> Done {
-    lab.retrial(continuing(lab))
-        .expect_exit(0)
-        .prints("reproduced")
+    lab.retrial(continuing(lab)).expect_exit(0).prints("reproduced")
 }
 
 /// The run is complete, and nothing of it is left behind.
@@ -166,27 +158,18 @@ fn continued(lab: &Lab, done: &Done) {
 
 /// The output of the step of that name below a directory of a run.
 fn the_output(run: &Path, step: &str) -> String {
-    let steps = fs::read_dir(run.join("steps"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let steps = fs::read_dir(run.join("steps")).into_iter().flatten().flatten();
     let mut steps = steps.map(|entry| entry.path());
     let is_it = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.split_once('-').is_some_and(|(_, name)| name == step))
     };
-    let step = steps
-        .find(is_it)
-        .unwrap_or_else(|| panic!("no step {step}"));
+    let step = steps.find(is_it).unwrap_or_else(|| panic!("no step {step}"));
     fs::read_to_string(step.join("output.log")).unwrap()
 }
 
 /// The program ended by itself, with one of its own exit codes, and did not panic.
 fn ended(done: &Done) {
-    assert!(
-        done.code
-            .is_some_and(|code| (0..=5).contains(&code) || code == 130),
-        "{done:?}"
-    );
+    assert!(done.code.is_some_and(|code| (0..=5).contains(&code) || code == 130), "{done:?}");
     assert!(!done.err.contains("panicked"), "{}", done.err);
 }

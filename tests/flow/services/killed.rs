@@ -11,10 +11,9 @@ use crate::lab::{Lab, PrivateEngine, case};
 #[test]
 #[ignore = "needs the lab"]
 fn an_interrupt_stops_the_service() {
-    for (phase, step) in [
-        ("start", "03-main-performance-start-server"),
-        ("measurement", "04-main-performance"),
-    ] {
+    for (phase, step) in
+        [("start", "03-main-performance-start-server"), ("measurement", "04-main-performance")]
+    {
         for own in ["", "\ncontainer: { ipc: private }"] {
             let lab = Lab::new();
             let run = format!(
@@ -36,8 +35,7 @@ fn an_interrupt_stops_the_service() {
             going.signal("INT");
             going.end().expect_exit(130).prints("retrial resume");
             assert!(
-                lab.output("03-main-performance-start-server")
-                    .contains("tidied up"),
+                lab.output("03-main-performance-start-server").contains("tidied up"),
                 "{phase}{own}: it could end by itself"
             );
             assert_eq!(lab.containers(), [""; 0], "{phase}{own}");
@@ -52,11 +50,7 @@ fn killed_at_any_moment() {
     for own in ["", "\ncontainer: { ipc: private }"] {
         let lab = Lab::new();
         let server = service("server", SERVER, &format!("{HTTP}{own}"));
-        let once = if own.is_empty() {
-            "; test $(wc -l </starts) = 1"
-        } else {
-            ""
-        };
+        let once = if own.is_empty() { "; test $(wc -l </starts) = 1" } else { "" };
         let cases = needing("main", &format!("{ASK}; sleep 0.5{once}"), "");
         let lab = lab.recipe(&services(&server, &cases));
         let kind = |entry: &Value| {
@@ -107,13 +101,8 @@ fn killed_in_each_phase() {
             _ => lab.until_printed("04-main-performance", "served by"),
         }
         going.kill();
-        lab.retrial(&["resume", "last"])
-            .expect_exit(0)
-            .prints("still running, reattached");
-        assert_eq!(
-            lab.count("main-performance-start-server", "step_started"),
-            1
-        );
+        lab.retrial(&["resume", "last"]).expect_exit(0).prints("still running, reattached");
+        assert_eq!(lab.count("main-performance-start-server", "step_started"), 1);
         assert_eq!(lab.output(start).matches("uuid").count(), 1);
         assert!(lab.output("04-main-performance").contains("\n1\n"));
         assert_eq!(lab.containers(), [""; 0], "{phase}");
@@ -174,10 +163,7 @@ fn killed_and_not_resumed_before_the_deadline() {
     for control in ["control", "services/server"] {
         let deadline = lab.text(&format!("{control}/deadline"));
         let deadline: i64 = deadline.split(' ').next().unwrap().parse().unwrap();
-        assert!(
-            deadline > 24 * 3600,
-            "{control}: the measurement's time, and some grace"
-        );
+        assert!(deadline > 24 * 3600, "{control}: the measurement's time, and some grace");
         std::fs::write(lab.the_run().join(control).join("deadline"), "1\n").unwrap();
     }
     lab.until("the containers have ended", |lab| {
@@ -186,10 +172,7 @@ fn killed_and_not_resumed_before_the_deadline() {
     });
     std::fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     lab.retrial(&["resume", "last"]).expect_exit(0);
-    assert_eq!(
-        lab.count("main-performance-start-server", "service_ready"),
-        2
-    );
+    assert_eq!(lab.count("main-performance-start-server", "service_ready"), 2);
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -202,11 +185,7 @@ fn the_engine_is_unavailable_when_the_service_is_stopped() {
     let server = service("server", &run, HTTP);
     let wait = format!("{ASK}; until test -e /.retrial/go-on; do sleep 0.1; done");
     let cases = needing("main", &wait, "")
-        + &case(
-            "after",
-            "! grep -ls -e holder -e perl /proc/[0-9]*/comm",
-            "",
-        );
+        + &case("after", "! grep -ls -e holder -e perl /proc/[0-9]*/comm", "");
     let lab = lab.recipe(&services(&server, &cases));
     let mut going = lab.start(&[]);
     lab.until_printed("04-main-performance", "served by");
@@ -246,11 +225,7 @@ fn its_own_container_is_killed_during_a_measurement() {
 #[ignore = "needs the lab"]
 fn a_restarted_service_is_stopped_again() {
     let lab = Lab::new();
-    let server = service(
-        "server",
-        "echo ready; exec sleep 43210",
-        "ready: { log: ready }",
-    );
+    let server = service("server", "echo ready; exec sleep 43210", "ready: { log: ready }");
     let run = "echo going; until [ -e /go ]; do sleep 0.1; done";
     let alone = "! grep -qs '4321[0]' /proc/[0-9]*/cmdline";
     let cases = needing("first", run, "") + &case("second", alone, "");
@@ -260,13 +235,8 @@ fn a_restarted_service_is_stopped_again() {
     lab.docker(&["kill", &lab.container()]);
     going.end().expect_exit(3);
     let mut going = lab.start_retrial(&["resume", "last"]);
-    lab.until("it is measured again", |lab| {
-        lab.count("first-performance", "step_started") == 2
-    });
+    lab.until("it is measured again", |lab| lab.count("first-performance", "step_started") == 2);
     lab.docker(&["exec", &lab.container(), "touch", "/go"]);
     going.end().expect_exit(0);
-    assert_eq!(
-        lab.count("first-performance-stop-server", "step_started"),
-        2
-    );
+    assert_eq!(lab.count("first-performance-stop-server", "step_started"), 2);
 }

@@ -53,10 +53,7 @@ fn a_new_service_for_each_trial() {
     for trial in ["04-main-performance-1", "07-main-performance-2"] {
         assert!(lab.output(trial).contains("served by"), "{trial}");
     }
-    assert_eq!(
-        lab.count("main-performance-stop-server-2", "service_ended"),
-        1
-    );
+    assert_eq!(lab.count("main-performance-stop-server-2", "service_ended"), 1);
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -67,11 +64,8 @@ fn a_service_for_the_run_ends_with_its_children() {
     let run = format!(
         "cp /bin/sleep /tmp/holder; setsid -f env -i /tmp/holder 500; setsid -f /tmp/holder 500; trap '' TERM\n{SERVER}"
     );
-    let server = service(
-        "server",
-        &run,
-        "ready: { port: 8000 }\nscope: run\nstop: { timeout: 1s }",
-    );
+    let server =
+        service("server", &run, "ready: { port: 8000 }\nscope: run\nstop: { timeout: 1s }");
     let cases = needing("one", ASK, "")
         + &needing("two", &format!("{ASK}; test $(wc -l </starts) = 1"), "")
         + &case("after", "! grep -ls holder /proc/[0-9]*/comm", "");
@@ -79,13 +73,8 @@ fn a_service_for_the_run_ends_with_its_children() {
     lab.run(&[])
         .expect_exit(0)
         .prints("the service server did not end within 1s of TERM: it was killed");
-    let steps = [
-        "start-server",
-        "one-performance",
-        "two-performance",
-        "stop-server",
-        "after-performance",
-    ];
+    let steps =
+        ["start-server", "one-performance", "two-performance", "stop-server", "after-performance"];
     let started: Vec<String> = lab
         .journal()
         .iter()
@@ -133,11 +122,7 @@ fn a_service_that_daemonizes() {
     fails(
         "setsid -f sleep 500; echo 'started in the background'",
         HTTP,
-        &[
-            "it ended with exit code 0",
-            "must stay in the foreground",
-            "started in the background",
-        ],
+        &["it ended with exit code 0", "must stay in the foreground", "started in the background"],
     );
 }
 
@@ -175,19 +160,12 @@ fn a_service_that_hangs_on_readiness_requests() {
 fn a_service_that_prints_too_much() {
     let lab = Lab::new();
     let run = "echo ready; sleep 1; exec yes 'a line of a chatty server'";
-    let lab = served(
-        lab,
-        run,
-        "ready: { log: ready }\nmax_log: 1 MiB",
-        "sleep 60",
-    );
+    let lab = served(lab, run, "ready: { log: ready }\nmax_log: 1 MiB", "sleep 60");
     lab.run(&[])
         .expect_exit(4)
         .prints("its service server failed: its output has")
         .prints("a line of a chatty server");
-    let log = lab
-        .the_run()
-        .join("steps/03-main-performance-start-server/output.log");
+    let log = lab.the_run().join("steps/03-main-performance-start-server/output.log");
     assert_eq!(std::fs::metadata(log).unwrap().len(), 1 << 20);
     assert_eq!(lab.containers(), [""; 0]);
 }
@@ -242,10 +220,7 @@ fn a_service_that_exits_at_the_end() {
 #[ignore = "needs the lab"]
 fn another_program_uses_the_port() {
     let lab = Lab::new();
-    let (first, second) = (
-        service("first", SERVER, HTTP),
-        service("server", SERVER, HTTP),
-    );
+    let (first, second) = (service("first", SERVER, HTTP), service("server", SERVER, HTTP));
     let cases = case("main", ASK, "needs: [first, server]");
     let lab = lab.recipe(&services(&(first + &second), &cases));
     lab.run(&[])
@@ -266,10 +241,7 @@ fn in_its_own_container() {
     let run = format!("{ASK}; test -z \"$ITS\"; test ! -e /starts");
     let lab = lab.recipe(&services(&server, &needing("main", &run, "trials: 2")));
     lab.run(&[]).expect_exit(0);
-    assert!(
-        lab.output("04-main-performance-start-server-1")
-            .starts_with("there own\n")
-    );
+    assert!(lab.output("04-main-performance-start-server-1").starts_with("there own\n"));
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -321,10 +293,7 @@ scenarios:
       expect: { output_throughput: { value: 1000, kind: official, source: here, noise: 1% } }
 ";
     let lab = lab.recipe(recipe).file("vllm", VLLM);
-    lab.run(&[])
-        .expect_exit(0)
-        .prints("1,024 tokens/s")
-        .prints("1.024");
+    lab.run(&[]).expect_exit(0).prints("1,024 tokens/s").prints("1.024");
     let trial = &lab.verdict()["results"][0]["trials"][0]["figures"];
     for (figure, value) in [
         ("request_throughput", 1.0),
@@ -337,9 +306,7 @@ scenarios:
     ] {
         assert_eq!(trial[figure]["value"], value, "{figure}: {trial:#}");
     }
-    lab.run(&["--set", "failed=1"])
-        .expect_exit(1)
-        .prints("completed");
+    lab.run(&["--set", "failed=1"]).expect_exit(1).prints("completed");
 }
 
 /// The entrypoint of TGI's image, as far as the client asks it.
@@ -368,16 +335,10 @@ scenarios:
     performance:
       expect: { output_throughput: { value: 1000, kind: official, source: here, noise: 1% } }
 ";
-    let lab = lab
-        .recipe(recipe)
-        .file("vllm", VLLM)
-        .file("tgi-entrypoint.sh", TGI);
+    let lab = lab.recipe(recipe).file("vllm", VLLM).file("tgi-entrypoint.sh", TGI);
     let executable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(lab.path("tgi-entrypoint.sh"), executable).unwrap();
-    lab.run(&[])
-        .expect_exit(0)
-        .prints("1,024 tokens/s")
-        .prints("1.024");
+    lab.run(&[]).expect_exit(0).prints("1,024 tokens/s").prints("1.024");
     let end = lab.end_of("online-performance-stop-tgi");
     assert_eq!(end["reason"], serde_json::Value::Null, "{end:#}");
 }
@@ -426,16 +387,10 @@ fn as_a_script() {
         let run = |script: &str| {
             let output = lab.script(script);
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            (
-                output.status.code(),
-                text(&output.stdout) + &text(&output.stderr),
-            )
+            (output.status.code(), text(&output.stdout) + &text(&output.stderr))
         };
         let (code, printed) = run(&script);
-        assert!(
-            code == Some(0) && printed.contains("served by"),
-            "{printed}\n{script}"
-        );
+        assert!(code == Some(0) && printed.contains("served by"), "{printed}\n{script}");
         let early = script.replace("exec perl", "echo broken; exit 5; exec perl");
         let (code, printed) = run(&early);
         lab.docker(&["rm", "-f", &name]);

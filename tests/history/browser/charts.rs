@@ -23,20 +23,11 @@ const VALUES: [&[f64]; 8] = [
 ];
 
 fn chart(title: String, kind: ChartKind) -> Chart {
-    Chart {
-        name: "chart".to_owned(),
-        description: title.clone(),
-        title,
-        kind,
-    }
+    Chart { name: "chart".to_owned(), description: title.clone(), title, kind }
 }
 
 fn label(at: usize) -> String {
-    if at.is_multiple_of(2) {
-        LONG.to_owned()
-    } else {
-        format!("row {at}")
-    }
+    if at.is_multiple_of(2) { LONG.to_owned() } else { format!("row {at}") }
 }
 
 fn ratios(values: &[f64]) -> ChartKind {
@@ -81,11 +72,7 @@ fn columns(values: &[f64], count: usize) -> ChartKind {
         })
     };
     let series = (0..count).map(|at| ColumnSeries {
-        name: if at == 0 {
-            LONG.to_owned()
-        } else {
-            format!("series {at}")
-        },
+        name: if at == 0 { LONG.to_owned() } else { format!("series {at}") },
         columns: values.iter().map(|value| column(*value)).collect(),
     });
     let references = values.iter().take(2).map(|value| ReferenceLine {
@@ -105,17 +92,11 @@ fn columns(values: &[f64], count: usize) -> ChartKind {
 }
 
 fn lines(values: &[f64]) -> ChartKind {
-    let points = (0_u32..)
-        .zip(values)
-        .map(|(at, value)| (f64::from(at), Some(*value)));
-    let band = values
-        .iter()
-        .map(|value| (value - value.abs() * 0.01, value + value.abs() * 0.01));
+    let points = (0_u32..).zip(values).map(|(at, value)| (f64::from(at), Some(*value)));
+    let band = values.iter().map(|value| (value - value.abs() * 0.01, value + value.abs() * 0.01));
     ChartKind::Lines(LineChart {
         axis_name: "release".to_owned(),
-        categories: (0..values.len())
-            .map(|at| format!("rocm/amd-mlperf:release_{at}"))
-            .collect(),
+        categories: (0..values.len()).map(|at| format!("rocm/amd-mlperf:release_{at}")).collect(),
         unit: "ms".to_owned(),
         series: vec![LineSeries {
             name: LONG.to_owned(),
@@ -129,32 +110,21 @@ fn lines(values: &[f64]) -> ChartKind {
 }
 
 fn dots(values: &[f64]) -> ChartKind {
-    let trials = values
-        .iter()
-        .flat_map(|value| [*value, *value, value * 1.001]);
+    let trials = values.iter().flat_map(|value| [*value, *value, value * 1.001]);
     ChartKind::Dots(DotChart {
         axis_name: "release".to_owned(),
         categories: vec!["6.4.1".to_owned(), "7.0.0".to_owned(), "7.1.1".to_owned()],
         unit: "tokens/s".to_owned(),
-        dots: trials
-            .enumerate()
-            .map(|(at, value)| (at % 3, value))
-            .collect(),
+        dots: trials.enumerate().map(|(at, value)| (at % 3, value)).collect(),
         change: Some((0, 1)),
     })
 }
 
 fn verdicts() -> ChartKind {
-    let verdicts = vec![
-        Some(Outcome::NotReproduced),
-        None,
-        Some(Outcome::Reproduced),
-    ];
+    let verdicts = vec![Some(Outcome::NotReproduced), None, Some(Outcome::Reproduced)];
     ChartKind::Verdicts(VerdictChart {
         axis_name: "image".to_owned(),
-        categories: (0..3)
-            .map(|at| format!("amd-mlperf:mi355x_inference_{at}"))
-            .collect(),
+        categories: (0..3).map(|at| format!("amd-mlperf:mi355x_inference_{at}")).collect(),
         rows: vec![(LONG.to_owned(), verdicts)],
     })
 }

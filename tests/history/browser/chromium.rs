@@ -62,11 +62,7 @@ impl Chromium {
             .arg(format!("file://{}", page.display()))
             .output()
             .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output
     }
 
@@ -78,14 +74,9 @@ impl Chromium {
         let file = scratch.join("look.html");
         fs::write(&file, LOOK.replacen("= PAGES", &format!("= {pages}"), 1)).unwrap();
         let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!dark));
-        let output = self.run(
-            &[&scheme, "--virtual-time-budget=60000", "--dump-dom"],
-            &file,
-        );
+        let output = self.run(&[&scheme, "--virtual-time-budget=60000", "--dump-dom"], &file);
         let text = String::from_utf8_lossy(&output.stdout);
-        let (_, json) = text
-            .split_once("<pre id=\"found\">")
-            .expect("it was looked at");
+        let (_, json) = text.split_once("<pre id=\"found\">").expect("it was looked at");
         let (json, _) = json.split_once("</pre>").unwrap();
         let json = json
             .replace("&lt;", "<")
@@ -97,12 +88,7 @@ impl Chromium {
 
     /// Returns a page's console messages while this option writes its output.
     fn console(&self, page: &Path, option: &str) -> Vec<String> {
-        let logged = [
-            "--enable-logging=stderr",
-            "--log-level=0",
-            "--no-pdf-header-footer",
-            option,
-        ];
+        let logged = ["--enable-logging=stderr", "--log-level=0", "--no-pdf-header-footer", option];
         let output = self.run(&logged, page);
         let stderr = String::from_utf8_lossy(&output.stderr);
         let lines = stderr.lines().filter(|line| line.contains(":CONSOLE"));

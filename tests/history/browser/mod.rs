@@ -47,11 +47,7 @@ fn report(home: &Path, words: &[&str]) -> String {
         .arg(&to)
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     fs::read_to_string(to).unwrap()
 }
 
@@ -63,10 +59,7 @@ fn hostile(home: &Path) -> PathBuf {
     let fixture =
         root().join("crates/mlperf/tests/fixtures/summaries/own-server_tokens-perf_valid.txt");
     let summary = fs::read_to_string(fixture).unwrap();
-    let summary = summary.replace(
-        "SUT name",
-        "SUT name : </pre><script>alert(1)</script>\nSUT",
-    );
+    let summary = summary.replace("SUT name", "SUT name : </pre><script>alert(1)</script>\nSUT");
     fs::write(folder.join("mlperf_log_summary.txt"), summary).unwrap();
     home.join("hostile")
 }
@@ -134,9 +127,7 @@ fn website(home: &Path) -> Vec<(&'static str, String)> {
     names.sort();
     let titles = ["website: submission", "website: runs"];
     let pages = titles.into_iter().zip(names);
-    pages
-        .map(|(title, path)| (title, fs::read_to_string(path).unwrap()))
-        .collect()
+    pages.map(|(title, path)| (title, fs::read_to_string(path).unwrap())).collect()
 }
 
 /// Pages of the website of a batch's runs, which link its report and are linked by it.
@@ -169,9 +160,7 @@ fn website_of_batch(home: &Path, batch: &str) -> Vec<(&'static str, String)> {
     let of_batch = fs::read_to_string(site.join(&page)).unwrap();
     assert!(front.contains(&format!("href=\"./{page}\"")));
     assert!(of_batch.contains(&format!("href=\"./../batches/{batch}/report.html\"")));
-    let names = fs::read_dir(&site)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let names = fs::read_dir(&site).unwrap().map(|entry| entry.unwrap().path());
     let is_of_submission = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
         name.ends_with(".html") && name != "index.html" && !name.starts_with("batch.")
@@ -263,10 +252,7 @@ fn look_at(scratch: &Path, pages: &[(&'static str, String)]) {
             let label = format!("{} at {} (dark: {dark})", view.name, view.width);
             faults.extend(view.faults.iter().map(|fault| format!("{label}: {fault}")));
             assert_eq!((view.dark, view.is_dark), (dark, dark), "{label}");
-            assert!(
-                view.charts > 0 || WITHOUT_CHARTS.contains(&&*view.name),
-                "{label}"
-            );
+            assert!(view.charts > 0 || WITHOUT_CHARTS.contains(&&*view.name), "{label}");
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
@@ -282,10 +268,8 @@ fn chart_files_are_self_contained() {
     let charts = home.path().join("charts");
     let id = Many::id(0);
     report(home.path(), &[&id, "--charts", charts.to_str().unwrap()]);
-    let files: Vec<PathBuf> = fs::read_dir(&charts)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let files: Vec<PathBuf> =
+        fs::read_dir(&charts).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() > 2, "{files:?}");
     for file in &files {
         let (console, drawn) = chromium.screenshot(home.path(), file);

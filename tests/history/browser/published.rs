@@ -16,10 +16,7 @@ use serde_json::Value;
 const QUALIFIERS: [&[QualifierKind]; 8] = [
     &[],
     &[QualifierKind::UnpinnedImage],
-    &[
-        QualifierKind::UnpinnedImage,
-        QualifierKind::ExceedsPublished,
-    ],
+    &[QualifierKind::UnpinnedImage, QualifierKind::ExceedsPublished],
     &[QualifierKind::PerformanceOnly],
     &[QualifierKind::TrialRun],
     &[
@@ -40,18 +37,8 @@ const MACHINES: [[&str; 4]; 3] = [
         "6.14.14",
         "rocm/amd-mlperf:mi355x_llama2_70b_inference_5.1",
     ],
-    [
-        "mi355x-a",
-        "7.1.1",
-        "6.16.6",
-        "rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0",
-    ],
-    [
-        "login2",
-        "7.2.0",
-        "6.16.13",
-        "registry.example.com:5000/ml/pytorch-training:v25.6_nightly",
-    ],
+    ["mi355x-a", "7.1.1", "6.16.6", "rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0"],
+    ["login2", "7.2.0", "6.16.13", "registry.example.com:5000/ml/pytorch-training:v25.6_nightly"],
 ];
 const OUTCOMES: [Outcome; 8] = [
     Outcome::Reproduced,
@@ -87,10 +74,7 @@ fn run_of(recipe: &Value, number: usize, nth: usize) -> RunSummary {
     let unit = recipe["published"]["unit"].as_str().unwrap_or("samples/s");
     let backend = ["vllm", "migraphx"][nth % 2].to_owned();
     let is_plain = number.is_multiple_of(3);
-    let variant = [
-        ("backend".to_owned(), backend),
-        ("rocm".to_owned(), rocm.clone()),
-    ];
+    let variant = [("backend".to_owned(), backend), ("rocm".to_owned(), rocm.clone())];
     RunSummary {
         id: format!(
             "{}-{}-{number:02x}{nth:02x}",
@@ -161,11 +145,7 @@ pub fn website_pages() -> Vec<(&'static str, String)> {
         url: None,
     };
     let website = Website::new(&rows, &options);
-    let names: Vec<String> = website
-        .page_names()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let names: Vec<String> = website.page_names().into_iter().map(str::to_owned).collect();
     let page_of = |title: &'static str, is_it: &dyn Fn(&str) -> bool| {
         let at = names.iter().position(|name| is_it(name)).unwrap();
         let page = website.build_page(at);
@@ -177,9 +157,7 @@ pub fn website_pages() -> Vec<(&'static str, String)> {
         page_of("website: front", &|name| name == "index.html"),
         page_of("website: published", &|name| name == many),
         page_of("website: published runs", &|name| name == first_of_many),
-        page_of("website: unjudged batch", &|name| {
-            name.ends_with("releases-00.html")
-        }),
+        page_of("website: unjudged batch", &|name| name.ends_with("releases-00.html")),
         page_of("website: few runs", &|name| {
             name != "index.html"
                 && !name.starts_with("batch.")

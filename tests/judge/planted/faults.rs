@@ -33,40 +33,19 @@ pub type Fault = (&'static str, fn(&Place) -> bool, Severity, &'static str);
 pub const FAULTS: [Fault; 36] = [
     (
         "results of another process",
-        |at| {
-            at.replace(
-                RUN,
-                DETAIL,
-                r#"("key": "result_[^\n]*"pid": )\d+"#,
-                "${1}4711",
-            )
-        },
+        |at| at.replace(RUN, DETAIL, r#"("key": "result_[^\n]*"pid": )\d+"#, "${1}4711"),
         Violation,
         "pid of the detail log",
     ),
     (
         "end of the run 100 s later by the log's own clock",
-        |at| {
-            at.replace(
-                RUN,
-                DETAIL,
-                r#"("key": "power_end"[^\n]*"time_ms": )(\d+)"#,
-                "${1}9${2}",
-            )
-        },
+        |at| at.replace(RUN, DETAIL, r#"("key": "power_end"[^\n]*"time_ms": )(\d+)"#, "${1}9${2}"),
         Violation,
         "duration by power_begin",
     ),
     (
         "another second of the log's begin",
-        |at| {
-            at.replace(
-                RUN,
-                DETAIL,
-                r#"("test_datetime", "value": "[^"]*:)\d(\dZ)"#,
-                "${1}3${2}",
-            )
-        },
+        |at| at.replace(RUN, DETAIL, r#"("test_datetime", "value": "[^"]*:)\d(\dZ)"#, "${1}3${2}"),
         Violation,
         "start of the run",
     ),
@@ -86,14 +65,7 @@ pub const FAULTS: [Fault; 36] = [
     ),
     (
         "newer LoadGen than the round's",
-        |at| {
-            at.replace(
-                RUN,
-                DETAIL,
-                r#"("loadgen_version", "value": ")[^"]*"#,
-                "${1}9.0.1 @ 0",
-            )
-        },
+        |at| at.replace(RUN, DETAIL, r#"("loadgen_version", "value": ")[^"]*"#, "${1}9.0.1 @ 0"),
         Violation,
         "LoadGen's version",
     ),
@@ -130,18 +102,8 @@ pub const FAULTS: [Fault; 36] = [
         Violation,
         "tokens per sample",
     ),
-    (
-        "figure 0",
-        |at| at.scale(&RATES, 0.0),
-        Violation,
-        "per_second",
-    ),
-    (
-        "figure below 0",
-        |at| at.scale(&RATES, -1.0),
-        Violation,
-        "per_second",
-    ),
+    ("figure 0", |at| at.scale(&RATES, 0.0), Violation, "per_second"),
+    ("figure below 0", |at| at.scale(&RATES, -1.0), Violation, "per_second"),
     (
         "percentile divided by 5",
         |at| at.detail(&["result_99.00_percentile_latency_ns"], |value| value / 5.0),
@@ -157,22 +119,12 @@ pub const FAULTS: [Fault; 36] = [
     (
         "run shorter than its latencies",
         |at| {
-            at.replace(
-                RUN,
-                DETAIL,
-                r#"("power_end", "value": "[^"]*)\d\d\.\d{3}""#,
-                "${1}59.999\"",
-            )
+            at.replace(RUN, DETAIL, r#"("power_end", "value": "[^"]*)\d\d\.\d{3}""#, "${1}59.999\"")
         },
         Violation,
         "duration of the run",
     ),
-    (
-        "count of errors cut off",
-        |at| at.drop_lines("\"num_errors\""),
-        Violation,
-        DETAIL,
-    ),
+    ("count of errors cut off", |at| at.drop_lines("\"num_errors\""), Violation, DETAIL),
     (
         "latencies removed from the detail log",
         |at| at.drop_lines("percentile_latency_ns\""),
@@ -185,12 +137,7 @@ pub const FAULTS: [Fault; 36] = [
         Violation,
         "LoadGen's result",
     ),
-    (
-        "num_errors 7",
-        |at| at.detail(&["num_errors"], |_| 7.0),
-        Violation,
-        "LoadGen's errors",
-    ),
+    ("num_errors 7", |at| at.detail(&["num_errors"], |_| 7.0), Violation, "LoadGen's errors"),
     (
         "error line added",
         |at| {
@@ -208,12 +155,8 @@ pub const FAULTS: [Fault; 36] = [
     (
         "INVALID in both logs",
         |at| {
-            at.replace(
-                RUN,
-                DETAIL,
-                r#"("result_validity", "value": )"VALID""#,
-                "${1}\"INVALID\"",
-            ) && at.replace(RUN, SUMMARY, "Result is : VALID", "Result is : INVALID")
+            at.replace(RUN, DETAIL, r#"("result_validity", "value": )"VALID""#, "${1}\"INVALID\"")
+                && at.replace(RUN, SUMMARY, "Result is : VALID", "Result is : INVALID")
         },
         Violation,
         "LoadGen's result",
@@ -250,52 +193,28 @@ pub const FAULTS: [Fault; 36] = [
     ),
     (
         "other SUT name in the accuracy log",
-        |at| {
-            at.replace(
-                "accuracy",
-                DETAIL,
-                r#"("sut_name", "value": ")[^"]*"#,
-                "${1}other",
-            )
-        },
+        |at| at.replace("accuracy", DETAIL, r#"("sut_name", "value": ")[^"]*"#, "${1}other"),
         Warning,
         "SUT name",
     ),
     (
         "other LoadGen in the accuracy log",
         |at| {
-            at.replace(
-                "accuracy",
-                DETAIL,
-                r#"("loadgen_version", "value": ")[^"]*"#,
-                "${1}3.1 @ 0",
-            )
+            at.replace("accuracy", DETAIL, r#"("loadgen_version", "value": ")[^"]*"#, "${1}3.1 @ 0")
         },
         Warning,
         "LoadGen's version",
     ),
     (
         "accuracy log a year older",
-        |at| {
-            at.replace(
-                "accuracy",
-                DETAIL,
-                r#"("test_datetime", "value": ")\d{4}"#,
-                "${1}2019",
-            )
-        },
+        |at| at.replace("accuracy", DETAIL, r#"("test_datetime", "value": ")\d{4}"#, "${1}2019"),
         Warning,
         "dates",
     ),
     (
         "accuracy log of another data set",
         |at| {
-            at.replace(
-                "accuracy",
-                DETAIL,
-                r#"("qsl_reported_total_count", "value": )\d+"#,
-                "${1}7",
-            )
+            at.replace("accuracy", DETAIL, r#"("qsl_reported_total_count", "value": )\d+"#, "${1}7")
         },
         Warning,
         "samples of the data set",
@@ -353,11 +272,8 @@ impl Place {
             };
             let (value, after) = rest.split_once(',').unwrap();
             let value = change(value.parse().unwrap());
-            let shown = if key.ends_with("_ns") {
-                format!("{value:.0}")
-            } else {
-                value.to_string()
-            };
+            let shown =
+                if key.ends_with("_ns") { format!("{value:.0}") } else { value.to_string() };
             text = format!("{before}{begin}{shown},{after}");
             found = true;
         }
@@ -405,11 +321,7 @@ impl Place {
 
     fn setting_in(run: &Path, name: &str, logged: &str, printed: &str) -> bool {
         let pattern = format!(r#"("effective_{name}", "value": )[^,]+"#);
-        replace(
-            &run.join(SUMMARY),
-            &format!("(?m)^({name} : ).*"),
-            &format!("${{1}}{printed}"),
-        );
+        replace(&run.join(SUMMARY), &format!("(?m)^({name} : ).*"), &format!("${{1}}{printed}"));
         if replace(&run.join(DETAIL), &pattern, &format!("${{1}}{logged}")) {
             return true;
         }
@@ -436,9 +348,7 @@ impl Place {
     }
 
     fn copy_into(from: &Path, to: &Path, files: &[&str]) -> bool {
-        let copied = files
-            .iter()
-            .map(|file| fs::copy(from.join(file), to.join(file)));
+        let copied = files.iter().map(|file| fs::copy(from.join(file), to.join(file)));
         copied.collect::<Result<Vec<_>, _>>().is_ok()
     }
 

@@ -30,14 +30,9 @@ fn judged(root: &Path) -> (Vec<String>, Vec<String>) {
     let rules = results.flat_map(|result| result["rules"].as_array().unwrap());
     let named = |condition: fn(&Value) -> bool| {
         let matching = rules.clone().filter(|rule| condition(rule));
-        matching
-            .map(|rule| format!("{}: {}", rule["rule"], rule["measured"]))
-            .collect()
+        matching.map(|rule| format!("{}: {}", rule["rule"], rule["measured"])).collect()
     };
-    (
-        named(|rule| rule["passed"] == false),
-        named(|rule| rule["warning"] == true),
-    )
+    (named(|rule| rule["passed"] == false), named(|rule| rule["warning"] == true))
 }
 
 /// Plants each fault in a copy of the place; returns the number of planted ones.
@@ -48,11 +43,7 @@ fn plant_all(original: &Place) -> usize {
     for (name, plant, severity, rule) in FAULTS {
         let directory = tempfile::tempdir().unwrap();
         copy(&original.root, directory.path());
-        let moved = |path: &Path| {
-            directory
-                .path()
-                .join(path.strip_prefix(&original.root).unwrap())
-        };
+        let moved = |path: &Path| directory.path().join(path.strip_prefix(&original.root).unwrap());
         let place = Place {
             root: directory.path().to_owned(),
             results: moved(&original.results),
@@ -69,10 +60,7 @@ fn plant_all(original: &Place) -> usize {
             Severity::Warning => (warnings, &warned),
         };
         let is_new = |text: &String| text.contains(rule) && !before.contains(text);
-        assert!(
-            reported.iter().any(is_new),
-            "{name}: {severity:?} of {rule} in {reported:#?}"
-        );
+        assert!(reported.iter().any(is_new), "{name}: {severity:?} of {rule} in {reported:#?}");
     }
     planted
 }
@@ -82,9 +70,7 @@ fn faults_in_one_folder() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/submission");
     let directory = tempfile::tempdir().unwrap();
     copy(&example, directory.path());
-    let benchmark = directory
-        .path()
-        .join("closed/Example/results/8xEXAMPLE_2xCPU/llama2-70b-99");
+    let benchmark = directory.path().join("closed/Example/results/8xEXAMPLE_2xCPU/llama2-70b-99");
     // The example has it to show violated rules.
     fs::remove_dir_all(benchmark.join("Interactive")).unwrap();
     let place = Place {
@@ -93,11 +79,7 @@ fn faults_in_one_folder() {
         other: benchmark.join("Server"),
         tests: benchmark.join("Offline"),
     };
-    assert_eq!(
-        plant_all(&place),
-        FAULTS.len() - 3,
-        "all but those of TEST01 and TEST04"
-    );
+    assert_eq!(plant_all(&place), FAULTS.len() - 3, "all but those of TEST01 and TEST04");
 }
 
 #[test]
@@ -108,10 +90,7 @@ fn faults_in_a_published_result() {
     let directory = tempfile::tempdir().unwrap();
     let to = directory.path().join("closed/Supermicro");
     for part in ["results", "compliance"] {
-        copy(
-            &from.join(part).join(PUBLISHED),
-            &to.join(part).join(PUBLISHED),
-        );
+        copy(&from.join(part).join(PUBLISHED), &to.join(part).join(PUBLISHED));
     }
     copy(&from.join("systems"), &to.join("systems"));
     let place = Place {

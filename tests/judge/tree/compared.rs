@@ -19,10 +19,7 @@ fn results_are_compared_with_published_ones() {
     let mine = example().join(BENCHMARK).join("Server");
     let judgement = judge(&mine, &["--reference", table, "--reference-id", "6.0-9002"]);
     assert_eq!(judgement.result(SERVER)["references"][0]["value"], 12_400.0);
-    let judgement = judge(
-        &mine,
-        &["--reference", table, "--reference-system", "Example server"],
-    );
+    let judgement = judge(&mine, &["--reference", table, "--reference-system", "Example server"]);
     assert_eq!(judgement.result(SERVER)["references"][0]["value"], 12_400.0);
     // Another tree.
     let other = tree();
@@ -30,18 +27,9 @@ fn results_are_compared_with_published_ones() {
     assert_eq!(judgement.result(OFFLINE)["ratio"], 1.0);
     // The same folder outside of any tree: only the flags and the seeds identify it.
     let loose = tempfile::tempdir().unwrap();
-    copy(
-        &mine.join("performance/run_1"),
-        &loose.path().join("Server"),
-    );
-    let flags = [
-        "--benchmark",
-        "llama2-70b-99",
-        "--reference",
-        table,
-        "--reference-id",
-        "6.0-9002",
-    ];
+    copy(&mine.join("performance/run_1"), &loose.path().join("Server"));
+    let flags =
+        ["--benchmark", "llama2-70b-99", "--reference", table, "--reference-id", "6.0-9002"];
     let home = Command::new(env!("CARGO_BIN_EXE_retrial"))
         .arg("judge")
         .arg(loose.path())
@@ -69,19 +57,12 @@ fn unusable_references_are_refused() {
     };
     let (code, stderr) = run(&["--round", "v9.9"]);
     assert_eq!(code, 2);
-    assert!(
-        stderr.contains("v9.9") && stderr.contains("v6.0"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("v9.9") && stderr.contains("v6.0"), "{stderr}");
     let (code, stderr) = run(&["--reference", "/dev/null"]);
     assert_eq!(code, 2, "{stderr}");
     let table = example().join("summary_results.json");
-    let (code, stderr) = run(&[
-        "--reference",
-        table.to_str().unwrap(),
-        "--reference-id",
-        "1.0-0001",
-    ]);
+    let (code, stderr) =
+        run(&["--reference", table.to_str().unwrap(), "--reference-id", "1.0-0001"]);
     assert_eq!(code, 2);
     assert!(stderr.contains("1.0-0001"), "{stderr}");
 }
@@ -105,10 +86,7 @@ fn an_unmatched_reference_row_is_an_error() {
     let of_offline = ["--reference", published, "--reference-id", "6.0-9001"];
     let (code, errors) = failed(&server, &of_offline);
     assert_eq!(code, 2, "{errors}");
-    assert!(
-        errors.contains("its row 6.0-9001 is of other benchmarks or scenarios"),
-        "{errors}"
-    );
+    assert!(errors.contains("its row 6.0-9001 is of other benchmarks or scenarios"), "{errors}");
     let of_server = ["--reference", published, "--reference-id", "6.0-9002"];
     assert_eq!(failed(&server, &of_server).0, 1, "not reproduced");
 }
@@ -119,10 +97,7 @@ fn results_of_another_system_are_compared_on_demand() {
     let results = example().join(BENCHMARK);
     let (code, errors) = failed(&results, &["--recipe", recipe]);
     assert_eq!(code, 2, "{errors}");
-    assert!(
-        errors.contains("system 8xEXAMPLE_2xCPU (recipe: "),
-        "{errors}"
-    );
+    assert!(errors.contains("system 8xEXAMPLE_2xCPU (recipe: "), "{errors}");
     let judgement = judge(&results, &["--recipe", recipe, "--force"]);
     let qualifiers = judgement.result("Offline/performance")["qualifiers"].to_string();
     assert!(qualifiers.contains("modified"), "{qualifiers}");

@@ -91,15 +91,8 @@ const INTERACTIVE: &str = "Interactive/performance/run_1";
 #[test]
 fn a_tree_is_judged_by_its_round() {
     let judgement = judge(&example(), &[]);
-    assert_eq!(
-        judgement.code, 1,
-        "Interactive lacks TEST06 and is too slow"
-    );
-    assert_eq!(
-        judgement.results().len(),
-        8,
-        "three performance, three accuracy, two tests"
-    );
+    assert_eq!(judgement.code, 1, "Interactive lacks TEST06 and is too slow");
+    assert_eq!(judgement.results().len(), 8, "three performance, three accuracy, two tests");
     let offline = judgement.result(OFFLINE);
     assert_eq!(offline["valid"], true, "{}", offline["sentence"]);
     assert_eq!(offline["round"], "v6.0");
@@ -120,19 +113,12 @@ fn a_tree_is_judged_by_its_round() {
     );
     let rules = judgement.broken(INTERACTIVE);
     assert!(rules.contains(&"TEST06: missing".to_owned()), "{rules:?}");
-    let late = rules
-        .iter()
-        .any(|rule| rule.contains("first token") && rule.contains("612 ms"));
+    let late = rules.iter().any(|rule| rule.contains("first token") && rule.contains("612 ms"));
     assert!(late, "{rules:?}");
     assert_eq!(judgement.json["benchmarks"][0]["system_type"], "datacenter");
     assert_eq!(judgement.broken_benchmark(), [""; 0]);
     assert_eq!(judgement.json["counts"]["performance"], 3);
-    assert!(
-        judgement.json["notice"]
-            .as_str()
-            .unwrap()
-            .contains("Unverified MLPerf v6.0")
-    );
+    assert!(judgement.json["notice"].as_str().unwrap().contains("Unverified MLPerf v6.0"));
 }
 
 #[test]
@@ -151,14 +137,8 @@ fn any_folder_of_a_tree_is_judged() {
     ] {
         let judgement = judge(&example().join(folder), &[]);
         assert_eq!(judgement.results().len(), results, "{folder}");
-        let paths = judgement
-            .results()
-            .iter()
-            .map(|item| item["path"].as_str().unwrap());
-        assert!(
-            paths.clone().all(|path| path.starts_with(BENCHMARK)),
-            "{folder}"
-        );
+        let paths = judgement.results().iter().map(|item| item["path"].as_str().unwrap());
+        assert!(paths.clone().all(|path| path.starts_with(BENCHMARK)), "{folder}");
         let item = &judgement.results()[0];
         assert_eq!(
             (&item["round"], &item["system"]),
@@ -188,10 +168,7 @@ fn missing_parts_of_a_benchmark_are_reported() {
     let at = |path: &str| tree.path().join(path);
     fs::remove_dir_all(at(BENCHMARK).join("Offline")).unwrap();
     let judgement = judge(tree.path(), &[]);
-    assert_eq!(
-        judgement.broken_benchmark(),
-        ["required scenario: Offline is missing"]
-    );
+    assert_eq!(judgement.broken_benchmark(), ["required scenario: Offline is missing"]);
     fs::write(
         at(SYSTEM),
         r#"{"system_type": "laptop", "division": "open", "submitter": "Somebody"}"#,
@@ -218,31 +195,18 @@ fn missing_and_irregular_files_are_reported() {
     std::os::unix::fs::symlink("/etc/passwd", run.join("mlperf_log_detail.txt")).unwrap();
     fs::remove_file(offline.join("accuracy/accuracy.txt")).unwrap();
     fs::create_dir(offline.join("accuracy/accuracy.txt")).unwrap();
-    fs::write(
-        offline.join("accuracy/mlperf_log_summary.txt"),
-        b"\0\x01\x02",
-    )
-    .unwrap();
+    fs::write(offline.join("accuracy/mlperf_log_summary.txt"), b"\0\x01\x02").unwrap();
     let server = tree.path().join(BENCHMARK).join("Server/performance");
     fs::remove_dir_all(&server).unwrap();
     let judgement = judge(tree.path(), &[]);
     assert_eq!(judgement.code, 1);
     let rules = judgement.broken(OFFLINE).join("\n");
-    assert!(
-        rules.contains("mlperf_log_detail.txt") && rules.contains("it is a link"),
-        "{rules}"
-    );
+    assert!(rules.contains("mlperf_log_detail.txt") && rules.contains("it is a link"), "{rules}");
     let rules = judgement.broken("Offline/accuracy").join("\n");
-    assert!(
-        rules.contains("accuracy.txt") && rules.contains("not a regular file"),
-        "{rules}"
-    );
+    assert!(rules.contains("accuracy.txt") && rules.contains("not a regular file"), "{rules}");
     assert!(rules.contains("mlperf_log_summary.txt"), "{rules}");
     let rules = judgement.broken(SERVER);
-    assert!(
-        rules.contains(&"mlperf_log_summary.txt: missing".to_owned()),
-        "{rules:?}"
-    );
+    assert!(rules.contains(&"mlperf_log_summary.txt: missing".to_owned()), "{rules:?}");
     assert_eq!(judgement.result(SERVER)["outcome"], "invalid");
 }
 
@@ -254,10 +218,9 @@ fn problems_of_the_tree_are_in_every_output_format() {
     let judgement = judge(tree.path(), &[]);
     let faults = judgement.json["faults"].as_array().unwrap();
     assert_eq!(faults[0]["path"], "closed/Example/model_mapping.json");
-    for (form, expected) in [
-        ("junit", "closed/Example/model_mapping.json"),
-        ("markdown", "## Submission tree"),
-    ] {
+    for (form, expected) in
+        [("junit", "closed/Example/model_mapping.json"), ("markdown", "## Submission tree")]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
             .args(["judge", "--output", form])
             .arg(tree.path())
@@ -280,9 +243,7 @@ fn the_majority_of_results_decides_the_round() {
     let first = tree.path().join(BENCHMARK).join(INTERACTIVE);
     for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
         let text = fs::read_to_string(first.join(log)).unwrap();
-        let other = seeds
-            .iter()
-            .fold(text, |text, (own, other)| text.replace(own, other));
+        let other = seeds.iter().fold(text, |text, (own, other)| text.replace(own, other));
         fs::write(first.join(log), other).unwrap();
     }
     let judgement = judge(tree.path(), &[]);
@@ -291,23 +252,15 @@ fn the_majority_of_results_decides_the_round() {
     let broken = judgement.broken(INTERACTIVE).join("\n");
     assert!(broken.contains("qsl_rng_seed"), "{broken}");
     let faults = judgement.json["faults"].to_string();
-    assert!(
-        faults.contains("several rounds: 2 results of v6.0, 1 result of v5.1"),
-        "{faults}"
-    );
+    assert!(faults.contains("several rounds: 2 results of v6.0, 1 result of v5.1"), "{faults}");
 }
 
 #[test]
 fn unknown_names_and_scenarios_are_reported() {
     let warned = |judgement: &Judgement| {
-        let rules = judgement.json["benchmarks"][0]["rules"]
-            .as_array()
-            .unwrap()
-            .iter();
+        let rules = judgement.json["benchmarks"][0]["rules"].as_array().unwrap().iter();
         let warnings = rules.filter(|rule| rule["warning"] == true);
-        warnings
-            .map(|rule| rule["measured"].to_string())
-            .collect::<String>()
+        warnings.map(|rule| rule["measured"].to_string()).collect::<String>()
     };
     let closed = tree();
     let at = closed.path().join(BENCHMARK);
@@ -315,10 +268,7 @@ fn unknown_names_and_scenarios_are_reported() {
     let mapping = closed.path().join("closed/Example/model_mapping.json");
     fs::write(mapping, r#"{"llama-own": "llama2-70b-99"}"#).unwrap();
     let measured = warned(&judge(closed.path(), &[]));
-    assert!(
-        measured.contains("model_mapping.json calls llama2-70b-99"),
-        "{measured}"
-    );
+    assert!(measured.contains("model_mapping.json calls llama2-70b-99"), "{measured}");
 
     let open = tree();
     fs::create_dir(open.path().join("open")).unwrap();

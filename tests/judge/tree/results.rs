@@ -8,9 +8,7 @@ fn power_is_the_meter_mean_during_the_run() {
     let run = tree.path().join(BENCHMARK).join(OFFLINE);
     let detail = fs::read_to_string(run.join("mlperf_log_detail.txt")).unwrap();
     let moment = |key: &str| {
-        let (_, rest) = detail
-            .split_once(&format!(r#""{key}", "value": ""#))
-            .unwrap();
+        let (_, rest) = detail.split_once(&format!(r#""{key}", "value": ""#)).unwrap();
         rest.split('"').next().unwrap().to_owned()
     };
     let meter = |begin: &str, watts: &str| format!("Time,{begin},Watts,{watts},Volts,230.0\n");
@@ -40,26 +38,16 @@ fn a_performance_log_in_accuracy_is_not_a_second_result() {
     let tree = tree();
     let offline = tree.path().join(BENCHMARK).join("Offline");
     for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
-        fs::copy(
-            offline.join("performance/run_1").join(log),
-            offline.join("accuracy").join(log),
-        )
-        .unwrap();
+        fs::copy(offline.join("performance/run_1").join(log), offline.join("accuracy").join(log))
+            .unwrap();
     }
     let judgement = judge(tree.path(), &[]);
     assert_eq!(judgement.results().len(), 8);
     let accuracy = judgement.result("Offline/accuracy");
-    assert_eq!(
-        (&accuracy["mode"], &accuracy["deciding"]),
-        (&"accuracy".into(), &"ROUGE1".into())
-    );
+    assert_eq!((&accuracy["mode"], &accuracy["deciding"]), (&"accuracy".into(), &"ROUGE1".into()));
     assert!(accuracy["figures"].get("tokens_per_second").is_none());
     let rules = accuracy["rules"].as_array().unwrap().iter();
-    assert!(
-        rules
-            .into_iter()
-            .any(|rule| rule["measured"] == "PerformanceOnly")
-    );
+    assert!(rules.into_iter().any(|rule| rule["measured"] == "PerformanceOnly"));
 }
 
 #[test]
@@ -69,21 +57,13 @@ fn the_open_division_allows_any_accuracy_and_names() {
     fs::create_dir(tree.path().join("open")).unwrap();
     fs::rename(tree.path().join("closed/Example"), &open).unwrap();
     let system = open.join("systems/8xEXAMPLE_2xCPU.json");
-    let text = fs::read_to_string(&system)
-        .unwrap()
-        .replace("\"closed\"", "\"open\"");
+    let text = fs::read_to_string(&system).unwrap().replace("\"closed\"", "\"open\"");
     fs::write(&system, text).unwrap();
     let results = open.join("results/8xEXAMPLE_2xCPU");
     fs::rename(results.join("llama2-70b-99"), results.join("llama-pruned")).unwrap();
-    fs::write(
-        open.join("model_mapping.json"),
-        r#"{"llama-pruned": "llama2-70b-99"}"#,
-    )
-    .unwrap();
+    fs::write(open.join("model_mapping.json"), r#"{"llama-pruned": "llama2-70b-99"}"#).unwrap();
     let accuracy = results.join("llama-pruned/Offline/accuracy/accuracy.txt");
-    let text = fs::read_to_string(&accuracy)
-        .unwrap()
-        .replace("44.5371", "33.3");
+    let text = fs::read_to_string(&accuracy).unwrap().replace("44.5371", "33.3");
     fs::write(&accuracy, text).unwrap();
     fs::remove_dir_all(results.join("llama-pruned/Offline/TEST06")).unwrap();
     let judgement = judge(tree.path(), &[]);
@@ -128,10 +108,7 @@ fn results_of_an_endpoint_are_judged() {
     assert_eq!(performance["round"], "v6.1");
     assert_eq!(performance["valid"], true, "{:#}", performance["rules"]);
     assert_eq!(performance["deciding"], "completed_tokens_per_second");
-    assert_eq!(
-        performance["figures"]["completed_tokens_per_second"]["value"],
-        615_400.5
-    );
+    assert_eq!(performance["figures"]["completed_tokens_per_second"]["value"], 615_400.5);
     let accuracy = judgement.result("Interactive/accuracy");
     assert_eq!(
         (&accuracy["deciding"], &accuracy["valid"]),
@@ -144,10 +121,7 @@ fn results_of_an_endpoint_are_judged() {
         .replace("\"complete\": true", "\"complete\": false");
     fs::write(scenario.join("performance/result_summary.json"), late).unwrap();
     let rules = judge(tree.path(), &[]).broken("Interactive/performance");
-    assert!(
-        rules.iter().any(|rule| rule.contains("first token")),
-        "{rules:?}"
-    );
+    assert!(rules.iter().any(|rule| rule.contains("first token")), "{rules:?}");
     assert!(rules.len() >= 2, "{rules:?}");
 }
 
@@ -177,47 +151,23 @@ fn an_endpoint_needs_its_own_files_and_tests() {
     let broken = |judgement: &Judgement| judgement.broken("Offline/performance").join("\n");
 
     let judgement = judge(tree.path(), &[]);
-    assert!(
-        !judgement
-            .broken_benchmark()
-            .join("\n")
-            .contains("user.conf")
-    );
+    assert!(!judgement.broken_benchmark().join("\n").contains("user.conf"));
     let missing = "audit/audit_output_caching_test.json is missing";
-    assert!(
-        broken(&judgement).contains(missing),
-        "{}",
-        broken(&judgement)
-    );
+    assert!(broken(&judgement).contains(missing), "{}", broken(&judgement));
 
     let audit = scenario.join("audit/audit_output_caching_test.json");
-    fs::write(
-        &audit,
-        r#"{"test": "output_caching_test", "passed": false}"#,
-    )
-    .unwrap();
+    fs::write(&audit, r#"{"test": "output_caching_test", "passed": false}"#).unwrap();
     let judgement = judge(tree.path(), &[]);
-    assert!(
-        broken(&judgement).contains("did not pass"),
-        "{}",
-        broken(&judgement)
-    );
+    assert!(broken(&judgement).contains("did not pass"), "{}", broken(&judgement));
 
     fs::write(&audit, r#"{"test": "output_caching_test", "passed": true}"#).unwrap();
     assert_eq!(broken(&judge(tree.path(), &[])), "");
 
     // LoadGen measures the others.
-    fs::rename(
-        results.join("wan-2.2-t2v-a14b"),
-        results.join("llama2-70b-99.9"),
-    )
-    .unwrap();
+    fs::rename(results.join("wan-2.2-t2v-a14b"), results.join("llama2-70b-99.9")).unwrap();
     let judgement = judge(tree.path(), &["--round", "v6.1"]);
     let refused = broken(&judgement);
-    assert!(
-        refused.contains("LoadGen's logs: an endpoint's results"),
-        "{refused}"
-    );
+    assert!(refused.contains("LoadGen's logs: an endpoint's results"), "{refused}");
 }
 
 /// A test without logs of its own, as of v6.0, is looked at as in a tree.
@@ -253,11 +203,7 @@ fn power_meter_logs_are_checked_by_hash() {
     fs::create_dir(performance.join("power")).unwrap();
     let server = performance.join("power/server.json");
     let sum = "0000000000000000000000000000000000000000";
-    fs::write(
-        &server,
-        format!(r#"{{"results": {{"run_1/spl.txt": "{sum}"}}}}"#),
-    )
-    .unwrap();
+    fs::write(&server, format!(r#"{{"results": {{"run_1/spl.txt": "{sum}"}}}}"#)).unwrap();
     let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
     assert!(broken.contains("run_1/spl.txt: SHA-1 "), "{broken}");
     fs::write(&server, r#"{"results": {}}"#).unwrap();
@@ -272,18 +218,9 @@ fn with_seeds(seed: &str) -> TempDir {
     for run in ["performance/run_1", "accuracy"] {
         for scenario in ["Offline", "Server"] {
             for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
-                let path = tree
-                    .path()
-                    .join(BENCHMARK)
-                    .join(scenario)
-                    .join(run)
-                    .join(log);
+                let path = tree.path().join(BENCHMARK).join(scenario).join(run).join(log);
                 let text = fs::read_to_string(&path).unwrap();
-                let seeds = [
-                    "2465351861681999779",
-                    "14276810075590677512",
-                    "3936089224930324775",
-                ];
+                let seeds = ["2465351861681999779", "14276810075590677512", "3936089224930324775"];
                 let text = seeds.iter().fold(text, |text, own| text.replace(own, seed));
                 fs::write(path, text).unwrap();
             }
@@ -317,36 +254,21 @@ fn results_of_no_known_round_are_not_judged() {
 fn a_folder_outside_of_a_tree_is_not_judged_without_a_known_round() {
     let tree = with_seeds("1234");
     let folder = tempfile::tempdir().unwrap();
-    let run = tree
-        .path()
-        .join(BENCHMARK)
-        .join("Offline/performance/run_1");
+    let run = tree.path().join(BENCHMARK).join("Offline/performance/run_1");
     copy(&run, folder.path());
     let judgement = judge(folder.path(), &["--benchmark", "llama2-70b-99"]);
     assert_eq!(judgement.code, 5, "{}", judgement.json);
     let sentence = judgement.json.to_string();
-    assert!(
-        sentence.contains("validity not judged: its seeds"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("validity not judged: its seeds"), "{sentence}");
 }
 
 #[test]
 fn results_of_other_suites_are_named_and_refused() {
     for (path, suite) in [
-        (
-            "closed/A/results/Thor/bevformer/SingleStream/performance/run_1",
-            "MLPerf Automotive",
-        ),
-        (
-            "closed/A/results/SD8/mobileBERT/SingleStream/log_performance",
-            "MLPerf Mobile",
-        ),
+        ("closed/A/results/Thor/bevformer/SingleStream/performance/run_1", "MLPerf Automotive"),
+        ("closed/A/results/SD8/mobileBERT/SingleStream/log_performance", "MLPerf Mobile"),
         ("closed/A/results/NUCLEO/kws/performance", "MLPerf Tiny"),
-        (
-            "closed/A/results/AI400/training/unet3d/run",
-            "MLPerf Storage",
-        ),
+        ("closed/A/results/AI400/training/unet3d/run", "MLPerf Storage"),
         ("Closed/A/results/AI400/unet3d-h100/runs", "MLPerf Storage"),
     ] {
         let tree = tempfile::tempdir().unwrap();

@@ -21,10 +21,7 @@ fn scene(access: Access) -> Scene {
 /// A user's error message, without the parts that differ from run to run.
 async fn error_message(scene: &Scene, revision: &str) -> String {
     let error = with_remedy(&scene.fetch(&model_spec(revision)).await.error());
-    assert!(
-        !error.contains("hf_mine") && !error.contains("hf_other"),
-        "{error}"
-    );
+    assert!(!error.contains("hf_mine") && !error.contains("hf_other"), "{error}");
     assert!(!scene.cache().join("models--owner--model/blobs").exists());
     error.replace(scene.hub.endpoint(), "https://hub")
 }
@@ -34,13 +31,7 @@ async fn each_refusal_names_the_next_step() {
     let only_me = || vec!["me".to_owned()];
     let mut texts = Vec::new();
     texts.push(error_message(&scene(Access::Private(only_me())), "main").await);
-    texts.push(
-        error_message(
-            &scene(Access::Private(only_me())).token("hf_unknown"),
-            "main",
-        )
-        .await,
-    );
+    texts.push(error_message(&scene(Access::Private(only_me())).token("hf_unknown"), "main").await);
     texts.push(error_message(&scene(Access::Private(only_me())).token("hf_other"), "main").await);
     texts.push(error_message(&scene(Access::Public), "no-such-branch").await);
     insta::assert_snapshot!(texts.join("\n\n"));
@@ -52,14 +43,8 @@ async fn a_gated_model_needs_an_account_with_access() {
     let without = scene(Access::Gated(only_me())).main_error().await;
     assert!(without.contains("gated"), "{without}");
     assert!(without.contains("there is no token"), "{without}");
-    assert!(
-        without.contains("/owner/model and request access"),
-        "{without}"
-    );
-    let with = scene(Access::Gated(only_me()))
-        .token("hf_other")
-        .main_error()
-        .await;
+    assert!(without.contains("/owner/model and request access"), "{without}");
+    let with = scene(Access::Gated(only_me())).token("hf_other").main_error().await;
     assert!(with.contains("HF_TOKEN has no access"), "{with}");
     assert!(with.contains("/owner/model and request access"), "{with}");
     let mine = scene(Access::Gated(only_me())).token("hf_mine");

@@ -19,9 +19,7 @@ impl Small {
     fn mount(at: &Path, size: &str) -> Self {
         std::fs::create_dir_all(at).unwrap();
         let mut mount = Command::new("mount");
-        mount
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
-            .arg(at);
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"]).arg(at);
         assert!(mount.status().unwrap().success(), "mounting takes root");
         Self(at.to_owned())
     }
@@ -84,12 +82,7 @@ async fn a_full_disk_is_reported_and_the_download_resumes_later() {
     let (went, ()) = tokio::join!(scene.main(), filler);
     let error = with_remedy(&went.error());
     assert!(error.contains("free some space"), "{error}");
-    assert!(
-        scene
-            .names("blobs")
-            .iter()
-            .all(|name| name.ends_with(".incomplete"))
-    );
+    assert!(scene.names("blobs").iter().all(|name| name.ends_with(".incomplete")));
     std::fs::remove_file(&hog).unwrap();
     let fetched = scene.main().await.fetched();
     assert!(fetched.bytes_fetched < SIZE, "{}", fetched.bytes_fetched);

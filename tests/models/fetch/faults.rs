@@ -23,10 +23,7 @@ fn bytes() -> At {
 
 #[track_caller]
 fn is_right(fetched: &retrial_hub::FetchedModel) {
-    assert!(
-        content(fetched, FILE) == Content::generated(7, SIZE).to_vec(),
-        "wrong bytes"
-    );
+    assert!(content(fetched, FILE) == Content::generated(7, SIZE).to_vec(), "wrong bytes");
 }
 
 #[rstest]
@@ -100,12 +97,8 @@ async fn a_large_file_is_fetched_by_ranges() {
         .filter(|request| request.place == Place::Bytes)
         .filter_map(|request| request.range.as_deref())
         .collect();
-    let expected = [
-        "bytes=0-1499999",
-        "bytes=1000000-2499999",
-        "bytes=2500000-3999999",
-        "bytes=4000000-",
-    ];
+    let expected =
+        ["bytes=0-1499999", "bytes=1000000-2499999", "bytes=2500000-3999999", "bytes=4000000-"];
     assert_eq!(ranges, expected);
     // One that knows no ranges gives all of it at once.
     std::fs::remove_dir_all(scene.cache()).unwrap();
@@ -127,10 +120,7 @@ async fn retry_after_is_respected() {
         })
         .collect();
     // Ours would be a millisecond.
-    assert!(
-        waits.iter().all(|wait| *wait >= Duration::from_secs(1)),
-        "{waits:?}"
-    );
+    assert!(waits.iter().all(|wait| *wait >= Duration::from_secs(1)), "{waits:?}");
     assert_eq!(waits.len(), 1);
     is_right(&went.fetched());
 }
@@ -151,16 +141,9 @@ async fn repeatedly_corrupt_data_is_discarded() {
     let went = scene.main().await;
     assert_eq!(went.discarded().len(), 3);
     let error = went.error();
-    assert!(
-        matches!(error, FetchError::Corrupted { attempts: 3, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, FetchError::Corrupted { attempts: 3, .. }), "{error}");
     assert!(error.to_string().contains(FILE), "{error}");
-    assert!(
-        scene.names("blobs").is_empty(),
-        "{:?}",
-        scene.names("blobs")
-    );
+    assert!(scene.names("blobs").is_empty(), "{:?}", scene.names("blobs"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,12 +164,7 @@ async fn an_unavailable_hub_is_reported_and_partial_files_remain() {
     assert!(matches!(error, FetchError::Unavailable { .. }), "{error}");
     assert_eq!(scene.names("blobs").len(), 1);
     let part = Content::generated(7, SIZE).sha256().to_owned() + ".incomplete";
-    assert_eq!(
-        std::fs::metadata(scene.at("blobs").join(part))
-            .unwrap()
-            .len(),
-        1_000_000
-    );
+    assert_eq!(std::fs::metadata(scene.at("blobs").join(part)).unwrap().len(), 1_000_000);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,9 +206,8 @@ async fn a_stopped_download_leaves_a_partial_file() {
     let scene = scene();
     scene.hub.fault(Fault::Stall(1_000_000), &bytes(), 1);
     let stop = CancellationToken::new();
-    let part = scene
-        .at("blobs")
-        .join(Content::generated(7, SIZE).sha256().to_owned() + ".incomplete");
+    let part =
+        scene.at("blobs").join(Content::generated(7, SIZE).sha256().to_owned() + ".incomplete");
     let main = model_spec("main");
     let stopper = async {
         while std::fs::metadata(&part).map_or(0, |part| part.len()) < 1_000_000 {

@@ -42,9 +42,7 @@ async fn an_uncached_model_is_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_and_corrupt_files_are_reported() {
     let scene = filled_and_offline().await;
-    let blob = scene
-        .at("blobs")
-        .join(Content::generated(1, 1 << 20).sha256());
+    let blob = scene.at("blobs").join(Content::generated(1, 1 << 20).sha256());
     let right = std::fs::read(&blob).unwrap();
     let mut wrong = right.clone();
     wrong[5] ^= 1;
@@ -58,10 +56,7 @@ async fn missing_and_corrupt_files_are_reported() {
     }
     std::fs::remove_file(&blob).unwrap();
     let error = scene.main().await.error().to_string();
-    assert!(
-        error.contains("1 file is missing: model.safetensors"),
-        "{error}"
-    );
+    assert!(error.contains("1 file is missing: model.safetensors"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,12 +68,7 @@ async fn a_cache_of_an_older_client_has_no_listing() {
     assert!(went.progress.iter().any(warned), "{:?}", went.progress);
     assert_eq!(went.fetched().files.len(), 2);
     // A file that is named and missing is reported anyway.
-    std::fs::remove_file(
-        scene
-            .at("blobs")
-            .join(Content::generated(1, 1 << 20).sha256()),
-    )
-    .unwrap();
+    std::fs::remove_file(scene.at("blobs").join(Content::generated(1, 1 << 20).sha256())).unwrap();
     let error = scene.main().await.error();
     assert!(matches!(error, FetchError::Incomplete { .. }), "{error}");
 }

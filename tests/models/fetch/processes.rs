@@ -28,10 +28,7 @@ async fn child() {
         }
     });
     let stop = CancellationToken::new();
-    let snapshot = client
-        .resolve_snapshot(&model_spec("main"), &to, &stop)
-        .await
-        .unwrap();
+    let snapshot = client.resolve_snapshot(&model_spec("main"), &to, &stop).await.unwrap();
     let fetched = client.fetch_snapshot(&snapshot, &to, &stop).await.unwrap();
     drop(to);
     telling.await.unwrap();
@@ -40,12 +37,7 @@ async fn child() {
 
 fn other(scene: &Scene) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "fetch::processes::child",
-            "--nocapture",
-        ])
+        .args(["--ignored", "--exact", "fetch::processes::child", "--nocapture"])
         .env("HF_ENDPOINT", scene.hub.endpoint())
         .env("HF_HUB_CACHE", scene.cache())
         .env("HF_HOME", scene.directory.path())
@@ -83,9 +75,7 @@ async fn until_sent(scene: &Scene, bytes: u64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_download_is_resumed() {
     let scene = scene();
-    scene
-        .hub
-        .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
+    scene.hub.fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
     let mut killed = other(&scene);
     until_sent(&scene, 700_000).await;
     killed.kill().unwrap();
@@ -99,9 +89,7 @@ async fn a_killed_download_is_resumed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_share_the_work_and_report_waiting() {
     let scene = scene();
-    scene
-        .hub
-        .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
+    scene.hub.fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
     let mut first = other(&scene);
     until_sent(&scene, 700_000).await;
     let mut second = other(&scene);
@@ -117,10 +105,7 @@ async fn two_processes_share_the_work_and_report_waiting() {
     let _ = (output.count(), others.count());
     assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
     let all = scene.main().await.fetched();
-    assert_eq!(
-        (came + others_came, all.bytes_fetched),
-        (all.total_bytes(), 0)
-    );
+    assert_eq!((came + others_came, all.bytes_fetched), (all.total_bytes(), 0));
     for file in &all.files {
         assert_eq!(scene.hub.downloads(NAME, &file.path), 1, "{}", file.path);
     }

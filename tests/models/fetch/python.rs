@@ -77,13 +77,7 @@ async fn we_use_files_python_fetched() {
     let (mut scene, python) = scene();
     let directory = stdout(start(&scene, &python, false, SNAPSHOT));
     let fetched = scene.main().await.fetched();
-    assert_eq!(
-        (
-            fetched.directory.display().to_string(),
-            fetched.bytes_fetched
-        ),
-        (directory, 0)
-    );
+    assert_eq!((fetched.directory.display().to_string(), fetched.bytes_fetched), (directory, 0));
     assert_eq!(scene.hub.downloads(NAME, FILE), 1);
     scene.settings.offline = true;
     assert_eq!(scene.main().await.fetched().files, fetched.files);
@@ -93,9 +87,7 @@ async fn we_use_files_python_fetched() {
 #[ignore = "needs the lab"]
 async fn we_wait_for_python() {
     let (scene, python) = scene();
-    scene
-        .hub
-        .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
+    scene.hub.fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
     let other = start(&scene, &python, false, SNAPSHOT);
     while scene.hub.sent(NAME, FILE) < 700_000 {
         tokio::task::yield_now().await;
@@ -119,9 +111,7 @@ async fn we_wait_for_python() {
 #[ignore = "needs the lab"]
 async fn python_waits_for_us() {
     let (scene, python) = scene();
-    scene
-        .hub
-        .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
+    scene.hub.fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
     let python = async {
         while scene.hub.sent(NAME, FILE) < 700_000 {
             tokio::task::yield_now().await;

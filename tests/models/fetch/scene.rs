@@ -28,11 +28,7 @@ pub struct Went {
 }
 
 pub fn model_spec(revision: &str) -> ModelSpec {
-    ModelSpec {
-        repository: NAME.to_owned(),
-        revision: revision.to_owned(),
-        ..ModelSpec::default()
-    }
+    ModelSpec { repository: NAME.to_owned(), revision: revision.to_owned(), ..ModelSpec::default() }
 }
 
 impl Scene {
@@ -44,11 +40,7 @@ impl Scene {
         settings.token_path = PathBuf::from("/home/me/.cache/huggingface/token");
         settings.retries.base_delay = Duration::from_millis(1);
         settings.retries.read_timeout = Duration::from_secs(5);
-        Self {
-            hub,
-            directory,
-            settings,
-        }
+        Self { hub, directory, settings }
     }
 
     pub fn token(mut self, value: &str) -> Self {
@@ -126,8 +118,7 @@ impl Scene {
 impl Went {
     #[track_caller]
     pub fn fetched(self) -> FetchedModel {
-        self.result
-            .unwrap_or_else(|error| panic!("{error}\n{:?}", self.progress))
+        self.result.unwrap_or_else(|error| panic!("{error}\n{:?}", self.progress))
     }
 
     #[track_caller]

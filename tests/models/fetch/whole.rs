@@ -21,23 +21,14 @@ async fn files_are_stored_where_the_python_client_expects_them() {
     let scene = Scene::new(model());
     let commit = model().commit();
     let fetched = scene.main().await.fetched();
-    assert_eq!(
-        (fetched.commit.as_str(), fetched.files.len()),
-        (commit.as_str(), 5)
-    );
+    assert_eq!((fetched.commit.as_str(), fetched.files.len()), (commit.as_str(), 5));
     assert_eq!(fetched.directory, scene.at(&format!("snapshots/{commit}")));
-    assert_eq!(
-        std::fs::read_to_string(scene.at("refs/main")).unwrap(),
-        commit
-    );
+    assert_eq!(std::fs::read_to_string(scene.at("refs/main")).unwrap(), commit);
     let expected = Content::generated(1, 3 << 20);
     assert_eq!(content(&fetched, "model.safetensors"), expected.to_vec());
     assert_eq!(content(&fetched, "sub/dir/config again.json"), b"{}\n");
     let link = std::fs::read_link(fetched.directory.join("original/model.safetensors")).unwrap();
-    assert_eq!(
-        link.display().to_string(),
-        format!("../../../blobs/{}", expected.sha256())
-    );
+    assert_eq!(link.display().to_string(), format!("../../../blobs/{}", expected.sha256()));
     // Two names of one content: one blob, that came once.
     assert_eq!(scene.names("blobs").len(), 3);
     assert_eq!(fetched.bytes_fetched, (3 << 20) + 3);
@@ -120,28 +111,11 @@ async fn only_selected_files_are_fetched() {
         ..model_spec("main")
     };
     let fetched = scene.fetch(&some).await.fetched();
-    let paths: Vec<&str> = fetched
-        .files
-        .iter()
-        .map(|file| file.path.as_str())
-        .collect();
-    assert_eq!(
-        paths,
-        [
-            "config.json",
-            "model.safetensors",
-            "sub/dir/config again.json"
-        ]
-    );
-    let nothing = ModelSpec {
-        allow: vec!["*.bin".to_owned()],
-        ..model_spec("main")
-    };
+    let paths: Vec<&str> = fetched.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["config.json", "model.safetensors", "sub/dir/config again.json"]);
+    let nothing = ModelSpec { allow: vec!["*.bin".to_owned()], ..model_spec("main") };
     let error = scene.fetch(&nothing).await.error();
-    assert!(
-        matches!(error, FetchError::NothingSelected { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, FetchError::NothingSelected { .. }), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

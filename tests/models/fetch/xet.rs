@@ -11,9 +11,7 @@ const SIZE: u64 = 4 << 20;
 
 fn scene() -> Scene {
     Scene::new(
-        Repository::new(NAME)
-            .file("config.json", "{}")
-            .xet(FILE, Content::generated(7, SIZE)),
+        Repository::new(NAME).file("config.json", "{}").xet(FILE, Content::generated(7, SIZE)),
     )
 }
 
@@ -58,10 +56,7 @@ async fn xet_files_are_stored_like_all_others() {
     assert!(!requests(&scene).is_empty());
     // No telemetry: nothing is posted, to whichever path.
     let all = scene.hub.requests();
-    assert!(
-        all.iter().all(|request| request.method == "GET"),
-        "{all:#?}"
-    );
+    assert!(all.iter().all(|request| request.method == "GET"), "{all:#?}");
     // A second time nothing is requested but the branch.
     scene.hub.forget();
     assert_eq!(scene.main().await.fetched().bytes_fetched, 0);
@@ -72,9 +67,7 @@ async fn xet_files_are_stored_like_all_others() {
 async fn a_partial_file_is_resumed_from_the_xet_store() {
     let scene = scene();
     let all = Content::generated(7, SIZE);
-    let partial = scene
-        .at("blobs")
-        .join(format!("{}.incomplete", all.sha256()));
+    let partial = scene.at("blobs").join(format!("{}.incomplete", all.sha256()));
     std::fs::create_dir_all(scene.at("blobs")).unwrap();
     std::fs::write(partial, &all.to_vec()[..1_500_000]).unwrap();
     let went = scene.main().await;
@@ -89,21 +82,13 @@ async fn a_partial_file_is_resumed_from_the_xet_store() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unavailable_store_falls_back_to_plain_http() {
-    for fault in [
-        Fault::Status(503),
-        Fault::Status(404),
-        Fault::Silence,
-        Fault::Page,
-    ] {
+    for fault in [Fault::Status(503), Fault::Status(404), Fault::Silence, Fault::Page] {
         let scene = scene();
         scene.hub.fault(fault, &store(), 1000);
         let went = scene.main().await;
         let warned = warnings(&went);
         assert_eq!(warned.len(), 1, "{:?}", went.progress);
-        assert!(
-            warned[0].contains("continuing over plain HTTP"),
-            "{warned:?}"
-        );
+        assert!(warned[0].contains("continuing over plain HTTP"), "{warned:?}");
         assert!(!warned[0].contains("Signature"), "{warned:?}");
         is_right(went);
         assert_eq!(scene.hub.downloads(NAME, FILE), 1);

@@ -27,37 +27,23 @@ fn hf_downloads_a_model_once_and_then_works_offline() {
     let path = good(&client.hf(&[], &["download", "amd/tiny"]));
     assert!(path.contains(&commit), "{path}");
     for (file, content) in [
-        (
-            "model.safetensors",
-            Content::generated(1, 3_000_000).to_vec(),
-        ),
+        ("model.safetensors", Content::generated(1, 3_000_000).to_vec()),
         ("sub/other.bin", Content::generated(2, 70_000).to_vec()),
         ("sub/folder/öl und wasser.txt", b"beside\n".to_vec()),
         ("empty", Vec::new()),
     ] {
-        assert!(
-            client.cached("amd/tiny", &commit, file) == content,
-            "{file}"
-        );
+        assert!(client.cached("amd/tiny", &commit, file) == content, "{file}");
         // The client does not download an empty file.
         let expected = usize::from(!content.is_empty());
         assert_eq!(hub.downloads("amd/tiny", file), expected, "{file}");
     }
     // The blobs are named as ours are.
     let blobs = client.home.path().join("hub/models--amd--tiny/blobs");
-    assert!(
-        blobs
-            .join(Content::generated(1, 3_000_000).sha256())
-            .exists()
-    );
+    assert!(blobs.join(Content::generated(1, 3_000_000).sha256()).exists());
     assert!(blobs.join(Content::from("").git_id()).exists());
     hub.forget();
     good(&client.hf(&[], &["download", "amd/tiny"]));
-    assert_eq!(
-        hub.sent("amd/tiny", "model.safetensors"),
-        0,
-        "fetched twice"
-    );
+    assert_eq!(hub.sent("amd/tiny", "model.safetensors"), 0, "fetched twice");
     hub.forget();
     good(&client.hf(&[("HF_HUB_OFFLINE", "1")], &["download", "amd/tiny"]));
     assert_eq!(hub.requests().len(), 0);
@@ -74,14 +60,10 @@ fn a_token_is_sent_to_the_hub_and_never_to_the_cdn() {
     // The program also asks for what is no model's.
     let mut requests = hub.requests();
     requests.retain(|request| request.repository == "amd/tiny");
-    let (cdn, rest): (Vec<_>, Vec<_>) = requests
-        .iter()
-        .partition(|request| request.path.contains("Signature="));
+    let (cdn, rest): (Vec<_>, Vec<_>) =
+        requests.iter().partition(|request| request.path.contains("Signature="));
     assert_eq!(cdn.len(), 2);
-    assert!(
-        cdn.iter()
-            .all(|request| !request.authorized && request.status == 200)
-    );
+    assert!(cdn.iter().all(|request| !request.authorized && request.status == 200));
     for request in rest {
         assert!(request.authorized, "{request:?}");
     }
@@ -109,9 +91,7 @@ fn missing_and_forbidden_errors_match_the_real_hub() {
             .access(Access::Gated(alice.clone())),
     );
     hub.add(
-        Repository::new("meta/hidden")
-            .file("config.json", "{}")
-            .access(Access::Private(alice)),
+        Repository::new("meta/hidden").file("config.json", "{}").access(Access::Private(alice)),
     );
     client.script(&[], "
 refused(RepositoryNotFoundError, lambda: snapshot_download('no/such'))
@@ -196,17 +176,11 @@ fn the_client_survives_faults_of_the_real_hub() {
     good(&client.hf(&[], &["download", "amd/tiny"]));
     assert_eq!(hub.faults_left(), 0);
     assert_eq!(hub.downloads("amd/tiny", "model.safetensors"), 2);
-    let ranges: Vec<_> = hub
-        .requests()
-        .iter()
-        .filter_map(|request| request.range.clone())
-        .collect();
+    let ranges: Vec<_> =
+        hub.requests().iter().filter_map(|request| request.range.clone()).collect();
     // Of what was read last it may have lost one piece: that is up to the connection's end.
     let from = ["bytes=10485760-", "bytes=20971520-"];
-    assert!(
-        ranges.len() == 1 && from.contains(&ranges[0].as_str()),
-        "{ranges:?}"
-    );
+    assert!(ranges.len() == 1 && from.contains(&ranges[0].as_str()), "{ranges:?}");
     let bytes = client.cached("amd/tiny", &commit, "model.safetensors");
     assert_eq!(
         crate::hub::hex(&sha2::Sha256::digest(&bytes)),
@@ -221,41 +195,22 @@ fn injected_faults_have_their_effect() {
     let client = Client::new(&hub);
     hub.add(tiny());
     // What the client does not check: ours has to.
-    hub.fault(
-        Fault::Corrupt(5),
-        &At::bytes("amd/tiny", "sub/other.bin"),
-        1,
-    );
+    hub.fault(Fault::Corrupt(5), &At::bytes("amd/tiny", "sub/other.bin"), 1);
     let path = client.script(&[], "print(hf_hub_download('amd/tiny', 'sub/other.bin'))");
     let bytes = std::fs::read(path.trim()).unwrap();
     let content = Content::generated(2, 70_000).to_vec();
-    let wrong: Vec<usize> = (0..content.len())
-        .filter(|&at| bytes[at] != content[at])
-        .collect();
+    let wrong: Vec<usize> = (0..content.len()).filter(|&at| bytes[at] != content[at]).collect();
     assert_eq!(wrong, [5]);
 
     let model = At::bytes("amd/tiny", "model.safetensors");
     let fetch = "lambda: hf_hub_download('amd/tiny', 'model.safetensors')";
     hub.fault(Fault::Length(1000), &model, 1);
-    client.script(
-        &[],
-        &format!("assert 'Consistency check failed' in refused(OSError, {fetch})"),
-    );
+    client.script(&[], &format!("assert 'Consistency check failed' in refused(OSError, {fetch})"));
     hub.fault(Fault::Page, &model, 1);
-    client.script(
-        &[],
-        &format!("assert 'Consistency check failed' in refused(OSError, {fetch})"),
-    );
+    client.script(&[], &format!("assert 'Consistency check failed' in refused(OSError, {fetch})"));
     hub.fault(Fault::Expired, &model, 1);
-    client.script(
-        &[],
-        &format!("assert '403' in refused(HfHubHTTPError, {fetch})"),
-    );
-    hub.fault(
-        Fault::Status(403),
-        &At::file(Place::Head, "amd/tiny", "model.safetensors"),
-        1,
-    );
+    client.script(&[], &format!("assert '403' in refused(HfHubHTTPError, {fetch})"));
+    hub.fault(Fault::Status(403), &At::file(Place::Head, "amd/tiny", "model.safetensors"), 1);
     client.script(&[], &format!("refused(LocalEntryNotFoundError, {fetch})"));
     hub.fault(Fault::Cut(10), &model, 1);
     hub.fault(Fault::WholeFile, &model, 1);

@@ -13,9 +13,7 @@ fn a_run_and_python_share_a_model() {
     let name = "amd/shared";
     let model = Content::generated(7, 2_000_000);
     hub.add(
-        Repository::new(name)
-            .file("config.json", "{}")
-            .lfs("sub/model.safetensors", model.clone()),
+        Repository::new(name).file("config.json", "{}").lfs("sub/model.safetensors", model.clone()),
     );
     let directory = tempfile::tempdir().unwrap();
     let recipe = directory.path().join("recipe.yaml");
@@ -39,10 +37,7 @@ fn a_run_and_python_share_a_model() {
     run(&[]);
     assert_eq!(hub.downloads(name, "sub/model.safetensors"), 1);
     hub.forget();
-    client.script(
-        &[("HF_HUB_OFFLINE", "1")],
-        &format!("print(snapshot_download('{name}'))"),
-    );
+    client.script(&[("HF_HUB_OFFLINE", "1")], &format!("print(snapshot_download('{name}'))"));
     run(&[("HF_HUB_OFFLINE", "1")]);
     assert_eq!(hub.requests().len(), 0);
     // Its digests, held against the hub's.

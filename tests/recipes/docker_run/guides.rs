@@ -96,11 +96,7 @@ fn plans_from_guides_have_the_guides_flags() {
             None => assert!(!reading.recipe.contains("requires:"), "{title}"),
             Some((vendor, count)) => {
                 let gpus = format!("  gpus:\n    vendor: {vendor}\n    count: {count}\n");
-                assert!(
-                    reading.recipe.contains(&gpus),
-                    "{title}: {}",
-                    reading.recipe
-                );
+                assert!(reading.recipe.contains(&gpus), "{title}: {}", reading.recipe);
             }
         }
         match theirs.2.first().map(String::as_str) {
@@ -131,17 +127,14 @@ fn placeholders_are_not_values() {
 export LAB_DATASET=\"<path to dataset>/open_orca/\"
 export LAB_HIST=/hist
 docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist debian:12 true";
-    let unresolved = recipe_from_block("x", guide, &EmptyEnvironment)
-        .unwrap()
-        .recipe;
+    let unresolved = recipe_from_block("x", guide, &EmptyEnvironment).unwrap().recipe;
     let param = |name: &str| {
         let params = unresolved.split(&format!("\n  {name}:")).nth(1).unwrap();
         params.split("\n  lab_").next().unwrap().to_owned()
     };
-    for (name, stated) in [
-        ("lab_model", "<path to model weight>"),
-        ("lab_dataset", "<path to dataset>/open_orca/"),
-    ] {
+    for (name, stated) in
+        [("lab_model", "<path to model weight>"), ("lab_dataset", "<path to dataset>/open_orca/")]
+    {
         let param = param(name);
         assert!(!param.contains("default"), "{param}");
         assert!(param.contains("path"), "{param}");
@@ -150,8 +143,5 @@ docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist d
     assert!(param("lab_hist").contains("default: /hist"), "{unresolved}");
     let shell = Shell::new(&[("LAB_MODEL", "/m"), ("LAB_DATASET", "/d")]);
     let resolved = recipe_from_block("x", guide, &shell).unwrap().recipe;
-    assert!(
-        resolved.contains("default: /m") && resolved.contains("default: /d"),
-        "{resolved}"
-    );
+    assert!(resolved.contains("default: /m") && resolved.contains("default: /d"), "{resolved}");
 }

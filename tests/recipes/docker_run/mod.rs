@@ -59,15 +59,10 @@ fn split_commands(text: &str) -> Vec<Vec<String>> {
     let tokens = brush_parser::tokenize_str(text).unwrap();
     let commands = tokens.split(|token| matches!(token, Token::Operator(..)));
     let words = |words: &[Token]| -> Vec<String> {
-        let unquoted = words
-            .iter()
-            .flat_map(|word| shlex::split(word.to_str()).unwrap());
+        let unquoted = words.iter().flat_map(|word| shlex::split(word.to_str()).unwrap());
         unquoted.collect()
     };
-    commands
-        .map(words)
-        .filter(|words| !words.is_empty())
-        .collect()
+    commands.map(words).filter(|words| !words.is_empty()).collect()
 }
 
 /// The words after `docker run`, as Docker reads them.
@@ -95,16 +90,10 @@ fn parse_line(words: &[String]) -> Line {
             flags.push((flag, value.unwrap_or("true".to_owned())));
         } else if let Some(letters) = word.strip_prefix('-') {
             for (at, letter) in letters.char_indices() {
-                let flag = docker_run_flags()
-                    .find(|flag| flag.short == Some(letter))
-                    .unwrap();
+                let flag = docker_run_flags().find(|flag| flag.short == Some(letter)).unwrap();
                 let attached = letters[at + 1..].trim_start_matches('=');
                 if flag.takes_value() {
-                    let value = if attached.is_empty() {
-                        rest.next().unwrap()
-                    } else {
-                        attached
-                    };
+                    let value = if attached.is_empty() { rest.next().unwrap() } else { attached };
                     flags.push((flag, value.to_owned()));
                     break;
                 }
@@ -114,11 +103,7 @@ fn parse_line(words: &[String]) -> Line {
             break word.clone();
         }
     };
-    Line {
-        flags,
-        image,
-        command: rest.cloned().collect(),
-    }
+    Line { flags, image, command: rest.cloned().collect() }
 }
 
 /// The flags of a `docker run` with Docker's own spelling of each value, sorted; and image and
@@ -172,10 +157,8 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let source = Source::new("recipe.yaml", recipe.to_owned());
     let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     assert!(!problems.has_errors(), "{problems}\n{recipe}");
-    let settings: Vec<ParamSetting> = settings
-        .iter()
-        .map(|(name, value)| ParamSetting::new(*name, *value))
-        .collect();
+    let settings: Vec<ParamSetting> =
+        settings.iter().map(|(name, value)| ParamSetting::new(*name, *value)).collect();
     let resolved = resolve_recipe("guide", &source, &NoTemplates, &settings)
         .unwrap_or_else(|problems| panic!("{problems}\n{recipe}"));
     let origin = RecipeOrigin {
@@ -183,12 +166,8 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
         hash: resolved.hash.clone(),
         built_in: false,
     };
-    let plan = plan::build_plan(
-        &resolved.recipe,
-        &origin,
-        &PlanOptions::default(),
-        &HostView::default(),
-    );
+    let plan =
+        plan::build_plan(&resolved.recipe, &origin, &PlanOptions::default(), &HostView::default());
     plan::shell::render_script(&plan.unwrap(), &[])
 }
 

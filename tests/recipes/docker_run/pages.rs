@@ -59,16 +59,8 @@ fn output_is_no_command(#[case] block: &str) {
 #[case("$ docker run -it a bash\n$ pip install x\n./warm\n$ cd /w\n$ b")]
 fn commands_without_a_prompt_are_kept(#[case] block: &str) {
     let read = read(block);
-    assert!(
-        read.recipe.contains("run: b\n      workdir: /w"),
-        "{}",
-        read.recipe
-    );
-    assert!(
-        !read.notes.iter().any(|note| note.contains("output,")),
-        "{:?}",
-        read.notes
-    );
+    assert!(read.recipe.contains("run: b\n      workdir: /w"), "{}", read.recipe);
+    assert!(!read.notes.iter().any(|note| note.contains("output,")), "{:?}", read.notes);
 }
 
 #[rstest]
@@ -104,14 +96,8 @@ fn what_awaits_a_server_is_not_measured(#[case] wait: &str) {
 #[case("accelerate launch --num_machines 2 --num_processes 16 x.py", None)]
 fn a_command_of_several_machines_is_incomplete(#[case] command: &str, #[case] count: Option<u32>) {
     let read = read(&format!("docker run --gpus all a {command}"));
-    let written = count.map_or("\"${{ params.gpus }}\"".to_owned(), |count| {
-        count.to_string()
-    });
-    assert!(
-        read.recipe.contains(&format!("count: {written}\n")),
-        "{}",
-        read.recipe
-    );
+    let written = count.map_or("\"${{ params.gpus }}\"".to_owned(), |count| count.to_string());
+    assert!(read.recipe.contains(&format!("count: {written}\n")), "{}", read.recipe);
     let asks = |line: &String| line.contains("one of several machines");
     assert!(read.incomplete.iter().any(asks), "{:?}", read.incomplete);
 }
@@ -123,12 +109,7 @@ fn a_command_of_several_machines_is_incomplete(#[case] command: &str, #[case] co
 fn a_command_of_one_machine_is_none_of_several(#[case] command: &str) {
     let read = read(&format!("docker run --gpus all a {command}"));
     assert!(read.recipe.contains("count: 8\n"), "{}", read.recipe);
-    assert!(
-        !read
-            .incomplete
-            .iter()
-            .any(|line| line.contains("several machines"))
-    );
+    assert!(!read.incomplete.iter().any(|line| line.contains("several machines")));
 }
 
 /// The recipe asks for a directory.
@@ -137,10 +118,7 @@ fn a_command_of_one_machine_is_none_of_several(#[case] command: &str) {
 #[case("--mount type=volume,src=cache,dst=/c")]
 fn a_volume_of_the_engine_is_a_param(#[case] flags: &str) {
     let recipe = read(&format!("docker run {flags} a b")).recipe;
-    assert!(
-        recipe.contains("cache:\n    type: path\n    help"),
-        "{recipe}"
-    );
+    assert!(recipe.contains("cache:\n    type: path\n    help"), "{recipe}");
     assert!(recipe.contains("- \"${{ params.cache }}:/c\""), "{recipe}");
 }
 
@@ -207,14 +185,8 @@ fn gpus_are_counted_by_variables_of_the_container(#[case] line: &str, #[case] co
 /// A privileged container has the devices of the host.
 #[rstest]
 #[case("--privileged rocm/pytorch:1 torchrun --nproc_per_node 8 x.py", "amd")]
-#[case(
-    "--privileged -v /dev/kfd:/dev/kfd a torchrun --nproc_per_node 8 x.py",
-    "amd"
-)]
-#[case(
-    "--privileged -v /dev/nvidia0:/dev/nvidia0 a torchrun --nproc_per_node 8 x.py",
-    "nvidia"
-)]
+#[case("--privileged -v /dev/kfd:/dev/kfd a torchrun --nproc_per_node 8 x.py", "amd")]
+#[case("--privileged -v /dev/nvidia0:/dev/nvidia0 a torchrun --nproc_per_node 8 x.py", "nvidia")]
 fn gpus_of_a_privileged_container_are_required(#[case] line: &str, #[case] vendor: &str) {
     let recipe = read(&format!("docker run {line}")).recipe;
     let gpus = format!("requires:\n  gpus:\n    vendor: {vendor}\n    count: 8\n");
@@ -223,14 +195,8 @@ fn gpus_of_a_privileged_container_are_required(#[case] line: &str, #[case] vendo
 
 #[rstest]
 #[case("docker run -v $(realpath data):/d a b", "- \"./data:/d\"")]
-#[case(
-    "S=$(cd \"$(dirname \"$0\")\" && pwd)\ndocker run -v $S/x:/d a b",
-    "- \"./x:/d\""
-)]
-#[case(
-    "echo $K | docker login r -u x --password-stdin\ndocker run a b",
-    "run: b\n"
-)]
+#[case("S=$(cd \"$(dirname \"$0\")\" && pwd)\ndocker run -v $S/x:/d a b", "- \"./x:/d\"")]
+#[case("echo $K | docker login r -u x --password-stdin\ndocker run a b", "run: b\n")]
 #[case("gunzip -c i.tgz | docker load\ndocker run a b", "run: b\n")]
 fn common_lines_of_scripts_are_read(#[case] block: &str, #[case] text: &str) {
     let recipe = read(block).recipe;
@@ -261,10 +227,7 @@ fn what_is_typed_in_a_shell_of_other_tools_is_a_step(#[case] block: &str) {
 #[case("docker run a b --n 1 …")]
 fn omitted_words_are_asked_for(#[case] block: &str) {
     let lines = read(block).incomplete;
-    assert!(
-        lines.iter().any(|line| line.contains("leaves out")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line.contains("leaves out")), "{lines:?}");
 }
 
 /// Else a later trial would read the file of an earlier one.
@@ -273,10 +236,7 @@ fn omitted_words_are_asked_for(#[case] block: &str) {
 #[case("docker run -d --name c a sleep 1d\ndocker exec c b\ndocker exec c cat r.json")]
 fn what_shows_the_figures_is_measured_with_their_command(#[case] block: &str) {
     let recipe = read(block).recipe;
-    assert!(
-        recipe.contains("        b &&\n        cat r.json\n"),
-        "{recipe}"
-    );
+    assert!(recipe.contains("        b &&\n        cat r.json\n"), "{recipe}");
     assert!(!recipe.contains("setup:"), "{recipe}");
 }
 

@@ -45,20 +45,10 @@ fn quoted(text: &str) -> String {
 
 /// Docker takes the last of flags that come once, and each of the others.
 fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String)> {
-    let many = [
-        "volume",
-        "device",
-        "group-add",
-        "cap-drop",
-        "tmpfs",
-        "add-host",
-    ];
+    let many = ["volume", "device", "group-add", "cap-drop", "tmpfs", "add-host"];
     let line = parse_line(&split_commands(order)[0][2..]);
     flags.clear();
-    let keys = line
-        .flags
-        .iter()
-        .filter(|(flag, _)| flag.treatment == FlagTreatment::Key);
+    let keys = line.flags.iter().filter(|(flag, _)| flag.treatment == FlagTreatment::Key);
     for (flag, value) in keys {
         let (name, value) = (flag.name.to_owned(), spelled(flag.name, value));
         let named = ["env", "sysctl", "ulimit"].contains(&name.as_str());

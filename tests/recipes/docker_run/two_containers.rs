@@ -30,39 +30,23 @@ fn the_server_is_a_service_with_a_container_of_its_own() {
         assert!(recipe.contains(part), "{part}: {recipe}");
     }
     let plan = script(&recipe, &[]);
-    assert!(
-        plan.contains("img/server:1") && plan.contains("img/client:2"),
-        "{plan}"
-    );
+    assert!(plan.contains("img/server:1") && plan.contains("img/client:2"), "{plan}");
 }
 
 #[test]
 fn the_client_finds_the_server_by_the_guides_name() {
     let named = "  add_host:\n    - \"llm:127.0.0.1\"\n";
     for (client, part) in [
-        (
-            "docker run --network n c bench --url http://llm:8000",
-            named,
-        ),
-        (
-            "docker run --link llm:api c bench --host api",
-            "\"api:127.0.0.1\"",
-        ),
-        (
-            "docker run --net=container:llm c bench --url localhost:8000",
-            "localhost:8000",
-        ),
+        ("docker run --network n c bench --url http://llm:8000", named),
+        ("docker run --link llm:api c bench --host api", "\"api:127.0.0.1\""),
+        ("docker run --net=container:llm c bench --url localhost:8000", "localhost:8000"),
         (
             "docker run --add-host=host.docker.internal:host-gateway c bench http://host.docker.internal:8080",
             "run: \"bench http://localhost:8000\"",
         ),
     ] {
         let reading = read(client);
-        assert!(
-            reading.recipe.contains(part),
-            "{client}: {}",
-            reading.recipe
-        );
+        assert!(reading.recipe.contains(part), "{client}: {}", reading.recipe);
         assert!(!reading.recipe.contains("network:"), "{}", reading.recipe);
         let notes = reading.notes.join("\n");
         let is_said = notes.contains("shares the network") || notes.contains("--add-host");
@@ -75,30 +59,15 @@ fn a_server_of_unknown_entrypoint_is_asked_for() {
     let block = "docker run -d --gpus all -p 8000:8000 nvcr.io/nim/a/b:1\ndocker run --net host c bench --url localhost:8000";
     let reading = recipe_from_block("x", block, &EmptyEnvironment).unwrap();
     let asked = reading.incomplete.join("\n");
-    assert!(
-        asked.contains("services.server.run: the image's own entrypoint"),
-        "{asked}"
-    );
+    assert!(asked.contains("services.server.run: the image's own entrypoint"), "{asked}");
     let on_host = block.replace("docker run --net host c bench", "vllm bench serve");
-    let client = recipe_from_block("x", &on_host, &EmptyEnvironment)
-        .unwrap()
-        .recipe;
+    let client = recipe_from_block("x", &on_host, &EmptyEnvironment).unwrap().recipe;
     assert!(
         client.contains("run: \"vllm bench serve --url localhost:8000\"\n      needs:"),
         "{client}"
     );
-    assert!(
-        reading.recipe.contains("image: \"nvcr.io/nim/a/b:1\""),
-        "{}",
-        reading.recipe
-    );
-    assert!(
-        reading
-            .recipe
-            .contains("run: \"bench --url localhost:8000\""),
-        "{}",
-        reading.recipe
-    );
+    assert!(reading.recipe.contains("image: \"nvcr.io/nim/a/b:1\""), "{}", reading.recipe);
+    assert!(reading.recipe.contains("run: \"bench --url localhost:8000\""), "{}", reading.recipe);
 }
 
 #[test]
@@ -120,49 +89,25 @@ fn a_further_server_is_a_service_with_a_container_of_its_own() {
         assert!(reading.recipe.contains(part), "{part}: {}", reading.recipe);
     }
     let plan = script(&reading.recipe, &[]);
-    assert!(
-        ["img:1", "img:2", "img:3"]
-            .iter()
-            .all(|image| plan.contains(image)),
-        "{plan}"
-    );
+    assert!(["img:1", "img:2", "img:3"].iter().all(|image| plan.contains(image)), "{plan}");
     let typed = "docker run -it img bash\nvllm serve a &\nvllm serve b --port 81 &\nbench";
-    let recipe = recipe_from_block("x", typed, &EmptyEnvironment)
-        .unwrap()
-        .recipe;
-    assert!(
-        recipe.contains("server-2:\n    run: vllm serve b --port 81\n"),
-        "{recipe}"
-    );
+    let recipe = recipe_from_block("x", typed, &EmptyEnvironment).unwrap().recipe;
+    assert!(recipe.contains("server-2:\n    run: vllm serve b --port 81\n"), "{recipe}");
 }
 
 #[test]
 fn what_no_recipe_expresses_is_refused() {
     for (clients, message) in [
-        (
-            "docker exec llm warm\ndocker run c bench",
-            "2 `docker run` commands",
-        ),
-        (
-            "docker run c bench\ndocker exec llm more",
-            "in the server's container",
-        ),
-        (
-            "docker run c bench\ndocker run d more",
-            "3 `docker run` commands",
-        ),
+        ("docker exec llm warm\ndocker run c bench", "2 `docker run` commands"),
+        ("docker run c bench\ndocker exec llm more", "in the server's container"),
+        ("docker run c bench\ndocker run d more", "3 `docker run` commands"),
         ("docker run -d d vllm serve m", "a second server"),
-        (
-            "docker run -d -p 8000:8000 d vllm serve m",
-            "two servers listen on port 8000",
-        ),
+        ("docker run -d -p 8000:8000 d vllm serve m", "two servers listen on port 8000"),
         ("docker exec -d llm vllm serve m", "a second server"),
     ] {
         let block = format!("{SERVER}{clients}");
         let problems = recipe_from_block("x", &block, &EmptyEnvironment).unwrap_err();
-        let is_said = problems
-            .iter()
-            .any(|problem| problem.message.contains(message));
+        let is_said = problems.iter().any(|problem| problem.message.contains(message));
         assert!(is_said, "{block}: {problems}");
     }
 }

@@ -45,9 +45,7 @@ fn recorded(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
 
 /// A command of the guide: its kind, and its words.
 fn guide(name: &str) -> Vec<(String, Vec<String>)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/guides")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/guides").join(name);
     let text = fs::read_to_string(path).unwrap();
     let blocks = text.split("== ").skip(1).map(|block| {
         let (kind, command) = block.split_once('\n').unwrap();
@@ -58,11 +56,7 @@ fn guide(name: &str) -> Vec<(String, Vec<String>)> {
 
 /// Words, without the backslashes that continue a line.
 fn words(command: &str) -> Vec<String> {
-    command
-        .split_whitespace()
-        .filter(|word| *word != "\\")
-        .map(str::to_owned)
-        .collect()
+    command.split_whitespace().filter(|word| *word != "\\").map(str::to_owned).collect()
 }
 
 fn is_part(whole: &[String], part: &[String]) -> bool {
@@ -136,8 +130,7 @@ impl Exec {
         let is_assignment = |word: &&String| {
             let name = word.split_once('=').map(|(name, _)| name);
             name.is_some_and(|name| {
-                name.bytes()
-                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+                name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             })
         };
         let set = command.iter().take_while(is_assignment).count();
@@ -167,10 +160,7 @@ fn holds(row: &Guide) {
         words: words(command.last().unwrap()),
     };
     let execs = starting_with("docker", "exec").into_iter();
-    let execs: Vec<Exec> = execs
-        .filter(|run| !is_rights(run))
-        .map(|run| exec(&run))
-        .collect();
+    let execs: Vec<Exec> = execs.filter(|run| !is_rights(run)).map(|run| exec(&run)).collect();
     let mut used = BTreeSet::new();
     let mut reached = 0;
     for (kind, command) in guide(row.commands) {
@@ -183,10 +173,7 @@ fn holds(row: &Guide) {
                 // Others copy and populate cached directories.
                 let mut measuring = runs.filter(|run| run.iter().any(|word| word == name));
                 holds_run(row, measuring.next().unwrap(), &command);
-                assert!(
-                    measuring.next().is_none(),
-                    "{recipe}: one container measures"
-                );
+                assert!(measuring.next().is_none(), "{recipe}: one container measures");
             }
             "model" => {
                 let fetched = starting_with("hf", "download")[0];
@@ -252,26 +239,17 @@ fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
     let (mut actual, ran) = flags(ours_run);
     assert_eq!(ran, image);
     for flag in expected.iter().filter_map(|flag| ours(flag)) {
-        assert!(
-            actual.remove(&flag),
-            "{}: no {flag} in {actual:?}",
-            row.recipe
-        );
+        assert!(actual.remove(&flag), "{}: no {flag} in {actual:?}", row.recipe);
     }
     // What is left is ours: what is kept of datasets and models, a first process that waits, and
     // Python's output line by line.
     actual.retain(|flag| !flag.contains("/cache/") && !flag.starts_with("--env=HF_HUB_"));
     let name = row.recipe.rsplit('/').next().unwrap();
     let name = format!("--name={name}");
-    let mut left: BTreeSet<String> = [
-        "--entrypoint=/bin/sh",
-        "--env=PYTHONUNBUFFERED=1",
-        "-d=",
-        "--pull=never",
-        &name,
-    ]
-    .map(str::to_owned)
-    .into();
+    let mut left: BTreeSet<String> =
+        ["--entrypoint=/bin/sh", "--env=PYTHONUNBUFFERED=1", "-d=", "--pull=never", &name]
+            .map(str::to_owned)
+            .into();
     left.extend(row.flags.iter().map(|flag| (*flag).to_owned()));
     assert_eq!(actual, left, "{}", row.recipe);
 }
@@ -288,16 +266,9 @@ fn every_recipe_has_its_guide() {
     for recipe in list.as_array().unwrap() {
         let name = recipe["name"].as_str().unwrap();
         if let Some(name) = name.strip_prefix("mlperf-inference/v") {
-            let is_listed = GUIDES
-                .iter()
-                .any(|row| row.recipe.strip_prefix('v') == Some(name))
-                || nodes::NODES
-                    .iter()
-                    .any(|(recipe, _)| recipe.strip_prefix('v') == Some(name));
-            assert!(
-                is_listed,
-                "{name}: name its guide in tests/recipes/guides/table.rs"
-            );
+            let is_listed = GUIDES.iter().any(|row| row.recipe.strip_prefix('v') == Some(name))
+                || nodes::NODES.iter().any(|(recipe, _)| recipe.strip_prefix('v') == Some(name));
+            assert!(is_listed, "{name}: name its guide in tests/recipes/guides/table.rs");
             checked += 1;
         }
     }
@@ -308,20 +279,15 @@ fn every_recipe_has_its_guide() {
 #[test]
 fn gpt_oss_has_three_known_differences() {
     let commands = recorded(&format!("{V6}/gpt-oss-120b-mi355x"), &[]);
-    let guide: Vec<Vec<String>> = guide("gpt-oss-120b-v6.0")
-        .into_iter()
-        .map(|(_, command)| command)
-        .collect();
+    let guide: Vec<Vec<String>> =
+        guide("gpt-oss-120b-v6.0").into_iter().map(|(_, command)| command).collect();
     let differing: Vec<String> = commands
         .iter()
         .filter(|command| command[1] == "exec" && !is_rights(command))
         .map(|command| words(command.last().unwrap()))
         .filter(|exec| !guide.contains(exec))
         .map(|exec| {
-            let printed = guide
-                .iter()
-                .find(|command| exec.starts_with(command))
-                .unwrap();
+            let printed = guide.iter().find(|command| exec.starts_with(command)).unwrap();
             exec[printed.len()..].join(" ")
         })
         .collect();
@@ -343,9 +309,7 @@ fn wan_omits_skipped_measurements(
 ) {
     let settings = [settings, &["outputs=/of/outputs"]].concat();
     let commands = recorded(&format!("{V6}/wan2.2-t2v-a14b-mi355x"), &settings);
-    let text = commands
-        .iter()
-        .map(|command| words(&command.join(" ")).join(" "));
+    let text = commands.iter().map(|command| words(&command.join(" ")).join(" "));
     let text: Vec<String> = text.collect();
     assert!(text.iter().any(|line| line.ends_with(command)), "{text:#?}");
     let collected = |part: &str| text.iter().any(|line| line.contains(part));

@@ -10,18 +10,9 @@ use super::{guide, is_part, words};
 
 /// The recipes for several machines, below `mlperf-inference/`, and those whose containers they start on each.
 pub const NODES: [(&str, &str); 3] = [
-    (
-        "v6.0/amd/llama2-70b-87x-mi355x",
-        "v6.0/amd/llama2-70b-mi355x",
-    ),
-    (
-        "v6.0/amd/gpt-oss-120b-94x-mi355x",
-        "v6.0/amd/gpt-oss-120b-mi355x",
-    ),
-    (
-        "v6.1/amd/gpt-oss-120b-72x-mi355x",
-        "v6.1/amd/gpt-oss-120b-mi355x",
-    ),
+    ("v6.0/amd/llama2-70b-87x-mi355x", "v6.0/amd/llama2-70b-mi355x"),
+    ("v6.0/amd/gpt-oss-120b-94x-mi355x", "v6.0/amd/gpt-oss-120b-mi355x"),
+    ("v6.1/amd/gpt-oss-120b-72x-mi355x", "v6.1/amd/gpt-oss-120b-mi355x"),
 ];
 
 fn plan(recipe: &str, arguments: &[&str]) -> Output {
@@ -34,10 +25,7 @@ fn plan(recipe: &str, arguments: &[&str]) -> Output {
 
 /// The commands of the plan, as its text has them.
 fn commands(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
-    let settings: Vec<&str> = settings
-        .iter()
-        .flat_map(|setting| ["--set", setting])
-        .collect();
+    let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
     let text = String::from_utf8(plan(recipe, &settings).stdout).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix("       "));
     lines.map(words).collect()
@@ -113,28 +101,21 @@ fn a_trial_run_appends_the_guides_flags_for_debugging(#[case] recipe: &str, #[ca
     }
     // Only the words of the guide are added to what is measured.
     let measured = |text: &str| -> Vec<String> {
-        let lines = text
-            .lines()
-            .filter(|line| line.contains("test_mode=performance"));
+        let lines = text.lines().filter(|line| line.contains("test_mode=performance"));
         lines.map(str::to_owned).collect()
     };
     assert_eq!(measured(&trial), measured(&whole));
     let own = text(&[]);
     assert_eq!(
         measured(&trial),
-        measured(&own)
-            .iter()
-            .map(|line| format!("{line} {flags}"))
-            .collect::<Vec<_>>()
+        measured(&own).iter().map(|line| format!("{line} {flags}")).collect::<Vec<_>>()
     );
 }
 
 #[test]
 fn the_head_prepares_the_accuracy_check_before_anything_is_measured() {
     let steps = String::from_utf8(plan(NODES[0].0, &[]).stdout).unwrap();
-    let prepared = steps
-        .find("setup-accuracy-environment  [on the head]")
-        .unwrap();
+    let prepared = steps.find("setup-accuracy-environment  [on the head]").unwrap();
     assert!(prepared < steps.find("offline-performance").unwrap());
 }
 
@@ -195,10 +176,7 @@ fn scripts_have_the_commands_of_head_and_workers(
 #[test]
 fn a_plan_shows_that_one_machine_has_fewer_gpus() {
     let text = String::from_utf8(plan(NODES[0].0, &[]).stdout).unwrap();
-    assert!(
-        text.contains("11, 87 GPUs together, 7 or 8 on each"),
-        "{text}"
-    );
+    assert!(text.contains("11, 87 GPUs together, 7 or 8 on each"), "{text}");
     assert!(text.contains("device_count=${{ node.gpus }}"), "{text}");
     let even = String::from_utf8(plan(NODES[2].0, &[]).stdout).unwrap();
     assert!(even.contains("9, 72 GPUs together\n"), "{even}");
@@ -207,22 +185,13 @@ fn a_plan_shows_that_one_machine_has_fewer_gpus() {
 
 #[test]
 fn a_plan_in_markdown_has_each_machines_commands() {
-    let options = [
-        "--scenario",
-        "server",
-        "--mode",
-        "performance",
-        "--format",
-        "markdown",
-    ];
+    let options = ["--scenario", "server", "--mode", "performance", "--format", "markdown"];
     let text = String::from_utf8(plan(NODES[0].0, &options).stdout).unwrap();
     let steps = &text[text.find("## Steps").unwrap()..];
     let fence = text.matches("\n```\n").count();
     assert!(fence > 10 && fence.is_multiple_of(2), "{text}");
     // The command of the workers ends the section of their step.
-    let at = steps
-        .find("### 6. server-performance, on the head")
-        .unwrap();
+    let at = steps.find("### 6. server-performance, on the head").unwrap();
     insta::assert_snapshot!(&steps[at..], @r#"
     ### 6. server-performance, on the head
 

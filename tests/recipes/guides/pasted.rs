@@ -10,9 +10,7 @@ use super::recorder::{Recorder, executable};
 fn paths(recorder: &Recorder, recipe: &str) -> Vec<String> {
     let shown = recorder.retrial(&["show", recipe]);
     let shown = String::from_utf8(shown.stdout).unwrap();
-    let options = shown
-        .split_once("options (--set")
-        .map_or("", |(_, rest)| rest);
+    let options = shown.split_once("options (--set").map_or("", |(_, rest)| rest);
     let mut settings = Vec::new();
     for line in options.lines().skip(1) {
         let mut words = line.split_whitespace();
@@ -48,24 +46,14 @@ fn holds(recipe: &str) {
     assert!(ran.status.success(), "{recipe}: {problems}");
     assert_eq!(recorder.missing(), "", "{recipe}");
     let commands = recorder.commands();
-    assert!(
-        commands.iter().any(|command| is(command, "run")),
-        "{recipe}"
-    );
+    assert!(commands.iter().any(|command| is(command, "run")), "{recipe}");
     // None but the `pull` and the `build` of the plan brings an image.
     let runs = commands.iter().filter(|command| is(command, "run"));
     for run in runs {
-        assert!(
-            run.contains(&"--pull=never".to_owned()),
-            "{recipe}: {run:?}"
-        );
+        assert!(run.contains(&"--pull=never".to_owned()), "{recipe}: {run:?}");
     }
     let last = commands.last().unwrap();
-    assert_eq!(
-        last[..4],
-        ["retrial", "judge", "results", "--recipe"],
-        "{recipe}"
-    );
+    assert_eq!(last[..4], ["retrial", "judge", "results", "--recipe"], "{recipe}");
     assert_eq!(last[4], recipe);
 }
 
@@ -74,17 +62,9 @@ fn holds(recipe: &str) {
 fn every_built_in_recipe() {
     let list = Recorder::new().retrial(&["list", "--output", "json"]);
     let list: Value = serde_json::from_slice(&list.stdout).unwrap();
-    let recipes = list
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|recipe| &recipe["name"]);
+    let recipes = list.as_array().unwrap().iter().map(|recipe| &recipe["name"]);
     let recipes = recipes.map(|name| name.as_str().unwrap());
-    let alone = |name: &&str| {
-        !super::nodes::NODES
-            .iter()
-            .any(|(nodes, _)| name.ends_with(nodes))
-    };
+    let alone = |name: &&str| !super::nodes::NODES.iter().any(|(nodes, _)| name.ends_with(nodes));
     let recipes: Vec<&str> = recipes.filter(alone).collect();
     assert!(recipes.len() > 30);
     std::thread::scope(|scope| {
@@ -107,10 +87,7 @@ fn a_missing_mount_source_is_an_error() {
     assert_eq!(ran.status.code(), Some(1));
     let stderr = String::from_utf8(ran.stderr).unwrap();
     let missing = recorder.path().join("of/hist");
-    let expected = format!(
-        "error: the mount's source {} does not exist\n",
-        missing.display()
-    );
+    let expected = format!("error: the mount's source {} does not exist\n", missing.display());
     assert!(stderr.ends_with(&expected), "{stderr}");
     let created = |command: &Vec<String>| command.contains(&"-d".to_owned());
     assert!(!recorder.commands().iter().any(created));
@@ -119,10 +96,7 @@ fn a_missing_mount_source_is_an_error() {
 #[test]
 fn an_image_that_is_not_pulled_must_exist() {
     let mut recorder = Recorder::new();
-    let arguments = [
-        "mlperf-inference/v6.0/amd/llama2-70b-mi355x",
-        "--pull=never",
-    ];
+    let arguments = ["mlperf-inference/v6.0/amd/llama2-70b-mi355x", "--pull=never"];
     let ran = recorder.run(&arguments);
     assert_eq!(ran.status.code(), Some(1));
     let stderr = String::from_utf8(ran.stderr).unwrap();

@@ -58,10 +58,7 @@ impl Recorder {
             let text = format!("#!/bin/sh\nsh \"$BUILDER\" ./{script}\n");
             executable(&directory.path().join("of").join(script), &text);
         }
-        Self {
-            directory,
-            has_images: false,
-        }
+        Self { directory, has_images: false }
     }
 
     pub fn path(&self) -> &Path {
@@ -86,9 +83,7 @@ impl Recorder {
         fs::write(self.path().join("plan.sh"), plan.stdout).unwrap();
         let bin = self.path().join("bin");
         let mut script = Command::new("sh");
-        script
-            .arg("../plan.sh")
-            .current_dir(self.path().join("empty"));
+        script.arg("../plan.sh").current_dir(self.path().join("empty"));
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
         script.env("PATH", path).env("RECORD", self.record());
         script.env("BUILDER", bin.join("builder"));

@@ -14,19 +14,10 @@ pub struct Guide {
     pub flags: &'static [&'static str],
 }
 
-const NONE: Guide = Guide {
-    recipe: "",
-    commands: "",
-    settings: &[],
-    added: &[],
-    flags: &[],
-};
+const NONE: Guide = Guide { recipe: "", commands: "", settings: &[], added: &[], flags: &[] };
 
-const SDXL: &[&str] = &[
-    "harness=/of/harness",
-    "data=/data/mlperf_sdxl/data",
-    "models=/data/mlperf_sdxl/models",
-];
+const SDXL: &[&str] =
+    &["harness=/of/harness", "data=/data/mlperf_sdxl/data", "models=/data/mlperf_sdxl/models"];
 
 const CODE: &str = "--workdir=/lab-mlperf-inference/code";
 
@@ -42,11 +33,7 @@ pub const GUIDES: &[Guide] = &[
         added: &["ls -d /lab-hist", "sha256sum /app/kv_cache_scales.json"],
         ..NONE
     },
-    Guide {
-        recipe: "v5.0/amd/llama2-70b-mi325x",
-        commands: "llama2-70b-v5.0",
-        ..NONE
-    },
+    Guide { recipe: "v5.0/amd/llama2-70b-mi325x", commands: "llama2-70b-v5.0", ..NONE },
     Guide {
         recipe: "v5.0/amd/stable-diffusion-xl-mi325x",
         commands: "stable-diffusion-xl-v5.0",
@@ -54,11 +41,7 @@ pub const GUIDES: &[Guide] = &[
         added: &["cd Submission/closed/AMD/compliance"],
         ..NONE
     },
-    Guide {
-        recipe: "v5.1/amd/llama2-70b-mi325x",
-        commands: "llama2-70b-v5.1",
-        ..NONE
-    },
+    Guide { recipe: "v5.1/amd/llama2-70b-mi325x", commands: "llama2-70b-v5.1", ..NONE },
     Guide {
         recipe: "v5.1/amd/mixtral-8x7b-mi325x",
         commands: "mixtral-8x7b-v5.1",
@@ -108,11 +91,7 @@ pub const GUIDES: &[Guide] = &[
         added: &[ACCURACY],
         ..NONE
     },
-    Guide {
-        recipe: "v6.0/amd/gpt-oss-120b-mi355x",
-        commands: "gpt-oss-120b-v6.0",
-        ..NONE
-    },
+    Guide { recipe: "v6.0/amd/gpt-oss-120b-mi355x", commands: "gpt-oss-120b-v6.0", ..NONE },
     Guide {
         recipe: "v6.0/amd/wan2.2-t2v-a14b-mi355x",
         commands: "wan2.2-v6.0",
@@ -126,11 +105,7 @@ pub const GUIDES: &[Guide] = &[
         added: &["mkdir -p /data/processed-openorca bash <(curl", ACCURACY],
         ..NONE
     },
-    Guide {
-        recipe: "v6.1/amd/gpt-oss-120b-mi355x",
-        commands: "gpt-oss-120b-v6.1",
-        ..NONE
-    },
+    Guide { recipe: "v6.1/amd/gpt-oss-120b-mi355x", commands: "gpt-oss-120b-v6.1", ..NONE },
     Guide {
         recipe: "v6.1/amd/deepseek-r1-mi355x",
         commands: "deepseek-r1-v6.1",

@@ -38,10 +38,7 @@ fn commands(plan: &Value, action: &str) -> Vec<String> {
         "populate" => step["command"]["run"].as_str().map(str::to_owned),
         _ => step["run"].as_str().map(str::to_owned),
     };
-    steps
-        .filter(|step| step["action"] == action)
-        .map(|step| run(step).unwrap())
-        .collect()
+    steps.filter(|step| step["action"] == action).map(|step| run(step).unwrap()).collect()
 }
 
 /// All the lines, in this order.
@@ -75,16 +72,10 @@ fn each_trial_matches_the_host_script(
     #[case] command: &str,
 ) {
     for gpu in gpus {
-        let plan = plan(
-            &format!("mlperf-training/{round}/amd/{benchmark}"),
-            gpu,
-            &[],
-        );
+        let plan = plan(&format!("mlperf-training/{round}/amd/{benchmark}"), gpu, &[]);
         let image = format!("rocm/amd-mlperf:{tag}");
         assert_eq!(
-            plan["image"]["pull"]
-                .as_str()
-                .or(plan["container"]["image"].as_str()),
+            plan["image"]["pull"].as_str().or(plan["container"]["image"].as_str()),
             Some(&*image)
         );
         for (flag, value) in FLAGS {
@@ -101,13 +92,8 @@ fn each_trial_matches_the_host_script(
         assert_eq!(trials.len(), 10);
         let source = format!("source config_{gpu}{configuration}");
         for trial in &trials {
-            let steps = [
-                "sync",
-                "echo 3 >/host/drop_caches",
-                &source,
-                "export SEED=$RANDOM",
-                command,
-            ];
+            let steps =
+                ["sync", "echo 3 >/host/drop_caches", &source, "export SEED=$RANDOM", command];
             in_order(trial, &steps);
         }
     }
@@ -122,11 +108,7 @@ fn data_and_model_are_prepared_by_the_images_own_script(
     #[case] benchmark: &str,
     #[case] gpu: &str,
 ) {
-    let plan = plan(
-        &format!("mlperf-training/{round}/amd/{benchmark}"),
-        gpu,
-        &[],
-    );
+    let plan = plan(&format!("mlperf-training/{round}/amd/{benchmark}"), gpu, &[]);
     let fills = commands(&plan, "populate");
     assert_eq!(fills.len(), 1);
     in_order(&fills[0], PREPARE);
@@ -147,11 +129,8 @@ fn llama31_downloads_and_checks_compliance(
     #[case] ruleset: &str,
     #[case] stops: bool,
 ) {
-    let plan = plan(
-        &format!("mlperf-training/{round}/amd/llama31-8b"),
-        "MI355X",
-        &["--trials", "2"],
-    );
+    let plan =
+        plan(&format!("mlperf-training/{round}/amd/llama31-8b"), "MI355X", &["--trials", "2"]);
     let fills = commands(&plan, "populate");
     in_order(&fills[0], &[DOWNLOADER, "/data", C4]);
     in_order(&fills[1], &[DOWNLOADER, "/model", TOKENIZER]);
@@ -185,19 +164,14 @@ fn trial_count_and_host_notes_match_the_guide() {
     let measurement = &plan["measurements"][0];
     assert_eq!(measurement["trials"]["min"], 10);
     let (name, score) = (&measurement["figures"][0][0], &measurement["figures"][0][1]);
-    assert_eq!(
-        (name.as_str(), &score["aggregate"]),
-        (Some("time_to_train"), &"olympic".into())
-    );
+    assert_eq!((name.as_str(), &score["aggregate"]), (Some("time_to_train"), &"olympic".into()));
     let source = &score["find"]["mllog"];
     assert_eq!(source["target"]["max"], 0.925);
     assert_eq!(source["rcp"]["runs"], 10);
     let notes = plan["notes"].to_string();
-    for setting in [
-        "cpupower frequency-set -g performance",
-        "numa_balancing",
-        "transparent_hugepage",
-    ] {
+    for setting in
+        ["cpupower frequency-set -g performance", "numa_balancing", "transparent_hugepage"]
+    {
         assert!(notes.contains(setting), "{notes}");
     }
 }

@@ -29,15 +29,8 @@ fn assert_accepted(tree: &Path, round: &str, results: usize) {
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    let end: Vec<&str> = stderr
-        .lines()
-        .filter(|line| !line.contains(" INFO] "))
-        .collect();
-    assert!(
-        stderr.contains("SUMMARY: submission looks OK"),
-        "{}",
-        end.join("\n")
-    );
+    let end: Vec<&str> = stderr.lines().filter(|line| !line.contains(" INFO] ")).collect();
+    assert!(stderr.contains("SUMMARY: submission looks OK"), "{}", end.join("\n"));
     let rows = std::fs::read_to_string(&csv).unwrap().lines().count() - 1;
     assert_eq!(rows, results, "{}", end.join("\n"));
 }

@@ -11,16 +11,10 @@ use std::fmt::Write as _;
 /// A round's three seeds.
 pub struct Seeds(pub u64, pub u64, pub u64);
 
-pub const V6_0: Seeds = Seeds(
-    2_465_351_861_681_999_779,
-    14_276_810_075_590_677_512,
-    3_936_089_224_930_324_775,
-);
-pub const V5_1: Seeds = Seeds(
-    1_780_908_523_862_526_354,
-    14_771_362_308_971_278_857,
-    18_209_322_760_996_052_031,
-);
+pub const V6_0: Seeds =
+    Seeds(2_465_351_861_681_999_779, 14_276_810_075_590_677_512, 3_936_089_224_930_324_775);
+pub const V5_1: Seeds =
+    Seeds(1_780_908_523_862_526_354, 14_771_362_308_971_278_857, 18_209_322_760_996_052_031);
 
 /// The time so many milliseconds after 12:00:00, as a detail log has it.
 fn clock(milliseconds: u64) -> String {
@@ -53,11 +47,7 @@ impl Run {
 
     /// The longest latency, ns: in Offline, of the last sample.
     fn longest(&self) -> u64 {
-        let seconds = if self.scenario == "Offline" {
-            self.duration()
-        } else {
-            5.0
-        };
+        let seconds = if self.scenario == "Offline" { self.duration() } else { 5.0 };
         (seconds * 1e9) as u64
     }
 
@@ -72,11 +62,7 @@ impl Run {
 
     pub fn detail(&self, started: &str) -> String {
         let mut text = String::new();
-        let mode = if self.accuracy {
-            "AccuracyOnly"
-        } else {
-            "PerformanceOnly"
-        };
+        let mode = if self.accuracy { "AccuracyOnly" } else { "PerformanceOnly" };
         let offline = self.scenario == "Offline";
         let Seeds(qsl, sample, schedule) = &self.seeds;
         for (key, value) in [
@@ -90,22 +76,13 @@ impl Run {
             ("requested_server_tpot_latency", "200000000".to_owned()),
             ("effective_scenario", format!("\"{}\"", self.scenario)),
             ("effective_test_mode", format!("\"{mode}\"")),
-            (
-                "effective_samples_per_query",
-                if offline { self.samples() } else { 1 }.to_string(),
-            ),
-            (
-                "effective_target_qps",
-                (self.tokens_per_second / 290.0).to_string(),
-            ),
+            ("effective_samples_per_query", if offline { self.samples() } else { 1 }.to_string()),
+            ("effective_target_qps", (self.tokens_per_second / 290.0).to_string()),
             ("effective_target_latency_ns", "0".to_owned()),
             ("effective_target_latency_percentile", "0.99".to_owned()),
             ("effective_min_duration_ms", "600000".to_owned()),
             ("effective_max_duration_ms", "0".to_owned()),
-            (
-                "effective_min_query_count",
-                if offline { "1" } else { "100" }.to_owned(),
-            ),
+            ("effective_min_query_count", if offline { "1" } else { "100" }.to_owned()),
             ("effective_max_query_count", "0".to_owned()),
             ("effective_min_sample_count", "24576".to_owned()),
             ("effective_qsl_rng_seed", qsl.to_string()),
@@ -113,10 +90,7 @@ impl Run {
             ("effective_schedule_rng_seed", schedule.to_string()),
             ("effective_performance_sample_count", "24576".to_owned()),
             ("effective_accuracy_sample_count", "24576".to_owned()),
-            (
-                "effective_sample_concatenate_permutation",
-                "true".to_owned(),
-            ),
+            ("effective_sample_concatenate_permutation", "true".to_owned()),
             ("power_begin", clock(self.offset_ms())),
             ("power_end", self.end()),
         ] {
@@ -130,19 +104,12 @@ impl Run {
 
     fn results(&self, text: &mut String) {
         let offline = self.scenario == "Offline";
-        let validity = if self.valid {
-            "\"VALID\""
-        } else {
-            "\"INVALID\""
-        };
+        let validity = if self.valid { "\"VALID\"" } else { "\"INVALID\"" };
         let rate = self.tokens_per_second;
         let (tokens, samples) = if offline {
             ("result_tokens_per_second", "result_samples_per_second")
         } else {
-            (
-                "result_completed_tokens_per_second",
-                "result_completed_samples_per_sec",
-            )
+            ("result_completed_tokens_per_second", "result_completed_samples_per_sec")
         };
         for (key, value) in [
             ("result_validity", validity.to_owned()),
@@ -152,10 +119,7 @@ impl Run {
             ("early_stopping_met", "true".to_owned()),
             (tokens, rate.to_string()),
             (samples, (rate / 290.0).to_string()),
-            (
-                "result_scheduled_samples_per_sec",
-                (rate / 290.0 * 1.0002).to_string(),
-            ),
+            ("result_scheduled_samples_per_sec", (rate / 290.0 * 1.0002).to_string()),
             ("result_query_count", self.samples().to_string()),
             ("result_50.00_percentile_latency_ns", "500000000".to_owned()),
             ("result_90.00_percentile_latency_ns", "600000000".to_owned()),
@@ -163,14 +127,8 @@ impl Run {
             ("result_97.00_percentile_latency_ns", "600000000".to_owned()),
             ("result_99.00_percentile_latency_ns", "600000000".to_owned()),
             ("result_99.90_percentile_latency_ns", "600000000".to_owned()),
-            (
-                "result_first_token_99.00_percentile_latency_ns",
-                "300000000".to_owned(),
-            ),
-            (
-                "result_time_per_output_token_99.00_percentile_ns",
-                "30000000".to_owned(),
-            ),
+            ("result_first_token_99.00_percentile_latency_ns", "300000000".to_owned()),
+            ("result_time_per_output_token_99.00_percentile_ns", "30000000".to_owned()),
             ("result_mean_latency_ns", "500000000".to_owned()),
             ("result_min_latency_ns", "400000000".to_owned()),
             ("result_max_latency_ns", self.longest().to_string()),
@@ -198,11 +156,7 @@ impl Run {
                 "Completed samples per second    : {samples:.2}\nCompleted tokens per second: {rate}\n"
             )
         };
-        let (word, satisfied) = if self.valid {
-            ("VALID", "Yes")
-        } else {
-            ("INVALID", "NO")
-        };
+        let (word, satisfied) = if self.valid { ("VALID", "Yes") } else { ("INVALID", "NO") };
         format!(
             "{line}\nMLPerf Results Summary\n{line}\nSUT name : PySUT\nScenario : {}\nMode     : PerformanceOnly\n\
              {figures}Result is : {word}\n  Min duration satisfied : {satisfied}\n  Min queries satisfied : Yes\n  \

@@ -54,13 +54,8 @@ fn files(export: &Value) -> Vec<&str> {
 }
 
 fn field_of(export: &Value, list: &str, field: &str) -> Vec<String> {
-    let items = export[list]
-        .as_array()
-        .unwrap_or_else(|| panic!("{export}"));
-    items
-        .iter()
-        .map(|item| item[field].as_str().unwrap().to_owned())
-        .collect()
+    let items = export[list].as_array().unwrap_or_else(|| panic!("{export}"));
+    items.iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
 }
 
 /// The files of a complete submission.
@@ -74,12 +69,7 @@ fn expected_files(round: &str, own: &str, system: &str) -> Vec<String> {
             "code",
         )
     } else {
-        (
-            results.clone(),
-            "measurements.json".to_owned(),
-            format!("{results}/TEST06"),
-            "src",
-        )
+        (results.clone(), "measurements.json".to_owned(), format!("{results}/TEST06"), "src")
     };
     let mut expected = vec![
         "README.md".to_owned(),
@@ -136,25 +126,16 @@ fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
         ("division", "closed"),
         ("accelerators_per_node", "8"),
         ("accelerator_model_name", "AMD MI355X"),
-        (
-            "host_processor_model_name",
-            "AMD EPYC 9575F 64-Core Processor",
-        ),
+        ("host_processor_model_name", "AMD EPYC 9575F 64-Core Processor"),
         ("cooling", "air"),
         ("hw_notes", ""),
     ] {
         assert_eq!(described[field], value, "{field}");
     }
     let software = described["other_software_stack"].as_str().unwrap();
-    assert!(
-        software.contains("example.com/llama2@sha256:0f1e"),
-        "{software}"
-    );
+    assert!(software.contains("example.com/llama2@sha256:0f1e"), "{software}");
     assert!(read(&format!("{results}/accuracy/accuracy.txt")).contains("\nhash="));
-    assert_eq!(
-        read(&format!("{results}/accuracy/mlperf_log_accuracy.json")).len(),
-        8199
-    );
+    assert_eq!(read(&format!("{results}/accuracy/mlperf_log_accuracy.json")).len(), 8199);
     assert!(read("README.md").contains("Results not verified by MLCommons Association."));
     assert!(read(&format!("{measurements}/user.conf")).contains("*.Offline.min_duration = 600000"));
 }
@@ -197,23 +178,14 @@ fn the_exported_tree_is_judged_like_the_run(#[case] round: &'static str) {
 
 /// Plants each scenario as a separate run, and one's accuracy as another.
 fn plant_three_runs(home: &Home) {
-    let offline = Planted {
-        id: "one",
-        scenarios: "offline",
-        ..Planted::WHOLE
-    };
+    let offline = Planted { id: "one", scenarios: "offline", ..Planted::WHOLE };
     let server = Planted {
         id: "two",
         scenarios: "server",
         modes: "performance,compliance",
         ..Planted::WHOLE
     };
-    let rest = Planted {
-        id: "three",
-        scenarios: "server",
-        modes: "accuracy",
-        ..Planted::WHOLE
-    };
+    let rest = Planted { id: "three", scenarios: "server", modes: "accuracy", ..Planted::WHOLE };
     for run in [&offline, &server, &rest] {
         home.plant(run);
     }
@@ -226,55 +198,30 @@ fn several_runs_are_exported_into_one_tree() {
     with_info(&home);
     let (tree, code) = home.export(&export("v6.0", &["one", "two", "three"], &COMPLETE));
     assert_eq!(code, 0, "{tree:#}");
-    assert_eq!(
-        field_of(&tree, "results", "run"),
-        ["one", "one", "one", "two", "three", "two"]
-    );
+    assert_eq!(field_of(&tree, "results", "run"), ["one", "one", "one", "two", "three", "two"]);
 }
 
 #[test]
 fn two_runs_of_one_result_are_a_conflict() {
     let home = Home::new("v6.0");
-    home.plant(&Planted {
-        id: "one",
-        ..Planted::WHOLE
-    });
-    home.plant(&Planted {
-        id: "two",
-        scenarios: "server",
-        ..Planted::WHOLE
-    });
+    home.plant(&Planted { id: "one", ..Planted::WHOLE });
+    home.plant(&Planted { id: "two", scenarios: "server", ..Planted::WHOLE });
     let (message, code) = home.export(&export("v6.0", &["one", "two"], &[]));
     assert_eq!(code, 2);
     let message = message.as_str().unwrap();
-    assert!(
-        message.contains("llama2-70b-99 Server performance is in one and in two"),
-        "{message}"
-    );
+    assert!(message.contains("llama2-70b-99 Server performance is in one and in two"), "{message}");
     assert!(!home.path("tree").exists());
 }
 
 #[test]
 fn two_systems_are_exported_as_two_trees() {
     let home = Home::new("v6.0");
-    home.plant(&Planted {
-        id: "one",
-        scenarios: "offline",
-        ..Planted::WHOLE
-    });
-    home.plant(&Planted {
-        id: "two",
-        scenarios: "server",
-        host: "mi300x-8",
-        ..Planted::WHOLE
-    });
+    home.plant(&Planted { id: "one", scenarios: "offline", ..Planted::WHOLE });
+    home.plant(&Planted { id: "two", scenarios: "server", host: "mi300x-8", ..Planted::WHOLE });
     let (message, code) = home.export(&export("v6.0", &["one", "two"], &[]));
     assert_eq!(code, 2);
     assert!(
-        message
-            .as_str()
-            .unwrap()
-            .contains("different systems (processor: AMD EPYC 9575F"),
+        message.as_str().unwrap().contains("different systems (processor: AMD EPYC 9575F"),
         "{message}"
     );
 }
@@ -289,12 +236,7 @@ fn the_median_trial_is_exported(
     #[case] reason: &str,
 ) {
     let home = Home::new("v6.0");
-    home.plant(&Planted {
-        scenarios: "offline",
-        modes: "performance",
-        trials,
-        ..Planted::WHOLE
-    });
+    home.plant(&Planted { scenarios: "offline", modes: "performance", trials, ..Planted::WHOLE });
     let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 5, "{tree:#}");
     let result = &tree["results"][0];
@@ -302,11 +244,7 @@ fn the_median_trial_is_exported(
     assert_eq!(result["reason"], reason);
     let readme = "tree/closed/AMD/results/8xMI355X_2xEPYC_9575F/llama2-70b-99/Offline/README.md";
     let readme = fs::read_to_string(home.path(readme)).unwrap();
-    assert_eq!(
-        readme.matches("\n- trial ").count(),
-        trials.len(),
-        "{readme}"
-    );
+    assert_eq!(readme.matches("\n- trial ").count(), trials.len(), "{readme}");
 }
 
 #[rstest]
@@ -317,11 +255,7 @@ fn missing_items_are_reported_with_a_fix(
     #[case] of_round: (&str, &str),
 ) {
     let home = Home::new(round);
-    home.plant(&Planted {
-        scenarios: "offline",
-        modes: "performance",
-        ..Planted::WHOLE
-    });
+    home.plant(&Planted { scenarios: "offline", modes: "performance", ..Planted::WHOLE });
     fs::write(home.path("info.yaml"), "system_type: datacenter\n").unwrap();
     let (tree, code) = home.export(&export(round, &["whole"], &["--system-info", "info.yaml"]));
     assert_eq!(code, 5, "{tree:#}");
@@ -339,40 +273,25 @@ fn missing_items_are_reported_with_a_fix(
         ("weight_data_types", "--system-info"),
         ("the submitter", "--submitter NAME (AMD published"),
     ] {
-        let hits = named
-            .iter()
-            .filter(|line| line.contains(part) && line.contains(advice));
+        let hits = named.iter().filter(|line| line.contains(part) && line.contains(advice));
         assert!(hits.count() >= 1, "{part}: {named:#?}");
     }
-    assert!(
-        !named.iter().any(|line| line.contains("system_type:")),
-        "{named:#?}"
-    );
+    assert!(!named.iter().any(|line| line.contains("system_type:")), "{named:#?}");
 }
 
 /// A result that violates a rule is never in closed: not by default, and not on request.
 #[test]
 fn closed_refuses_rule_violations() {
     let home = Home::new("v6.0");
-    home.plant(&Planted {
-        valid: false,
-        ..Planted::WHOLE
-    });
+    home.plant(&Planted { valid: false, ..Planted::WHOLE });
     let (message, code) = home.export(&export("v6.0", &["whole"], &["--division", "closed"]));
     assert_eq!(code, 2);
     assert!(message.as_str().unwrap().contains("INVALID"), "{message}");
     let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 1, "{tree:#}");
     assert_eq!(tree["division"], "open");
-    assert!(
-        tree["notes"].to_string().contains("open, not closed"),
-        "{tree:#}"
-    );
-    assert!(
-        field_of(&tree, "violations", "rule")
-            .iter()
-            .any(|rule| rule.contains("INVALID"))
-    );
+    assert!(tree["notes"].to_string().contains("open, not closed"), "{tree:#}");
+    assert!(field_of(&tree, "violations", "rule").iter().any(|rule| rule.contains("INVALID")));
 }
 
 /// The layout's round rules, whatever the run's own was: another round's seeds are not its.
@@ -397,20 +316,11 @@ fn files_are_not_overwritten_without_replace() {
     fs::write(home.path("tree/README.md"), "mine").unwrap();
     let (message, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 2);
-    assert!(
-        message.as_str().unwrap().contains("it has README.md"),
-        "{message}"
-    );
-    assert_eq!(
-        fs::read_to_string(home.path("tree/README.md")).unwrap(),
-        "mine"
-    );
+    assert!(message.as_str().unwrap().contains("it has README.md"), "{message}");
+    assert_eq!(fs::read_to_string(home.path("tree/README.md")).unwrap(), "mine");
     let (_, code) = home.export(&export("v6.0", &["whole"], &["--replace"]));
     assert_eq!(code, 5);
-    assert_ne!(
-        fs::read_to_string(home.path("tree/README.md")).unwrap(),
-        "mine"
-    );
+    assert_ne!(fs::read_to_string(home.path("tree/README.md")).unwrap(), "mine");
 }
 
 /// Another name of the benchmark: an official one, and one that is none.
@@ -418,36 +328,13 @@ fn files_are_not_overwritten_without_replace() {
 fn a_benchmark_can_be_exported_under_another_name() {
     let home = Home::new("v6.0");
     home.plant(&Planted::WHOLE);
-    let (tree, _) = home.export(&export(
-        "v6.0",
-        &["whole"],
-        &["--benchmark", "llama2-70b-99.9"],
-    ));
-    assert!(
-        files(&tree)
-            .iter()
-            .any(|file| file.contains("/llama2-70b-99.9/Offline/"))
-    );
-    let (message, code) = home.export(&export(
-        "v6.0",
-        &["whole"],
-        &["--benchmark", "llama2-70b-98", "--replace"],
-    ));
+    let (tree, _) = home.export(&export("v6.0", &["whole"], &["--benchmark", "llama2-70b-99.9"]));
+    assert!(files(&tree).iter().any(|file| file.contains("/llama2-70b-99.9/Offline/")));
+    let (message, code) =
+        home.export(&export("v6.0", &["whole"], &["--benchmark", "llama2-70b-98", "--replace"]));
     assert_eq!(code, 2);
-    assert!(
-        message
-            .as_str()
-            .unwrap()
-            .contains("did you mean `llama2-70b-99"),
-        "{message}"
-    );
+    assert!(message.as_str().unwrap().contains("did you mean `llama2-70b-99"), "{message}");
     let (message, code) = home.export(&["whole", "--layout", "v3.0"]);
     assert_eq!(code, 2);
-    assert!(
-        message
-            .as_str()
-            .unwrap()
-            .contains("available: v4.1, v5.0, v5.1, v6.0"),
-        "{message}"
-    );
+    assert!(message.as_str().unwrap().contains("available: v4.1, v5.0, v5.1, v6.0"), "{message}");
 }

@@ -123,28 +123,18 @@ impl Home {
         let write = |name: &str, text: String| fs::write(run.join(name), text).unwrap();
         write("plan.json", plan.to_string());
         write("recipe.yaml", "schema: 1\n".to_owned());
-        write(
-            "host.json",
-            json!({ "host": host, "engine": engine }).to_string(),
-        );
+        write("host.json", json!({ "host": host, "engine": engine }).to_string());
         write("journal.jsonl", journal(&plan));
         for step in plan["steps"].as_array().unwrap() {
             let number = step["number"].as_u64().unwrap();
-            let steps = run.join(format!(
-                "steps/{number:02}-{}",
-                step["name"].as_str().unwrap()
-            ));
+            let steps = run.join(format!("steps/{number:02}-{}", step["name"].as_str().unwrap()));
             fs::create_dir_all(&steps).unwrap();
             fs::write(steps.join("output.log"), "3 passed\n").unwrap();
         }
         for measured in plan["measurements"].as_array().unwrap() {
             let scenario = measured["scenario"].as_str().unwrap();
             let mode = measured["mode"].as_str().unwrap();
-            let trials = if mode == "performance" {
-                planted.trials
-            } else {
-                &planted.trials[..1]
-            };
+            let trials = if mode == "performance" { planted.trials } else { &planted.trials[..1] };
             for (number, rate) in (1..).zip(trials) {
                 let folder = run.join(format!("results/{scenario}/{mode}/run_{number}"));
                 self.leave(&folder, scenario, mode, *rate, planted.valid);
@@ -165,11 +155,7 @@ impl Home {
             return;
         }
         let log = Run {
-            scenario: if scenario == "Offline" {
-                "Offline"
-            } else {
-                "Server"
-            },
+            scenario: if scenario == "Offline" { "Offline" } else { "Server" },
             accuracy: mode == "accuracy",
             tokens_per_second: rate,
             valid,

@@ -28,16 +28,10 @@ fn one_of<'a>(random: &mut Rng, good: &'a str, others: &[&'a str]) -> &'a str {
 /// The contents of a trial of a scenario.
 pub fn of(scenario: &str, mode: &str, random: &mut Rng) -> Contents {
     let mut contents = match scenario {
-        "printed" => Contents {
-            output: printed(random),
-            ..Contents::default()
-        },
+        "printed" => Contents { output: printed(random), ..Contents::default() },
         "document" => document(random),
         "table" => table(random),
-        "trained" => Contents {
-            output: trained(random),
-            ..Contents::default()
-        },
+        "trained" => Contents { output: trained(random), ..Contents::default() },
         _ => loadgen(random, mode == "accuracy"),
     };
     // An archive has no empty folders, and the reason would say so.
@@ -83,12 +77,7 @@ fn document(random: &mut Rng) -> Contents {
     let files = (text != "missing").then(|| ("stats.json", text.into()));
     Contents {
         files: files.into_iter().collect(),
-        check: one_of(
-            random,
-            "score: 0.9\n",
-            &["score: 0.2\n", "", "score: none\n"],
-        )
-        .into(),
+        check: one_of(random, "score: 0.9\n", &["score: 0.2\n", "", "score: none\n"]).into(),
         ..Contents::default()
     }
 }
@@ -99,10 +88,7 @@ fn table(random: &mut Rng) -> Contents {
     let bad = ["", "shape,rate\n", "shape,rate\nsmall,nan\n", "missing"];
     let text = one_of(random, &good, &bad);
     let files = (text != "missing").then(|| ("table.csv", text.into()));
-    Contents {
-        files: files.into_iter().collect(),
-        ..Contents::default()
-    }
+    Contents { files: files.into_iter().collect(), ..Contents::default() }
 }
 
 fn trained(random: &mut Rng) -> Vec<u8> {
@@ -118,14 +104,8 @@ fn trained(random: &mut Rng) -> Vec<u8> {
     };
     let seed = event(start - 1000, "seed", &random.u32(..).to_string(), "{}");
     let start = event(start, "run_start", "null", "{}");
-    let evaluated = |accuracy: &str| {
-        event(
-            stop - 1,
-            "eval_accuracy",
-            accuracy,
-            "{\"samples_count\": 1000}",
-        )
-    };
+    let evaluated =
+        |accuracy: &str| event(stop - 1, "eval_accuracy", accuracy, "{\"samples_count\": 1000}");
     let end = event(stop, "run_stop", "null", "{\"status\": \"success\"}");
     let good = format!("{seed}{start}{}{end}", evaluated("0.9"));
     let lost = format!("{seed}{start}{}{end}", evaluated("0.1"));
@@ -171,11 +151,7 @@ fn loadgen(random: &mut Rng, accuracy: bool) -> Contents {
     let good = Run::accuracy_text();
     let bad = ["", "{'rouge1': nan}\n", "{'rouge1': 12.5}\n", "Traceback\n"];
     Contents {
-        check: if accuracy {
-            one_of(random, good, &bad).into()
-        } else {
-            Vec::new()
-        },
+        check: if accuracy { one_of(random, good, &bad).into() } else { Vec::new() },
         files,
         ..Contents::default()
     }

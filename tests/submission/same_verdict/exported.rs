@@ -29,11 +29,7 @@ fn validity(verdicts: &Value) -> BTreeMap<(String, String), bool> {
 #[case::figure_is_missing("figure", false)]
 fn a_tree_and_its_run_agree_on_what_is_valid(#[case] fault: &str, #[case] accuracy: bool) {
     let home = Home::new("v6.0");
-    home.plant(&Planted {
-        scenarios: "offline",
-        valid: fault != "word",
-        ..Planted::WHOLE
-    });
+    home.plant(&Planted { scenarios: "offline", valid: fault != "word", ..Planted::WHOLE });
     let results = home.path("runs/whole/results/Offline");
     if fault == "accuracy.txt" {
         let wrong =
@@ -45,15 +41,8 @@ fn a_tree_and_its_run_agree_on_what_is_valid(#[case] fault: &str, #[case] accura
         fs::write(results.join("accuracy/run_1/accuracy.txt"), wrong).unwrap();
     }
     let own = verdict(&home.retrial(&["judge", "whole", "--output", "json"]));
-    let (tree, _) = home.export(&[
-        "whole",
-        "--layout",
-        "v6.0",
-        "--to",
-        "tree",
-        "--submitter",
-        "ACME",
-    ]);
+    let (tree, _) =
+        home.export(&["whole", "--layout", "v6.0", "--to", "tree", "--submitter", "ACME"]);
     assert!(tree["files"].is_array(), "{tree:#}");
     // What violates a rule is exported as open, which has no limits of accuracy.
     if tree["division"] == "open" {
@@ -61,9 +50,6 @@ fn a_tree_and_its_run_agree_on_what_is_valid(#[case] fault: &str, #[case] accura
     }
     let judged = verdict(&home.retrial(&["judge", "tree", "--round", "v6.0", "--output", "json"]));
     let (own, judged) = (validity(&own), validity(&judged));
-    assert_eq!(
-        own[&("Offline".to_owned(), "accuracy".to_owned())],
-        accuracy
-    );
+    assert_eq!(own[&("Offline".to_owned(), "accuracy".to_owned())], accuracy);
     assert_eq!(own, judged);
 }

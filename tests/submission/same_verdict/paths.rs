@@ -35,10 +35,7 @@ fn of_result(result: &Value) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rule| fields(rule, &of_rules)).collect();
     let of_trials = ["trial", "step", "valid", "figures"];
     let trials = list("trials");
-    let trials: Vec<Value> = trials
-        .iter()
-        .map(|trial| fields(trial, &of_trials))
-        .collect();
+    let trials: Vec<Value> = trials.iter().map(|trial| fields(trial, &of_trials)).collect();
     json!({
         "scenario": result["scenario"],
         "mode": result["mode"],
@@ -79,11 +76,7 @@ fn the_same_files_have_the_same_verdict_on_every_path() {
         // Where the script left them, by the script's own command.
         let command = format!("{} --output json", scene.judge_command());
         let mut shell = std::process::Command::new("sh");
-        shell
-            .arg("-c")
-            .arg(command)
-            .env("PATH", &path)
-            .env("RETRIAL_HOME", scene.path("other"));
+        shell.arg("-c").arg(command).env("PATH", &path).env("RETRIAL_HOME", scene.path("other"));
         let output = shell.current_dir(scene.path("shell")).output().unwrap();
         let judged = verdict(&output);
         let shell = scene.path("shell/results").display().to_string();
@@ -91,11 +84,7 @@ fn the_same_files_have_the_same_verdict_on_every_path() {
         let left = serde_json::to_string_pretty(&sorted(compared(&judged, &named))).unwrap();
         let expected_text = serde_json::to_string_pretty(&expected).unwrap();
         assert_same(case, &expected_text, &left);
-        assert_eq!(
-            output.status.code().map(i64::from),
-            own["exit_code"].as_i64(),
-            "seed {case}"
-        );
+        assert_eq!(output.status.code().map(i64::from), own["exit_code"].as_i64(), "seed {case}");
 
         // Packed, every second time as a bundle, and imported elsewhere.
         let own_text = serde_json::to_vec(&own).unwrap();
@@ -107,9 +96,7 @@ fn the_same_files_have_the_same_verdict_on_every_path() {
         assert!(packed.status.success(), "seed {case}: {packed:?}");
         let elsewhere = |arguments: &[&str]| {
             let mut command = scene.retrial();
-            command
-                .args(arguments)
-                .env("RETRIAL_HOME", scene.path("elsewhere"));
+            command.args(arguments).env("RETRIAL_HOME", scene.path("elsewhere"));
             command.output().unwrap()
         };
         let imported = elsewhere(&["runs", "import", &archive]);
@@ -125,10 +112,7 @@ fn the_same_files_have_the_same_verdict_on_every_path() {
 /// Both texts must be equal; else their differing lines are shown.
 fn assert_same(case: u64, run: &str, folder: &str) {
     let difference = similar::TextDiff::from_lines(run, folder);
-    let changes = difference
-        .unified_diff()
-        .context_radius(6)
-        .header("the run's", "other")
-        .to_string();
+    let changes =
+        difference.unified_diff().context_radius(6).header("the run's", "other").to_string();
     assert!(run == folder, "SAME_VERDICT_SEED={case}\n{changes}");
 }

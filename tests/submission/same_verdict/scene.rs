@@ -88,25 +88,15 @@ impl Scene {
         scenarios.truncate(random.usize(1..=5));
         let scenarios = scenarios.join(",");
         let plan = |format: &str| {
-            let arguments = [
-                "plan",
-                "./recipe.yaml",
-                "-q",
-                "--format",
-                format,
-                "--scenario",
-            ];
+            let arguments = ["plan", "./recipe.yaml", "-q", "--format", format, "--scenario"];
             let mut command = retrial(directory.path());
             let output = command.args(arguments).arg(&scenarios).output().unwrap();
             assert!(output.status.success(), "{output:?}");
             String::from_utf8(output.stdout).unwrap()
         };
         let json = plan("json");
-        let scene = Self {
-            plan: serde_json::from_str(&json).unwrap(),
-            script: plan("shell"),
-            directory,
-        };
+        let scene =
+            Self { plan: serde_json::from_str(&json).unwrap(), script: plan("shell"), directory };
         scene.leave(&json, random);
         scene
     }
@@ -147,11 +137,7 @@ impl Scene {
                 let contents = left.entry((measurement, number)).or_insert_with(|| {
                     contents::of(&measured.key, &measured.mode.to_string(), random)
                 });
-                let text = if step.checks_results() {
-                    &contents.check
-                } else {
-                    &contents.output
-                };
+                let text = if step.checks_results() { &contents.check } else { &contents.output };
                 let name = step.directory_name();
                 write(&run.join("steps").join(&name).join("output.log"), text);
                 for path in kept.get(&step.number).into_iter().flatten() {
@@ -177,10 +163,7 @@ impl Scene {
     /// The last command of the script, which judges.
     pub fn judge_command(&self) -> &str {
         let lines = self.script.lines();
-        lines
-            .rev()
-            .find(|line| line.starts_with("retrial judge"))
-            .unwrap()
+        lines.rev().find(|line| line.starts_with("retrial judge")).unwrap()
     }
 
     /// Names the files of the run as the script names them.

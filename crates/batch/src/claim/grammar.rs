@@ -34,28 +34,17 @@ struct ComparedQuantity {
 }
 
 /// 2 % of speed are materially different to `MLPerf`'s auditors.
-const SPEED: ComparedQuantity = ComparedQuantity {
-    assertion: |claim, by| Assertion::Speed { claim, by },
-    margin: 0.02,
-};
+const SPEED: ComparedQuantity =
+    ComparedQuantity { assertion: |claim, by| Assertion::Speed { claim, by }, margin: 0.02 };
 /// 1 % of accuracy are different to most of `MLPerf`'s benchmarks.
-const ACCURACY: ComparedQuantity = ComparedQuantity {
-    assertion: |claim, by| Assertion::Accuracy { claim, by },
-    margin: 0.01,
-};
+const ACCURACY: ComparedQuantity =
+    ComparedQuantity { assertion: |claim, by| Assertion::Accuracy { claim, by }, margin: 0.01 };
 /// Scatters differ by a factor of two before anybody would call them different.
-const CONSISTENCY: ComparedQuantity = ComparedQuantity {
-    assertion: |claim, by| Assertion::Consistency { claim, by },
-    margin: 0.5,
-};
+const CONSISTENCY: ComparedQuantity =
+    ComparedQuantity { assertion: |claim, by| Assertion::Consistency { claim, by }, margin: 0.5 };
 
 const fn verb(words: &'static str, quantity: ComparedQuantity, claim: Claim, swaps: bool) -> Verb {
-    Verb {
-        words,
-        quantity,
-        claim,
-        swaps,
-    }
+    Verb { words, quantity, claim, swaps }
 }
 
 const VERBS: [Verb; 16] = {
@@ -100,20 +89,15 @@ pub(super) fn parse_sentence(
     if let Some(at) = exception {
         words.drain(at + 1..at + 3);
     }
-    let matched = VERBS
-        .iter()
-        .find_map(|verb| find_phrase(&words, verb.words).map(|at| (verb, at)));
+    let matched =
+        VERBS.iter().find_map(|verb| find_phrase(&words, verb.words).map(|at| (verb, at)));
     if let Some((verb, at)) = matched {
         let length = verb.words.split(' ').count();
         let (right, tail) = split_tail(&words[at + length..], subjects)?;
         let left = side::parse_side(&words[..at], &claim.span, subjects)?;
         let right = side::parse_side(right, &claim.span, subjects)?;
         let by = claim_amount(verb, &tail, &claim.span)?;
-        let (candidate, baseline) = if verb.swaps {
-            (right, left)
-        } else {
-            (left, right)
-        };
+        let (candidate, baseline) = if verb.swaps { (right, left) } else { (left, right) };
         let assertion = (verb.quantity.assertion)(verb.claim, by);
         return Ok(ParsedClaim {
             not_always,
@@ -128,11 +112,7 @@ pub(super) fn parse_sentence(
         }
         if let Some((_, _, at)) = &tail.by {
             let help = "`is accurate` uses the benchmark's own limits";
-            return Err(claim_problem(
-                "this claim does not accept a percentage",
-                at,
-                help,
-            ));
+            return Err(claim_problem("this claim does not accept a percentage", at, help));
         }
         let candidate = side::parse_side(&words[..at], &claim.span, subjects)?;
         return Ok(ParsedClaim {
@@ -166,11 +146,7 @@ fn claim_amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, 
     // `A is slower than B by 10 %`: B is faster by 11 %.
     if verb.claim == Claim::Better && verb.swaps {
         if *by >= 1.0 {
-            return Err(claim_problem(
-                "nothing is slower by 100 %",
-                span,
-                "write less",
-            ));
+            return Err(claim_problem("nothing is slower by 100 %", span, "write less"));
         }
         return Ok(by / (1.0 - by));
     }

@@ -22,10 +22,7 @@ pub fn warn_of_unmeasured_accuracy<'a>(
         return problems;
     }
     for (written, claim) in batch.claims.iter().zip(&plan.claims) {
-        if matches!(
-            claim.assertion,
-            Assertion::Accurate | Assertion::Accuracy { .. }
-        ) {
+        if matches!(claim.assertion, Assertion::Accurate | Assertion::Accuracy { .. }) {
             let message = "nothing can decide this claim: no recipe of the batch measures accuracy";
             let problem =
                 Diagnostic::warning("unmeasured-claim", message, written.text.span.clone());

@@ -70,10 +70,7 @@ impl Pairing<'_> {
             let help = "name values of this batch's cells for one of them";
             return Err(self.problem(message, help));
         }
-        let (first, second) = (
-            complete_values(first, second),
-            complete_values(second, first),
-        );
+        let (first, second) = (complete_values(first, second), complete_values(second, first));
         if first.is_subset_of(&second) {
             let message = "both sides mean the same cells";
             return Err(self.problem(message, "name the axis that differs"));
@@ -89,11 +86,7 @@ impl Pairing<'_> {
         let steps = parts_with(&first)?.into_iter().filter_map(|part| {
             let other = baselines.iter().find(|other| other.of == part.of)?;
             let from = [part.baseline?, other.baseline.clone()?];
-            Some(CellPair {
-                baseline: Some(other.candidate.clone()),
-                from: Some(from),
-                ..part
-            })
+            Some(CellPair { baseline: Some(other.candidate.clone()), from: Some(from), ..part })
         });
         Ok(steps.collect())
     }
@@ -146,10 +139,8 @@ impl Pairing<'_> {
                 turned.collect()
             }
             (ClaimSide::Cells(first), ClaimSide::Cells(second)) => {
-                let (full, other_full) = (
-                    complete_values(first, second),
-                    complete_values(second, first),
-                );
+                let (full, other_full) =
+                    (complete_values(first, second), complete_values(second, first));
                 if full.is_subset_of(&other_full) {
                     let help = "an axis that only one side names is the same on both; name the axis that differs";
                     return Err(self.problem("both sides mean the same cells", help));
@@ -216,11 +207,7 @@ fn no_pairs_problem(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> Box
     let described =
         first_excluded.map(|excluded| format!("{} is omitted: {}", excluded.name, excluded.reason));
     let reasons = join(described, "; ");
-    let help = if reasons.is_empty() {
-        "name values of cells in this batch"
-    } else {
-        &reasons
-    };
+    let help = if reasons.is_empty() { "name values of cells in this batch" } else { &reasons };
     claim_problem(&message, &sentence.span, help)
 }
 

@@ -16,11 +16,7 @@ pub(super) fn parse_side(
 ) -> Result<ClaimSide, Box<Diagnostic>> {
     let all = span_of_words(words, claim);
     if words.is_empty() {
-        return Err(claim_problem(
-            "a side is missing",
-            claim,
-            "name cells by their values",
-        ));
+        return Err(claim_problem("a side is missing", claim, "name cells by their values"));
     }
     let mut values = NamedValues::default();
     for term in words.split(|word| !word.quoted && word.text == "+") {
@@ -38,11 +34,7 @@ pub(super) fn parse_side(
                 && earlier != value
             {
                 let message = format!("`{axis}` is {earlier} and {value}");
-                return Err(claim_problem(
-                    &message,
-                    &all,
-                    "a side has one value of each axis",
-                ));
+                return Err(claim_problem(&message, &all, "a side has one value of each axis"));
             }
             values.set(axis, value);
         }
@@ -82,10 +74,7 @@ impl ClaimSubjects<'_> {
                 };
                 word.text.split(',').map(part).collect()
             }
-            [word] => Ok(self
-                .find_axis_of_value(&word.text, &word.span)?
-                .into_iter()
-                .collect()),
+            [word] => Ok(self.find_axis_of_value(&word.text, &word.span)?.into_iter().collect()),
             [axis, value] => {
                 let pair =
                     self.parse_axis_value(&axis.text, &value.text, &span_of_words(term, all))?;
@@ -175,8 +164,7 @@ impl ClaimSubjects<'_> {
         matches: for<'v> fn(&'v [String], &str) -> Option<&'v str>,
     ) -> Vec<(&String, &str)> {
         let all = self.axes.iter();
-        all.filter_map(|(axis, values)| Some((axis, matches(values, value)?)))
-            .collect()
+        all.filter_map(|(axis, values)| Some((axis, matches(values, value)?))).collect()
     }
 
     /// A value with the axis that has it; none for the only recipe's name.
@@ -246,12 +234,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_value_is_enough_where_one_alone_has_it() {
-        let values = [
-            "acme/bench:6.4",
-            "acme/bench:7.1",
-            "acme/other:7.1",
-            "b:10.7.1",
-        ];
+        let values = ["acme/bench:6.4", "acme/bench:7.1", "acme/other:7.1", "b:10.7.1"];
         let values = values.map(str::to_owned);
         assert_eq!(match_end(&values, "6.4"), Some("acme/bench:6.4"));
         assert_eq!(match_end(&values, "bench:7.1"), Some("acme/bench:7.1"));

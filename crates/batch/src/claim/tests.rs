@@ -10,8 +10,7 @@ const BATCH: &str = "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.
 
 fn claim(text: &str) -> Result<BatchClaim, String> {
     let plan = planned(&format!("{BATCH}  - {text}\n"));
-    plan.map(|plan| plan.claims[0].clone())
-        .map_err(|problems| problems.render(false))
+    plan.map(|plan| plan.claims[0].clone()).map_err(|problems| problems.render(false))
 }
 
 /// `a > b` for each part.
@@ -25,42 +24,25 @@ fn pairs(text: &str) -> String {
         let gap = gap.map_or_else(String::new, |gap| format!(" to {}", short(gap)));
         let from = part.from.as_ref();
         let from = from.map_or_else(String::new, |[from_candidate, from_baseline]| {
-            format!(
-                " from {} and {}",
-                short(from_candidate),
-                short(from_baseline)
-            )
+            format!(" from {} and {}", short(from_candidate), short(from_baseline))
         });
         let candidate = short(&part.candidate);
         let line = format!("{candidate} > {}{gap}{from}", short(&baseline));
-        if cell.is_empty() {
-            line
-        } else {
-            format!("{line} [{cell}]")
-        }
+        if cell.is_empty() { line } else { format!("{line} [{cell}]") }
     });
     pairs.collect::<Vec<_>>().join("; ")
 }
 
 #[rstest]
-#[case(
-    "rocm 7.1.1 + migraphx is faster than 6.4.1 + migraphx",
-    "7.1.1,migraphx > 6.4.1,migraphx"
-)]
+#[case("rocm 7.1.1 + migraphx is faster than 6.4.1 + migraphx", "7.1.1,migraphx > 6.4.1,migraphx")]
 #[case(
     "7.0.0 is faster than 6.4.1.",
     "7.0.0,rocm > 6.4.1,rocm [backend=rocm]; 7.0.0,migraphx > 6.4.1,migraphx [backend=migraphx]"
 )]
 // One of the pairs is omitted: 7.1.1 has no backend rocm.
 #[case("7.1.1 is faster than 6.4.1", "7.1.1,migraphx > 6.4.1,migraphx")]
-#[case(
-    "7.1.1 + migraphx is faster than 6.4.1",
-    "7.1.1,migraphx > 6.4.1,migraphx"
-)]
-#[case(
-    "6.4.1 + rocm is slower than 7.1.1 + migraphx by 10%",
-    "7.1.1,migraphx > 6.4.1,rocm"
-)]
+#[case("7.1.1 + migraphx is faster than 6.4.1", "7.1.1,migraphx > 6.4.1,migraphx")]
+#[case("6.4.1 + rocm is slower than 7.1.1 + migraphx by 10%", "7.1.1,migraphx > 6.4.1,rocm")]
 #[case(
     "rocm=7.1.1,backend=migraphx is as fast as rtx4090 to within 5 %",
     "7.1.1,migraphx > rtx4090"
@@ -109,17 +91,9 @@ fn claims_select_pairs(#[case] text: &str, #[case] expected: &str) {
 #[case("7.0.0 is faster than 6.4.1 by 150 %", model::Claim::Better, 0.6)]
 #[case("7.0.0 is slower than 6.4.1 by 10%", model::Claim::Better, 0.1)]
 #[case("7.0.0 is not slower than 6.4.1", model::Claim::NotWorse, 0.02)]
-#[case(
-    "7.0.0 is not slower than 6.4.1 by more than 1%",
-    model::Claim::NotWorse,
-    0.01
-)]
+#[case("7.0.0 is not slower than 6.4.1 by more than 1%", model::Claim::NotWorse, 0.01)]
 #[case("7.0.0 is as fast as 6.4.1", model::Claim::Equivalent, 0.02)]
-#[case(
-    "7.0.0 is as fast as 6.4.1 to within 0.05",
-    model::Claim::Equivalent,
-    0.05
-)]
+#[case("7.0.0 is as fast as 6.4.1 to within 0.05", model::Claim::Equivalent, 0.05)]
 #[case(
     "7.0.0 is as fast as 6.4.1 within 5% in offline samples_per_second",
     model::Claim::Equivalent,
@@ -130,17 +104,9 @@ fn claims_select_pairs(#[case] text: &str, #[case] expected: &str) {
     model::Claim::Better,
     0.25
 )]
-#[case(
-    "7.0.0 is more consistent than 6.4.1 by 100%",
-    model::Claim::Better,
-    0.5
-)]
+#[case("7.0.0 is more consistent than 6.4.1 by 100%", model::Claim::Better, 0.5)]
 #[case("7.0.0 is as consistent as 6.4.1", model::Claim::Equivalent, 0.5)]
-#[case(
-    "7.0.0 is not less consistent than 6.4.1 by more than 20%",
-    model::Claim::NotWorse,
-    0.2
-)]
+#[case("7.0.0 is not less consistent than 6.4.1 by more than 20%", model::Claim::NotWorse, 0.2)]
 #[case(
     "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with backend rocm by 25%",
     model::Claim::Better,
@@ -174,10 +140,7 @@ fn scenario_and_figure() {
     assert_eq!(both.scenario.as_deref(), Some("offline"));
     assert_eq!(both.figure.as_deref(), Some("latency_p99_ms"));
     let figure = claim("7.0.0 is faster than 6.4.1 in tokens_per_second by 2%").unwrap();
-    assert_eq!(
-        (figure.scenario, figure.figure.as_deref()),
-        (None, Some("tokens_per_second"))
-    );
+    assert_eq!((figure.scenario, figure.figure.as_deref()), (None, Some("tokens_per_second")));
 }
 
 #[test]

@@ -79,9 +79,7 @@ pub(super) fn join_words(words: &[ClaimWord]) -> String {
 pub(super) fn find_phrase(words: &[ClaimWord], phrase: &str) -> Option<usize> {
     let phrase_words: Vec<&str> = phrase.split(' ').collect();
     let fits = |part: &[ClaimWord]| {
-        part.iter()
-            .zip(&phrase_words)
-            .all(|(word, expected)| word.is_keyword(expected))
+        part.iter().zip(&phrase_words).all(|(word, expected)| word.is_keyword(expected))
     };
     words.windows(phrase_words.len()).position(fits)
 }

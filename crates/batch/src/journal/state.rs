@@ -77,12 +77,7 @@ impl BatchState {
                 }
                 self.sessions += 1;
             }
-            BatchEventKind::TrialRunStarted {
-                trial_run,
-                run,
-                attempt,
-                ..
-            } => {
+            BatchEventKind::TrialRunStarted { trial_run, run, attempt, .. } => {
                 let state = self.trial_runs.entry(*trial_run).or_default();
                 state.run = Some(run.clone());
                 state.attempt = *attempt;
@@ -104,9 +99,7 @@ impl BatchState {
                 }
                 state.end = Some(end.clone());
             }
-            BatchEventKind::BatchEnded {
-                exit_code, node, ..
-            } => {
+            BatchEventKind::BatchEnded { exit_code, node, .. } => {
                 self.final_exit_code = Some(*exit_code);
                 self.node.clone_from(node);
             }
@@ -124,9 +117,9 @@ impl BatchState {
                 TrialRunAction::Continue { run: run.clone() }
             }
             (None | Some(EXIT_INTERRUPTED), None) => TrialRunAction::Start { attempt: 1 },
-            (Some(EXIT_HOST_FAILURE), _) if state.attempt <= retries => TrialRunAction::Start {
-                attempt: state.attempt + 1,
-            },
+            (Some(EXIT_HOST_FAILURE), _) if state.attempt <= retries => {
+                TrialRunAction::Start { attempt: state.attempt + 1 }
+            }
             (Some(_), _) => TrialRunAction::Complete,
         }
     }
@@ -163,8 +156,7 @@ impl BatchState {
 
     /// Returns whether a process reached the end of the batch without being stopped.
     pub fn is_over(&self) -> bool {
-        self.final_exit_code
-            .is_some_and(|code| code != EXIT_INTERRUPTED)
+        self.final_exit_code.is_some_and(|code| code != EXIT_INTERRUPTED)
     }
 }
 
@@ -208,27 +200,17 @@ mod tests {
 
     fn trial_run_ended(trial_run: usize, run: Option<&str>, exit_code: u8) -> BatchEventKind {
         let run = run.map(str::to_owned);
-        let end = TrialRunEnd {
-            exit_code,
-            run,
-            ..TrialRunEnd::default()
-        };
+        let end = TrialRunEnd { exit_code, run, ..TrialRunEnd::default() };
         BatchEventKind::TrialRunEnded { trial_run, end }
     }
 
     fn ended(exit_code: u8) -> BatchEventKind {
-        BatchEventKind::BatchEnded {
-            exit_code,
-            reason: None,
-            node: None,
-        }
+        BatchEventKind::BatchEnded { exit_code, reason: None, node: None }
     }
 
     fn state(events: impl IntoIterator<Item = BatchEventKind>) -> BatchState {
-        let events = events.into_iter().map(|what| BatchEvent {
-            time: Timestamp::UNIX_EPOCH,
-            what,
-        });
+        let events =
+            events.into_iter().map(|what| BatchEvent { time: Timestamp::UNIX_EPOCH, what });
         // As the journal stores it.
         let lines = events.map(|event| serde_json::to_string(&event).unwrap());
         let read = lines.map(|line| serde_json::from_str(&line).unwrap());
@@ -236,27 +218,18 @@ mod tests {
     }
 
     fn go_on(run: &str) -> TrialRunAction {
-        TrialRunAction::Continue {
-            run: run.to_owned(),
-        }
+        TrialRunAction::Continue { run: run.to_owned() }
     }
 
     #[test]
     fn a_killed_or_stopped_trial_run_resumes_its_run() {
         let fresh = state([started()]);
-        assert_eq!(
-            fresh.next_action(1, 1),
-            TrialRunAction::Start { attempt: 1 }
-        );
+        assert_eq!(fresh.next_action(1, 1), TrialRunAction::Start { attempt: 1 });
         let killed = state([started(), trial_run_started(1, "r1", 1)]);
         assert_eq!(killed.next_action(1, 1), go_on("r1"));
         assert_eq!(killed.open_runs(), ["r1"]);
         let stopped = [trial_run_ended(1, Some("r1"), 130), ended(130)];
-        let stopped = state(
-            [started(), trial_run_started(1, "r1", 1)]
-                .into_iter()
-                .chain(stopped),
-        );
+        let stopped = state([started(), trial_run_started(1, "r1", 1)].into_iter().chain(stopped));
         assert_eq!(stopped.next_action(1, 1), go_on("r1"));
         assert!(!stopped.is_over());
     }
@@ -276,73 +249,42 @@ mod tests {
 
     #[test]
     fn host_failures_are_retried_up_to_the_limit() {
-        let mut events = vec![
-            started(),
-            trial_run_started(1, "r1", 1),
-            trial_run_ended(1, Some("r1"), 3),
-        ];
-        assert_eq!(
-            state(events.clone()).next_action(1, 0),
-            TrialRunAction::Complete
-        );
-        assert_eq!(
-            state(events.clone()).next_action(1, 1),
-            TrialRunAction::Start { attempt: 2 }
-        );
-        events.extend([
-            trial_run_started(1, "r2", 2),
-            trial_run_ended(1, Some("r2"), 3),
-        ]);
+        let mut events =
+            vec![started(), trial_run_started(1, "r1", 1), trial_run_ended(1, Some("r1"), 3)];
+        assert_eq!(state(events.clone()).next_action(1, 0), TrialRunAction::Complete);
+        assert_eq!(state(events.clone()).next_action(1, 1), TrialRunAction::Start { attempt: 2 });
+        events.extend([trial_run_started(1, "r2", 2), trial_run_ended(1, Some("r2"), 3)]);
         let after = state(events.clone());
         assert_eq!(after.next_action(1, 1), TrialRunAction::Complete);
         assert!(!after.has_ended(1));
         // Resumed after its end, it may retry as often again.
         events.extend([ended(3), started()]);
-        assert_eq!(
-            state(events).next_action(1, 1),
-            TrialRunAction::Start { attempt: 1 }
-        );
+        assert_eq!(state(events).next_action(1, 1), TrialRunAction::Start { attempt: 1 });
     }
 
     #[test]
     fn an_attempt_that_could_not_start_counts() {
         let mut events = vec![started(), trial_run_ended(1, None, 3)];
-        assert_eq!(
-            state(events.clone()).next_action(1, 1),
-            TrialRunAction::Start { attempt: 2 }
-        );
+        assert_eq!(state(events.clone()).next_action(1, 1), TrialRunAction::Start { attempt: 2 });
         events.push(trial_run_ended(1, None, 3));
         assert_eq!(state(events).next_action(1, 1), TrialRunAction::Complete);
     }
 
     #[test]
     fn a_deleted_run_is_repeated() {
-        let lost = BatchEventKind::TrialRunLost {
-            trial_run: 1,
-            run: "r1".to_owned(),
-        };
-        let events = [
-            started(),
-            trial_run_started(1, "r1", 1),
-            trial_run_ended(1, Some("r1"), 0),
-            lost,
-        ];
+        let lost = BatchEventKind::TrialRunLost { trial_run: 1, run: "r1".to_owned() };
+        let events =
+            [started(), trial_run_started(1, "r1", 1), trial_run_ended(1, Some("r1"), 0), lost];
         let state = state(events);
-        assert_eq!(
-            state.next_action(1, 1),
-            TrialRunAction::Start { attempt: 1 }
-        );
+        assert_eq!(state.next_action(1, 1), TrialRunAction::Start { attempt: 1 });
         assert_eq!(state.latest_runs().count(), 0);
     }
 
     /// All events have the same time: the clock was set back after each.
     #[test]
     fn runs_are_ordered_by_their_starts_not_by_the_clock() {
-        let state = state([
-            started(),
-            trial_run_started(2, "r1", 1),
-            trial_run_started(1, "r2", 1),
-        ]);
+        let state =
+            state([started(), trial_run_started(2, "r1", 1), trial_run_started(1, "r2", 1)]);
         assert!(state.trial_runs[&2].started < state.trial_runs[&1].started);
     }
 }

@@ -16,8 +16,7 @@ impl MatrixBuilder<'_> {
             if !self.excluded.iter().any(applies) {
                 let message = format!("no cell has {plain}");
                 let help = "remove it from `exclude`";
-                self.problems
-                    .error("excludes-nothing", message, &exclude.span, help);
+                self.problems.error("excludes-nothing", message, &exclude.span, help);
             }
         }
     }
@@ -32,8 +31,7 @@ impl MatrixBuilder<'_> {
         let at = axis_span.or(self.batch.recipes.first().map(|recipe| &recipe.recipe.span));
         if let Some(at) = at {
             let help = join(reasons, "; ");
-            self.problems
-                .error("nothing-left", "no cell is left", at, help);
+            self.problems.error("nothing-left", "no cell is left", at, help);
         }
     }
 }

@@ -17,9 +17,7 @@ impl BatchEnd {
     /// Summarizes these trial runs; `halted` is the reason why no more were started.
     pub fn new(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();
-        let raw_codes = trial_runs
-            .iter()
-            .map(|trial_run| state.exit_code(*trial_run));
+        let raw_codes = trial_runs.iter().map(|trial_run| state.exit_code(*trial_run));
         let exit_codes = raw_codes.map(|code| ExitCode::try_from(code?).ok());
         let codes: Vec<Option<ExitCode>> = exit_codes.collect();
         let is_left = |code: &&Option<ExitCode>| matches!(code, None | Some(ExitCode::Interrupted));
@@ -27,9 +25,7 @@ impl BatchEnd {
         if remaining > 0 && halted.is_none() {
             return Self {
                 exit: ExitCode::Interrupted,
-                reason: Some(format!(
-                    "stopped with {remaining} of {count} runs remaining"
-                )),
+                reason: Some(format!("stopped with {remaining} of {count} runs remaining")),
             };
         }
         let failures = codes.into_iter().flatten().filter(|code| is_failure(*code));
@@ -43,8 +39,5 @@ impl BatchEnd {
 
 /// Returns whether a run ended without a result that could be judged: refused, a failure of the host, a failed step.
 pub(super) fn is_failure(exit: ExitCode) -> bool {
-    matches!(
-        exit,
-        ExitCode::Usage | ExitCode::Host | ExitCode::StepFailed
-    )
+    matches!(exit, ExitCode::Usage | ExitCode::Host | ExitCode::StepFailed)
 }

@@ -18,10 +18,7 @@ pub fn evidence_of_cells(
     plan: &BatchPlan,
 ) -> Result<Vec<SubjectEvidence>, StoreError> {
     let state = read_state(directory)?;
-    let without_runs = |cell: &Cell| SubjectEvidence {
-        name: cell.name.clone(),
-        runs: Vec::new(),
-    };
+    let without_runs = |cell: &Cell| SubjectEvidence { name: cell.name.clone(), runs: Vec::new() };
     let mut cells: Vec<SubjectEvidence> = plan.all_cells().map(without_runs).collect();
     let numbers: Vec<usize> = match plan.search {
         // Those that it chose.
@@ -50,11 +47,7 @@ fn trial_run_evidence(home: &Home, state: Option<&TrialRunState>, trial: u32) ->
         None if run.is_none() => lost_run("it was not started", ExitCode::Inconclusive),
         None => lost_run("it has not ended", ExitCode::Interrupted),
     };
-    RunEvidence {
-        run: run.unwrap_or_default(),
-        trial,
-        evidence: found,
-    }
+    RunEvidence { run: run.unwrap_or_default(), trial, evidence: found }
 }
 
 fn evidence_after_end(

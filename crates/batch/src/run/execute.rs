@@ -23,10 +23,7 @@ pub async fn execute_batch(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreEr
     let is_complete = |state: &BatchState, trial_run: &usize| {
         state.next_action(*trial_run, retries) == TrialRunAction::Complete
     };
-    batch.record(BatchEventKind::batch_started(
-        batch.job.directory.id(),
-        all.len(),
-    ))?;
+    batch.record(BatchEventKind::batch_started(batch.job.directory.id(), all.len()))?;
     if is_resumed {
         // Only now is it known what is retried on a fixed host.
         let trial_runs: Vec<usize> = batch.with_state(|state| {
@@ -41,19 +38,15 @@ pub async fn execute_batch(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreEr
     }
     let workers = batch.job.workers.clone();
     let is_single_worker = workers.len() == 1;
-    let worker_runs = workers
-        .into_iter()
-        .enumerate()
-        .map(async |(worker, trial_runs)| {
-            for trial_run in trial_runs {
-                let result =
-                    execute_trial_run(batch, trial_run, (!is_single_worker).then_some(worker))
-                        .await;
-                // The other workers stop cleanly; this error is reported.
-                result.inspect_err(|_| batch.stop.cancel())?;
-            }
-            Ok::<(), StoreError>(())
-        });
+    let worker_runs = workers.into_iter().enumerate().map(async |(worker, trial_runs)| {
+        for trial_run in trial_runs {
+            let result =
+                execute_trial_run(batch, trial_run, (!is_single_worker).then_some(worker)).await;
+            // The other workers stop cleanly; this error is reported.
+            result.inspect_err(|_| batch.stop.cancel())?;
+        }
+        Ok::<(), StoreError>(())
+    });
     let work = join_all(worker_runs);
     tokio::pin!(work);
     let ends = if batch.job.plan.execution.pull_ahead == PullAhead::Never {
@@ -81,8 +74,7 @@ pub async fn execute_batch(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreEr
 fn record_lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
     let runs: Vec<(usize, String)> = batch.with_state(|state| {
         let runs = state.latest_runs();
-        runs.map(|(trial_run, run)| (trial_run, run.to_owned()))
-            .collect()
+        runs.map(|(trial_run, run)| (trial_run, run.to_owned())).collect()
     });
     for (trial_run, run) in runs {
         let directory = RunDirectory::from_path(batch.job.home.runs_directory().join(&run));

@@ -32,15 +32,11 @@ pub(super) async fn pull_images_ahead(batch: &BatchSession<'_>) -> Result<(), St
         let since = Instant::now();
         let pulled = match pull_if_missing(batch, &image).await {
             Ok(false) => continue,
-            Ok(true) => BatchEventKind::ImagePulled {
-                image,
-                seconds: since.elapsed().as_secs_f64(),
-            },
+            Ok(true) => {
+                BatchEventKind::ImagePulled { image, seconds: since.elapsed().as_secs_f64() }
+            }
             // Its trial run will try it again, and say so in its own run.
-            Err(error) => BatchEventKind::ImageFailed {
-                image,
-                error: ErrorText::of(&error),
-            },
+            Err(error) => BatchEventKind::ImageFailed { image, error: ErrorText::of(&error) },
         };
         batch.record(pulled)?;
     }

@@ -40,11 +40,7 @@ impl RunObservations {
                     Err(error) => RunObservation::NotMeasured(error.to_string()),
                 }
             });
-            Some(ObservedTrial {
-                cell,
-                observed: observed.clone(),
-                run,
-            })
+            Some(ObservedTrial { cell, observed: observed.clone(), run })
         });
         trials.collect()
     }

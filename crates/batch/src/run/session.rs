@@ -92,16 +92,11 @@ impl<'a> BatchSession<'a> {
         let directory = &job.directory;
         let lock = FileLock::acquire(&directory.lock_path(), directory.id())?;
         let state = read_journal(directory)?;
-        let recorded = RecordedState {
-            journal: Journal::open(&directory.journal_path())?,
-            state,
-        };
+        let recorded = RecordedState { journal: Journal::open(&directory.journal_path())?, state };
         job.options.measurement_lock =
             (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
-        let emitter = Emitter {
-            journal: Arc::new(Mutex::new(recorded)),
-            events: job.events.clone(),
-        };
+        let emitter =
+            Emitter { journal: Arc::new(Mutex::new(recorded)), events: job.events.clone() };
         Ok(Self {
             job,
             stop: CancellationToken::new(),

@@ -64,9 +64,7 @@ pub(super) async fn execute_trial_run(
 /// Returns whether neither the engine nor the registry has a trial run's image, so that a retry would fail, too.
 async fn has_no_image(batch: &BatchSession<'_>, trial_run: usize) -> bool {
     match batch.job.run_maker.image_to_pull(trial_run) {
-        Some(image) => find_missing_image(&*batch.job.engine, &image)
-            .await
-            .is_some(),
+        Some(image) => find_missing_image(&*batch.job.engine, &image).await.is_some(),
         None => false,
     }
 }
@@ -77,12 +75,7 @@ async fn start_run(
     worker: Option<usize>,
     attempt: u32,
 ) -> Result<TrialRunEnd, StoreError> {
-    let prepared = match batch
-        .job
-        .run_maker
-        .prepare_run(trial_run, worker.unwrap_or(0))
-        .await
-    {
+    let prepared = match batch.job.run_maker.prepare_run(trial_run, worker.unwrap_or(0)).await {
         Ok(prepared) => prepared,
         Err(refused) => return Ok(refused),
     };
@@ -121,12 +114,7 @@ async fn resume_run(
         return Ok(None);
     }
     if !directory.join("plan.json").exists() {
-        let prepared = match batch
-            .job
-            .run_maker
-            .prepare_run(trial_run, worker.unwrap_or(0))
-            .await
-        {
+        let prepared = match batch.job.run_maker.prepare_run(trial_run, worker.unwrap_or(0)).await {
             Ok(prepared) => prepared,
             Err(refused) => return Ok(Some(refused)),
         };
@@ -136,18 +124,9 @@ async fn resume_run(
     if let Some((code, reason)) = read_run_end(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
         let verdict = directory.read_json("verdict.json").ok();
-        return Ok(Some(trial_run_end(
-            batch,
-            &directory,
-            code,
-            verdict.as_ref(),
-            reason,
-        )));
+        return Ok(Some(trial_run_end(batch, &directory, code, verdict.as_ref(), reason)));
     }
-    batch.record(BatchEventKind::TrialRunReattached {
-        trial_run,
-        run: id.to_owned(),
-    })?;
+    batch.record(BatchEventKind::TrialRunReattached { trial_run, run: id.to_owned() })?;
     execute_run(batch, trial_run, directory).await.map(Some)
 }
 
@@ -157,9 +136,7 @@ fn read_run_end(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText
         return Ok(None);
     }
     let state = directory.read_state()?;
-    let over = state
-        .over
-        .map(|(code, reason)| (code, reason.map(AbortReason::into_error_text)));
+    let over = state.over.map(|(code, reason)| (code, reason.map(AbortReason::into_error_text)));
     Ok(over.filter(|(code, _)| *code != ExitCode::Interrupted.code()))
 }
 
@@ -199,10 +176,7 @@ async fn execute_run(
                 batch.pull_allowed.notify_one();
             }
             // Without a receiver the batch continues.
-            let _ = batch
-                .job
-                .events
-                .send(ProgressEvent::Run { trial_run, event });
+            let _ = batch.job.events.send(ProgressEvent::Run { trial_run, event });
         }
     };
     let executed = async {
@@ -227,13 +201,9 @@ async fn execute_run(
             let reason = ended.reason.map(AbortReason::into_error_text);
             trial_run_end(batch, &directory, code, verdict, reason)
         }
-        Err(error) => trial_run_end(
-            batch,
-            &directory,
-            EXIT_HOST_FAILURE,
-            None,
-            Some(ErrorText::of(&error)),
-        ),
+        Err(error) => {
+            trial_run_end(batch, &directory, EXIT_HOST_FAILURE, None, Some(ErrorText::of(&error)))
+        }
     };
     end.seconds = since.elapsed().as_secs_f64();
     Ok(end)
@@ -254,9 +224,7 @@ fn trial_run_end(
         exit_code,
         run: Some(directory.id().to_owned()),
         outcome: verdict.map(|verdict| verdict.qualified_outcome().to_string()),
-        figures: verdict
-            .map(|verdict| trial_run_figures(verdict, searched))
-            .unwrap_or_default(),
+        figures: verdict.map(|verdict| trial_run_figures(verdict, searched)).unwrap_or_default(),
         reason,
         seconds: 0.0,
     }

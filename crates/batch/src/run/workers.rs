@@ -23,11 +23,7 @@ fn deal_trial_runs(plan: &BatchPlan, at_once: usize) -> WorkerQueues {
     let has_rounds = trial_runs.iter().any(|trial_run| trial_run.trial > 1);
     // Its round, or its cell.
     let share = |trial_run: &TrialRun| {
-        if has_rounds {
-            trial_run.trial as usize - 1
-        } else {
-            trial_run.cell
-        }
+        if has_rounds { trial_run.trial as usize - 1 } else { trial_run.cell }
     };
     let last = trial_runs.iter().map(share).max();
     let count = at_once.min(last.map_or(1, |last| last + 1)).max(1);

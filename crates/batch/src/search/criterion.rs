@@ -64,18 +64,13 @@ impl FromStr for Criterion {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (word, margin) = match text.split_once(':') {
             None => (text, None),
-            Some((word, margin)) => (
-                word,
-                Some(number::parse_percent(margin).ok_or(CriterionError)?),
-            ),
+            Some((word, margin)) => {
+                (word, Some(number::parse_percent(margin).ok_or(CriterionError)?))
+            }
         };
         match (word, margin) {
-            ("slower", margin) => Ok(Self::Slower {
-                margin: margin.unwrap_or(0.0),
-            }),
-            ("faster", margin) => Ok(Self::Faster {
-                margin: margin.unwrap_or(0.0),
-            }),
+            ("slower", margin) => Ok(Self::Slower { margin: margin.unwrap_or(0.0) }),
+            ("faster", margin) => Ok(Self::Faster { margin: margin.unwrap_or(0.0) }),
             ("accuracy", None) => Ok(Self::Accuracy),
             ("validity", None) => Ok(Self::Validity),
             _ => Err(CriterionError),
@@ -93,11 +88,7 @@ impl fmt::Display for Criterion {
         };
         formatter.write_str(word)?;
         if margin > 0.0 {
-            write!(
-                formatter,
-                " by more than {}",
-                number::format_percent(margin)
-            )?;
+            write!(formatter, " by more than {}", number::format_percent(margin))?;
         }
         Ok(())
     }

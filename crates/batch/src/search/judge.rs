@@ -59,10 +59,7 @@ pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict
             })
             .collect(),
         sweep: found.map(|found| found.sweep),
-        skipped: skipped
-            .iter()
-            .map(|(cell, reason)| (value(*cell), reason.clone()))
-            .collect(),
+        skipped: skipped.iter().map(|(cell, reason)| (value(*cell), reason.clone())).collect(),
         changes: Vec::new(),
         sentence: String::new(),
         exit_code: match outcome {

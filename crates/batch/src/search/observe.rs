@@ -55,12 +55,9 @@ pub fn observe_run(
             }
         }
         Criterion::Accuracy => observe_accuracy(evidence, &verdict.results),
-        Criterion::Slower { .. } | Criterion::Faster { .. } => observe_speed(
-            search.figure.as_deref(),
-            context,
-            evidence,
-            &verdict.results,
-        ),
+        Criterion::Slower { .. } | Criterion::Faster { .. } => {
+            observe_speed(search.figure.as_deref(), context, evidence, &verdict.results)
+        }
     }
 }
 
@@ -71,10 +68,7 @@ fn observe_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObse
     let accuracy = pairs.filter(|(evidence, _)| evidence.plan.mode == Mode::Accuracy);
     let checked_limits = accuracy.map(|(evidence, result)| {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
-        (
-            &result.scenario,
-            check_accuracy_limits(result, &limited, None),
-        )
+        (&result.scenario, check_accuracy_limits(result, &limited, None))
     });
     let limits: Vec<(&ScenarioName, AccuracyLimits)> = checked_limits.collect();
     let is_outside =
@@ -89,9 +83,7 @@ fn observe_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObse
         AccuracyLimits::Unknown(reason) => Some(format!("{scenario}: {reason}")),
         AccuracyLimits::Within(_) | AccuracyLimits::Outside(_) => None,
     });
-    unknown
-        .next()
-        .map_or(RunObservation::Answer(true), RunObservation::NotMeasured)
+    unknown.next().map_or(RunObservation::Answer(true), RunObservation::NotMeasured)
 }
 
 /// The figure that is searched, of the first scenario that was planned to give it: where that one failed, another

@@ -21,19 +21,14 @@ fn a_failed_scenario_is_not_replaced_by_the_next() {
     let server = loadgen("Server", "tokens_per_second", "tokens/s", &[50.0]);
     let mut failed = offline(&[100.0]);
     failed.trials[0].figures.clear();
-    failed.trials[0].outcome = StepOutcome::Failed {
-        reason: "exit code 9".to_owned(),
-        code: Some(9),
-    };
+    failed.trials[0].outcome =
+        StepOutcome::Failed { reason: "exit code 9".to_owned(), code: Some(9) };
     for name in [None, Some("tokens_per_second")] {
         let search = searched(SLOWER, name);
         let whole = observe_run(&search, &context(), &[offline(&[100.0]), server.clone()]);
         assert_eq!(whole.figure().unwrap().scenario, "Offline");
         let broken = observe_run(&search, &context(), &[failed.clone(), server.clone()]);
-        assert!(
-            matches!(broken, RunObservation::NotMeasured(_)),
-            "{broken:?}"
-        );
+        assert!(matches!(broken, RunObservation::NotMeasured(_)), "{broken:?}");
     }
 }
 
@@ -47,35 +42,21 @@ fn a_missing_figure_is_not_replaced_by_another() {
     let figure = observe_run(&search, &context(), &[whole]);
     assert_eq!(figure.figure().unwrap().figure, "speed");
     let missing = observe_run(&search, &context(), &[evidence]);
-    assert_eq!(
-        missing,
-        RunObservation::NotMeasured("its case has no `speed`".to_owned())
-    );
+    assert_eq!(missing, RunObservation::NotMeasured("its case has no `speed`".to_owned()));
 }
 
 #[test]
 fn an_accuracy_that_is_missing_or_has_no_limit_answers_nothing() {
-    let limit = Limit {
-        min: Some(44.0),
-        max: None,
-        below: None,
-    };
+    let limit = Limit { min: Some(44.0), max: None, below: None };
     let search = searched(Criterion::Accuracy, None);
     let answer = |evidence: Evidence| observe_run(&search, &context(), &[evidence]);
     let limited = |value: f64| accuracy("Offline", "ROUGE1", value).limited("ROUGE1", limit);
     assert_eq!(answer(limited(45.0)), RunObservation::Answer(true));
     assert_eq!(answer(limited(43.0)), RunObservation::Answer(false));
     let missing = accuracy("Offline", "GEN_LEN", 300.0).limited("ROUGE1", limit);
-    for unknown in [
-        missing,
-        accuracy("Offline", "ROUGE1", 45.0),
-        offline(&[1.0]),
-    ] {
+    for unknown in [missing, accuracy("Offline", "ROUGE1", 45.0), offline(&[1.0])] {
         let observed = answer(unknown);
-        assert!(
-            matches!(observed, RunObservation::NotMeasured(_)),
-            "{observed:?}"
-        );
+        assert!(matches!(observed, RunObservation::NotMeasured(_)), "{observed:?}");
     }
     assert_eq!(limited(45.0).plan.mode, Mode::Accuracy);
 }

@@ -52,12 +52,7 @@ pub struct SearchState<'a> {
 impl<'a> SearchState<'a> {
     /// The search of a batch, after these trials.
     pub fn new(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [ObservedTrial]) -> Self {
-        Self {
-            search,
-            cells: plan.cells.len(),
-            alpha: 1.0 - plan.execution.confidence,
-            trials,
-        }
+        Self { search, cells: plan.cells.len(), alpha: 1.0 - plan.execution.confidence, trials }
     }
 
     /// Returns the next step; its positions are cells.
@@ -70,9 +65,8 @@ impl<'a> SearchState<'a> {
         if let Some(end) = ends.into_iter().find(|end| skipped.contains_key(end)) {
             return Err(end);
         }
-        let cells: Vec<usize> = (0..self.cells)
-            .filter(|cell| !skipped.contains_key(cell))
-            .collect();
+        let cells: Vec<usize> =
+            (0..self.cells).filter(|cell| !skipped.contains_key(cell)).collect();
         let observations: Vec<Observation> = self
             .trials
             .iter()
@@ -104,10 +98,7 @@ impl<'a> SearchState<'a> {
             RunObservation::NotMeasured(reason) => Err(NoSearchValue::NotMeasured(reason.clone())),
             RunObservation::Figure(figure) => match self.searched_figure() {
                 Some(first) if !first.is_same_figure(figure) => {
-                    Err(NoSearchValue::OtherFigure(Box::new([
-                        figure.clone(),
-                        first.clone(),
-                    ])))
+                    Err(NoSearchValue::OtherFigure(Box::new([figure.clone(), first.clone()])))
                 }
                 _ => Ok(figure.value),
             },
@@ -121,9 +112,7 @@ impl<'a> SearchState<'a> {
     }
 
     fn to_search(&self, positions: usize) -> ChangeSearch {
-        let better = self
-            .searched_figure()
-            .map_or(Better::Higher, |figure| figure.better);
+        let better = self.searched_figure().map_or(Better::Higher, |figure| figure.better);
         let trials = self.trials.iter();
         let figures = trials.filter(|trial| trial.observed.figure().is_some());
         let figure_values = figures.filter_map(|trial| self.search_value(&trial.observed).ok());
@@ -133,17 +122,13 @@ impl<'a> SearchState<'a> {
             change: match self.search.criterion {
                 Criterion::Slower { margin } => ChangeCriterion::Slower { better, margin },
                 Criterion::Faster { margin } => ChangeCriterion::Faster { better, margin },
-                Criterion::Accuracy | Criterion::Validity => ChangeCriterion::Answer {
-                    error: WRONG_ANSWER_SHARE,
-                },
+                Criterion::Accuracy | Criterion::Validity => {
+                    ChangeCriterion::Answer { error: WRONG_ANSWER_SHARE }
+                }
             },
             alpha: self.alpha,
             max_trials: self.search.most as usize,
-            rounding_error: if values.is_empty() {
-                0.0
-            } else {
-                relative_rounding_error(&values)
-            },
+            rounding_error: if values.is_empty() { 0.0 } else { relative_rounding_error(&values) },
         }
     }
 }

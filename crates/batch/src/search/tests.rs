@@ -8,19 +8,11 @@ use crate::{BatchPlan, Cell, RunOrder};
 fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
     let with_value = |value: &&str| {
         let axis = ("release".to_owned(), (*value).to_owned());
-        Cell {
-            axes: [axis].into_iter().collect(),
-            ..cell(&format!("release={value}"), 1)
-        }
+        Cell { axes: [axis].into_iter().collect(), ..cell(&format!("release={value}"), 1) }
     };
     let cells: Vec<Cell> = values.iter().map(with_value).collect();
     BatchPlan {
-        search: Some(SearchPlan {
-            axis: "release".to_owned(),
-            figure: None,
-            criterion,
-            most: 64,
-        }),
+        search: Some(SearchPlan { axis: "release".to_owned(), figure: None, criterion, most: 64 }),
         ..plan_of(cells, RunOrder::Grouped)
     }
 }
@@ -64,10 +56,7 @@ const SLOWER: Criterion = Criterion::Slower { margin: 0.05 };
 fn a_search_reports_pair_ratio_and_sweep_cost() {
     let verdict = search(&plan(&RELEASES, SLOWER), speed);
     let pair = (verdict.before.as_deref(), verdict.after.as_deref());
-    assert_eq!(
-        (verdict.outcome, pair),
-        (SearchOutcome::Found, (Some("1.2"), Some("1.3")))
-    );
+    assert_eq!((verdict.outcome, pair), (SearchOutcome::Found, (Some("1.2"), Some("1.3"))));
     assert!((verdict.ratio.unwrap() - 0.9).abs() < 0.01);
     insta::assert_snapshot!(verdict.sentence, @"The change is between release 1.2 and 1.3: sorting speed: 100.025 items/s and 89.9499 items/s, a ratio of 0.899 (95 % interval 0.896–0.903; above 1 is better). 8 trials; a sweep with the same error rate takes 6 trials.");
     assert_eq!(verdict.exit_code.code(), 0);
@@ -79,14 +68,8 @@ fn a_value_without_a_result_is_skipped() {
         2 => RunObservation::NotMeasured("it failed".to_owned()),
         _ => speed(cell, trial),
     });
-    assert_eq!(
-        (verdict.before.as_deref(), verdict.after.as_deref()),
-        (Some("1.1"), Some("1.3"))
-    );
-    assert_eq!(
-        verdict.skipped,
-        [("1.2".to_owned(), "it failed".to_owned())]
-    );
+    assert_eq!((verdict.before.as_deref(), verdict.after.as_deref()), (Some("1.1"), Some("1.3")));
+    assert_eq!(verdict.skipped, [("1.2".to_owned(), "it failed".to_owned())]);
 }
 
 /// A number of another figure, scenario or unit is none of the search.
@@ -127,9 +110,8 @@ fn ends_without_a_difference_are_reported() {
 
 #[test]
 fn validity_is_searched_by_yes_or_no() {
-    let verdict = search(&plan(&RELEASES, Criterion::Validity), |cell, _| {
-        RunObservation::Answer(cell < 5)
-    });
+    let verdict =
+        search(&plan(&RELEASES, Criterion::Validity), |cell, _| RunObservation::Answer(cell < 5));
     assert_eq!(verdict.after.as_deref(), Some("1.5"));
     insta::assert_snapshot!(verdict.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep with the same error rate takes 18 trials.");
 }
@@ -137,10 +119,8 @@ fn validity_is_searched_by_yes_or_no() {
 #[test]
 fn trial_runs_are_numbered_by_round() {
     let plan = plan(&RELEASES, SLOWER);
-    let cell_and_trial = |number| {
-        plan.trial_run(number)
-            .map(|trial_run| (trial_run.cell, trial_run.trial))
-    };
+    let cell_and_trial =
+        |number| plan.trial_run(number).map(|trial_run| (trial_run.cell, trial_run.trial));
     assert_eq!(cell_and_trial(1), Some((0, 1)));
     assert_eq!(cell_and_trial(6), Some((5, 1)));
     assert_eq!(cell_and_trial(15), Some((2, 3)));
@@ -152,19 +132,9 @@ fn criteria_are_parsed_with_their_margin() {
     let read = |text: &str| text.parse::<Criterion>().ok();
     assert_eq!(read("slower"), Some(Criterion::Slower { margin: 0.0 }));
     assert_eq!(read("slower:5%"), Some(SLOWER));
-    assert_eq!(
-        read("faster: 0.5 %"),
-        Some(Criterion::Faster { margin: 0.005 })
-    );
+    assert_eq!(read("faster: 0.5 %"), Some(Criterion::Faster { margin: 0.005 }));
     assert_eq!(read("validity"), Some(Criterion::Validity));
-    for bad in [
-        "",
-        "slower:5",
-        "slower:-1%",
-        "slower:100%",
-        "accuracy:1%",
-        "equal",
-    ] {
+    for bad in ["", "slower:5", "slower:-1%", "slower:100%", "accuracy:1%", "equal"] {
         assert_eq!(read(bad), None, "{bad}");
     }
 }

@@ -66,24 +66,14 @@ fn unsupported_combinations_are_excluded_from_the_product() {
     .unwrap();
     assert_eq!(
         names(&plan),
-        [
-            "rocm=6.4.1,backend=rocm",
-            "rocm=6.4.1,backend=migraphx",
-            "rocm=7.1.1,backend=migraphx"
-        ]
+        ["rocm=6.4.1,backend=rocm", "rocm=6.4.1,backend=migraphx", "rocm=7.1.1,backend=migraphx"]
     );
     let excluded = &plan.excluded[0];
     assert_eq!(excluded.name, "rocm=7.1.1,backend=rocm");
-    assert_eq!(
-        excluded.reason.to_string(),
-        "this release left the provider out"
-    );
+    assert_eq!(excluded.reason.to_string(), "this release left the provider out");
     assert_eq!(plan.cells[0].path, "./r.yaml");
     assert_eq!(plan.cells[0].baseline, None);
-    assert_eq!(
-        plan.cells[2].baseline.as_deref(),
-        Some("rocm=6.4.1,backend=rocm")
-    );
+    assert_eq!(plan.cells[2].baseline.as_deref(), Some("rocm=6.4.1,backend=rocm"));
 }
 
 #[test]
@@ -115,10 +105,7 @@ fn misplaced_keys_are_explained() {
          - { rocm: 7.0.0, claims: [7.1.1 is faster than 7.0.0] }\n  - { rocm: 7.1.1, trials: 3 }\n";
     let (_, problems) = read_batch(&Source::new("batch.yaml", text));
     let of_list = problems.render(false);
-    assert!(
-        of_list.contains("`claims` is a key: write it at the top of the file"),
-        "{of_list}"
-    );
+    assert!(of_list.contains("`claims` is a key: write it at the top of the file"), "{of_list}");
     let of_value = rendered(&text.replace("claims: [7.1.1 is faster than 7.0.0]", "size: 2"));
     assert!(
         of_value.contains("`trials` is for all cells: write it at the top of the file"),
@@ -133,19 +120,11 @@ fn each_cell_has_its_own_baseline() {
          baseline: { rocm: 6.4.1 }\n",
     )
     .unwrap();
-    let baselines: Vec<Option<&str>> = plan
-        .cells
-        .iter()
-        .map(|cell| cell.baseline.as_deref())
-        .collect();
+    let baselines: Vec<Option<&str>> =
+        plan.cells.iter().map(|cell| cell.baseline.as_deref()).collect();
     assert_eq!(
         baselines,
-        [
-            None,
-            None,
-            Some("rocm=6.4.1,backend=rocm"),
-            Some("rocm=6.4.1,backend=migraphx")
-        ]
+        [None, None, Some("rocm=6.4.1,backend=rocm"), Some("rocm=6.4.1,backend=migraphx")]
     );
 }
 
@@ -157,12 +136,7 @@ fn several_recipes_are_the_first_axis() {
     .unwrap();
     assert_eq!(
         names(&plan),
-        [
-            "bert,rocm=6.4.1",
-            "bert,rocm=7.0.0",
-            "resnet,rocm=6.4.1",
-            "resnet,rocm=7.0.0"
-        ]
+        ["bert,rocm=6.4.1", "bert,rocm=7.0.0", "resnet,rocm=6.4.1", "resnet,rocm=7.0.0"]
     );
     assert_eq!(plan.axes[0].0, "recipe");
     assert_eq!(plan.cells[3].baseline.as_deref(), Some("resnet,rocm=6.4.1"));
@@ -173,10 +147,7 @@ fn several_recipes_are_the_first_axis() {
 #[test]
 fn options_and_file_give_the_same_plan() {
     let overrides = CliOverrides {
-        vary: vec![
-            "rocm=6.4.1,7.1.1".to_owned(),
-            "backend=rocm,migraphx".to_owned(),
-        ],
+        vary: vec!["rocm=6.4.1,7.1.1".to_owned(), "backend=rocm,migraphx".to_owned()],
         baseline: vec!["rocm=6.4.1,backend=rocm".to_owned()],
         claims: vec!["7.1.1 + migraphx is faster than 6.4.1 + migraphx".to_owned()],
         ..CliOverrides::default()
@@ -383,10 +354,8 @@ fn cells_of_other_hosts_are_compared_and_not_run() {
 
 #[test]
 fn cells_of_other_hosts_exist_once() {
-    let twice = TWO_HOSTS.replace(
-        "others: {",
-        "others: { near: { runs: [y], cells: { rocm: 7.1.1 } },",
-    );
+    let twice =
+        TWO_HOSTS.replace("others: {", "others: { near: { runs: [y], cells: { rocm: 7.1.1 } },");
     assert!(rendered(&twice).contains("rocm=7.1.1,kind=other is a cell of `near` already"));
     let none = TWO_HOSTS.replace("[one, other]", "[one]");
     assert!(rendered(&none).contains("no cell has kind=other"));

@@ -14,14 +14,9 @@ pub(super) fn claim_notes(
     rules: ClaimTestOptions,
 ) -> Vec<String> {
     let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
-    let parts = claims
-        .iter()
-        .flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)));
+    let parts = claims.iter().flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)));
     let testers = parts.map(|(claim, part)| ClaimTester { claim, part, rules });
-    testers
-        .flat_map(|tester| tester.planning_notes(&find))
-        .unique()
-        .collect()
+    testers.flat_map(|tester| tester.planning_notes(&find)).unique().collect()
 }
 
 /// Judges all claims of a batch.
@@ -38,9 +33,7 @@ pub(super) fn judge_claims(
             text: claim.text.clone(),
             source: claim.source.clone(),
             not_always: claim.not_always,
-            tests: parts
-                .flat_map(|part| tester(part).build_tests(&find))
-                .collect(),
+            tests: parts.flat_map(|part| tester(part).build_tests(&find)).collect(),
         }
     });
     claim::judge_claims(tested.collect(), rules.alpha)

@@ -38,11 +38,7 @@ pub(super) fn compare_with_baselines(
         cells.resize(pairs.len(), *cell);
     }
     let alpha = 1.0 - confidence;
-    let options = ComparisonOptions {
-        confidence,
-        paired,
-        fail_if: None,
-    };
+    let options = ComparisonOptions { confidence, paired, fail_if: None };
     let corrected_changes = corrected_changes(&pairs, alpha);
     let changed_pairs = pairs.iter().zip(corrected_changes).zip(cells);
     let differences = changed_pairs.map(|((pair, change), cell)| {

@@ -55,10 +55,7 @@ pub fn assign_to_cells(
             None => unmatched.push(run),
         }
     }
-    SubjectEvidence {
-        name: other.name.clone(),
-        runs: unmatched,
-    }
+    SubjectEvidence { name: other.name.clone(), runs: unmatched }
 }
 
 impl RunChoices {
@@ -104,11 +101,8 @@ pub(super) fn judge_external(
         };
         let like = cells.iter().find(is_like);
         let recipe = like.map_or(benchmark, |cell| &cell.recipe).clone();
-        let name = if is_alone {
-            evidence.name.clone()
-        } else {
-            format!("{recipe},{}", evidence.name)
-        };
+        let name =
+            if is_alone { evidence.name.clone() } else { format!("{recipe},{}", evidence.name) };
         let runs = evidence.runs.iter().filter(|run| match &run.evidence {
             Ok((context, _)) => context.submission.benchmark == *benchmark,
             // Nobody knows of which benchmark it is.
@@ -120,12 +114,7 @@ pub(super) fn judge_external(
             ..CellVerdict::from_runs(&name, Some(verdict), runs)
         }
     };
-    subject
-        .verdicts
-        .iter()
-        .enumerate()
-        .map(of_benchmark)
-        .collect()
+    subject.verdicts.iter().enumerate().map(of_benchmark).collect()
 }
 
 /// Runs that are of none of the cells that their host measured.

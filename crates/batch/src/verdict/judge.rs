@@ -49,10 +49,7 @@ pub fn judge_batch(
     for (cell, difference) in by_cell {
         cell_verdicts[cell].differences.push(difference);
     }
-    let rules = ClaimTestOptions {
-        paired,
-        alpha: 1.0 - confidence,
-    };
+    let rules = ClaimTestOptions { paired, alpha: 1.0 - confidence };
     let claim_verdicts = claims::judge_claims(&plan.claims, &subjects, rules);
     let outcomes: Vec<Option<Outcome>> = cell_verdicts.iter().map(|cell| cell.outcome).collect();
     let claim_outcomes: Vec<ClaimOutcome> =
@@ -84,10 +81,7 @@ pub fn judge_batch(
         axes: plan
             .axes
             .iter()
-            .map(|(name, values)| BatchAxis {
-                name: name.clone(),
-                values: values.clone(),
-            })
+            .map(|(name, values)| BatchAxis { name: name.clone(), values: values.clone() })
             .collect(),
         notice: subjects
             .iter()
@@ -104,11 +98,7 @@ pub fn judge_batch(
 /// The other hosts' runs that are no cells, judged.
 fn judge_systems(systems: &[&SubjectEvidence]) -> impl Iterator<Item = JudgedSubject> {
     systems.iter().map(|evidence| {
-        JudgedSubject::from_runs(
-            &evidence.name,
-            &evidence.runs,
-            SubjectOrigin::ExternalSystem,
-        )
+        JudgedSubject::from_runs(&evidence.name, &evidence.runs, SubjectOrigin::ExternalSystem)
     })
 }
 
@@ -116,11 +106,7 @@ fn judge_systems(systems: &[&SubjectEvidence]) -> impl Iterator<Item = JudgedSub
 fn worst_outcome(cells: &[Option<Outcome>], is_search: bool) -> Option<Outcome> {
     let worst = cells.iter().copied().flatten().max()?;
     let is_whole = is_search || cells.iter().all(Option::is_some);
-    Some(if is_whole {
-        worst
-    } else {
-        worst.max(Outcome::Inconclusive)
-    })
+    Some(if is_whole { worst } else { worst.max(Outcome::Inconclusive) })
 }
 
 fn judge_cell(

@@ -30,36 +30,17 @@ pub(super) enum NotTestable {
     #[error("{subject} has no result")]
     NoResult { subject: String },
     #[error("{subject} has no result (trial {trial}: {reason})")]
-    LostResult {
-        subject: String,
-        trial: u32,
-        reason: String,
-    },
+    LostResult { subject: String, trial: u32, reason: String },
     #[error("trial {trial} of {subject} has no result: {reason}")]
-    LostTrial {
-        subject: String,
-        trial: u32,
-        reason: String,
-    },
+    LostTrial { subject: String, trial: u32, reason: String },
     #[error("{subject} has no {scenario}")]
-    NoScenario {
-        subject: String,
-        scenario: ScenarioName,
-    },
+    NoScenario { subject: String, scenario: ScenarioName },
     #[error("{subject} has no {scenario} {mode}")]
-    NoMeasurement {
-        subject: String,
-        scenario: ScenarioName,
-        mode: Mode,
-    },
+    NoMeasurement { subject: String, scenario: ScenarioName, mode: Mode },
     #[error("{subject} failed: {reason}")]
     Failed { subject: String, reason: String },
     #[error("{subject} is {outcome}: {reason}")]
-    Invalid {
-        subject: String,
-        outcome: Outcome,
-        reason: String,
-    },
+    Invalid { subject: String, outcome: Outcome, reason: String },
     #[error("{subject} has no {figure}")]
     NoFigure { subject: String, figure: String },
     #[error("{subject} has no {figure} in {scenario}")]
@@ -70,11 +51,7 @@ pub(super) enum NotTestable {
         scenario: ScenarioName,
     },
     #[error("a trial of {subject} has no {figure} in {scenario}")]
-    TrialWithoutFigure {
-        subject: String,
-        figure: String,
-        scenario: ScenarioName,
-    },
+    TrialWithoutFigure { subject: String, figure: String, scenario: ScenarioName },
     /// Each side has a reason of its own.
     #[error("{0}; {1}")]
     Both(Box<Self>, Box<Self>),

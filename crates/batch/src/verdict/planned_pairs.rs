@@ -35,11 +35,7 @@ pub(super) fn planned_pairs<'a>(
         side.measured.mode == mode && is_selected(claim, &side.measured.scenario)
     };
     let mut pairs = Vec::new();
-    for (at, first) in baseline
-        .iter()
-        .enumerate()
-        .filter(|(_, side)| applies(side))
-    {
+    for (at, first) in baseline.iter().enumerate().filter(|(_, side)| applies(side)) {
         let position = candidate.iter().position(|second| is_like(first, second));
         pairs.extend(match position {
             Some(other) => {
@@ -50,11 +46,7 @@ pub(super) fn planned_pairs<'a>(
         });
     }
     let [first, second] = cut.subjects;
-    for (at, side) in candidate
-        .iter()
-        .enumerate()
-        .filter(|(_, side)| applies(side))
-    {
+    for (at, side) in candidate.iter().enumerate().filter(|(_, side)| applies(side)) {
         if !baseline.iter().any(|other| is_like(other, side)) {
             pairs.extend(unmatched_pair(claim, *side, at, [second, first]));
         }
@@ -115,13 +107,11 @@ fn unmatched_pair<'a>(
     }
     let (scenario, mode) = (&side.measured.scenario, side.measured.mode);
     let reason = lacks.why_lost(mode).or_else(|| {
-        lacks
-            .owes_scenarios_of(has)
-            .then(|| NotTestable::NoMeasurement {
-                subject: lacks.name.clone(),
-                scenario: scenario.clone(),
-                mode,
-            })
+        lacks.owes_scenarios_of(has).then(|| NotTestable::NoMeasurement {
+            subject: lacks.name.clone(),
+            scenario: scenario.clone(),
+            mode,
+        })
     })?;
     let figure = named.or(rounds.figures.names.first().map(String::as_str));
     Some(PlannedPair {
@@ -187,9 +177,7 @@ pub(super) fn notes_on_unmatched_scenarios(
         let alone = own.iter().filter(|side| {
             side.measured.mode == mode
                 && is_selected(claim, &side.measured.scenario)
-                && !others
-                    .iter()
-                    .any(|other| side.measured.is_like(other.measured, by_benchmark))
+                && !others.iter().any(|other| side.measured.is_like(other.measured, by_benchmark))
         });
         let is_planned = has.has_rounds() && lacks.has_rounds() && lacks.why_lost(mode).is_none();
         let notes = alone.filter(|_| is_planned).map(|side| {

@@ -42,9 +42,8 @@ fn pool_evidence(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
     let mut renumbered = more.clone();
     let several = renumbered.trials.len() > 1;
     let before = all.iter_mut().find(same);
-    let last = before
-        .as_ref()
-        .and_then(|earlier| earlier.trials.iter().map(|trial| trial.trial).max());
+    let last =
+        before.as_ref().and_then(|earlier| earlier.trials.iter().map(|trial| trial.trial).max());
     let first = last.map_or(1, |last| last + 1);
     for (next, trial) in (first..).zip(&mut renumbered.trials) {
         trial.trial = if several { next } else { run.trial };

@@ -25,9 +25,7 @@ pub(super) fn summarize_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]
         words.push("nothing was run".to_owned());
     }
     let cells = format::format_count(cells.len(), "cell");
-    format!("{cells}: {}. {of_claims}", words.join(", "))
-        .trim_end()
-        .to_owned()
+    format!("{cells}: {}. {of_claims}", words.join(", ")).trim_end().to_owned()
 }
 
 /// `4 measured`, `1 failed`: those of which there are any.
@@ -37,6 +35,5 @@ fn count_by_outcome<Word: Display>(
 ) -> Vec<String> {
     let counted = words.into_iter().map(|word| (count(&word), word));
     let some = counted.filter(|(count, _)| *count > 0);
-    some.map(|(count, word)| format!("{count} {word}"))
-        .collect()
+    some.map(|(count, word)| format!("{count} {word}")).collect()
 }

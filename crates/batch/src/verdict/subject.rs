@@ -107,27 +107,17 @@ impl JudgedSubject {
             let reason = rounds.result.sentence.clause().to_owned();
             return Some(match measurement.outcome {
                 Outcome::Failed => NotTestable::Failed { subject, reason },
-                outcome => NotTestable::Invalid {
-                    subject,
-                    outcome,
-                    reason,
-                },
+                outcome => NotTestable::Invalid { subject, outcome, reason },
             });
         }
         let scenario = measurement.scenario.clone();
         let mut figures = measurement.figures.iter();
         let named = if figure.is_empty() { "figure" } else { figure }.to_owned();
         match figures.find(|known| known.name == figure) {
-            None => Some(NotTestable::NoFigureInScenario {
-                subject,
-                figure: named,
-                scenario,
-            }),
-            Some(known) if known.trials.is_none() => Some(NotTestable::TrialWithoutFigure {
-                subject,
-                figure: named,
-                scenario,
-            }),
+            None => Some(NotTestable::NoFigureInScenario { subject, figure: named, scenario }),
+            Some(known) if known.trials.is_none() => {
+                Some(NotTestable::TrialWithoutFigure { subject, figure: named, scenario })
+            }
             Some(_) => None,
         }
     }

@@ -303,11 +303,9 @@ impl ClaimTester<'_> {
 fn explain_missing_result(name: &str, subject: Option<&JudgedSubject>) -> NotTestable {
     let name = name.to_owned();
     match subject.and_then(|subject| subject.first_lost_run.as_ref()) {
-        Some((trial, reason)) => NotTestable::LostResult {
-            subject: name,
-            trial: *trial,
-            reason: reason.clone(),
-        },
+        Some((trial, reason)) => {
+            NotTestable::LostResult { subject: name, trial: *trial, reason: reason.clone() }
+        }
         None => NotTestable::NoResult { subject: name },
     }
 }

@@ -41,10 +41,7 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::RunOrder) -> BatchPlan 
         ..CliOverrides::default()
     };
     let mut batch = overrides.to_batch("./r.yaml").unwrap();
-    let others = crate::ExternalRuns {
-        runs: Vec::new(),
-        cells: None,
-    };
+    let others = crate::ExternalRuns { runs: Vec::new(), cells: None };
     batch.external_results.push(("rtx4090".to_owned(), others));
     let domain = AxisDomain::new("r", "./r.yaml", &loaded);
     plan_batch(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
@@ -54,32 +51,20 @@ const INTERLEAVED: crate::RunOrder = crate::RunOrder::Interleaved;
 const GROUPED: crate::RunOrder = crate::RunOrder::Grouped;
 
 fn run(trial: u32, evidence: Vec<Evidence>) -> RunEvidence {
-    RunEvidence {
-        run: format!("run-{trial}"),
-        trial,
-        evidence: Ok((context(), evidence)),
-    }
+    RunEvidence { run: format!("run-{trial}"), trial, evidence: Ok((context(), evidence)) }
 }
 
 fn runs(values: &[f64]) -> Vec<RunEvidence> {
     let numbered = (1..).zip(values);
-    numbered
-        .map(|(trial, value)| run(trial, vec![offline(&[*value])]))
-        .collect()
+    numbered.map(|(trial, value)| run(trial, vec![offline(&[*value])])).collect()
 }
 
 fn cell(name: &str, values: &[f64]) -> SubjectEvidence {
-    SubjectEvidence {
-        name: name.to_owned(),
-        runs: runs(values),
-    }
+    SubjectEvidence { name: name.to_owned(), runs: runs(values) }
 }
 
 fn other(values: &[f64]) -> Vec<SubjectEvidence> {
-    vec![SubjectEvidence {
-        name: "rtx4090".to_owned(),
-        runs: runs(values),
-    }]
+    vec![SubjectEvidence { name: "rtx4090".to_owned(), runs: runs(values) }]
 }
 
 const SLOW: [f64; 5] = [100.0, 101.0, 99.0, 100.5, 99.5];
@@ -163,10 +148,7 @@ the gap to 6.4.1 is smaller with rtx4090 than with 7.1.1: contradicted
 "#);
     assert_eq!(verdict.exit_code, ExitCode::NotReproduced);
     let json = serde_json::to_string(&verdict).unwrap();
-    assert_eq!(
-        serde_json::from_str::<BatchVerdict>(&json).unwrap(),
-        verdict
-    );
+    assert_eq!(serde_json::from_str::<BatchVerdict>(&json).unwrap(), verdict);
 }
 
 #[test]
@@ -187,11 +169,7 @@ fn a_gap_excludes_the_noise_of_the_reference() {
     let verdict = judge_batch(None, &plan, &cells, &other(&[50.0, 50.1, 49.9]));
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.outcome, ClaimOutcome::Contradicted);
-    assert!(
-        part.sentence.contains("there is no gap"),
-        "{}",
-        part.sentence
-    );
+    assert!(part.sentence.contains("there is no gap"), "{}", part.sentence);
 }
 
 /// A drift that both share hides a difference from samples taken apart, and not from pairs.
@@ -200,64 +178,36 @@ fn rounds_are_pairs() {
     let drifting = |factor: f64| -> Vec<f64> {
         let rounds = [1.0, 1.05, 1.1, 1.15, 1.2];
         let noise = [0.0, 0.1, -0.1, 0.05, -0.05];
-        rounds
-            .iter()
-            .zip(noise)
-            .map(|(drift, noise)| 100.0 * drift * factor + noise)
-            .collect()
+        rounds.iter().zip(noise).map(|(drift, noise)| 100.0 * drift * factor + noise).collect()
     };
     let claim = ["7.1.1 is faster than 6.4.1"];
-    for (order, expected) in [
-        (INTERLEAVED, ClaimOutcome::Supported),
-        (GROUPED, ClaimOutcome::NotDecided),
-    ] {
+    for (order, expected) in
+        [(INTERLEAVED, ClaimOutcome::Supported), (GROUPED, ClaimOutcome::NotDecided)]
+    {
         let plan = planned(&["rocm=6.4.1,7.1.1"], &claim, order);
-        let cells = [
-            cell("rocm=6.4.1", &drifting(1.0)),
-            cell("rocm=7.1.1", &drifting(1.02)),
-        ];
+        let cells = [cell("rocm=6.4.1", &drifting(1.0)), cell("rocm=7.1.1", &drifting(1.02))];
         let verdict = judge_batch(None, &plan, &cells, &[]);
-        assert_eq!(
-            verdict.claims[0].outcome, expected,
-            "{}",
-            verdict.claims[0].sentence
-        );
-        assert_eq!(
-            verdict.notes.iter().any(|note| note.contains("drift")),
-            order == GROUPED
-        );
+        assert_eq!(verdict.claims[0].outcome, expected, "{}", verdict.claims[0].sentence);
+        assert_eq!(verdict.notes.iter().any(|note| note.contains("drift")), order == GROUPED);
     }
 }
 
 #[test]
 fn only_rounds_in_both_cells_are_paired() {
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1"],
-        &["7.1.1 is faster than 6.4.1"],
-        INTERLEAVED,
-    );
+    let plan = planned(&["rocm=6.4.1,7.1.1"], &["7.1.1 is faster than 6.4.1"], INTERLEAVED);
     let mut slow = cell("rocm=6.4.1", &SLOW);
     let mut fast = cell("rocm=7.1.1", &FAST);
-    slow.runs[1].evidence = Err(LostRun {
-        reason: "the engine went away".to_owned(),
-        exit: ExitCode::Host,
-    });
+    slow.runs[1].evidence =
+        Err(LostRun { reason: "the engine went away".to_owned(), exit: ExitCode::Host });
     fast.runs.remove(4);
     let verdict = judge_batch(None, &plan, &[slow, fast], &[]);
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.baseline.as_ref().unwrap().trials, [100.0, 99.0, 100.5]);
     assert_eq!(part.candidate.trials, [120.0, 119.0, 120.5]);
     assert_eq!(part.outcome, ClaimOutcome::Supported);
-    assert!(
-        verdict.notes[0].contains("3 of their 4 and 4 rounds"),
-        "{:?}",
-        verdict.notes
-    );
+    assert!(verdict.notes[0].contains("3 of their 4 and 4 rounds"), "{:?}", verdict.notes);
     assert_eq!(verdict.exit_code, ExitCode::Host);
-    assert_eq!(
-        verdict.cells[0].runs[1].lost.as_deref(),
-        Some("the engine went away")
-    );
+    assert_eq!(verdict.cells[0].runs[1].lost.as_deref(), Some("the engine went away"));
 }
 
 #[test]
@@ -273,10 +223,8 @@ fn missing_or_invalid_results_decide_nothing() {
     );
     let mut failed = cell("rocm=7.1.1", &FAST);
     if let Ok((_, evidence)) = &mut failed.runs[0].evidence {
-        evidence[0].trials[0].outcome = StepOutcome::Failed {
-            reason: "exit code 3".to_owned(),
-            code: Some(3),
-        };
+        evidence[0].trials[0].outcome =
+            StepOutcome::Failed { reason: "exit code 3".to_owned(), code: Some(3) };
     }
     let verdict = judge_batch(None, &plan, &[cell("rocm=6.4.1", &SLOW), failed], &[]);
     let claims: Vec<String> = verdict
@@ -313,11 +261,7 @@ fn a_claim_over_several_cards() {
             cell("rocm=7.1.1,gpu=r9700", r9700),
         ]
     };
-    let claim = |r9700: &[f64]| {
-        judge_batch(None, &plan, &cells(r9700), &[])
-            .claims
-            .remove(0)
-    };
+    let claim = |r9700: &[f64]| judge_batch(None, &plan, &cells(r9700), &[]).claims.remove(0);
     let both = claim(&FASTEST);
     assert_eq!(both.outcome, ClaimOutcome::Supported);
     assert_eq!(both.parts[1].of, "gpu=r9700");
@@ -330,11 +274,7 @@ fn a_claim_over_several_cards() {
 /// A cell whose first run has a ROUGE-1, which has to be 44 at least.
 fn with_accuracy(name: &str, values: &[f64], rouge: f64) -> SubjectEvidence {
     let mut cell = cell(name, values);
-    let limit = Limit {
-        min: Some(44.0),
-        max: None,
-        below: None,
-    };
+    let limit = Limit { min: Some(44.0), max: None, below: None };
     if let Ok((_, evidence)) = &mut cell.runs[0].evidence {
         evidence.push(accuracy("Offline", "ROUGE1", rouge).limited("ROUGE1", limit));
     }
@@ -353,10 +293,8 @@ fn a_single_accuracy_run_is_exact() {
         ],
         INTERLEAVED,
     );
-    let cells = [
-        with_accuracy("rocm=6.4.1", &SLOW, 43.0),
-        with_accuracy("rocm=7.1.1", &FAST, 44.4),
-    ];
+    let cells =
+        [with_accuracy("rocm=6.4.1", &SLOW, 43.0), with_accuracy("rocm=7.1.1", &FAST, 44.4)];
     let verdict = judge_batch(None, &plan, &cells, &[]);
     let claims: Vec<String> = verdict
         .claims

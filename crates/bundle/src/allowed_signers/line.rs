@@ -65,11 +65,7 @@ impl SignerLine {
                 (SignerOptions::parse(options, zone)?, key)
             }
         };
-        Ok((!options.is_authority).then_some(Self {
-            principals,
-            key,
-            options,
-        }))
+        Ok((!options.is_authority).then_some(Self { principals, key, options }))
     }
 
     /// The patterns of its names, for display.
@@ -134,12 +130,7 @@ fn read_key(text: &[u8]) -> Result<KeyData, SignerKeyError> {
     let kind = std::str::from_utf8(kind).map_err(|_| SignerKeyError::Unreadable)?;
     let is_ours = match kind {
         "ssh-ed25519" | "ssh-rsa" | "rsa-sha2-256" | "rsa-sha2-512" => true,
-        _ if ["ssh-", "ecdsa-sha2-", "sk-"]
-            .iter()
-            .any(|start| kind.starts_with(start)) =>
-        {
-            false
-        }
+        _ if ["ssh-", "ecdsa-sha2-", "sk-"].iter().any(|start| kind.starts_with(start)) => false,
         _ => return Err(SignerKeyError::Unreadable),
     };
     let base64_field = rest.split(|byte| matches!(byte, b' ' | b'\t')).next();
@@ -150,9 +141,7 @@ fn read_key(text: &[u8]) -> Result<KeyData, SignerKeyError> {
         .filter(|byte| !matches!(byte, b'\n' | b'\r' | 0x0b | 0x0c))
         .copied()
         .collect();
-    let blob = STANDARD
-        .decode(base64)
-        .map_err(|_| SignerKeyError::Unreadable)?;
+    let blob = STANDARD.decode(base64).map_err(|_| SignerKeyError::Unreadable)?;
     if !is_ours {
         return Err(SignerKeyError::OtherKind);
     }
@@ -163,7 +152,5 @@ fn read_key(text: &[u8]) -> Result<KeyData, SignerKeyError> {
         KeyData::Rsa(_) => kind != "ssh-ed25519",
         _ => false,
     };
-    is_of_kind
-        .then(|| key.clone())
-        .ok_or(SignerKeyError::Unreadable)
+    is_of_kind.then(|| key.clone()).ok_or(SignerKeyError::Unreadable)
 }

@@ -83,10 +83,8 @@ impl SignerOptions {
             set_once(&mut self.namespaces, value, NAMESPACES)?;
             return Ok(rest);
         }
-        let times = [
-            ("valid-after", &mut self.valid_after),
-            ("valid-before", &mut self.valid_before),
-        ];
+        let times =
+            [("valid-after", &mut self.valid_after), ("valid-before", &mut self.valid_before)];
         for (name, time) in times {
             if let Some(rest) = strip_name_and_equals(text, name) {
                 let (value, rest) = unquote_value(rest, name)?;
@@ -124,9 +122,7 @@ fn unquote_value<'a>(
     text: &'a [u8],
     name: &'static str,
 ) -> Result<(Vec<u8>, &'a [u8]), OptionError> {
-    let mut rest = text
-        .strip_prefix(b"\"")
-        .ok_or(OptionError::Unquoted(name))?;
+    let mut rest = text.strip_prefix(b"\"").ok_or(OptionError::Unquoted(name))?;
     let mut value = Vec::new();
     loop {
         match rest {

@@ -71,9 +71,6 @@ mod tests {
         #[case] text: &str,
         #[case] expected: bool,
     ) {
-        assert_eq!(
-            matches_pattern(pattern.as_bytes(), text.as_bytes()),
-            expected
-        );
+        assert_eq!(matches_pattern(pattern.as_bytes(), text.as_bytes()), expected);
     }
 }

@@ -27,15 +27,9 @@ fn check_file(text: &str, name: Option<&str>) -> KeyAuthorization {
 #[case::escape("alice@example.com namespaces=\"a\\\"b,retrial-evidence\"")]
 #[case::beyond_its_month("alice@example.com valid-before=\"20260431\"")]
 fn a_matching_line_allows_the_key(#[case] line: &str) {
-    assert!(
-        matches!(check_line(line, None), KeyAuthorization::Allowed(_)),
-        "{line}"
-    );
+    assert!(matches!(check_line(line, None), KeyAuthorization::Allowed(_)), "{line}");
     let name = Some("alice@example.com");
-    assert!(
-        matches!(check_line(line, name), KeyAuthorization::Allowed(_)),
-        "{line}"
-    );
+    assert!(matches!(check_line(line, name), KeyAuthorization::Allowed(_)), "{line}");
 }
 
 #[test]
@@ -51,14 +45,8 @@ fn neither_a_comment_nor_a_newline_is_needed() {
 }
 
 #[rstest]
-#[case(
-    "bob@example.com",
-    "the key belongs to bob@example.com, not to alice@example.com"
-)]
-#[case(
-    "*,!alice@*",
-    "the key belongs to *,!alice@*, not to alice@example.com"
-)]
+#[case("bob@example.com", "the key belongs to bob@example.com, not to alice@example.com")]
+#[case("*,!alice@*", "the key belongs to *,!alice@*, not to alice@example.com")]
 #[case(
     "alice@example.com namespaces=\"git\"",
     "the key is for the namespaces git, not for retrial-evidence"
@@ -85,18 +73,12 @@ fn a_refusal_states_its_reason(#[case] line: &str, #[case] reason: &str) {
 #[case("alice valid-before=\"soon\" KEY", "\"soon\" is not a time")]
 #[case("alice valid-before=\"20261301\" KEY", "\"20261301\" is not a time")]
 #[case("alice never KEY", "unknown option \"never\"")]
-#[case(
-    "alice valid-before=20270101 KEY",
-    "the value of \"valid-before\" must be quoted"
-)]
+#[case("alice valid-before=20270101 KEY", "the value of \"valid-before\" must be quoted")]
 #[case(
     "alice valid-before=\"20270101\",valid-before=\"20280101\" KEY",
     "multiple \"valid-before\" options"
 )]
-#[case(
-    "alice namespaces=\"retrial-evidence\", KEY",
-    "the options end with a comma"
-)]
+#[case("alice namespaces=\"retrial-evidence\", KEY", "the options end with a comma")]
 #[case(
     "alice valid-after=\"20260101\",valid-before=\"20260101\" KEY",
     "valid-before is not after valid-after"
@@ -104,23 +86,14 @@ fn a_refusal_states_its_reason(#[case] line: &str, #[case] reason: &str) {
 #[case("alice ssh-ed25519 AAAA", "unknown option \"ssh-ed25519\"")]
 fn an_unreadable_line_is_reported_with_its_number(#[case] line: &str, #[case] reason: &str) {
     let answer = check_file(&line.replace("KEY", KEY), None);
-    let KeyAuthorization::Refused(actual) = answer else {
-        panic!("{line}")
-    };
-    assert!(
-        actual.contains("line 1: ") && actual.contains(reason),
-        "{actual}"
-    );
+    let KeyAuthorization::Refused(actual) = answer else { panic!("{line}") };
+    assert!(actual.contains("line 1: ") && actual.contains(reason), "{actual}");
 }
 
 #[test]
 fn local_times_are_standard_times_as_in_c() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let parse = |text: &str| {
-        time::parse_openssh_time(text.as_bytes(), &zone)
-            .unwrap()
-            .to_string()
-    };
+    let parse = |text: &str| time::parse_openssh_time(text.as_bytes(), &zone).unwrap().to_string();
     assert_eq!(parse("202601010000"), "2025-12-31T23:00:00Z");
     assert_eq!(parse("202607010000"), "2026-06-30T23:00:00Z");
     assert_eq!(parse("20260701UTC"), "2026-07-01T00:00:00Z");

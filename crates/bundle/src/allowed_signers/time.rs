@@ -40,10 +40,7 @@ pub fn parse_openssh_time(text: &[u8], zone: &TimeZone) -> Option<Timestamp> {
     }
     let month = date(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1);
     let since = ((day - 1) * 24 + hours) * 3600 + minutes * 60 + seconds;
-    let local = month
-        .at(0, 0, 0, 0)
-        .checked_add(SignedDuration::from_secs(since))
-        .ok()?;
+    let local = month.at(0, 0, 0, 0).checked_add(SignedDuration::from_secs(since)).ok()?;
     let as_utc = TimeZone::UTC.to_timestamp(local).ok()?;
     let time = if is_utc {
         as_utc

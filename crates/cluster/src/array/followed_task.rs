@@ -75,12 +75,7 @@ impl FollowedTask {
             None => MISSING_JOB_TIMEOUT,
             Some(_) => JOURNAL_ARRIVAL_TIMEOUT,
         };
-        if self
-            .missing_since
-            .get_or_insert_with(Instant::now)
-            .elapsed()
-            < grace_period
-        {
+        if self.missing_since.get_or_insert_with(Instant::now).elapsed() < grace_period {
             return false;
         }
         self.is_settled = true;

@@ -60,11 +60,7 @@ impl Array {
         let path = directory.path();
         fs::create_dir_all(path).map_err(StoreError::io("create", path))?;
         directory.write_json(MANIFEST_FILE, &manifest)?;
-        Ok(Self {
-            directory,
-            number,
-            manifest,
-        })
+        Ok(Self { directory, number, manifest })
     }
 
     /// Opens an array of a batch by its number.
@@ -73,11 +69,7 @@ impl Array {
     /// If its manifest cannot be read.
     pub fn open(batch: &RecordDirectory, number: usize) -> Result<Self, StoreError> {
         let directory = array_directory(batch, number);
-        Ok(Self {
-            manifest: directory.read_json(MANIFEST_FILE)?,
-            directory,
-            number,
-        })
+        Ok(Self { manifest: directory.read_json(MANIFEST_FILE)?, directory, number })
     }
 
     /// Reads the arrays of a batch, in their order.
@@ -132,9 +124,7 @@ fn array_directory(batch: &RecordDirectory, number: usize) -> RecordDirectory {
 }
 
 fn array_numbers(batch: &RecordDirectory) -> Vec<usize> {
-    let entries = fs::read_dir(batch.join(ARRAYS_DIRECTORY))
-        .into_iter()
-        .flatten();
+    let entries = fs::read_dir(batch.join(ARRAYS_DIRECTORY)).into_iter().flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     entries.flatten().filter_map(number).sorted().collect()
 }

@@ -106,27 +106,15 @@ mod tests {
 
     fn task(submitted: usize, code: Option<u8>) -> TaskState {
         let ended = |exit_code| {
-            let end = TrialRunEnd {
-                exit_code,
-                ..TrialRunEnd::default()
-            };
+            let end = TrialRunEnd { exit_code, ..TrialRunEnd::default() };
             let trial_run = BatchEventKind::TrialRunEnded { trial_run: 1, end };
-            let batch = BatchEventKind::BatchEnded {
-                exit_code,
-                reason: None,
-                node: Some("n2".to_owned()),
-            };
-            [trial_run, batch].map(|what| BatchEvent {
-                time: Timestamp::UNIX_EPOCH,
-                what,
-            })
+            let batch =
+                BatchEventKind::BatchEnded { exit_code, reason: None, node: Some("n2".to_owned()) };
+            [trial_run, batch].map(|what| BatchEvent { time: Timestamp::UNIX_EPOCH, what })
         };
         let events: Vec<BatchEvent> = code.into_iter().flat_map(ended).collect();
         TaskState {
-            entry: TaskEntry {
-                task: 1,
-                journal: 0,
-            },
+            entry: TaskEntry { task: 1, journal: 0 },
             trial_runs: vec![1],
             state: BatchState::from_events(&events),
             submitted,

@@ -61,9 +61,7 @@ pub async fn create_next_arrays(
     let size = slurm::query_max_array_size().await?;
     let _lock = lock_submission(directory)?;
     // Another process may follow the batch, too.
-    let others = Array::of_latest_session(directory)?
-        .len()
-        .saturating_sub(known);
+    let others = Array::of_latest_session(directory)?.len().saturating_sub(known);
     if others > 0 {
         return Ok(others);
     }

@@ -32,10 +32,7 @@ pub async fn wait_for_accounting(
     let mut job = None;
     for _ in 0..MAX_ACCOUNTING_QUERIES {
         // A site may have no accounting.
-        let jobs = slurm
-            .query_accounting(&submission.accounting_start())
-            .await
-            .ok()?;
+        let jobs = slurm.query_accounting(&submission.accounting_start()).await.ok()?;
         job = jobs.into_iter().rfind(|job| job.id == id);
         // The job ends shortly after the run, and the accounting hears of its beginning and its end later still.
         if job.as_ref().is_some_and(|job| !is_living(job)) {

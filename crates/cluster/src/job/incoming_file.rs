@@ -22,20 +22,14 @@ pub struct IncomingFile {
 impl IncomingFile {
     /// Reads the file at a path from a position in bytes.
     pub fn open_at(path: PathBuf, position: u64) -> Self {
-        Self {
-            path,
-            position,
-            incomplete_line: Vec::new(),
-        }
+        Self { path, position, incomplete_line: Vec::new() }
     }
 
     /// Returns the events since the last call: a line each. Those that cannot be parsed are skipped.
     pub fn poll<T: DeserializeOwned>(&mut self) -> Vec<T> {
         let lines = self.poll_lines();
         let lines = lines.split(|byte| *byte == b'\n');
-        lines
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect()
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 
     /// Returns the whole lines since the last call.
@@ -47,10 +41,7 @@ impl IncomingFile {
         if file.seek(SeekFrom::Start(self.position)).is_err() {
             return Vec::new();
         }
-        let count = file
-            .take(MAX_POLL_BYTES)
-            .read_to_end(&mut bytes)
-            .unwrap_or(0);
+        let count = file.take(MAX_POLL_BYTES).read_to_end(&mut bytes).unwrap_or(0);
         self.position += count as u64;
         self.incomplete_line.extend(bytes);
         let end = self.incomplete_line.iter().rposition(|byte| *byte == b'\n');

@@ -27,12 +27,7 @@ pub struct RepeatedQuery<T> {
 
 impl<T> Default for RepeatedQuery<T> {
     fn default() -> Self {
-        Self {
-            started: Instant::now(),
-            last_query: None,
-            pending: None,
-            is_away: false,
-        }
+        Self { started: Instant::now(), last_query: None, pending: None, is_away: false }
     }
 }
 

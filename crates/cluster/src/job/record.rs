@@ -142,9 +142,7 @@ pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
     let Some(latest) = latest_submission(run.record())? else {
         return Ok(false);
     };
-    let mut events = RunEvents::open_at(run, latest.journal, false)
-        .poll()
-        .into_iter();
+    let mut events = RunEvents::open_at(run, latest.journal, false).poll().into_iter();
     Ok(events.any(|event| matches!(event.what, EventKind::RunEnded { .. })))
 }
 
@@ -153,17 +151,10 @@ impl JobSubmission {
     fn from_events(events: &[JobEvent]) -> Option<Self> {
         let is_new = |event: &JobEvent| matches!(event.what, JobEventKind::Intended { .. });
         let start = events.iter().rposition(is_new)?;
-        let mut latest = Self {
-            time: events[start].time,
-            ..Self::default()
-        };
+        let mut latest = Self { time: events[start].time, ..Self::default() };
         for event in &events[start..] {
             match &event.what {
-                JobEventKind::Intended {
-                    time_limit_s,
-                    journal,
-                    ..
-                } => {
+                JobEventKind::Intended { time_limit_s, journal, .. } => {
                     latest.time_limit_s = *time_limit_s;
                     latest.journal = *journal;
                 }
@@ -188,10 +179,7 @@ mod tests {
 
     #[test]
     fn the_latest_submission_is_used() {
-        let event = |what| JobEvent {
-            time: Timestamp::UNIX_EPOCH,
-            what,
-        };
+        let event = |what| JobEvent { time: Timestamp::UNIX_EPOCH, what };
         let intended = |journal| {
             event(JobEventKind::Intended {
                 name: "retrial-r".to_owned(),
@@ -200,10 +188,7 @@ mod tests {
             })
         };
         let id = |id: &str| event(JobEventKind::Submitted { id: id.to_owned() });
-        let over = event(JobEventKind::Over {
-            id: "7".to_owned(),
-            state: "TIMEOUT".to_owned(),
-        });
+        let over = event(JobEventKind::Over { id: "7".to_owned(), state: "TIMEOUT".to_owned() });
         let stop = event(JobEventKind::StopRequested);
         assert_eq!(JobSubmission::from_events(&[]), None);
         let events = [intended(0), id("7"), stop, over, intended(90)];

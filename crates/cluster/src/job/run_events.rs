@@ -122,11 +122,9 @@ impl StepOutput {
             return self.tail.drain_lines(at_the_end);
         }
         let mut lines = Vec::new();
-        self.splitter
-            .push(&bytes, |line| lines.push(sanitize(&line.text).into_owned()));
+        self.splitter.push(&bytes, |line| lines.push(sanitize(&line.text).into_owned()));
         if at_the_end {
-            self.splitter
-                .finish(|line| lines.push(sanitize(&line.text).into_owned()));
+            self.splitter.finish(|line| lines.push(sanitize(&line.text).into_owned()));
         }
         lines
     }
@@ -158,20 +156,12 @@ mod tests {
     #[test]
     fn events_and_output_are_read_incrementally() {
         let directory = tempfile::tempdir().unwrap();
-        let run = Home::from_root(directory.path().to_owned())
-            .create_run_directory("r")
-            .unwrap();
+        let run = Home::from_root(directory.path().to_owned()).create_run_directory("r").unwrap();
         let mut journal = File::create(run.journal_path()).unwrap();
         journal.write_all(b"earlier\n").unwrap();
         let mut events = RunEvents::open_at(&run, 8, true);
         assert_eq!(events.poll(), []);
-        let started = event(
-            4,
-            EventKind::StepStarted {
-                summary: "x".to_owned(),
-                timeout_s: None,
-            },
-        );
+        let started = event(4, EventKind::StepStarted { summary: "x".to_owned(), timeout_s: None });
         let (start, end) = started.split_at(20);
         journal.write_all(start.as_bytes()).unwrap();
         assert_eq!(events.poll(), []);
@@ -190,13 +180,7 @@ mod tests {
         assert_eq!(lines(events.poll()), ["one"]);
         std::fs::write(&output, "one\ntwo\nthree").unwrap();
         let ended = StepEnd::Done { exit_code: Some(0) };
-        let ended = event(
-            4,
-            EventKind::StepEnded {
-                end: ended,
-                seconds: 1.0,
-            },
-        );
+        let ended = event(4, EventKind::StepEnded { end: ended, seconds: 1.0 });
         journal.write_all(ended.as_bytes()).unwrap();
         assert_eq!(lines(events.poll()), ["two", "three", "StepEnded"]);
     }

@@ -18,10 +18,7 @@ impl SampleReader {
     pub fn open(run: &RunDirectory) -> Self {
         let path = run.join(TELEMETRY_FILE);
         let length = path.metadata().map_or(0, |status| status.len());
-        Self {
-            table: IncomingFile::open_at(path, length),
-            cpu_meter: CpuMeter::default(),
-        }
+        Self { table: IncomingFile::open_at(path, length), cpu_meter: CpuMeter::default() }
     }
 
     /// Returns the latest sample since the last call.
@@ -63,15 +60,10 @@ mod tests {
         let gpu = |index: u32| RowSource::Gpu {
             index,
             pci: format!("0000:0{index}:00.0"),
-            reading: GpuReading {
-                power_w: Some(power_w),
-                ..GpuReading::default()
-            },
+            reading: GpuReading { power_w: Some(power_w), ..GpuReading::default() },
         };
-        let container = RowSource::Container(ContainerReading {
-            cpu_s: Some(cpu_s),
-            memory: Some(1 << 30),
-        });
+        let container =
+            RowSource::Container(ContainerReading { cpu_s: Some(cpu_s), memory: Some(1 << 30) });
         let row = |origin: RowSource| TelemetryRow {
             seconds: f64::from(seconds),
             time: Timestamp::from_second(i64::from(seconds)).unwrap(),

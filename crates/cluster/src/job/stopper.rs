@@ -51,9 +51,7 @@ impl JobStopper {
         note: impl FnOnce(&str),
     ) -> Result<Self, StoreError> {
         record::record_job_event(directory, JobEventKind::StopRequested)?;
-        note(&format!(
-            "stopping job {id}; a second signal leaves it to Slurm"
-        ));
+        note(&format!("stopping job {id}; a second signal leaves it to Slurm"));
         Ok(Self {
             slurm,
             id,

@@ -59,7 +59,5 @@ impl JobTarget {
 /// If it is not UTF-8.
 pub fn path_to_utf8(path: &Path) -> Result<String, ClusterError> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| ClusterError::NotUtf8 {
-        path: path.to_owned(),
-    })
+    text.ok_or_else(|| ClusterError::NotUtf8 { path: path.to_owned() })
 }

@@ -104,12 +104,7 @@ pub fn parse_nodes_option(text: &str) -> Result<NodeAllocation, InvalidNodes> {
     if let Some(name) = others.iter().duplicates().next() {
         return Err(InvalidNodes::Duplicate(name.clone()));
     }
-    Ok(NodeAllocation {
-        launcher: Launcher::Ssh,
-        others,
-        force: false,
-        exclusive: false,
-    })
+    Ok(NodeAllocation { launcher: Launcher::Ssh, others, force: false, exclusive: false })
 }
 
 impl NodeAllocation {
@@ -166,11 +161,7 @@ impl NodeAllocation {
         if usize::try_from(required) == Ok(actual) {
             return Ok(());
         }
-        Err(AllocationError::MachineCount {
-            recipe: plan.recipe.clone(),
-            required,
-            actual,
-        })
+        Err(AllocationError::MachineCount { recipe: plan.recipe.clone(), required, actual })
     }
 }
 
@@ -183,10 +174,7 @@ mod tests {
     #[rstest]
     #[case("ssh:n2,n3", Ok("n2 n3"))]
     #[case("n2", Err("expected ssh:NODE,NODE,…"))]
-    #[case(
-        "ssh:",
-        Err("`` is not a machine name: put users and ports in ~/.ssh/config")
-    )]
+    #[case("ssh:", Err("`` is not a machine name: put users and ports in ~/.ssh/config"))]
     #[case(
         "ssh:-oProxyCommand=x",
         Err("`-oProxyCommand=x` is not a machine name: put users and ports in ~/.ssh/config")

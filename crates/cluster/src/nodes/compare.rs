@@ -138,8 +138,7 @@ pub fn compare_machines(
 /// The hardware that must be alike on all machines.
 fn hardware_facts(facts: &MachineFacts) -> [(&'static str, String); 3] {
     let or_none = |text: Option<String>| {
-        text.filter(|text| !text.is_empty())
-            .unwrap_or_else(|| "none".to_owned())
+        text.filter(|text| !text.is_empty()).unwrap_or_else(|| "none".to_owned())
     };
     [
         ("GPUs", or_none(Some(facts.models.join(" and ")))),
@@ -204,9 +203,7 @@ mod tests {
         let mut machines = machines(6);
         machines[1].facts.nonce = None;
         machines[2].ahead = -5.04;
-        let [run, clock] = &errors(&machines)[..] else {
-            panic!("{:?}", errors(&machines))
-        };
+        let [run, clock] = &errors(&machines)[..] else { panic!("{:?}", errors(&machines)) };
         assert!(run.starts_with("n2 does not see /runs/a"));
         assert!(clock.starts_with("the clock of n3 is 5.0 s behind that of n1"));
         machines[1].facts.nonce = Some("here".to_owned());

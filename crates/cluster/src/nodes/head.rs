@@ -113,10 +113,7 @@ pub async fn start_machines(
         patience,
     });
     ready.await?;
-    let machine = RunMachine {
-        scope: scope(&machines[0]),
-        is_head: true,
-    };
+    let machine = RunMachine { scope: scope(&machines[0]), is_head: true };
     Ok((machine, others))
 }
 
@@ -150,11 +147,7 @@ fn refuse_differing_machines(
 fn own_address(other: Option<&String>, hostname: &str) -> String {
     let remote = other.and_then(|name| (name.as_str(), 9).to_socket_addrs().ok()?.next());
     let local = remote.and_then(|other| {
-        let any = if other.is_ipv4() {
-            "0.0.0.0:0"
-        } else {
-            "[::]:0"
-        };
+        let any = if other.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let socket = UdpSocket::bind(any).ok()?;
         // Sends nothing: the kernel chooses the route.
         socket.connect(other).ok()?;

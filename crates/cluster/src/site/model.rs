@@ -12,12 +12,9 @@ const LINE: FieldType = FieldType::Text(formats::LINE);
 const PATH: FieldType = FieldType::Text(formats::PATH);
 
 /// Keys from which [`Site`] has nothing.
-const FORMAT_KEYS: &[Key] = &[declare_key(
-    "schema",
-    FieldType::Integer(1, 1),
-    "The version of the format of sites: 1.",
-)
-.required()];
+const FORMAT_KEYS: &[Key] =
+    &[declare_key("schema", FieldType::Integer(1, 1), "The version of the format of sites: 1.")
+        .required()];
 
 object! {
     /// A cluster, and how jobs are submitted there.
@@ -77,8 +74,7 @@ impl Site {
             ("gres", &self.gres),
             ("gpus_per_node", &self.gpus_per_node),
         ];
-        keys.into_iter()
-            .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+        keys.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)))
     }
 }
 

@@ -6,40 +6,19 @@ use retrial_document::FormatMismatch;
 /// Options that Retrial sets itself, each with the reason: a run is identified by its job's name, and a job that is
 /// requeued or waited for would differ from the one that Retrial follows.
 const RESERVED_OPTIONS: [(&[&str], &str); 13] = [
-    (
-        &["--job-name", "-J"],
-        "Retrial finds a run's job by its name",
-    ),
-    (
-        &["--dependency", "-d"],
-        "a run's jobs run one after the other",
-    ),
-    (
-        &["--requeue"],
-        "`retrial resume` resubmits runs that did not finish",
-    ),
+    (&["--job-name", "-J"], "Retrial finds a run's job by its name"),
+    (&["--dependency", "-d"], "a run's jobs run one after the other"),
+    (&["--requeue"], "`retrial resume` resubmits runs that did not finish"),
     (&["--no-requeue", "--parsable"], "it is always given"),
     (&["--signal"], "a run is warned before its time limit"),
     (&["--output", "-o"], "the job's output is a file of the run"),
     (&["--error", "-e"], "the job's output is a file of the run"),
-    (
-        &["--array", "-a"],
-        "Retrial submits a batch as arrays, and a run as one job",
-    ),
+    (&["--array", "-a"], "Retrial submits a batch as arrays, and a run as one job"),
     (&["--wait", "-W"], "`retrial run` waits by itself"),
     (&["--wrap"], "the script is Retrial's"),
-    (
-        &["--nodes", "-N"],
-        "the recipe sets the number of nodes of a run",
-    ),
-    (
-        &["--ntasks-per-node", "--ntasks", "-n"],
-        "a run is one task on each node",
-    ),
-    (
-        &["--test-only", "--help", "-h", "--usage", "--version", "-V"],
-        "sbatch would submit nothing",
-    ),
+    (&["--nodes", "-N"], "the recipe sets the number of nodes of a run"),
+    (&["--ntasks-per-node", "--ntasks", "-n"], "a run is one task on each node"),
+    (&["--test-only", "--help", "-h", "--usage", "--version", "-V"], "sbatch would submit nothing"),
 ];
 
 /// Options that are keys of a site, with the key.
@@ -84,9 +63,7 @@ impl<'a> SbatchOption<'a> {
             _ => text.len().min(2),
         };
         let letters = text.strip_prefix('-').unwrap_or_default();
-        if !letters
-            .trim_start_matches('-')
-            .starts_with(char::is_alphabetic)
+        if !letters.trim_start_matches('-').starts_with(char::is_alphabetic)
             || !text.is_char_boundary(end)
         {
             return Err(new_mismatch(
@@ -100,14 +77,8 @@ impl<'a> SbatchOption<'a> {
             None => Some(rest.trim_start()).filter(|value| !value.is_empty()),
         };
         let is_separate = rest.starts_with([' ', '=']) || rest.is_empty();
-        let takes = name[1..]
-            .chars()
-            .all(|letter| VALUED_LETTERS.contains(letter));
-        let is_one = if is_long {
-            is_separate
-        } else {
-            takes || value.is_none()
-        };
+        let takes = name[1..].chars().all(|letter| VALUED_LETTERS.contains(letter));
+        let is_one = if is_long { is_separate } else { takes || value.is_none() };
         if !is_one {
             return Err(new_mismatch(
                 format!("`{text}` may be several options"),
@@ -147,11 +118,8 @@ impl<'a> SbatchOption<'a> {
         };
         table.iter().find_map(|(names, text)| {
             let full = names.iter().find(is_it)?;
-            let shown = if *full == name {
-                format!("`{name}`")
-            } else {
-                format!("`{name}` (`{full}`)")
-            };
+            let shown =
+                if *full == name { format!("`{name}`") } else { format!("`{name}` (`{full}`)") };
             Some((shown, *text))
         })
     }
@@ -217,10 +185,7 @@ mod tests {
     #[case("-t10", "`-t` is a key of the site")]
     #[case("-pgpu", "`-p` is a key of the site")]
     #[case("--acc=x", "`--acc` (`--account`) is a key of the site")]
-    #[case(
-        "--gpus-per-n=8",
-        "`--gpus-per-n` (`--gpus-per-node`) is a key of the site"
-    )]
+    #[case("--gpus-per-n=8", "`--gpus-per-n` (`--gpus-per-node`) is a key of the site")]
     fn each_form_of_a_refused_option_is_recognised(#[case] text: &str, #[case] message: &str) {
         let refusal = SbatchOption::parse(text).unwrap().refusal();
         assert_eq!(refusal.unwrap().0, message);

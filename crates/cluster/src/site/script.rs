@@ -113,10 +113,9 @@ impl JobOptions {
         let (array, clean) = match work {
             JobWork::Run { .. } => (String::new(), Some(format!("--all {id}"))),
             // A shared node has other tasks' containers, too.
-            JobWork::Array { number, .. } => (
-                format!(" --array {number}"),
-                self.site.exclusive.then(|| "--all".to_owned()),
-            ),
+            JobWork::Array { number, .. } => {
+                (format!(" --array {number}"), self.site.exclusive.then(|| "--all".to_owned()))
+            }
         };
         let _ = writeln!(out, "{tool} resume --in-job{array} {id} &");
         out.push_str(WAIT_SCRIPT);
@@ -137,10 +136,7 @@ impl JobOptions {
             quote_words(&self.tool),
             shell_quote(directory)
         );
-        [
-            options,
-            vec!["/bin/bash".to_owned(), "-c".to_owned(), script],
-        ]
+        [options, vec!["/bin/bash".to_owned(), "-c".to_owned(), script]]
     }
 
     fn check_values(&self, work: JobWork<'_>, directory: &str) -> Result<(), ScriptError> {
@@ -155,10 +151,7 @@ impl JobOptions {
         let wrong = all.find(|(_, value)| value.contains(char::is_control));
         wrong.map_or(Ok(()), |(field, value)| {
             let owned_value = value.to_owned();
-            Err(ScriptError::Control {
-                field,
-                value: owned_value,
-            })
+            Err(ScriptError::Control { field, value: owned_value })
         })
     }
 
@@ -193,10 +186,8 @@ impl JobOptions {
     fn allocation_options(&self, time_limit: Duration, quoted: fn(&str) -> String) -> Vec<String> {
         let site = &self.site;
         let valued = |name: &str, value: &str| format!("--{name}={}", quoted(value));
-        let mut options = vec![
-            valued("nodes", &self.nodes.to_string()),
-            valued("ntasks-per-node", "1"),
-        ];
+        let mut options =
+            vec![valued("nodes", &self.nodes.to_string()), valued("ntasks-per-node", "1")];
         if site.exclusive {
             options.push("--exclusive".to_owned());
         }
@@ -213,9 +204,7 @@ impl JobOptions {
     fn export_lines(&self) -> String {
         let site = &self.site;
         let engine = site.engine.as_ref().map(|engine| ("DOCKER_HOST", engine));
-        let own = [("RETRIAL_SCRATCH", &self.scratch)]
-            .into_iter()
-            .chain(engine);
+        let own = [("RETRIAL_SCRATCH", &self.scratch)].into_iter().chain(engine);
         let named = site.env.iter().map(|(name, value)| (name.as_str(), value));
         let mut out = "set -e\n".to_owned();
         for (name, value) in own.chain(named) {
@@ -255,9 +244,7 @@ mod tests {
         words.map(str::to_owned).into()
     }
 
-    const RUN: JobWork<'_> = JobWork::Run {
-        id: "20261123-032259-quickstart-e66e",
-    };
+    const RUN: JobWork<'_> = JobWork::Run { id: "20261123-032259-quickstart-e66e" };
     const DIRECTORY: &str = "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e";
 
     fn job(site: Site) -> JobOptions {
@@ -307,24 +294,15 @@ mod tests {
             "account: \"a'\\\\$(id)`id`#\"\nconstraint: 'x; #SBATCH --uid=0'\n\
              env: { A: \"'; touch /tmp/x; '$(id)\" }\n",
         );
-        let job = JobOptions {
-            tool: tool("/shared/it's $HOME/100%j"),
-            ..job(site)
-        };
+        let job = JobOptions { tool: tool("/shared/it's $HOME/100%j"), ..job(site) };
         let directory = "/shared/it's $HOME/100%j/runs/r";
         insta::assert_snapshot!(job.render_script(RUN, directory).unwrap());
     }
 
     #[test]
     fn a_line_break_in_a_path_is_refused() {
-        let job = JobOptions {
-            tool: tool("/shared/a\n#SBATCH --uid=0"),
-            ..job(site(""))
-        };
+        let job = JobOptions { tool: tool("/shared/a\n#SBATCH --uid=0"), ..job(site("")) };
         let error = job.render_script(RUN, DIRECTORY).unwrap_err().to_string();
-        assert!(
-            error.starts_with("the command line has a line break"),
-            "{error}"
-        );
+        assert!(error.starts_with("the command line has a line break"), "{error}");
     }
 }

@@ -28,10 +28,7 @@ pub fn current_node() -> Option<String> {
 pub async fn current_job_nodes() -> Result<Vec<String>, SlurmError> {
     let list = std::env::var("SLURM_JOB_NODELIST").unwrap_or_default();
     if !list.contains([',', '[']) {
-        return Ok(Some(list)
-            .filter(|name| !name.is_empty())
-            .into_iter()
-            .collect());
+        return Ok(Some(list).filter(|name| !name.is_empty()).into_iter().collect());
     }
     let printed = run_program("scontrol", &["show", "hostnames", &list], QUERY_TIMEOUT).await?;
     Ok(printed.lines().map(str::to_owned).collect())
@@ -77,15 +74,7 @@ impl Slurm {
     /// If squeue fails: the controller may be unavailable.
     pub async fn query_queue(&self) -> Result<Vec<Job>, SlurmError> {
         let name = format!("--name={}", self.name);
-        let arguments = [
-            "--me",
-            "-h",
-            "-r",
-            "--states=all",
-            &name,
-            "-o",
-            QUEUE_FIELDS,
-        ];
+        let arguments = ["--me", "-h", "-r", "--states=all", &name, "-o", QUEUE_FIELDS];
         let printed = run_program("squeue", &arguments, QUERY_TIMEOUT).await?;
         Ok(sort_by_id(printed.lines().filter_map(Job::from_queue_row)))
     }
@@ -99,9 +88,7 @@ impl Slurm {
         let since = format!("--starttime={since}");
         let arguments = ["-X", "-n", "-P", &since, &name, "-o", ACCOUNT_FIELDS];
         let printed = run_program("sacct", &arguments, QUERY_TIMEOUT).await?;
-        Ok(sort_by_id(
-            printed.lines().filter_map(Job::from_accounting_row),
-        ))
+        Ok(sort_by_id(printed.lines().filter_map(Job::from_accounting_row)))
     }
 
     /// Returns the position of a pending job in its partition, from 1, and the number of pending jobs there.
@@ -110,14 +97,7 @@ impl Slurm {
     /// If squeue fails.
     pub async fn query_position(&self, job: &Job) -> Result<Option<(usize, usize)>, SlurmError> {
         let partition = format!("--partition={}", job.partition);
-        let arguments = [
-            "-h",
-            "--states=PENDING",
-            &partition,
-            "--sort=-p,i",
-            "-o",
-            "%i",
-        ];
+        let arguments = ["-h", "--states=PENDING", &partition, "--sort=-p,i", "-o", "%i"];
         let printed = run_program("squeue", &arguments, QUERY_TIMEOUT).await?;
         let printed_ids = printed.lines().map(str::trim).filter(|id| !id.is_empty());
         // A job of several partitions has a row in each.
@@ -153,12 +133,9 @@ impl Slurm {
     async fn run_scancel(&self, arguments: &[&str]) -> Result<(), SlurmError> {
         // Ids are reused after a controller has lost its state: the name is matched, too.
         let name = format!("--name={}", self.name);
-        let arguments: Vec<&str> = std::iter::once(&*name)
-            .chain(arguments.iter().copied())
-            .collect();
-        run_program("scancel", &arguments, QUERY_TIMEOUT)
-            .await
-            .map(drop)
+        let arguments: Vec<&str> =
+            std::iter::once(&*name).chain(arguments.iter().copied()).collect();
+        run_program("scancel", &arguments, QUERY_TIMEOUT).await.map(drop)
     }
 }
 
@@ -174,10 +151,7 @@ fn sort_by_id(jobs: impl Iterator<Item = Job>) -> Vec<Job> {
 /// If srun cannot be started.
 pub fn start_on_nodes(options: &[String], program: &[String]) -> Result<Child, SlurmError> {
     let mut command = build_command("srun");
-    command
-        .args(options)
-        .arg("--kill-on-bad-exit=0")
-        .args(program);
+    command.args(options).arg("--kill-on-bad-exit=0").args(program);
     tracing::debug!(command = ?command.as_std(), "starting on nodes");
     let program = "srun";
     let started = command.spawn();
@@ -226,14 +200,8 @@ async fn run_program(
     }
     let error_text = String::from_utf8_lossy(&output.stderr);
     let error_lines = error_text.lines().map(str::trim);
-    let stderr: Vec<_> = error_lines
-        .filter(|line| !line.is_empty())
-        .map(retrial_readings::sanitize)
-        .collect();
-    let message = if stderr.is_empty() {
-        output.status.to_string()
-    } else {
-        stderr.join("; ")
-    };
+    let stderr: Vec<_> =
+        error_lines.filter(|line| !line.is_empty()).map(retrial_readings::sanitize).collect();
+    let message = if stderr.is_empty() { output.status.to_string() } else { stderr.join("; ") };
     Err(SlurmError::Failed { program, message })
 }

@@ -160,14 +160,8 @@ mod tests {
              14|N/A|PENDING|gpu|N/A||(ReqNodeNotAvail, UnavailableNodes:n1|n2)\nslurm: noise\n",
         );
         assert_eq!(jobs.len(), 3);
-        assert_eq!(
-            (jobs[0].phase(), &jobs[0].start),
-            (JobPhase::Pending, &None)
-        );
-        assert_eq!(
-            (jobs[1].phase(), &*jobs[1].nodes),
-            (JobPhase::Running, "n[1-2]")
-        );
+        assert_eq!((jobs[0].phase(), &jobs[0].start), (JobPhase::Pending, &None));
+        assert_eq!((jobs[1].phase(), &*jobs[1].nodes), (JobPhase::Running, "n[1-2]"));
         assert_eq!(jobs[2].reason, "(ReqNodeNotAvail, UnavailableNodes:n1|n2)");
     }
 
@@ -175,14 +169,8 @@ mod tests {
     fn accounting_rows_are_parsed() {
         let jobs = accounted("12|CANCELLED by 1000|31|240|n1\n13|COMPLETED|5|Partition_Limit|n2\n");
         assert_eq!(jobs[0].state, "CANCELLED");
-        assert_eq!(
-            (jobs[0].elapsed_s, jobs[0].limit_min),
-            (Some(31), Some(240))
-        );
-        assert_eq!(
-            (jobs[1].phase(), jobs[1].limit_min),
-            (JobPhase::Ended, None)
-        );
+        assert_eq!((jobs[0].elapsed_s, jobs[0].limit_min), (Some(31), Some(240)));
+        assert_eq!((jobs[1].phase(), jobs[1].limit_min), (JobPhase::Ended, None));
     }
 
     #[test]

@@ -6,11 +6,7 @@ use jiff::SignedDuration;
 
 /// Formats a duration in seconds: `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
 pub fn format_duration(seconds: f64) -> String {
-    let seconds = if seconds.is_finite() {
-        seconds.max(0.0)
-    } else {
-        0.0
-    };
+    let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
     if seconds < 59.95 {
         return format!("{seconds:.1} s");
     }
@@ -67,9 +63,8 @@ pub fn format_count(number: usize, one: &str) -> String {
 
 /// Formats a count in a sentence: up to ten as a word, `two`, else in digits, `12`.
 pub fn format_small_count(number: u32) -> String {
-    const WORDS: [&str; 11] = [
-        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    ];
+    const WORDS: [&str; 11] =
+        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let word = usize::try_from(number).ok().and_then(|at| WORDS.get(at));
     word.map_or_else(|| number.to_string(), |word| (*word).to_owned())
 }

@@ -13,9 +13,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
         let count: u64 = rest[..digits].parse().ok()?;
         let unit = rest[digits..].trim_start();
-        let letters = unit
-            .find(|letter: char| !letter.is_ascii_alphabetic())
-            .unwrap_or(unit.len());
+        let letters = unit.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(unit.len());
         let each = match &unit[..letters] {
             "d" => 86_400,
             "h" => 3_600,
@@ -32,9 +30,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         rest = unit[letters..].trim_start();
     }
     // A century: more is a slip, and sums of deadlines must not overflow.
-    (1..=3_155_760_000)
-        .contains(&seconds)
-        .then(|| Duration::from_secs(seconds))
+    (1..=3_155_760_000).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 /// Reads a size, bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
@@ -69,9 +65,7 @@ pub fn parse_size(text: &str, units: ByteUnits) -> Option<u64> {
             }
             let scale = 10_u128.pow(u32::try_from(part.len()).ok()?);
             let part_bytes = part.parse::<u128>().ok()? * u128::from(factor) / scale;
-            whole_number
-                .checked_mul(factor)?
-                .checked_add(u64::try_from(part_bytes).ok()?)
+            whole_number.checked_mul(factor)?.checked_add(u64::try_from(part_bytes).ok()?)
         }
     }
 }

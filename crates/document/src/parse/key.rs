@@ -11,12 +11,7 @@ pub(super) fn read_key(node: Node) -> Result<(String, Span, bool), Box<Diagnosti
         Value::Scalar(scalar) if !scalar.text.is_empty() => {
             Ok((scalar.text, node.span, scalar.plain))
         }
-        _ => fatal_problem(
-            "key",
-            "a key must be text",
-            node.span,
-            "write `name: value`",
-        ),
+        _ => fatal_problem("key", "a key must be text", node.span, "write `name: value`"),
     }
 }
 

@@ -60,9 +60,7 @@ fn fatal_problem<T>(
     span: Span,
     help: &str,
 ) -> Result<T, Box<Diagnostic>> {
-    Err(Box::new(
-        Diagnostic::error(code, message, span).with_help(help),
-    ))
+    Err(Box::new(Diagnostic::error(code, message, span).with_help(help)))
 }
 
 /// A list or map whose end has not been parsed yet.
@@ -160,10 +158,8 @@ impl<'a> NodeBuilder<'a> {
                 }
                 // Users approve the output of `show` and `plan`: nothing may hide a line of it.
                 if let Some(character) = text.chars().find(|&c| c != '\n' && is_harmful(c)) {
-                    let message = format!(
-                        "a control character, U+{:04X}, in the text",
-                        u32::from(character)
-                    );
+                    let message =
+                        format!("a control character, U+{:04X}, in the text", u32::from(character));
                     self.problems.error("control", message, &span, r"documents are plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`");
                 }
                 let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
@@ -257,14 +253,12 @@ impl<'a> NodeBuilder<'a> {
         let Some(frame) = self.stack.pop() else {
             return Ok(());
         };
-        let span = self
-            .source
-            .span(frame.span.start..end.end.max(frame.span.end));
+        let span = self.source.span(frame.span.start..end.end.max(frame.span.end));
         let value = match frame.kind {
             FrameKind::List(items) => Value::List(items),
-            FrameKind::Map {
-                entries, merges, ..
-            } => Value::Map(merge::apply_merge_keys(entries, merges, &mut self.problems)),
+            FrameKind::Map { entries, merges, .. } => {
+                Value::Map(merge::apply_merge_keys(entries, merges, &mut self.problems))
+            }
         };
         self.add_node(Node { value, span }, frame.anchor)
     }
@@ -317,12 +311,7 @@ impl<'a> NodeBuilder<'a> {
         };
         match &mut frame.kind {
             FrameKind::List(items) => items.push(node),
-            FrameKind::Map {
-                entries,
-                key,
-                merges,
-                positions: places,
-            } => match key.take() {
+            FrameKind::Map { entries, key, merges, positions: places } => match key.take() {
                 None => *key = Some(key::read_key(node)?),
                 Some((name, _, true)) if name == "<<" => merges.push((entries.len(), node)),
                 Some((name, span, _)) => {
@@ -349,12 +338,7 @@ impl<'a> NodeBuilder<'a> {
                         );
                     } else {
                         places.insert(name.clone(), entries.len());
-                        entries.push(MapEntry {
-                            key: name,
-                            key_span: span,
-                            append,
-                            value: node,
-                        });
+                        entries.push(MapEntry { key: name, key_span: span, append, value: node });
                     }
                 }
             },
@@ -364,10 +348,6 @@ impl<'a> NodeBuilder<'a> {
 }
 
 fn too_deep_problem(span: Span) -> Diagnostic {
-    Diagnostic::error(
-        "too-deep",
-        format!("nested more than {DEPTH_LIMIT} levels deep"),
-        span,
-    )
-    .with_help("no document needs that; is a bracket or an indentation missing?")
+    Diagnostic::error("too-deep", format!("nested more than {DEPTH_LIMIT} levels deep"), span)
+        .with_help("no document needs that; is a bracket or an indentation missing?")
 }

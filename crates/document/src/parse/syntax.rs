@@ -9,11 +9,7 @@ use crate::source::Source;
 /// The problem that stopped the scanner.
 pub(super) fn describe_syntax_error(source: &Source, error: &ScanError) -> Diagnostic {
     let text = &*source.text;
-    let at = error
-        .marker()
-        .byte_offset()
-        .unwrap_or(text.len())
-        .min(text.len());
+    let at = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
     let width = text[at..].chars().next().map_or(0, char::len_utf8);
     let span = source.span(at..at + width);
     if let ErrorKind::RecursionLimitExceeded = error.kind() {
@@ -47,10 +43,7 @@ fn syntax_help(text: &str, at: usize) -> Option<String> {
     if line.contains("${{") {
         return Some("inside { } and [ ], an expression needs quotes: \"${{ … }}\"".into());
     }
-    let value = line
-        .split_once(": ")
-        .map_or(line, |(_, value)| value)
-        .trim();
+    let value = line.split_once(": ").map_or(line, |(_, value)| value).trim();
     if value.starts_with(['*', '&', '!', '%', '@', '`', '{', '[', '|', '>']) || value.contains(": ")
     {
         return Some(

@@ -12,11 +12,7 @@ pub(super) struct Weight {
 
 /// Adds up a value and all below it.
 pub(super) fn node_weight(node: &Node) -> Weight {
-    let mut total = Weight {
-        values: 1,
-        bytes: node.text().map_or(0, str::len),
-        depth: 1,
-    };
+    let mut total = Weight { values: 1, bytes: node.text().map_or(0, str::len), depth: 1 };
     let mut add = |part: &Node| {
         let weight = node_weight(part);
         total.depth = total.depth.max(weight.depth + 1);

@@ -60,9 +60,7 @@ impl<'a, L: Language> Validator<'a, L> {
                         "write at least one item, or remove the key",
                     );
                 }
-                let checked_items = items
-                    .iter()
-                    .map(|item| self.check_value(item, of, &item.span));
+                let checked_items = items.iter().map(|item| self.check_value(item, of, &item.span));
                 Node::list(checked_items.collect(), node.span.clone())
             }
             (_, Value::Scalar(scalar)) if is_scalar(field_type) => {
@@ -102,11 +100,8 @@ impl<'a, L: Language> Validator<'a, L> {
                 self.problems.error("missing-key", message, at, help);
             }
         }
-        let present: Vec<&MapEntry> = object
-            .one_of
-            .iter()
-            .filter_map(|name| node.entry(name))
-            .collect();
+        let present: Vec<&MapEntry> =
+            object.one_of.iter().filter_map(|name| node.entry(name)).collect();
         let mut options = object.one_of.iter().filter_map(|name| object.key(name));
         let choices = object.one_of.join("`, `");
         match present[..] {
@@ -120,16 +115,13 @@ impl<'a, L: Language> Validator<'a, L> {
             ),
             [_] => {}
             [first, second, ..] => {
-                let message = format!(
-                    "{} has both `{}` and `{}`",
-                    object.label, first.key, second.key
-                );
+                let message =
+                    format!("{} has both `{}` and `{}`", object.label, first.key, second.key);
                 let help = format!(
                     "exactly one of `{choices}`; `{}: null` removes a template's value",
                     first.key
                 );
-                self.problems
-                    .error("conflict", message, &second.key_span, help);
+                self.problems.error("conflict", message, &second.key_span, help);
             }
         }
     }
@@ -141,8 +133,7 @@ impl<'a, L: Language> Validator<'a, L> {
         let name = &entry.key;
         let help = self.suggest_key(name, object);
         let message = format!("unknown key `{name}` in {}", object.label);
-        self.problems
-            .error("unknown-key", message, &entry.key_span, help);
+        self.problems.error("unknown-key", message, &entry.key_span, help);
     }
 
     /// Returns the key that an unknown name probably means: what other tools call so, or a key of another map, also
@@ -185,8 +176,7 @@ impl<'a, L: Language> Validator<'a, L> {
                 Some(path) => {
                     let message = wrong_type_message(&entry.value, of);
                     let help = format!("`{}` is a key: {}", entry.key, describe_path(&path));
-                    self.problems
-                        .error("wrong-type", message, &entry.key_span, help);
+                    self.problems.error("wrong-type", message, &entry.key_span, help);
                     Node::null(entry.value.span.clone())
                 }
                 None => self.check_value(&entry.value, of, &entry.key_span),
@@ -205,11 +195,7 @@ impl<'a, L: Language> Validator<'a, L> {
 
     fn report_wrong_type(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
         // A block map has no text of its own to point at, but its key has.
-        let span = if matches!(node.value, Value::Scalar(_)) {
-            &node.span
-        } else {
-            at
-        };
+        let span = if matches!(node.value, Value::Scalar(_)) { &node.span } else { at };
         let message = wrong_type_message(node, field_type);
         let help = writing_hint_for(node, field_type);
         self.problems.error("wrong-type", message, span, help);
@@ -218,11 +204,7 @@ impl<'a, L: Language> Validator<'a, L> {
 }
 
 fn wrong_type_message(node: &Node, field_type: &FieldType) -> String {
-    format!(
-        "expected {}, found {}",
-        describe_type(field_type),
-        node.kind()
-    )
+    format!("expected {}, found {}", describe_type(field_type), node.kind())
 }
 
 /// Returns the name of a key without the unit that other tools write behind it: values state their unit here.

@@ -23,9 +23,7 @@ impl<L: Language> Validator<'_, L> {
             FieldType::Template(scope, _) | FieldType::Scalar(scope) => *scope,
             _ => Scope::DOCUMENT,
         };
-        let can_evaluate = self
-            .language
-            .check_expressions(scalar, span, scope, self.problems);
+        let can_evaluate = self.language.check_expressions(scalar, span, scope, self.problems);
         if let FieldType::Template(_, format) = field_type {
             let mismatch = self.language.template_mismatch(scalar, *format);
             self.check_text(scalar, mismatch, span);
@@ -95,11 +93,7 @@ impl<L: Language> Validator<'_, L> {
         };
         let message = match field_type {
             FieldType::Fraction | FieldType::Size(_) | FieldType::Duration => {
-                format!(
-                    "`{}` is not {}{from}",
-                    value.text,
-                    describe_type(field_type)
-                )
+                format!("`{}` is not {}{from}", value.text, describe_type(field_type))
             }
             _ => format!(
                 "expected {}, found {} `{}`{from}",

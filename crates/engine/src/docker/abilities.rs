@@ -17,9 +17,7 @@ pub fn parse_capabilities(info: SystemInfo, engine: &EngineInfo) -> EngineCapabi
     runtimes.sort();
     let discovered = info.discovered_devices.unwrap_or_default();
     let is_known = parse_api_version(&engine.api) >= MIN_CDI_API_VERSION;
-    let has_folders = info
-        .cdi_spec_dirs
-        .is_some_and(|folders| !folders.is_empty());
+    let has_folders = info.cdi_spec_dirs.is_some_and(|folders| !folders.is_empty());
     let cdi = (!engine.is_podman()).then_some(is_known && has_folders);
     EngineCapabilities {
         root_directory: info.docker_root_dir.map(PathBuf::from),
@@ -65,26 +63,14 @@ mod tests {
         let abilities = parse_capabilities(info.clone(), &engine("Docker Engine", "1.51"));
         assert_eq!(abilities.runtimes, ["amd", "runc"]);
         assert_eq!(abilities.cdi, Some(true));
-        assert_eq!(
-            abilities.cdi_devices,
-            ["nvidia.com/gpu=0", "nvidia.com/gpu=all"]
-        );
+        assert_eq!(abilities.cdi_devices, ["nvidia.com/gpu=0", "nvidia.com/gpu=all"]);
         assert!(abilities.rootless);
-        assert_eq!(
-            parse_capabilities(info.clone(), &engine("Podman Engine", "1.41")).cdi,
-            None
-        );
+        assert_eq!(parse_capabilities(info.clone(), &engine("Podman Engine", "1.41")).cdi, None);
         assert_eq!(
             parse_capabilities(info.clone(), &engine("Docker Engine", "1.41")).cdi,
             Some(false)
         );
-        let off = SystemInfo {
-            cdi_spec_dirs: Some(Vec::new()),
-            ..info
-        };
-        assert_eq!(
-            parse_capabilities(off, &engine("Docker Engine", "1.51")).cdi,
-            Some(false)
-        );
+        let off = SystemInfo { cdi_spec_dirs: Some(Vec::new()), ..info };
+        assert_eq!(parse_capabilities(off, &engine("Docker Engine", "1.51")).cdi, Some(false));
     }
 }

@@ -29,10 +29,7 @@ pub async fn send_path_archive(
                 return Err(to_container_error("copy out of", container, error));
             }
             Err(error) => {
-                return Err(to_engine_error(
-                    &format!("copy {path} out of {container}"),
-                    error,
-                ));
+                return Err(to_engine_error(&format!("copy {path} out of {container}"), error));
             }
         };
         is_there = true;

@@ -41,9 +41,7 @@ pub async fn build_image(
 ) -> Result<ImageInfo, EngineError> {
     let (root, dockerfile) = (spec.context.clone(), spec.dockerfile.clone());
     let survey_task = spawn_blocking(move || BuildContext::survey(&root, &dockerfile));
-    let context = survey_task
-        .await
-        .map_err(|error| context_error(spec, &error))??;
+    let context = survey_task.await.map_err(|error| context_error(spec, &error))??;
     let set: Vec<&str> = spec.args.keys().map(String::as_str).collect();
     let added = proxies::missing_variables(proxies, &set);
     let arguments = spec.args.clone().into_iter().chain(added);
@@ -152,21 +150,14 @@ async fn build_error(
     };
     let reason = message.trim().to_owned();
     if is_no_space(&reason.to_lowercase()) {
-        return EngineError::NoSpace {
-            operation: format!("build {}", spec.tag),
-            reason,
-        };
+        return EngineError::NoSpace { operation: format!("build {}", spec.tag), reason };
     }
     instruction_error(spec, log, &reason)
 }
 
 fn instruction_error(spec: &BuildSpec, log: BuildLog, message: &str) -> EngineError {
     let hint = build_hint(message, &log.step);
-    let place = if log.step.is_empty() {
-        spec.dockerfile.clone()
-    } else {
-        log.step
-    };
+    let place = if log.step.is_empty() { spec.dockerfile.clone() } else { log.step };
     EngineError::Build {
         tag: spec.tag.clone(),
         reason: format!("`{place}`: {message}"),
@@ -215,10 +206,7 @@ fn base_images(dockerfile: &str) -> Vec<&str> {
     let mut images = Vec::new();
     for line in dockerfile.lines() {
         let mut words = line.split_whitespace();
-        if !words
-            .next()
-            .is_some_and(|word| word.eq_ignore_ascii_case("from"))
-        {
+        if !words.next().is_some_and(|word| word.eq_ignore_ascii_case("from")) {
             continue;
         }
         let arguments: Vec<&str> = words.filter(|word| !word.starts_with("--")).collect();
@@ -244,10 +232,7 @@ mod tests {
         let (to, mut from) = mpsc::unbounded_channel();
         let mut log = BuildLog::default();
         for text in ["Step 1/2 : FROM x\n", "half", " a line\nnext\n", "open"] {
-            let message = BuildInfo {
-                stream: Some(text.into()),
-                ..BuildInfo::default()
-            };
+            let message = BuildInfo { stream: Some(text.into()), ..BuildInfo::default() };
             log.record_message(message, &to);
         }
         drop(to);

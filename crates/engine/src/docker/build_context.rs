@@ -19,9 +19,7 @@ use crate::error::EngineError;
 use retrial_beneath::{RealPath, open_beneath};
 
 /// Opened for reading: not through a link, and without waiting for a pipe's writer.
-const READ_FLAGS: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK);
+const READ_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
 /// A context this large is a mistake: it has a model, a data set or a build tree in it.
 const MAX_CONTEXT_BYTES: u64 = 4 << 30;
@@ -76,10 +74,7 @@ impl BuildContext {
         let ignore = IgnorePatterns::parse(&rules).map_err(|error| failed(error.to_string()))?;
         let always = [dockerfile, ".dockerignore"].map(Path::new);
         let (mut entries, mut size, mut largest) = (Vec::new(), 0, (0, PathBuf::new()));
-        let mut walk = WalkDir::new(root)
-            .min_depth(1)
-            .sort_by_file_name()
-            .into_iter();
+        let mut walk = WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
             let (entry, metadata) = match entry.and_then(|entry| Ok((entry.metadata()?, entry))) {
                 Ok((metadata, entry)) => (entry, metadata),
@@ -120,11 +115,7 @@ impl BuildContext {
                 help: Some("name what the build does not need in `.dockerignore`"),
             });
         }
-        Ok(Self {
-            handle,
-            dockerfile: text,
-            entries,
-        })
+        Ok(Self { handle, dockerfile: text, entries })
     }
 
     /// Sends the archive piece by piece. Blocks: for a thread of its own.
@@ -169,10 +160,7 @@ impl BuildContext {
             archive.append_data(&mut header, path.join(""), io::empty())
         } else if metadata.is_file() {
             let size = metadata.len();
-            let mut content = ExactSizeReader {
-                inner: opened.take(size),
-                bytes_missing: size,
-            };
+            let mut content = ExactSizeReader { inner: opened.take(size), bytes_missing: size };
             archive.append_data(&mut header, path, &mut content)
         } else {
             Err(io::Error::other("it is no regular file any more"))
@@ -183,11 +171,7 @@ impl BuildContext {
 fn open_context_directory(root: &Path) -> Result<OwnedFd, Errno> {
     let relative = root.strip_prefix("/").unwrap_or(root);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    open_beneath(
-        rustix::fs::open("/", flags, Mode::empty())?,
-        relative,
-        flags,
-    )
+    open_beneath(rustix::fs::open("/", flags, Mode::empty())?, relative, flags)
 }
 
 /// The text of a file in the directory, also through a link that stays inside.
@@ -258,17 +242,11 @@ mod tests {
         fs::write(at("outside/Dockerfile"), "FROM scratch\n").unwrap();
         symlink("outside", at("context")).unwrap();
         let error = BuildContext::survey(&at("context"), "Dockerfile").unwrap_err();
-        assert!(
-            error.to_string().contains("reached through a link"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("reached through a link"), "{error}");
         fs::create_dir_all(at("own/sub")).unwrap();
         symlink("../outside/Dockerfile", at("own/Dockerfile")).unwrap();
         let error = BuildContext::survey(&at("own"), "Dockerfile").unwrap_err();
-        assert!(
-            error.to_string().contains("leads out of the build context"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("leads out of the build context"), "{error}");
         fs::remove_file(at("own/Dockerfile")).unwrap();
         fs::write(at("own/sub/Dockerfile"), "FROM scratch\n").unwrap();
         fs::write(at("own/sub/key"), "mine").unwrap();
@@ -322,11 +300,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", at("sub/deep/keep")).unwrap();
         assert_eq!(
             names(root.path(), "Dockerfile"),
-            [
-                ".dockerignore",
-                "Dockerfile",
-                "sub/deep/keep -> /etc/passwd"
-            ]
+            [".dockerignore", "Dockerfile", "sub/deep/keep -> /etc/passwd"]
         );
     }
 
@@ -355,9 +329,7 @@ mod tests {
     #[test]
     fn missing_dockerfile_and_directory_are_reported() {
         let root = tempfile::tempdir().unwrap();
-        let error = BuildContext::survey(root.path(), "Dockerfile")
-            .unwrap_err()
-            .to_string();
+        let error = BuildContext::survey(root.path(), "Dockerfile").unwrap_err().to_string();
         assert!(error.contains("no `Dockerfile`"), "{error}");
         let missing = BuildContext::survey(&root.path().join("no"), "Dockerfile").unwrap_err();
         assert!(missing.to_string().contains("no such directory"));

@@ -193,10 +193,8 @@ impl Engine for DockerEngine {
             .list_containers(Some(options))
             .await
             .map_err(|error| to_engine_error("list containers", error))?;
-        let ids: Vec<String> = containers
-            .into_iter()
-            .filter_map(|container| container.id)
-            .collect();
+        let ids: Vec<String> =
+            containers.into_iter().filter_map(|container| container.id).collect();
         let states = try_join_all(ids.iter().map(|id| self.inspect_container(id))).await?;
         Ok(states.into_iter().flatten().collect())
     }
@@ -271,16 +269,10 @@ impl Engine for DockerEngine {
     async fn remove_container(&self, container: &str) -> Result<(), EngineError> {
         let deadline = Instant::now() + REMOVE_TIMEOUT;
         let patient = self.client.clone().with_timeout(REMOVE_TIMEOUT);
-        let options = RemoveContainerOptions {
-            v: true,
-            force: true,
-            link: false,
-        };
+        let options = RemoveContainerOptions { v: true, force: true, link: false };
         let mut busy = 0;
         loop {
-            let Err(error) = patient
-                .remove_container(container, Some(options.clone()))
-                .await
+            let Err(error) = patient.remove_container(container, Some(options.clone())).await
             else {
                 return Ok(());
             };
@@ -343,10 +335,7 @@ fn to_container_state(inspection: ContainerInspectResponse) -> ContainerState {
         exit_code: state.exit_code.filter(|_| ended),
         oom_killed: state.oom_killed.unwrap_or(false),
         image: inspection.image.unwrap_or_default(),
-        pid: state
-            .pid
-            .and_then(|pid| u32::try_from(pid).ok())
-            .filter(|pid| *pid > 0),
+        pid: state.pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
         labels: config.labels.unwrap_or_default().into_iter().collect(),
         env: config.env.unwrap_or_default(),
     }

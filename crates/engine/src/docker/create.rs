@@ -56,10 +56,7 @@ pub fn create_request(
 
 /// Formats variables as `NAME=value`.
 pub fn format_environment(variables: &[(String, String)]) -> Vec<String> {
-    variables
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect()
+    variables.iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 /// `--entrypoint` has one word, so the others belong to the command; `--entrypoint ''`
@@ -134,9 +131,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
     });
     Ok(HostConfig {
         binds: some(&binds),
-        mounts: control
-            .as_deref()
-            .map(|control| vec![control_mount(control)]),
+        mounts: control.as_deref().map(|control| vec![control_mount(control)]),
         log_config: Some(HostConfigLogConfig {
             typ: Some(String::new()),
             config: Some(HashMap::new()),
@@ -180,12 +175,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         blkio_device_write_bps: Some(Vec::new()),
         blkio_device_read_iops: Some(Vec::new()),
         blkio_device_write_iops: Some(Vec::new()),
-        devices: Some(
-            device_paths
-                .into_iter()
-                .map(|d| parse_device_mapping(d))
-                .collect(),
-        ),
+        devices: Some(device_paths.into_iter().map(|d| parse_device_mapping(d)).collect()),
         device_requests: device_requests(gpus.as_ref(), &device_names),
         memory_swappiness: Some(-1),
         oom_kill_disable: Some(false),
@@ -203,11 +193,7 @@ fn parse_nano_cpus(cpus: &str) -> Option<i64> {
     let (whole, decimals) = cpus.split_once('.').unwrap_or((cpus, ""));
     let part = decimals.get(..9).unwrap_or(decimals);
     let billionths: i64 = format!("{part:0<9}").parse().ok()?;
-    let whole: i64 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().ok()?
-    };
+    let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     whole.checked_mul(1_000_000_000)?.checked_add(billionths)
 }
 
@@ -230,11 +216,7 @@ fn control_mount(control: &str) -> Mount {
 fn normalize_capabilities(written: &[String]) -> Vec<String> {
     let normal = written.iter().map(|written_name| {
         let name = written_name.trim().to_uppercase();
-        if name == "ALL" || name.starts_with("CAP_") {
-            name
-        } else {
-            format!("CAP_{name}")
-        }
+        if name == "ALL" || name.starts_with("CAP_") { name } else { format!("CAP_{name}") }
     });
     normal.collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -249,11 +231,7 @@ fn parse_device_mapping(written: &str) -> DeviceMapping {
         [host, container, mode] => (host, container, mode),
         _ => (written, written, "rwm"),
     };
-    let container = if container.is_empty() {
-        host
-    } else {
-        container
-    };
+    let container = if container.is_empty() { host } else { container };
     DeviceMapping {
         path_on_host: Some(host.into()),
         path_in_container: Some(container.into()),

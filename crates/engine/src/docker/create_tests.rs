@@ -17,19 +17,13 @@ fn devices_are_parsed_like_the_docker_cli_does() {
     assert_eq!(parts("/dev/kfd"), three("/dev/kfd", "/dev/kfd", "rwm"));
     assert_eq!(parts("/dev/fuse:rm"), three("/dev/fuse", "/dev/fuse", "rm"));
     assert_eq!(parts("/dev/dri:/dev/x"), three("/dev/dri", "/dev/x", "rwm"));
-    assert_eq!(
-        parts("/dev/dri:/dev/x:rw"),
-        three("/dev/dri", "/dev/x", "rw")
-    );
+    assert_eq!(parts("/dev/dri:/dev/x:rw"), three("/dev/dri", "/dev/x", "rw"));
 }
 
 #[test]
 fn capabilities_are_normalized() {
     let written = ["sys_ptrace", "CAP_SYS_ADMIN", "SYS_ADMIN", "all"].map(String::from);
-    assert_eq!(
-        normalize_capabilities(&written),
-        ["ALL", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"]
-    );
+    assert_eq!(normalize_capabilities(&written), ["ALL", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"]);
 }
 
 #[test]
@@ -48,15 +42,9 @@ fn gpus_and_cdi_devices_become_device_requests() {
     assert_eq!(requests[1].device_ids.as_ref().unwrap(), &["amd.com/gpu=0"]);
     assert_eq!(host.devices.unwrap().len(), 1);
 
-    let all = ContainerSpec {
-        gpus: Some(GpuDevices::All),
-        ..ContainerSpec::default()
-    };
+    let all = ContainerSpec { gpus: Some(GpuDevices::All), ..ContainerSpec::default() };
     let requests = host_config(&all).unwrap().device_requests.unwrap();
-    assert_eq!(
-        (requests[0].count, &requests[0].device_ids),
-        (Some(-1), &None)
-    );
+    assert_eq!((requests[0].count, &requests[0].device_ids), (Some(-1), &None));
 }
 
 #[test]
@@ -66,16 +54,10 @@ fn extra_entrypoint_words_are_prepended_to_the_command() {
         command: vec!["sleep".into()],
         ..ContainerSpec::default()
     };
-    assert_eq!(
-        entrypoint_and_command(&spec(None)),
-        (None, vec!["sleep".to_owned()])
-    );
+    assert_eq!(entrypoint_and_command(&spec(None)), (None, vec!["sleep".to_owned()]));
     assert_eq!(
         entrypoint_and_command(&spec(Some(vec!["sh", "-c"]))),
-        (
-            Some(vec!["sh".into()]),
-            vec!["-c".to_owned(), "sleep".into()]
-        )
+        (Some(vec!["sh".into()]), vec!["-c".to_owned(), "sleep".into()])
     );
     assert_eq!(
         entrypoint_and_command(&spec(Some(vec![]))),
@@ -92,15 +74,9 @@ fn seccomp_profiles_are_sent_as_their_content() {
     let options = [option.clone(), "apparmor=unconfined".into()];
     assert_eq!(
         security_options(&options).unwrap(),
-        [
-            r#"seccomp={"a b":[1,2],"q":"\" x "}"#,
-            "apparmor=unconfined"
-        ]
+        [r#"seccomp={"a b":[1,2],"q":"\" x "}"#, "apparmor=unconfined"]
     );
-    assert_eq!(
-        security_options(&["seccomp=unconfined".into()]).unwrap(),
-        ["seccomp=unconfined"]
-    );
+    assert_eq!(security_options(&["seccomp=unconfined".into()]).unwrap(), ["seccomp=unconfined"]);
 
     std::fs::write(&path, "not json").unwrap();
     let error = security_options(&[option]).unwrap_err().to_string();
@@ -110,10 +86,8 @@ fn seccomp_profiles_are_sent_as_their_content() {
 
 #[test]
 fn unmasked_system_paths_are_sent_as_empty_lists() {
-    let spec = ContainerSpec {
-        security_opt: vec![SYSTEM_PATHS.into()],
-        ..ContainerSpec::default()
-    };
+    let spec =
+        ContainerSpec { security_opt: vec![SYSTEM_PATHS.into()], ..ContainerSpec::default() };
     let host = host_config(&spec).unwrap();
     assert_eq!(host.security_opt, None);
     assert_eq!(host.masked_paths, Some(Vec::new()));

@@ -25,10 +25,7 @@ pub async fn start_detached(
     spec: &ExecSpec,
 ) -> Result<String, EngineError> {
     let id = create_exec(client, container, spec, ExecConfig::default()).await?;
-    let options = StartExecOptions {
-        detach: true,
-        ..StartExecOptions::default()
-    };
+    let options = StartExecOptions { detach: true, ..StartExecOptions::default() };
     client
         .start_exec(&id, Some(options))
         .await
@@ -49,9 +46,7 @@ pub async fn query_exec_status(
         Err(error) => return Err(to_engine_error("inspect a process", error)),
     };
     if exec.running != Some(true) {
-        return Ok(exec
-            .exit_code
-            .map_or(ExecStatus::Unknown, ExecStatus::Exited));
+        return Ok(exec.exit_code.map_or(ExecStatus::Unknown, ExecStatus::Exited));
     }
     if is_podman && has_ended(client, exec).await {
         return Ok(ExecStatus::Unknown);

@@ -18,10 +18,7 @@ pub enum EngineRefusal {
 /// Explains a refusal that people meet, with its fix; none where the engine's message must do.
 pub fn explain_refusal(message: &str) -> Option<String> {
     if let Some(device) = find_missing_device(message) {
-        return Some(format!(
-            "this host has no {device}: {}",
-            device_advice(&device)
-        ));
+        return Some(format!("this host has no {device}: {}", device_advice(&device)));
     }
     let lower = message.to_lowercase();
     let rule = REFUSAL_HINTS
@@ -71,10 +68,7 @@ const REFUSAL_HINTS: &[(&[&str], &str)] = &[
         &["unable to find group"],
         "the image has no such group: give its number (`stat -c %g /dev/kfd`) in group_add",
     ),
-    (
-        &["unable to find user"],
-        "the image has no such user: give its number, or remove `user`",
-    ),
+    (&["unable to find user"], "the image has no such user: give its number, or remove `user`"),
     (
         &["docker-init", "not found"],
         "the engine's docker-init is not installed: install the package tini or docker-init, or remove `init`",
@@ -91,34 +85,19 @@ const REFUSAL_HINTS: &[(&[&str], &str)] = &[
         &["setting rlimit"],
         "the engine may not raise this limit: lower `ulimits`, or raise the engine's own (`systemctl edit docker`, LimitMEMLOCK=…)",
     ),
-    (
-        &["port is already allocated"],
-        "another container or program is using that port",
-    ),
-    (
-        &["network", "not found"],
-        "the engine has no such network: `docker network ls`",
-    ),
+    (&["port is already allocated"], "another container or program is using that port"),
+    (&["network", "not found"], "the engine has no such network: `docker network ls`"),
     (
         &["unknown or invalid runtime"],
         "the engine has no such runtime: `docker info` lists what it has",
     ),
-    (
-        &["unknown runtime"],
-        "the engine has no such runtime: `docker info` lists what it has",
-    ),
+    (&["unknown runtime"], "the engine has no such runtime: `docker info` lists what it has"),
     (
         &["is already in use"],
         "a container of that name exists: `retrial clean`, or `docker rm -f` it",
     ),
-    (
-        &["unknown capability"],
-        "the engine's kernel has no such capability: check cap_add",
-    ),
-    (
-        &["address already in use"],
-        "another program is using that address",
-    ),
+    (&["unknown capability"], "the engine's kernel has no such capability: check cap_add"),
+    (&["address already in use"], "another program is using that address"),
     (
         &["the --mount option requires buildkit"],
         "this Dockerfile needs BuildKit: build it with `docker build` and give the image by its tag",
@@ -177,10 +156,7 @@ mod tests {
         assert_eq!(classify_refusal(source), Some(of_source));
         assert_eq!(classify_refusal(shell), Some(EngineRefusal::NoShell));
         assert_eq!(classify_refusal(user), Some(EngineRefusal::UnknownUser));
-        assert_eq!(
-            classify_refusal(workdir),
-            Some(EngineRefusal::WorkingDirectory)
-        );
+        assert_eq!(classify_refusal(workdir), Some(EngineRefusal::WorkingDirectory));
         assert_eq!(classify_refusal("something else"), None);
     }
 

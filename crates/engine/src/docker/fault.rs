@@ -13,19 +13,16 @@ use crate::error::EngineError;
 pub fn to_engine_error(action: &str, error: Error) -> EngineError {
     let operation = action.to_owned();
     match error {
-        Error::DockerResponseServerError {
-            status_code,
-            message,
-        } => refusal_error(operation, status_code, &message),
+        Error::DockerResponseServerError { status_code, message } => {
+            refusal_error(operation, status_code, &message)
+        }
         Error::DockerStreamError { error } => refusal_error(operation, 0, &error),
-        Error::RequestTimeoutError => EngineError::Disconnected {
-            operation,
-            reason: "it did not answer in time".into(),
-        },
-        other if is_connection_error(&other) => EngineError::Disconnected {
-            operation,
-            reason: root_cause(&other),
-        },
+        Error::RequestTimeoutError => {
+            EngineError::Disconnected { operation, reason: "it did not answer in time".into() }
+        }
+        other if is_connection_error(&other) => {
+            EngineError::Disconnected { operation, reason: root_cause(&other) }
+        }
         other => EngineError::unexpected_answer(
             operation,
             format!("its answer was not understood: {}", root_cause(&other)),
@@ -65,25 +62,13 @@ fn refusal_error(operation: String, status: u16, message: &str) -> EngineError {
         EngineError::NoSpace { operation, reason }
     } else {
         let (refusal, help) = (classify_refusal(&reason), explain_refusal(&reason));
-        EngineError::Refused {
-            operation,
-            status,
-            reason,
-            refusal,
-            help,
-        }
+        EngineError::Refused { operation, status, reason, refusal, help }
     }
 }
 
 /// Returns whether the engine answered 404.
 pub fn is_not_found_error(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::DockerResponseServerError {
-            status_code: 404,
-            ..
-        }
-    )
+    matches!(error, Error::DockerResponseServerError { status_code: 404, .. })
 }
 
 /// Returns whether a stream of messages did end, and only its last line break is left over. bollard's
@@ -135,10 +120,7 @@ mod tests {
     use super::*;
 
     fn answer(status_code: u16, message: &str) -> Error {
-        Error::DockerResponseServerError {
-            status_code,
-            message: message.into(),
-        }
+        Error::DockerResponseServerError { status_code, message: message.into() }
     }
 
     #[test]
@@ -150,10 +132,7 @@ mod tests {
         assert!(error.is_unavailable());
         let unavailable = to_engine_error(
             "start x",
-            answer(
-                500,
-                "connection error: desc = \"transport is closing\": unknown",
-            ),
+            answer(500, "connection error: desc = \"transport is closing\": unknown"),
         );
         assert!(unavailable.is_unavailable());
     }

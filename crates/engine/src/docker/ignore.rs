@@ -29,9 +29,7 @@ impl IgnorePatterns {
                     None => (written, true),
                 };
                 let regex = Regex::new(&glob_to_regex(&clean_pattern(pattern)));
-                regex
-                    .map(|regex| (regex, excluded))
-                    .map_err(|_| InvalidPattern(written.to_owned()))
+                regex.map(|regex| (regex, excluded)).map_err(|_| InvalidPattern(written.to_owned()))
             })
             .collect::<Result<_, _>>()
             .map(|patterns| Self { patterns })
@@ -41,8 +39,7 @@ impl IgnorePatterns {
     pub fn excludes(&self, path: &str) -> bool {
         let fits = |regex: &Regex| {
             let ends = path.match_indices('/').map(|(end, _)| end);
-            ends.chain([path.len()])
-                .any(|end| regex.is_match(&path[..end]))
+            ends.chain([path.len()]).any(|end| regex.is_match(&path[..end]))
         };
         let last = self.patterns.iter().rev().find(|(regex, _)| fits(regex));
         last.is_some_and(|(_, excluded)| *excluded)

@@ -21,10 +21,7 @@ pub async fn find_image(
     match client.inspect_image(&name).await {
         Ok(image) => Ok(Some(to_image_info(image))),
         Err(error) if is_not_found_error(&error) => Ok(None),
-        Err(error) => Err(to_engine_error(
-            &format!("inspect the image {reference}"),
-            error,
-        )),
+        Err(error) => Err(to_engine_error(&format!("inspect the image {reference}"), error)),
     }
 }
 

@@ -39,20 +39,10 @@ impl DockerEngine {
             ..ExecConfig::default()
         };
         let id = create_exec(client, container, spec, attach).await?;
-        let options = StartExecOptions {
-            detach: false,
-            tty: terminal,
-            ..StartExecOptions::default()
-        };
-        let started = client
-            .start_exec(&id, Some(options))
-            .await
-            .map_err(failed)?;
-        let StartExecResults::Attached {
-            mut output,
-            mut input,
-        } = started
-        else {
+        let options =
+            StartExecOptions { detach: false, tty: terminal, ..StartExecOptions::default() };
+        let started = client.start_exec(&id, Some(options)).await.map_err(failed)?;
+        let StartExecResults::Attached { mut output, mut input } = started else {
             return wait_for_exit_code(client, container, &id).await;
         };
         let raw = terminal.then(RawTerminal::enter).flatten();
@@ -93,10 +83,7 @@ fn write_flushed(to: &mut impl Write, bytes: &[u8]) {
 
 async fn resize_terminal(client: &Client, exec: &str, terminal: bool) {
     if let (true, Some((width, height))) = (terminal, terminal_size::terminal_size()) {
-        let options = ResizeExecOptions {
-            height: height.0,
-            width: width.0,
-        };
+        let options = ResizeExecOptions { height: height.0, width: width.0 };
         // The process may have ended; a wrong size is only ugly.
         let _ = client.resize_exec(exec, options).await;
     }
@@ -114,19 +101,13 @@ impl RawTerminal {
         let mut raw = before.clone();
         raw.make_raw();
         tcsetattr(&stdin, OptionalActions::Now, &raw).ok()?;
-        Some(Self {
-            original_settings: before,
-        })
+        Some(Self { original_settings: before })
     }
 }
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
         // Nothing can be done about a terminal that is gone.
-        let _ = tcsetattr(
-            std::io::stdin(),
-            OptionalActions::Now,
-            &self.original_settings,
-        );
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.original_settings);
     }
 }

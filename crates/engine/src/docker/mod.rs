@@ -69,12 +69,7 @@ impl DockerEngine {
         let chosen_endpoint = endpoint::choose_endpoint(engine, environment)?;
         let proxies = proxies::read_proxies(&environment.configuration, &chosen_endpoint.url)?;
         let (client, info) = connect_to_endpoint(&chosen_endpoint).await?;
-        Ok(Self {
-            client,
-            info,
-            backoff: FIRST_RETRY_DELAY,
-            proxies,
-        })
+        Ok(Self { client, info, backoff: FIRST_RETRY_DELAY, proxies })
     }
 
     /// Returns the same engine with another first pause between attempts.

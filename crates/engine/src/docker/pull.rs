@@ -58,10 +58,7 @@ pub async fn pull_image(
     let mut pause = backoff;
     while let Err(error) = pull_once(&patient, &parsed, credentials.clone(), progress).await {
         let (is_transient, reason) = match engine_message(&error) {
-            Some(words) => (
-                classify_pull_failure(words).is_transient(),
-                words.trim().to_owned(),
-            ),
+            Some(words) => (classify_pull_failure(words).is_transient(), words.trim().to_owned()),
             None => (is_connection_error(&error), root_cause(&error)),
         };
         if !is_transient || tries == MAX_PULL_ATTEMPTS {
@@ -70,11 +67,7 @@ pub async fn pull_image(
         tries += 1;
         let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         // The listener was dropped: the pull itself continues.
-        let _ = progress.send(ImageProgress::Retry {
-            reason,
-            attempt: tries,
-            after_ms,
-        });
+        let _ = progress.send(ImageProgress::Retry { reason, attempt: tries, after_ms });
         sleep(pause).await;
         pause *= 2;
     }
@@ -150,17 +143,9 @@ fn pull_failure_error(
 ) -> EngineError {
     let reason = message.trim().to_owned();
     if failure == PullFailure::NoSpace {
-        return EngineError::NoSpace {
-            operation: format!("pull {reference}"),
-            reason,
-        };
+        return EngineError::NoSpace { operation: format!("pull {reference}"), reason };
     }
-    EngineError::Pull {
-        reference: Box::new(reference.clone()),
-        failure,
-        tries,
-        reason,
-    }
+    EngineError::Pull { reference: Box::new(reference.clone()), failure, tries, reason }
 }
 
 /// Converts credentials to the engine's format.

@@ -41,10 +41,7 @@ const FAILURE_PATTERNS: &[(&[&str], PullFailure)] = &[
         ],
         PullFailure::WrongPlatform,
     ),
-    (
-        &["toomanyrequests", "too many requests"],
-        PullFailure::RateLimited,
-    ),
+    (&["toomanyrequests", "too many requests"], PullFailure::RateLimited),
     (
         &[
             "unexpected http status: 5",
@@ -80,10 +77,7 @@ const FAILURE_PATTERNS: &[(&[&str], PullFailure)] = &[
     ),
     (&["denied"], PullFailure::Unauthorized),
     (&["x509", "certificate"], PullFailure::Certificate),
-    (
-        &["server gave http response to https client"],
-        PullFailure::PlainHttp,
-    ),
+    (&["server gave http response to https client"], PullFailure::PlainHttp),
     (&["no such host"], PullFailure::UnknownHost),
     (
         &[
@@ -112,10 +106,7 @@ const FAILURE_PATTERNS: &[(&[&str], PullFailure)] = &[
 /// Classifies a failed pull by the engine's message.
 pub fn classify_pull_failure(message: &str) -> PullFailure {
     // About a file on the engine's side it does not concern the registry.
-    let lower = message
-        .trim()
-        .to_lowercase()
-        .replace("permission denied", "");
+    let lower = message.trim().to_lowercase().replace("permission denied", "");
     if is_no_space(&lower) {
         return PullFailure::NoSpace;
     }
@@ -200,34 +191,16 @@ mod tests {
                 "Get \"https://r/v2/a/manifests/1\": no basic auth credentials",
                 PullFailure::Unauthorized,
             ),
-            (
-                "unauthorized: authentication required",
-                PullFailure::Unauthorized,
-            ),
-            (
-                "denied: requested access to the resource is denied",
-                PullFailure::Unauthorized,
-            ),
+            ("unauthorized: authentication required", PullFailure::Unauthorized),
+            ("denied: requested access to the resource is denied", PullFailure::Unauthorized),
             (
                 "no matching manifest for linux/amd64 in the manifest list entries",
                 PullFailure::WrongPlatform,
             ),
-            (
-                "write /var/lib/docker/tmp/x: no space left on device",
-                PullFailure::NoSpace,
-            ),
-            (
-                "toomanyrequests: You have reached your pull rate limit.",
-                PullFailure::RateLimited,
-            ),
-            (
-                "received unexpected HTTP status: 503 Service Unavailable",
-                PullFailure::Transient,
-            ),
-            (
-                "Get \"https://r/v2/\": net/http: TLS handshake timeout",
-                PullFailure::Transient,
-            ),
+            ("write /var/lib/docker/tmp/x: no space left on device", PullFailure::NoSpace),
+            ("toomanyrequests: You have reached your pull rate limit.", PullFailure::RateLimited),
+            ("received unexpected HTTP status: 503 Service Unavailable", PullFailure::Transient),
+            ("Get \"https://r/v2/\": net/http: TLS handshake timeout", PullFailure::Transient),
             (
                 "read tcp 1.2.3.4:5->6.7.8.9:443: read: connection reset by peer",
                 PullFailure::Transient,
@@ -246,14 +219,8 @@ mod tests {
                 "Get \"https://r/v2/\": dial tcp: lookup r on 1.1.1.1:53: no such host",
                 PullFailure::UnknownHost,
             ),
-            (
-                "Head \"https://ghcr.io/v2/a/b\": denied",
-                PullFailure::Unauthorized,
-            ),
-            (
-                "open /var/lib/docker/tmp: permission denied",
-                PullFailure::Other,
-            ),
+            ("Head \"https://ghcr.io/v2/a/b\": denied", PullFailure::Unauthorized),
+            ("open /var/lib/docker/tmp: permission denied", PullFailure::Other),
             ("something new", PullFailure::Other),
         ];
         for (message, expected) in cases {

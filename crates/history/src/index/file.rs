@@ -44,9 +44,7 @@ pub enum IndexError {
 
 impl IndexFile {
     pub fn new(home: &Path) -> Self {
-        Self {
-            home: home.to_owned(),
-        }
+        Self { home: home.to_owned() }
     }
 
     pub fn path(&self) -> PathBuf {

@@ -31,10 +31,7 @@ pub fn list_runs(runs: &Path) -> Vec<ListedRun> {
         return Vec::new();
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let recent_since = now
-        .unwrap_or_default()
-        .saturating_sub(RECENT_WRITE_WINDOW)
-        .as_secs();
+    let recent_since = now.unwrap_or_default().saturating_sub(RECENT_WRITE_WINDOW).as_secs();
     let racy = i64::try_from(recent_since).unwrap_or(i64::MAX);
     let names: Vec<String> = run_names(runs).collect();
     names

@@ -52,10 +52,7 @@ impl RunIndex {
         let mut index = Self {
             storage: Storage::Memory(Vec::new()),
             index_file: IndexFile::new(home.root()),
-            directories: RunDirectories {
-                runs: home.runs_directory(),
-                read_summary: read,
-            },
+            directories: RunDirectories { runs: home.runs_directory(), read_summary: read },
             storage_problem: None,
         };
         let directories = &index.directories;

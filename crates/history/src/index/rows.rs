@@ -22,17 +22,11 @@ pub fn read_matching(
     filter: &RunFilter,
 ) -> rusqlite::Result<Vec<RunSummary>> {
     let (condition, values) = match filter.batch.as_slice() {
-        [batch] => (
-            "WHERE instr(lower(batch), lower(?1))".to_owned(),
-            vec![batch],
-        ),
+        [batch] => ("WHERE instr(lower(batch), lower(?1))".to_owned(), vec![batch]),
         _ if filter.ids.is_empty() => (String::new(), Vec::new()),
         _ => {
             let marks = vec!["?"; filter.ids.len()].join(", ");
-            (
-                format!("WHERE id IN ({marks})"),
-                filter.ids.iter().collect(),
-            )
+            (format!("WHERE id IN ({marks})"), filter.ids.iter().collect())
         }
     };
     let sql = format!("SELECT id, summary, measured FROM runs {condition} ORDER BY started, id");
@@ -45,11 +39,7 @@ pub fn read_matching(
         let summary: RunSummary = serde_json::from_str(&summary).map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(1, Type::Text, error.into())
         })?;
-        Ok(RunSummary {
-            path: runs.join(id),
-            measured,
-            ..summary
-        })
+        Ok(RunSummary { path: runs.join(id), measured, ..summary })
     });
     rows.collect()
 }
@@ -79,9 +69,7 @@ pub fn upsert_run(
 /// Removes a run from both tables.
 pub fn delete_run(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     for table in ["directories", "runs"] {
-        connection
-            .prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?
-            .execute([id])?;
+        connection.prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?.execute([id])?;
     }
     Ok(())
 }

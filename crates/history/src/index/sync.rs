@@ -77,11 +77,7 @@ pub fn read_into_memory(
 ) -> Vec<RunSummary> {
     let indexed = place.open().ok().flatten().and_then(|connection| {
         let changes = find_changes(&connection, listed).ok()?;
-        let stale: HashSet<&str> = changes
-            .changed_runs
-            .iter()
-            .map(|run| run.id.as_str())
-            .collect();
+        let stale: HashSet<&str> = changes.changed_runs.iter().map(|run| run.id.as_str()).collect();
         let mut indexed_rows = rows::read_all(&connection, &directories.runs).ok()?;
         indexed_rows.retain(|row| {
             !stale.contains(row.id.as_str()) && !changes.removed_ids.contains(&row.id)
@@ -109,11 +105,7 @@ fn find_changes(connection: &Connection, listed: &[ListedRun]) -> rusqlite::Resu
     };
     Ok(IndexChanges {
         changed_runs: listed.iter().filter(is_new).cloned().collect(),
-        removed_ids: indexed
-            .keys()
-            .filter(|id| !there.contains(id.as_str()))
-            .cloned()
-            .collect(),
+        removed_ids: indexed.keys().filter(|id| !there.contains(id.as_str())).cloned().collect(),
     })
 }
 

@@ -25,11 +25,7 @@ fn read(run: &RunDirectory) -> RunSummary {
         id: run.id().to_owned(),
         path: run.path().to_owned(),
         title,
-        run_state: if over {
-            RunState::Ended
-        } else {
-            RunState::Interrupted
-        },
+        run_state: if over { RunState::Ended } else { RunState::Interrupted },
         ..RunSummary::default()
     }
 }
@@ -78,10 +74,7 @@ impl Scene {
     }
 
     fn assert_listed(&self, runs: &[&str]) {
-        assert_eq!(
-            self.listing(),
-            (runs.iter().map(|run| (*run).to_owned()).collect(), None)
-        );
+        assert_eq!(self.listing(), (runs.iter().map(|run| (*run).to_owned()).collect(), None));
     }
 }
 
@@ -150,13 +143,7 @@ fn an_invalid_index_is_rebuilt() {
     let mut scribbled = whole.clone();
     let from = whole.len() / 4;
     scribbled[from..].fill(0x5a);
-    for bytes in [
-        &b""[..],
-        b"not a database",
-        &vec![0; 100_000],
-        &torn,
-        &scribbled,
-    ] {
+    for bytes in [&b""[..], b"not a database", &vec![0; 100_000], &torn, &scribbled] {
         fs::write(scene.file(), bytes).unwrap();
         scene.assert_listed(&["a planted", "b planted"]);
         // And it was made well again.
@@ -191,9 +178,7 @@ fn an_older_index_is_rebuilt_and_a_newer_one_is_untouched() {
     };
     let stored_version = || -> i32 {
         let connection = Connection::open(scene.file()).unwrap();
-        connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .unwrap()
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
     version(schema::SCHEMA_VERSION - 1);
     scene.plant("b", "new", "over");
@@ -225,9 +210,7 @@ fn a_table_with_a_missing_column_is_rebuilt() {
     let scene = Scene::new(&["a"]);
     scene.assert_listed(&["a planted"]);
     let connection = Connection::open(scene.file()).unwrap();
-    connection
-        .execute_batch("ALTER TABLE runs DROP COLUMN summary")
-        .unwrap();
+    connection.execute_batch("ALTER TABLE runs DROP COLUMN summary").unwrap();
     drop(connection);
     scene.assert_listed(&["a planted"]);
 }
@@ -262,11 +245,7 @@ fn an_unwritable_index_is_read_and_completed_from_directories() {
 fn a_partial_index_of_a_killed_process_is_replaced() {
     let scene = Scene::new(&["a"]);
     fs::write(scene.home.root().join("index.sqlite.part"), "half").unwrap();
-    fs::write(
-        scene.home.root().join("index.sqlite-journal"),
-        "of the old one",
-    )
-    .unwrap();
+    fs::write(scene.home.root().join("index.sqlite-journal"), "of the old one").unwrap();
     scene.assert_listed(&["a planted"]);
     assert!(!scene.home.root().join("index.sqlite.part").exists());
 }
@@ -287,10 +266,7 @@ fn concurrent_processes_agree() {
                     }
                     let (rows, note) = scene.listing();
                     assert_eq!(note, None);
-                    assert!(
-                        rows.contains(&format!("extra-{thread} {round}")),
-                        "{rows:?}"
-                    );
+                    assert!(rows.contains(&format!("extra-{thread} {round}")), "{rows:?}");
                 }
             });
         }

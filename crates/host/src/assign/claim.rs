@@ -9,9 +9,7 @@ pub fn claims_overlap(claim: &str, other: &str) -> bool {
             partition.is_empty() || other_partition.is_empty() || partition == other_partition;
         gpu == "all" || other_gpu == "all" || (card == other_card && parts)
     };
-    claim
-        .split(',')
-        .any(|gpu| other.split(',').any(|other_gpu| same(gpu, other_gpu)))
+    claim.split(',').any(|gpu| other.split(',').any(|other_gpu| same(gpu, other_gpu)))
 }
 
 #[cfg(test)]

@@ -15,10 +15,9 @@ pub(super) fn build_gpu_flags(
     selection: &GpuSelection,
 ) -> GpuFlags {
     match (method, request.gpus.vendor) {
-        (InjectionMethod::AsWritten, _) => GpuFlags {
-            devices: request.container.devices.clone(),
-            ..GpuFlags::default()
-        },
+        (InjectionMethod::AsWritten, _) => {
+            GpuFlags { devices: request.container.devices.clone(), ..GpuFlags::default() }
+        }
         (InjectionMethod::Devices, GpuVendor::Amd) => amd_device_flags(request, selection),
         (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_device_flags(request, selection),
         (InjectionMethod::Cdi, vendor) => cdi_flags(request, selection, cdi_name_prefix(vendor)),
@@ -69,9 +68,7 @@ fn amd_device_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> Gp
     }
     GpuFlags {
         devices: replace_gpu_devices(request, nodes),
-        env: visible_devices_variable(request, selection)
-            .into_iter()
-            .collect(),
+        env: visible_devices_variable(request, selection).into_iter().collect(),
         groups,
         ..GpuFlags::default()
     }
@@ -96,10 +93,7 @@ fn format_indices(gpus: &[AssignedGpu]) -> Vec<String> {
 
 fn nvidia_device_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let support = &request.host.gpu_support;
-    let assigned_nodes = selection
-        .gpus
-        .iter()
-        .flat_map(|assigned| &assigned.gpu.nodes);
+    let assigned_nodes = selection.gpus.iter().flat_map(|assigned| &assigned.gpu.nodes);
     let mut nodes: Vec<String> = assigned_nodes.cloned().collect();
     // A recipe that names the devices also mounts the driver's libraries by itself.
     let mut devices = request.container.devices.iter();
@@ -115,13 +109,11 @@ fn nvidia_device_flags(request: &AssignRequest<'_>, selection: &GpuSelection) ->
         mounts.any(|mount| mount.target.0 == target)
     };
     let files = support.nvidia_files.iter();
-    let mounts = files
-        .filter(|file| !is_mounted(&file.target))
-        .map(|file| Mount {
-            source: file.source.clone(),
-            target: file.target.clone(),
-            read_only: true,
-        });
+    let mounts = files.filter(|file| !is_mounted(&file.target)).map(|file| Mount {
+        source: file.source.clone(),
+        target: file.target.clone(),
+        read_only: true,
+    });
     GpuFlags {
         devices: replace_gpu_devices(request, nodes),
         mounts: mounts.collect(),
@@ -152,10 +144,7 @@ fn cdi_flags(request: &AssignRequest<'_>, selection: &GpuSelection, kind: &str) 
         }
     }
     let unique_names = names.into_iter().unique().collect();
-    GpuFlags {
-        devices: replace_gpu_devices(request, unique_names),
-        ..GpuFlags::default()
-    }
+    GpuFlags { devices: replace_gpu_devices(request, unique_names), ..GpuFlags::default() }
 }
 
 fn amd_toolkit_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
@@ -178,9 +167,8 @@ fn amd_toolkit_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> G
 /// not the order of the topology.
 fn toolkit_number(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
     let gpus = request.host.gpus.iter();
-    let addresses = gpus
-        .filter(|gpu| gpu.vendor == assigned.gpu.vendor)
-        .map(|gpu| gpu.pci.as_str());
+    let addresses =
+        gpus.filter(|gpu| gpu.vendor == assigned.gpu.vendor).map(|gpu| gpu.pci.as_str());
     let mut cards = addresses.sorted_unstable().dedup();
     let rank = cards.position(|pci| pci == assigned.gpu.pci);
     rank.unwrap_or(assigned.index as usize)

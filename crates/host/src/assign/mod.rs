@@ -135,10 +135,7 @@ pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bo
 /// Returns whether the recipe's own keys inject a vendor's GPUs.
 fn names_gpu_devices(container: &Container, vendor: GpuVendor) -> bool {
     container.extra.runtime.as_deref() == Some(vendor.into())
-        || container
-            .devices
-            .iter()
-            .any(|name| belongs_to_vendor(name, vendor))
+        || container.devices.iter().any(|name| belongs_to_vendor(name, vendor))
 }
 
 /// Returns the path on the host of an entry of `devices`.

@@ -33,20 +33,14 @@ pub(super) fn select_gpus(
     {
         return Err(AssignError::NoDeviceNode(Box::new(masked.clone())));
     }
-    Ok(GpuSelection {
-        includes_all: gpus.len() == available.len(),
-        gpus,
-    })
+    Ok(GpuSelection { includes_all: gpus.len() == available.len(), gpus })
 }
 
 /// Returns the host's GPUs of the vendor that is requested.
 fn vendor_gpus(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
     let gpus = request.host.indexed_gpus();
     gpus.filter(|(_, gpu)| gpu.vendor == request.gpus.vendor)
-        .map(|(index, gpu)| AssignedGpu {
-            index,
-            gpu: gpu.clone(),
-        })
+        .map(|(index, gpu)| AssignedGpu { index, gpu: gpu.clone() })
         .collect()
 }
 
@@ -70,21 +64,15 @@ fn gpus_in_recipe_devices(
         .filter(|assigned| assigned.gpu.nodes.iter().any(is_listed))
         .cloned()
         .collect();
-    if named.is_empty() || container.privileged {
-        available.to_vec()
-    } else {
-        named
-    }
+    if named.is_empty() || container.privileged { available.to_vec() } else { named }
 }
 
 /// Returns cards up to the count, in the order of their indices: first those that fit, and among them first those that no
 /// other run has.
 fn pick_required_count(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| request.gpus.accepts_model(&gpu.model);
-    let usable: Vec<&AssignedGpu> = available
-        .iter()
-        .filter(|assigned| !assigned.gpu.masked)
-        .collect();
+    let usable: Vec<&AssignedGpu> =
+        available.iter().filter(|assigned| !assigned.gpu.masked).collect();
     let usable_gpus = usable.iter().copied();
     let is_claimed = |pci: &str| {
         let mut claims = request.host.claimed_gpus.iter();
@@ -96,9 +84,7 @@ fn pick_required_count(request: &AssignRequest<'_>, available: &[AssignedGpu]) -
     });
     // Stable: those of a rank by index.
     let matching_first = ranked.unique().sorted_by_key(|(rank, _)| *rank);
-    let addresses = matching_first
-        .take(request.gpus.count as usize)
-        .collect_vec();
+    let addresses = matching_first.take(request.gpus.count as usize).collect_vec();
     let is_selected =
         |assigned: &&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == assigned.gpu.pci);
     usable.into_iter().filter(is_selected).cloned().collect()
@@ -136,9 +122,7 @@ fn find_by_name(
         });
         return gpus.collect();
     }
-    let by_uuid = word
-        .get(..4)
-        .is_some_and(|start| start.eq_ignore_ascii_case("GPU-"));
+    let by_uuid = word.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("GPU-"));
     if !by_uuid && !word.contains(':') {
         return Err(AssignError::InvalidSelector { selector });
     }
@@ -146,10 +130,7 @@ fn find_by_name(
         let uuid = assigned.gpu.uuid.as_deref().unwrap_or_default();
         if by_uuid {
             // As in nvidia-smi and Docker: any unique prefix.
-            word.len() > 4
-                && uuid
-                    .to_ascii_lowercase()
-                    .starts_with(&word.to_ascii_lowercase())
+            word.len() > 4 && uuid.to_ascii_lowercase().starts_with(&word.to_ascii_lowercase())
         } else {
             is_same_pci_address(&assigned.gpu.pci, word)
         }
@@ -182,9 +163,5 @@ fn is_same_pci_address(address: &str, written: &str) -> bool {
         _ => word,
     };
     let without_function = |text: &str| text.split('.').next().unwrap_or_default().to_owned();
-    if full.contains('.') {
-        full == address
-    } else {
-        full == without_function(address)
-    }
+    if full.contains('.') { full == address } else { full == without_function(address) }
 }

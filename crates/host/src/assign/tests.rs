@@ -32,26 +32,16 @@ fn nvidia(number: u32) -> Gpu {
 }
 
 fn host(gpus: impl IntoIterator<Item = Gpu>) -> HostView {
-    HostView {
-        gpus: gpus.into_iter().collect(),
-        ..HostView::default()
-    }
+    HostView { gpus: gpus.into_iter().collect(), ..HostView::default() }
 }
 
 fn request(vendor: GpuVendor, count: u32) -> GpuRequest {
-    GpuRequest {
-        vendor,
-        models: Vec::new(),
-        count,
-        partition: None,
-    }
+    GpuRequest { vendor, models: Vec::new(), count, partition: None }
 }
 
 fn guide() -> Container {
     Container {
-        devices: ["/dev/kfd", "/dev/dri", "/dev/mem"]
-            .map(str::to_owned)
-            .to_vec(),
+        devices: ["/dev/kfd", "/dev/dri", "/dev/mem"].map(str::to_owned).to_vec(),
         ..Container::default()
     }
 }
@@ -63,12 +53,7 @@ fn assign_gpus(
     host: &HostView,
 ) -> Result<(GpuFlags, AssignedGpus), AssignError> {
     let chosen: Vec<String> = chosen.iter().map(ToString::to_string).collect();
-    assign_host_gpus(&AssignRequest {
-        container,
-        gpus: request,
-        gpu_selectors: &chosen,
-        host,
-    })
+    assign_host_gpus(&AssignRequest { container, gpus: request, gpu_selectors: &chosen, host })
 }
 
 fn eight() -> HostView {
@@ -84,10 +69,7 @@ fn devices_from_a_guide_are_unchanged() {
     let (flags, assigned) =
         assign_gpus(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
     assert_eq!(flags.devices, guide().devices);
-    assert_eq!(
-        (assigned.method, assigned.gpus.len()),
-        (InjectionMethod::AsWritten, 8)
-    );
+    assert_eq!((assigned.method, assigned.gpus.len()), (InjectionMethod::AsWritten, 8));
     assert!(assigned.isolated && flags.groups.is_empty() && flags.env.is_empty());
 }
 
@@ -97,27 +79,17 @@ fn devices_from_a_guide_are_unchanged() {
 #[case::a_partition_is_its_card(&["0000:75:00.0/3"], &[1, 2])]
 #[case::too_few_are_free(&["all"], &[0, 1])]
 fn unclaimed_gpus_are_chosen_first(#[case] claims: &[&str], #[case] expected: &[u32]) {
-    let container = Container {
-        gpu_access: GpuAccess::Devices,
-        ..Container::default()
-    };
-    let host = HostView {
-        claimed_gpus: claims.iter().map(ToString::to_string).collect(),
-        ..eight()
-    };
+    let container = Container { gpu_access: GpuAccess::Devices, ..Container::default() };
+    let host =
+        HostView { claimed_gpus: claims.iter().map(ToString::to_string).collect(), ..eight() };
     let (_, assigned) = assign_gpus(&container, &request(GpuVendor::Amd, 2), &[], &host).unwrap();
     assert_eq!(indices(&assigned), expected);
 }
 
 #[test]
 fn selected_gpus_replace_all_gpus() {
-    let (flags, assigned) = assign_gpus(
-        &guide(),
-        &request(GpuVendor::Amd, 8),
-        &["0", "2-3"],
-        &eight(),
-    )
-    .unwrap();
+    let (flags, assigned) =
+        assign_gpus(&guide(), &request(GpuVendor::Amd, 8), &["0", "2-3"], &eight()).unwrap();
     let expected = [
         "/dev/kfd",
         "/dev/dri/renderD128",
@@ -126,25 +98,13 @@ fn selected_gpus_replace_all_gpus() {
         "/dev/mem",
     ];
     assert_eq!(flags.devices, expected);
-    assert_eq!(
-        (flags.groups, indices(&assigned)),
-        (vec!["109".to_owned()], vec![0, 2, 3])
-    );
-    assert_eq!(
-        assigned.claim_keys(),
-        ["0000:75:00.0", "0000:65:00.0", "0000:15:00.0"]
-    );
+    assert_eq!((flags.groups, indices(&assigned)), (vec!["109".to_owned()], vec![0, 2, 3]));
+    assert_eq!(assigned.claim_keys(), ["0000:75:00.0", "0000:65:00.0", "0000:15:00.0"]);
     assert!(assigned.isolated && flags.env.is_empty());
-    let privileged = Container {
-        privileged: true,
-        ..guide()
-    };
+    let privileged = Container { privileged: true, ..guide() };
     let (flags, assigned) =
         assign_gpus(&privileged, &request(GpuVendor::Amd, 8), &["2"], &eight()).unwrap();
-    assert_eq!(
-        flags.env,
-        [("ROCR_VISIBLE_DEVICES".to_owned(), "2".to_owned())]
-    );
+    assert_eq!(flags.env, [("ROCR_VISIBLE_DEVICES".to_owned(), "2".to_owned())]);
     assert!(!assigned.isolated);
 }
 
@@ -181,27 +141,16 @@ fn unknown_gpus_are_refused(#[case] names: &[&str], #[case] reason: &str) {
 fn a_recipe_without_devices_gets_the_requested_number() {
     let bare = Container::default();
     let mut mixed = host([amd("W7900", 0), amd("RX 7900 XTX", 1), amd("W7900", 2)]);
-    let gpus = GpuRequest {
-        models: vec!["RX 7900 XTX".to_owned()],
-        ..request(GpuVendor::Amd, 1)
-    };
+    let gpus = GpuRequest { models: vec!["RX 7900 XTX".to_owned()], ..request(GpuVendor::Amd, 1) };
     let (flags, assigned) = assign_gpus(&bare, &gpus, &[], &mixed).unwrap();
     assert_eq!(flags.devices, ["/dev/kfd", "/dev/dri/renderD136"]);
-    assert_eq!(
-        (assigned.method, indices(&assigned)),
-        (InjectionMethod::Devices, vec![1])
-    );
+    assert_eq!((assigned.method, indices(&assigned)), (InjectionMethod::Devices, vec![1]));
     // The matching one is masked: another one is selected.
     mixed.gpus[1].masked = true;
     let (_, assigned) = assign_gpus(&bare, &gpus, &[], &mixed).unwrap();
     assert_eq!(indices(&assigned), [0]);
     let error = assign_gpus(&bare, &gpus, &["1"], &mixed).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("/dev/dri/renderD136 does not exist"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("/dev/dri/renderD136 does not exist"), "{error}");
 }
 
 /// As the kernel shows an MI300X in CPX: eight nodes at one address, and minors 128 to 135.
@@ -233,20 +182,14 @@ fn partitions_are_assigned_singly_or_by_card() {
         ("0000:05:00.0/7", 1)
     );
     let (flags, _) = assign_gpus(&guide(), &request(GpuVendor::Amd, 1), &["9"], &cpx()).unwrap();
-    assert_eq!(
-        flags.devices,
-        ["/dev/kfd", "/dev/dri/renderD137", "/dev/mem"]
-    );
+    assert_eq!(flags.devices, ["/dev/kfd", "/dev/dri/renderD137", "/dev/mem"]);
     let (_, assigned) =
         assign_gpus(&guide(), &request(GpuVendor::Amd, 1), &["06:00.0"], &cpx()).unwrap();
     assert_eq!(indices(&assigned), (8..16).collect::<Vec<_>>());
 }
 
 fn forced(access: GpuAccess) -> Container {
-    Container {
-        gpu_access: access,
-        ..guide()
-    }
+    Container { gpu_access: access, ..guide() }
 }
 
 #[test]
@@ -261,18 +204,11 @@ fn the_amd_toolkit_numbers_gpus_by_address() {
     assert_eq!(flags.devices, ["/dev/mem"]);
     assert_eq!(flags.runtime.as_deref(), Some("amd"));
     // Index 0 has address 75, the fourth; index 1 has 05, the first.
-    assert_eq!(
-        flags.env,
-        [("AMD_VISIBLE_DEVICES".to_owned(), "0,3".to_owned())]
-    );
+    assert_eq!(flags.env, [("AMD_VISIBLE_DEVICES".to_owned(), "0,3".to_owned())]);
     assert_eq!(assigned.method, InjectionMethod::Toolkit);
-    let (flags, _) = assign_gpus(
-        &forced(GpuAccess::Toolkit),
-        &request(GpuVendor::Amd, 8),
-        &[],
-        &eight(),
-    )
-    .unwrap();
+    let (flags, _) =
+        assign_gpus(&forced(GpuAccess::Toolkit), &request(GpuVendor::Amd, 8), &[], &eight())
+            .unwrap();
     assert_eq!(flags.env[0].1, "all");
 }
 
@@ -292,30 +228,13 @@ fn cdi_names_are_found_by_device_node() {
         ],
         ..GpuSupport::default()
     };
-    let (flags, _) = assign_gpus(
-        &forced(GpuAccess::Cdi),
-        &request(GpuVendor::Amd, 8),
-        &["1", "0", "2"],
-        &host,
-    )
-    .unwrap();
+    let (flags, _) =
+        assign_gpus(&forced(GpuAccess::Cdi), &request(GpuVendor::Amd, 8), &["1", "0", "2"], &host)
+            .unwrap();
     // The third is in no specification: named by its number.
-    assert_eq!(
-        flags.devices,
-        [
-            "amd.com/gpu=two",
-            "amd.com/gpu=one",
-            "amd.com/gpu=2",
-            "/dev/mem"
-        ]
-    );
-    let (flags, _) = assign_gpus(
-        &forced(GpuAccess::Cdi),
-        &request(GpuVendor::Amd, 8),
-        &[],
-        &host,
-    )
-    .unwrap();
+    assert_eq!(flags.devices, ["amd.com/gpu=two", "amd.com/gpu=one", "amd.com/gpu=2", "/dev/mem"]);
+    let (flags, _) =
+        assign_gpus(&forced(GpuAccess::Cdi), &request(GpuVendor::Amd, 8), &[], &host).unwrap();
     assert_eq!(flags.devices, ["amd.com/gpu=all", "/dev/mem"]);
 }
 
@@ -324,19 +243,14 @@ fn nvidia_injection_depends_on_the_host() {
     let bare = Container::default();
     let one_gpu = request(GpuVendor::Nvidia, 1);
     let mut two = host([nvidia(0), nvidia(1)]);
-    let control = ["/dev/nvidiactl", "/dev/nvidia-uvm"]
-        .map(str::to_owned)
-        .to_vec();
+    let control = ["/dev/nvidiactl", "/dev/nvidia-uvm"].map(str::to_owned).to_vec();
     two.gpu_support.nvidia_control.clone_from(&control);
     two.gpu_support.nvidia_files = vec![DriverFile {
         source: "/usr/lib/libcuda.so.1".to_owned(),
         target: "/usr/lib64/libcuda.so.1".to_owned(),
     }];
     let (flags, assigned) = assign_gpus(&bare, &one_gpu, &[], &two).unwrap();
-    assert_eq!(
-        flags.devices,
-        ["/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm"]
-    );
+    assert_eq!(flags.devices, ["/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm"]);
     assert_eq!(
         (assigned.method, flags.mounts.len(), flags.gpus),
         (InjectionMethod::Devices, 1, None)
@@ -344,10 +258,8 @@ fn nvidia_injection_depends_on_the_host() {
     assert!(flags.mounts[0].read_only && assigned.isolated);
 
     two.gpu_support.cdi = Some(true);
-    two.gpu_support.cdi_devices = vec![CdiDevice {
-        name: "nvidia.com/gpu=all".to_owned(),
-        nodes: Vec::new(),
-    }];
+    two.gpu_support.cdi_devices =
+        vec![CdiDevice { name: "nvidia.com/gpu=all".to_owned(), nodes: Vec::new() }];
     let (flags, assigned) = assign_gpus(&bare, &one_gpu, &["1"], &two).unwrap();
     assert_eq!(
         (assigned.method, flags.devices),
@@ -370,9 +282,7 @@ fn nvidia_injection_depends_on_the_host() {
 #[test]
 fn numbered_devices_of_a_recipe_are_reduced_to_the_selected() {
     let listed = Container {
-        devices: ["/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1"]
-            .map(str::to_owned)
-            .to_vec(),
+        devices: ["/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1"].map(str::to_owned).to_vec(),
         ..Container::default()
     };
     let two = host([nvidia(0), nvidia(1)]);
@@ -384,12 +294,8 @@ fn numbered_devices_of_a_recipe_are_reduced_to_the_selected() {
         (flags.devices, assigned.method),
         (listed.devices.clone(), InjectionMethod::AsWritten)
     );
-    let result = assign_gpus(
-        &forced(GpuAccess::AsWritten),
-        &request(GpuVendor::Amd, 1),
-        &["1"],
-        &eight(),
-    );
+    let result =
+        assign_gpus(&forced(GpuAccess::AsWritten), &request(GpuVendor::Amd, 1), &["1"], &eight());
     let error = result.unwrap_err();
     assert_eq!(error, AssignError::PassedAsWritten);
     assert_eq!(ErrorText::of(&error).help, ["choose in the recipe"]);

@@ -80,9 +80,7 @@ impl HostCheck {
             .fail("no such file or directory")
             .with_name(format!("mount {target}"))
             .with_requirement(source)
-            .with_fix(format!(
-                "create it, or correct the recipe: mkdir -p {source}"
-            ))
+            .with_fix(format!("create it, or correct the recipe: mkdir -p {source}"))
     }
 
     /// A device of a container that this host does not have.
@@ -228,7 +226,6 @@ impl HostCheckKind {
 
     /// A check from an error, whose remedies are the fix.
     pub(super) fn check_from_message(self, state: HostCheckState, error: &ErrorText) -> HostCheck {
-        self.new_check(state, &error.message)
-            .with_fix(error.help.join("; "))
+        self.new_check(state, &error.message).with_fix(error.help.join("; "))
     }
 }

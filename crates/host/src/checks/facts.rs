@@ -31,12 +31,7 @@ pub struct DiskSpace {
 impl DiskSpace {
     /// The disk of the runs, of which a plan knows only the space.
     pub(super) fn for_runs(free: Option<u64>) -> Self {
-        Self {
-            purpose: "runs".to_owned(),
-            free,
-            writable: true,
-            ..Self::default()
-        }
+        Self { purpose: "runs".to_owned(), free, writable: true, ..Self::default() }
     }
 }
 
@@ -100,11 +95,7 @@ impl fmt::Display for ModelSize {
         match self.missing_bytes {
             0 => write!(formatter, "{files}, {bytes}, all of it cached"),
             missing if missing == self.bytes => write!(formatter, "{files}, {bytes}"),
-            missing => write!(
-                formatter,
-                "{files}, {bytes}, {} to fetch",
-                format_bytes(missing)
-            ),
+            missing => write!(formatter, "{files}, {bytes}, {} to fetch", format_bytes(missing)),
         }
     }
 }

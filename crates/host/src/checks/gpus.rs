@@ -56,35 +56,22 @@ pub(super) fn find_checked_gpus<'a>(facts: &HostFacts<'a>) -> Vec<CheckedGpu<'a>
             let request = facts.gpu_request();
             request.is_none_or(|request| request.vendor == gpu.vendor && is_assigned(*index))
         })
-        .map(|((index, gpu), at)| CheckedGpu {
-            index,
-            gpu,
-            condition: facts.conditions.get(at),
-        })
+        .map(|((index, gpu), at)| CheckedGpu { index, gpu, condition: facts.conditions.get(at) })
         .collect()
 }
 
 /// The GPUs that the checks are about.
 pub fn checked_gpus<'a>(facts: &HostFacts<'a>) -> impl Iterator<Item = &'a Gpu> {
-    find_checked_gpus(facts)
-        .into_iter()
-        .map(|checked| checked.gpu)
+    find_checked_gpus(facts).into_iter().map(|checked| checked.gpu)
 }
 
 /// The number that the recipe requires, all of its models.
 fn check_presence(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> HostCheck {
-    let unmasked = gpus
-        .iter()
-        .map(|checked| checked.gpu)
-        .filter(|gpu| !gpu.masked);
+    let unmasked = gpus.iter().map(|checked| checked.gpu).filter(|gpu| !gpu.masked);
     let usable: Vec<&Gpu> = unmasked.collect();
     let all: Vec<&Gpu> = facts.host.gpus.iter().collect();
     let Some(request) = facts.gpu_request() else {
-        let state = if all.is_empty() {
-            HostCheckState::Unknown
-        } else {
-            HostCheckState::Ok
-        };
+        let state = if all.is_empty() { HostCheckState::Unknown } else { HostCheckState::Ok };
         return HostCheckKind::Gpus.new_check(state, summarize_models(&all));
     };
     let models = if request.models.is_empty() {
@@ -119,10 +106,7 @@ fn check_presence(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> HostCheck {
         _ => gpus.iter().map(|checked| checked.gpu).collect(),
     };
     HostCheckKind::Gpus
-        .new_check(
-            state,
-            summarize_models(&actual) + chosen.unwrap_or_default(),
-        )
+        .new_check(state, summarize_models(&actual) + chosen.unwrap_or_default())
         .with_requirement(format!("{} x {models}", request.count))
         .with_fix(fix)
 }
@@ -157,9 +141,7 @@ fn check_readability(facts: &HostFacts<'_>) -> Option<HostCheck> {
 }
 
 fn check_partition_mode(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
-    let partitions = gpus
-        .iter()
-        .filter_map(|checked| checked.gpu.partition.as_ref());
+    let partitions = gpus.iter().filter_map(|checked| checked.gpu.partition.as_ref());
     let stated_modes = partitions.map(|partition| partition.compute.as_str());
     let mut modes = stated_modes.sorted().dedup();
     let stated = facts.gpu_request()?.partition.as_deref();
@@ -198,10 +180,7 @@ fn check_memory(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
         let partition = gpu.partition.as_ref();
         partition.is_none_or(|partition| partition.compute.eq_ignore_ascii_case("SPX"))
     };
-    let whole_gpus = gpus
-        .iter()
-        .map(|checked| checked.gpu)
-        .filter(|gpu| whole(gpu));
+    let whole_gpus = gpus.iter().map(|checked| checked.gpu).filter(|gpu| whole(gpu));
     let known_sizes =
         whole_gpus.filter_map(|gpu| Some((gpu, gpu.vram?, published_memory(&gpu.model)?)));
     let sizes: Vec<(&Gpu, u64, u64)> = known_sizes.collect();
@@ -224,9 +203,7 @@ fn check_idleness(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> HostCheck {
     let checked_gpus = gpus.iter();
     let conditions = checked_gpus.filter_map(|checked| Some((checked.index, checked.condition?)));
     let busy: Vec<String> = conditions.clone().filter_map(describe_usage).collect();
-    let running = conditions
-        .clone()
-        .flat_map(|(_, condition)| &condition.processes);
+    let running = conditions.clone().flat_map(|(_, condition)| &condition.processes);
     let pids = running.map(|process| process.pid.to_string());
     let processes = pids.sorted().dedup().join(",");
     let kind = HostCheckKind::GpusIdle;
@@ -262,10 +239,7 @@ fn describe_usage((index, condition): (u32, &GpuCondition)) -> Option<String> {
     });
     let programs = join(descriptions, ", ");
     let by = if programs.is_empty() { "" } else { " by " };
-    Some(format!(
-        "GPU {index}: {} in use{by}{programs}",
-        format_bytes(used)
-    ))
+    Some(format!("GPU {index}: {} in use{by}{programs}", format_bytes(used)))
 }
 
 /// Runs of ours, of any user, that have GPUs of this engine.
@@ -279,9 +253,8 @@ fn check_claims(facts: &HostFacts<'_>) -> Option<HostCheck> {
 }
 
 fn check_health(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
-    let counted = gpus
-        .iter()
-        .filter_map(|checked| Some((checked.index, checked.condition?.errors?)));
+    let counted =
+        gpus.iter().filter_map(|checked| Some((checked.index, checked.condition?.errors?)));
     let errors: Vec<_> = counted.collect();
     if errors.is_empty() {
         return None;
@@ -309,13 +282,9 @@ fn check_device_nodes(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
         .map(|checked| format!("GPU {}: no {}", checked.index, checked.gpu.nodes.join(", ")))
         .collect();
     let check = HostCheckKind::GpuDevices.warn_about(&masked)?;
-    Some(
-        check
-            .with_requirement("a device node of each GPU")
-            .with_fix(
-                "this container or batch job got only some of them: choose among those with --gpus",
-            ),
-    )
+    Some(check.with_requirement("a device node of each GPU").with_fix(
+        "this container or batch job got only some of them: choose among those with --gpus",
+    ))
 }
 
 /// The method by which a container would get them.

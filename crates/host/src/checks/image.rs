@@ -37,11 +37,7 @@ fn rocm_in_tag(reference: &str) -> Option<String> {
         .match_indices("rocm")
         .find_map(|(at, word)| release(tag[at + word.len()..].trim_start_matches(['-', '_'])));
     let of_rocm = || {
-        let own = [
-            "rocm/dev-ubuntu",
-            "rocm/rocm-terminal",
-            "rocm/dev-almalinux",
-        ];
+        let own = ["rocm/dev-ubuntu", "rocm/rocm-terminal", "rocm/dev-almalinux"];
         let is_own = own.iter().any(|name| image.repository.contains(name));
         is_own.then(|| release(tag)).flatten()
     };
@@ -57,10 +53,7 @@ mod tests {
     #[rstest]
     #[case("rocm/vllm:rocm7.0.0_vllm_0.11.2_20251210", Some("7.0.0"))]
     #[case("rocm/dev-ubuntu-24.04:7.1.1-complete", Some("7.1.1"))]
-    #[case(
-        "rocm/pytorch:rocm6.4.1_ubuntu22.04_py3.10_pytorch_release_2.6.0",
-        Some("6.4.1")
-    )]
+    #[case("rocm/pytorch:rocm6.4.1_ubuntu22.04_py3.10_pytorch_release_2.6.0", Some("6.4.1"))]
     #[case("rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None)]
     #[case("debian:bookworm-slim", None)]
     #[case("127.0.0.1:5155/rocm7/x", None)]

@@ -55,15 +55,9 @@ fn check_disk(disk: &DiskSpace, required: Option<u64>, is_fatal: bool) -> HostCh
     let path = disk.path.clone() + &system.collect::<String>();
     let needed = disk.needed.or(required);
     let short = needed.is_some_and(|needed| disk.free.is_some_and(|free| free < needed));
-    let short_state = if is_fatal {
-        HostCheckState::Error
-    } else {
-        HostCheckState::Warning
-    };
+    let short_state = if is_fatal { HostCheckState::Error } else { HostCheckState::Warning };
     let at = if path.is_empty() { "" } else { " at " };
-    let free = disk
-        .free
-        .map(|free| format!("{} free{at}{path}", format_bytes(free)));
+    let free = disk.free.map(|free| format!("{} free{at}{path}", format_bytes(free)));
     let unnamed = match free {
         None => HostCheckKind::Disk.undetermined(path),
         Some(_) if !disk.writable => HostCheckKind::Disk
@@ -96,15 +90,7 @@ fn check_memory(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let Some(required) = facts.requires.and_then(|requires| requires.memory) else {
         return Some(HostCheckKind::Memory.pass(format_bytes(actual)));
     };
-    let state = if actual < required {
-        HostCheckState::Warning
-    } else {
-        HostCheckState::Ok
-    };
+    let state = if actual < required { HostCheckState::Warning } else { HostCheckState::Ok };
     let check = HostCheckKind::Memory.new_check(state, format_bytes(actual));
-    Some(
-        check
-            .with_requirement(format_bytes(required))
-            .with_fix("run on a host that has it"),
-    )
+    Some(check.with_requirement(format_bytes(required)).with_fix("run on a host that has it"))
 }

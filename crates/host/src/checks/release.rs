@@ -10,19 +10,11 @@ pub fn is_release(text: &str) -> bool {
 /// parsed.
 pub fn satisfies(release: &str, range: &str) -> Option<bool> {
     let numbers = |text: &str| -> Option<Vec<u32>> {
-        text.split('-')
-            .next()?
-            .split('.')
-            .map(|part| part.trim().parse().ok())
-            .collect()
+        text.split('-').next()?.split('.').map(|part| part.trim().parse().ok()).collect()
     };
     let actual = numbers(release)?;
     let mut all = true;
-    for part in range
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-    {
+    for part in range.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let digits = part.find(|character: char| character.is_ascii_digit())?;
         let mut required = numbers(&part[digits..])?;
         let mut have = actual.clone();

@@ -117,10 +117,7 @@ const FRAMEWORKS: [(&str, &[&str]); 4] = [
     ("torch", &["torch"]),
     ("tensorflow", &["tensorflow", "tensorflow-rocm"]),
     ("jax", &["jax"]),
-    (
-        "onnxruntime",
-        &["onnxruntime", "onnxruntime-rocm", "onnxruntime-migraphx"],
-    ),
+    ("onnxruntime", &["onnxruntime", "onnxruntime-rocm", "onnxruntime-migraphx"]),
 ];
 
 /// The framework of a package.
@@ -164,18 +161,11 @@ mod tests {
     use super::*;
 
     fn gpu(model: &str, target: &str) -> Gpu {
-        Gpu {
-            gfx: Some(target.to_owned()),
-            ..Gpu::with_model(model, "")
-        }
+        Gpu { gfx: Some(target.to_owned()), ..Gpu::with_model(model, "") }
     }
 
     fn system(id: &str, version: &str) -> OperatingSystem {
-        OperatingSystem {
-            id: id.to_owned(),
-            version: version.to_owned(),
-            name: String::new(),
-        }
+        OperatingSystem { id: id.to_owned(), version: version.to_owned(), name: String::new() }
     }
 
     #[test]
@@ -185,12 +175,7 @@ mod tests {
         for release in RELEASES.iter() {
             assert!(!release.systems.is_empty() && release.gpus.contains_key("gfx942"));
             let listed = release.gpus.values().flatten();
-            assert_eq!(
-                listed
-                    .filter(|system| !release.systems.contains(system))
-                    .count(),
-                0
-            );
+            assert_eq!(listed.filter(|system| !release.systems.contains(system)).count(), 0);
             assert_eq!(release.frameworks.len(), FRAMEWORKS.len());
         }
     }
@@ -253,10 +238,7 @@ mod tests {
         assert!(is_version_of("2.6.0+rocm6.4.1", "2.6"));
         assert!(!is_version_of("2.60.0", "2.6"));
         assert!(is_version_of("6.8.0-107-generic", "6.8"));
-        assert_eq!(
-            framework_of_package("onnxruntime-migraphx"),
-            Some("onnxruntime")
-        );
+        assert_eq!(framework_of_package("onnxruntime-migraphx"), Some("onnxruntime"));
         assert_eq!(framework_of_package("numpy"), None);
     }
 }

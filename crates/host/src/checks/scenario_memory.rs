@@ -46,9 +46,7 @@ pub fn check_scenario_memory(facts: &HostFacts<'_>) -> Vec<HostCheck> {
 
 fn name_scenario(check: HostCheck, need: &ScenarioMemory) -> HostCheck {
     let required = format!("{} on each GPU", format_bytes(need.bytes));
-    check
-        .with_name(format!("gpu memory for {}", need.scenario))
-        .with_requirement(required)
+    check.with_name(format!("gpu memory for {}", need.scenario)).with_requirement(required)
 }
 
 /// Of the host's GPUs, as their driver reports it, or as their model has it.

@@ -9,22 +9,14 @@ use super::{
 
 pub fn check_services(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let models = facts.models.iter().map(check_model);
-    models
-        .chain(check_network(facts))
-        .chain(check_ports(facts))
-        .collect()
+    models.chain(check_network(facts)).chain(check_ports(facts)).collect()
 }
 
 /// Checks that the container engine responds; none if it was not queried.
 pub fn check_engine(engine: &EngineStatus) -> Option<HostCheck> {
     Some(match engine {
         EngineStatus::NotQueried => return None,
-        EngineStatus::Answers {
-            product,
-            api,
-            endpoint,
-            rootless,
-        } => {
+        EngineStatus::Answers { product, api, endpoint, rootless } => {
             let rootless = if *rootless { ", without root" } else { "" };
             HostCheckKind::Engine.pass(format!("{product}, API {api}, {endpoint}{rootless}"))
         }
@@ -45,16 +37,11 @@ fn check_model(model: &ModelStatus) -> HostCheck {
             kind.check_from_message(HostCheckState::Error, error)
         }
     };
-    check
-        .with_name(format!("model {}", model.repository))
-        .with_requirement("the hub serves it")
+    check.with_name(format!("model {}", model.repository)).with_requirement("the hub serves it")
 }
 
 fn check_network(facts: &HostFacts<'_>) -> Option<HostCheck> {
-    let HostStatuses {
-        hosts,
-        from_container,
-    } = &facts.hosts;
+    let HostStatuses { hosts, from_container } = &facts.hosts;
     if hosts.is_empty() {
         return None;
     }
@@ -65,11 +52,7 @@ fn check_network(facts: &HostFacts<'_>) -> Option<HostCheck> {
     });
     let failed = failures.join("; ");
     let unknown = hosts.iter().find_map(|host| host.unknown.as_ref());
-    let from = if *from_container {
-        "from a container"
-    } else {
-        "from this machine"
-    };
+    let from = if *from_container { "from a container" } else { "from this machine" };
     let check = match unknown {
         _ if !failed.is_empty() => HostCheckKind::Network.warn(format!("{from}: {failed}")),
         Some(reason) => HostCheckKind::Network.undetermined(reason),

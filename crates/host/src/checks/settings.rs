@@ -25,24 +25,9 @@ pub fn check_settings(facts: &HostFacts<'_>) -> Vec<HostCheck> {
             "performance",
             "sudo cpupower frequency-set -g performance",
         ),
-        (
-            "deep idle state (C2)",
-            &deep_idle,
-            "disabled",
-            "sudo cpupower idle-set -d 2",
-        ),
-        (
-            "NMI watchdog",
-            &settings.nmi_watchdog,
-            "0",
-            "sudo sysctl -w kernel.nmi_watchdog=0",
-        ),
-        (
-            "NUMA balancing",
-            &settings.numa_balancing,
-            "0",
-            "sudo sysctl -w kernel.numa_balancing=0",
-        ),
+        ("deep idle state (C2)", &deep_idle, "disabled", "sudo cpupower idle-set -d 2"),
+        ("NMI watchdog", &settings.nmi_watchdog, "0", "sudo sysctl -w kernel.nmi_watchdog=0"),
+        ("NUMA balancing", &settings.numa_balancing, "0", "sudo sysctl -w kernel.numa_balancing=0"),
         (
             "address randomization",
             &settings.randomize_va_space,
@@ -69,9 +54,7 @@ pub fn check_settings(facts: &HostFacts<'_>) -> Vec<HostCheck> {
             Some(_) => HostCheckState::Warning,
         };
         let actual_text = actual.as_deref().unwrap_or("it cannot be read");
-        let check = HostCheckKind::Setting
-            .new_check(state, actual_text)
-            .with_name(name);
+        let check = HostCheckKind::Setting.new_check(state, actual_text).with_name(name);
         check.with_requirement(required).with_fix(fix)
     });
     let command_line = settings.command_line.as_deref().map(check_command_line);

@@ -35,14 +35,8 @@ pub fn check_operating_system(facts: &HostFacts<'_>) -> HostCheck {
     let Some(tested_kernels) = listed_kernels(system) else {
         return kind.pass(actual);
     };
-    let is_listed = tested_kernels
-        .iter()
-        .any(|kernel| is_version_of(&host.kernel, kernel));
-    let state = if is_listed {
-        HostCheckState::Ok
-    } else {
-        HostCheckState::Unknown
-    };
+    let is_listed = tested_kernels.iter().any(|kernel| is_version_of(&host.kernel, kernel));
+    let state = if is_listed { HostCheckState::Ok } else { HostCheckState::Unknown };
     let kernels = tested_kernels.join(", ");
     kind.new_check(state, actual)
         .with_requirement(format!("kernel {kernels}, which AMD lists for it"))
@@ -53,9 +47,8 @@ pub fn check_frameworks(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let rocm = facts.image.rocm.as_ref()?;
     let listed = find_release(rocm)?;
     let packages = facts.image.packages.iter();
-    let found: Vec<_> = packages
-        .filter(|(package, _)| framework_of_package(package).is_some())
-        .collect();
+    let found: Vec<_> =
+        packages.filter(|(package, _)| framework_of_package(package).is_some()).collect();
     if found.is_empty() {
         return None;
     }

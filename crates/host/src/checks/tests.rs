@@ -30,9 +30,7 @@ fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
 
 fn eight() -> HostView {
     HostView {
-        gpus: (0..8)
-            .map(|number| gpu("MI355X", "gfx950", number))
-            .collect(),
+        gpus: (0..8).map(|number| gpu("MI355X", "gfx950", number)).collect(),
         amdgpu: Some("6.16.6".to_owned()),
         rocm: Some("7.1.1-38".to_owned()),
         kernel: "6.8.0-79-generic".to_owned(),
@@ -104,10 +102,7 @@ fn facts<'a>(
         is_fetch_pending: None,
         requires: Some(requires),
         scenario_memory: Vec::new(),
-        image: ImageContent {
-            rocm: Some("7.1.1".to_owned()),
-            packages: Vec::new(),
-        },
+        image: ImageContent { rocm: Some("7.1.1".to_owned()), packages: Vec::new() },
         target_override: None,
         assigned: None,
         has_chosen_gpus: false,
@@ -138,9 +133,7 @@ fn a_tuned_host_with_the_right_gpus_is_ready() {
     ];
     let checks = check_host(&facts(&host, &idle, &settings, &requires));
     assert!(
-        checks
-            .iter()
-            .all(|check| check.state == HostCheckState::Ok && check.fix.is_empty()),
+        checks.iter().all(|check| check.state == HostCheckState::Ok && check.fix.is_empty()),
         "{checks:#?}"
     );
 }
@@ -161,24 +154,11 @@ fn too_few_gpus_are_an_error_and_other_models_a_warning() {
 #[test]
 fn programs_on_a_gpu_are_reported_with_a_fix() {
     let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
-    let mut conditions = vec![
-        GpuCondition {
-            vram_used: Some(0),
-            ..GpuCondition::default()
-        };
-        8
-    ];
+    let mut conditions = vec![GpuCondition { vram_used: Some(0), ..GpuCondition::default() }; 8];
     conditions[3] = GpuCondition {
         vram_used: Some(200 << 30),
-        processes: vec![GpuProgram {
-            pid: 4711,
-            name: Some("vllm".to_owned()),
-            vram: None,
-        }],
-        errors: Some(HardwareErrors {
-            corrected: 2,
-            uncorrected: 1,
-        }),
+        processes: vec![GpuProgram { pid: 4711, name: Some("vllm".to_owned()), vram: None }],
+        errors: Some(HardwareErrors { corrected: 2, uncorrected: 1 }),
         ..GpuCondition::default()
     };
     let checks = check_host(&facts(&host, &conditions, &settings, &requires));
@@ -186,32 +166,18 @@ fn programs_on_a_gpu_are_reported_with_a_fix() {
     assert_eq!(idle.state, HostCheckState::Warning);
     assert_eq!(idle.actual, "GPU 3: 200 GiB in use by vllm (4711)");
     assert!(idle.fix.starts_with("ps -fp 4711"));
-    assert_eq!(
-        find_check(&checks, "gpus healthy").state,
-        HostCheckState::Warning
-    );
+    assert_eq!(find_check(&checks, "gpus healthy").state, HostCheckState::Warning);
 }
 
 #[test]
 fn unrequested_partitions_are_an_error() {
     let (mut host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     for gpu in &mut host.gpus {
-        gpu.partition = Some(GpuPartition {
-            compute: "CPX".to_owned(),
-            memory: None,
-            index: 0,
-        });
+        gpu.partition = Some(GpuPartition { compute: "CPX".to_owned(), memory: None, index: 0 });
     }
     let checks = check_host(&facts(&host, &[], &settings, &requires));
-    assert_eq!(
-        find_check(&checks, "partition").state,
-        HostCheckState::Error
-    );
-    assert!(
-        find_check(&checks, "partition")
-            .fix
-            .contains("amd-smi set --compute-partition SPX")
-    );
+    assert_eq!(find_check(&checks, "partition").state, HostCheckState::Error);
+    assert!(find_check(&checks, "partition").fix.contains("amd-smi set --compute-partition SPX"));
 }
 
 #[test]
@@ -242,10 +208,7 @@ fn settings_and_disks_are_reported_with_a_fix() {
         (HostCheckState::Warning, "20 GiB free at /data")
     );
     let engine = find_check(&checks, "engine");
-    assert_eq!(
-        (engine.state, engine.fix.as_str()),
-        (HostCheckState::Error, "is it running?")
-    );
+    assert_eq!((engine.state, engine.fix.as_str()), (HostCheckState::Error, "is it running?"));
 }
 
 #[test]
@@ -270,15 +233,9 @@ fn directories_of_one_disk_are_one_check() {
     let checks = check_host(&found);
     let shared = find_check(&checks, "disk for runs, images, data");
     assert_eq!(shared.actual, "600 GiB free at /runs, /images, /data");
-    assert_eq!(
-        (shared.state, shared.required.as_str()),
-        (HostCheckState::Warning, "1 TiB")
-    );
+    assert_eq!((shared.state, shared.required.as_str()), (HostCheckState::Warning, "1 TiB"));
     let models = find_check(&checks, "disk for models");
-    assert_eq!(
-        (models.state, models.required.as_str()),
-        (HostCheckState::Warning, "700 GiB")
-    );
+    assert_eq!((models.state, models.required.as_str()), (HostCheckState::Warning, "700 GiB"));
 }
 
 #[test]
@@ -327,11 +284,7 @@ fn an_unsupported_injection_method_is_an_error() {
     assert_eq!(with(&host).state, HostCheckState::Error);
     assert!(with(&host).fix.contains("Docker 28.2"), "{:?}", with(&host));
     host.gpu_support.cdi = Some(true);
-    assert!(
-        with(&host).fix.contains("amd-ctk cdi generate"),
-        "{:?}",
-        with(&host)
-    );
+    assert!(with(&host).fix.contains("amd-ctk cdi generate"), "{:?}", with(&host));
 }
 
 #[test]
@@ -342,35 +295,13 @@ fn partitions_dies_and_slices_are_reported() {
         gpu.masked = number == 7;
     }
     host.unread = vec!["/sys/x: permission denied".to_owned()];
-    let sliced = vec![
-        GpuCondition {
-            divided: Some(true),
-            ..GpuCondition::default()
-        };
-        8
-    ];
+    let sliced = vec![GpuCondition { divided: Some(true), ..GpuCondition::default() }; 8];
     let checks = check_host(&facts(&host, &sliced, &settings, &requires));
-    assert_eq!(
-        find_check(&checks, "gpus").actual,
-        "8 x MI250X (dies, two per card)"
-    );
-    assert_eq!(
-        find_check(&checks, "gpu devices").actual,
-        "GPU 7: no /dev/dri/renderD128"
-    );
-    assert_eq!(
-        find_check(&checks, "gpus readable").actual,
-        "/sys/x: permission denied"
-    );
-    assert!(
-        find_check(&checks, "gpus undivided")
-            .actual
-            .contains("GPU 3 is divided")
-    );
-    let warnings: Vec<String> = checks
-        .iter()
-        .filter_map(HostCheck::verdict_warning)
-        .collect();
+    assert_eq!(find_check(&checks, "gpus").actual, "8 x MI250X (dies, two per card)");
+    assert_eq!(find_check(&checks, "gpu devices").actual, "GPU 7: no /dev/dri/renderD128");
+    assert_eq!(find_check(&checks, "gpus readable").actual, "/sys/x: permission denied");
+    assert!(find_check(&checks, "gpus undivided").actual.contains("GPU 3 is divided"));
+    let warnings: Vec<String> = checks.iter().filter_map(HostCheck::verdict_warning).collect();
     assert!(
         warnings.contains(
             &"gpus readable: /sys/x: permission denied; required: every GPU of the host".to_owned()

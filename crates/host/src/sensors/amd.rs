@@ -25,15 +25,8 @@ impl AmdCard {
         // A partition's own device has no sensors, and a hidden one has no files at all.
         let device = folders
             .iter()
-            .find(|device| {
-                root.read_text(&format!("{device}/gpu_busy_percent"))
-                    .is_some()
-            })
-            .or_else(|| {
-                folders
-                    .iter()
-                    .find(|device| !root.list_names(device).is_empty())
-            })
+            .find(|device| root.read_text(&format!("{device}/gpu_busy_percent")).is_some())
+            .or_else(|| folders.iter().find(|device| !root.list_names(device).is_empty()))
             .unwrap_or(&folders[0])
             .clone();
         let folder = format!("{device}/hwmon");
@@ -45,24 +38,14 @@ impl AmdCard {
                 .filter(|name| name.starts_with("temp") && name.ends_with("_input"))
                 .map(move |name| format!("{hwmon}/{name}"))
         });
-        Self {
-            temperatures: temperatures.collect(),
-            device,
-            hwmon,
-            previous_metrics: None,
-        }
+        Self { temperatures: temperatures.collect(), device, hwmon, previous_metrics: None }
     }
 
     /// Reads the current values of all sensors.
     pub fn read_sample(&mut self, root: &HostRoot) -> GpuReading {
-        let device = |name: &str| {
-            root.read_number(&format!("{}/{name}", self.device))
-                .map(to_f64)
-        };
-        let hwmon = |name: &str| {
-            root.read_number(&format!("{}/{name}", self.hwmon.as_ref()?))
-                .map(to_f64)
-        };
+        let device = |name: &str| root.read_number(&format!("{}/{name}", self.device)).map(to_f64);
+        let hwmon =
+            |name: &str| root.read_number(&format!("{}/{name}", self.hwmon.as_ref()?)).map(to_f64);
         let clock = |input: &str, levels: &str| {
             let hertz = hwmon(input).filter(|hertz| *hertz > 0.0);
             hertz.map(|hertz| hertz / 1e6).or_else(|| {
@@ -104,10 +87,7 @@ fn marked_clock_mhz(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.trim_end().ends_with('*'))?;
     let level = line.split_once(':')?.1.trim_start();
     let digits = level.find(|letter: char| !letter.is_ascii_digit())?;
-    level[digits..]
-        .to_ascii_lowercase()
-        .starts_with("mhz")
-        .then_some(())?;
+    level[digits..].to_ascii_lowercase().starts_with("mhz").then_some(())?;
     level[..digits].parse().ok()
 }
 

@@ -66,11 +66,7 @@ impl AmdMetrics {
         match (&self.throttling, before.map(|before| &before.throttling)) {
             (ThrottleState::CurrentCauses(bits), _) => {
                 let any = |from: u32, to: u32| bits >> from & ((1 << (to - from + 1)) - 1) != 0;
-                Some(ThrottleCause::from_flags(
-                    any(0, 31),
-                    any(32, 45),
-                    any(46, 57),
-                ))
+                Some(ThrottleCause::from_flags(any(0, 31), any(32, 45), any(46, 57)))
             }
             (ThrottleState::Counters(now), Some(ThrottleState::Counters(then))) => {
                 let grew = |at: usize| now[at] != u32::MAX && now[at] > then[at];
@@ -114,14 +110,8 @@ mod tests {
         let (first, second, third) = (at(5, 0), at(9, 0), at(9, 3));
         assert!((first.energy_j.unwrap() - 15.259).abs() < 1e-9);
         assert_eq!(first.throttle_causes(None), None);
-        assert_eq!(
-            second.throttle_causes(Some(&first)),
-            Some(vec![ThrottleCause::Power])
-        );
-        assert_eq!(
-            third.throttle_causes(Some(&second)),
-            Some(vec![ThrottleCause::Heat])
-        );
+        assert_eq!(second.throttle_causes(Some(&first)), Some(vec![ThrottleCause::Power]));
+        assert_eq!(third.throttle_causes(Some(&second)), Some(vec![ThrottleCause::Heat]));
         assert_eq!(third.throttle_causes(Some(&third)), Some(Vec::new()));
     }
 

@@ -46,17 +46,10 @@ impl Sensors {
     pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
         let library = (root == Path::new("/")).then(nvml::load_library).flatten();
         let root = HostRoot::new(root);
-        let mut sensors = Self {
-            root,
-            gpus: Vec::new(),
-            remarks: Vec::new(),
-        };
+        let mut sensors = Self { root, gpus: Vec::new(), remarks: Vec::new() };
         let (mut shared, mut dark) = (Vec::new(), Vec::new());
         for (index, gpu) in gpus {
-            let watched = SampledGpu {
-                index: *index,
-                pci: gpu.pci.clone(),
-            };
+            let watched = SampledGpu { index: *index, pci: gpu.pci.clone() };
             let mut sampled = sensors.gpus.iter();
             let source = match gpu.vendor {
                 // Partitions of a card have one address, and share the card's sensors.
@@ -64,13 +57,12 @@ impl Sensors {
                     shared.push(*index);
                     continue;
                 }
-                GpuVendor::Amd => Some(GpuSensor::Amd(Box::new(amd::AmdCard::new(
-                    &sensors.root,
-                    gpu,
-                )))),
-                GpuVendor::Nvidia => library
-                    .and_then(|library| library.find_sensor(gpu))
-                    .map(GpuSensor::Nvidia),
+                GpuVendor::Amd => {
+                    Some(GpuSensor::Amd(Box::new(amd::AmdCard::new(&sensors.root, gpu))))
+                }
+                GpuVendor::Nvidia => {
+                    library.and_then(|library| library.find_sensor(gpu)).map(GpuSensor::Nvidia)
+                }
             };
             match source {
                 Some(source) => sensors.gpus.push((watched, source)),

@@ -37,15 +37,9 @@ fn card() -> TempDir {
         ("hwmon/hwmon4/temp2_input", "74000\n"),
         ("hwmon/hwmon4/temp3_input", "58000\n"),
     ];
-    let paths: Vec<String> = files
-        .iter()
-        .map(|(name, _)| format!("{device}/{name}"))
-        .collect();
-    let files: Vec<(&str, &str)> = paths
-        .iter()
-        .zip(files)
-        .map(|(path, (_, text))| (path.as_str(), text))
-        .collect();
+    let paths: Vec<String> = files.iter().map(|(name, _)| format!("{device}/{name}")).collect();
+    let files: Vec<(&str, &str)> =
+        paths.iter().zip(files).map(|(path, (_, text))| (path.as_str(), text)).collect();
     plant(root.path(), &files);
     root
 }
@@ -111,10 +105,7 @@ fn missing_or_invalid_files_are_empty_values() {
     assert_eq!(reading, left);
     // The card falls off the bus.
     fs::remove_dir_all(&device).unwrap();
-    assert_eq!(
-        sensors.read_samples().pop().unwrap().1,
-        GpuReading::default()
-    );
+    assert_eq!(sensors.read_samples().pop().unwrap().1, GpuReading::default());
 }
 
 #[test]
@@ -126,9 +117,7 @@ fn a_card_without_files_has_an_empty_reading() {
 #[test]
 fn energy_and_throttling_are_the_binary_tables() {
     let root = card();
-    let path = root
-        .path()
-        .join("sys/bus/pci/devices/0000:05:00.0/gpu_metrics");
+    let path = root.path().join("sys/bus/pci/devices/0000:05:00.0/gpu_metrics");
     let table = |energy: u64, heat: u32| {
         let mut bytes = vec![0_u8; 3360];
         bytes[..2].copy_from_slice(&3360_u16.to_le_bytes());
@@ -156,18 +145,11 @@ fn partitions_of_a_card_are_sampled_as_one() {
         (2, gpu("0000:15:00.0", 136)),
     ];
     let mut sensors = Sensors::open(root.path(), &gpus);
-    let watched: Vec<u32> = sensors
-        .read_samples()
-        .iter()
-        .map(|(watched, _)| watched.index)
-        .collect();
+    let watched: Vec<u32> =
+        sensors.read_samples().iter().map(|(watched, _)| watched.index).collect();
     assert_eq!(watched, [0, 2]);
     assert_eq!(sensors.remarks.len(), 1);
-    assert!(
-        sensors.remarks[0].contains("GPUs 1 are measured"),
-        "{:?}",
-        sensors.remarks
-    );
+    assert!(sensors.remarks[0].contains("GPUs 1 are measured"), "{:?}", sensors.remarks);
 }
 
 #[test]
@@ -177,11 +159,7 @@ fn an_nvidia_gpu_under_another_root_is_ignored() {
     nvidia.vendor = GpuVendor::Nvidia;
     let mut sensors = Sensors::open(root.path(), &[(4, nvidia)]);
     assert!(sensors.read_samples().is_empty());
-    assert!(
-        sensors.remarks[0].contains("GPUs 4 are not measured"),
-        "{:?}",
-        sensors.remarks
-    );
+    assert!(sensors.remarks[0].contains("GPUs 4 are not measured"), "{:?}", sensors.remarks);
 }
 
 #[test]
@@ -191,18 +169,12 @@ fn a_container_is_found_by_its_cgroup() {
     plant(
         root.path(),
         &[
-            (
-                "proc/41/cgroup",
-                &format!("0::/system.slice/docker-{id}.scope\n"),
-            ),
+            ("proc/41/cgroup", &format!("0::/system.slice/docker-{id}.scope\n")),
             (
                 &format!("sys/fs/cgroup/system.slice/docker-{id}.scope/cpu.stat"),
                 "usage_usec 7250000\nuser_usec 1\n",
             ),
-            (
-                &format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.current"),
-                "9000\n",
-            ),
+            (&format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.current"), "9000\n"),
             (
                 &format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.stat"),
                 "anon 1\ninactive_file 4000\n",
@@ -213,14 +185,8 @@ fn a_container_is_found_by_its_cgroup() {
                     "9:name=systemd:/docker/{id}\n4:memory:/docker/{id}\n2:cpu,cpuacct:/docker/{id}\n"
                 ),
             ),
-            (
-                &format!("sys/fs/cgroup/cpuacct/docker/{id}/cpuacct.usage"),
-                "1500000000\n",
-            ),
-            (
-                &format!("sys/fs/cgroup/memory/docker/{id}/memory.usage_in_bytes"),
-                "500\n",
-            ),
+            (&format!("sys/fs/cgroup/cpuacct/docker/{id}/cpuacct.usage"), "1500000000\n"),
+            (&format!("sys/fs/cgroup/memory/docker/{id}/memory.usage_in_bytes"), "500\n"),
             ("proc/43/cgroup", "0::/user.slice/somebody-else.scope\n"),
             ("proc/44/cgroup", &format!("0::/../../docker-{id}.scope\n")),
         ],

@@ -27,14 +27,8 @@ fn programs_memory_and_errors_of_a_gpu() {
         .file(&format!("{DEVICE}/mem_info_vram_used"), "298000000\n")
         .file(&format!("{DEVICE}/gpu_busy_percent"), "97\n")
         .file(&format!("{DEVICE}/hwmon/hwmon3/power1_cap"), "750000000\n")
-        .file(
-            &format!("{DEVICE}/power_dpm_force_performance_level"),
-            "auto\n",
-        )
-        .file(
-            &format!("{DEVICE}/ras/umc_err_count"),
-            "ue: 1\nce: 12\nde: 0\n",
-        )
+        .file(&format!("{DEVICE}/power_dpm_force_performance_level"), "auto\n")
+        .file(&format!("{DEVICE}/ras/umc_err_count"), "ue: 1\nce: 12\nde: 0\n")
         .file(&format!("{DEVICE}/ras/gfx_err_count"), "ue: 0\nce: 3\n")
         .file(&format!("{DEVICE}/ras/features"), "feature mask: 0x1\n")
         .file("sys/class/kfd/kfd/proc/4711/vram_51110", "197568495616\n")
@@ -46,11 +40,8 @@ fn programs_memory_and_errors_of_a_gpu() {
         .file("sys/class/kfd/kfd/proc/4713/queues/1/gpuid", "51110\n");
     let view = host.probe();
     let found = read_conditions(host.0.path(), &view.gpus);
-    let process = |pid, name: Option<&str>, vram| GpuProgram {
-        pid,
-        name: name.map(str::to_owned),
-        vram,
-    };
+    let process =
+        |pid, name: Option<&str>, vram| GpuProgram { pid, name: name.map(str::to_owned), vram };
     assert_eq!(
         found,
         [GpuCondition {
@@ -62,10 +53,7 @@ fn programs_memory_and_errors_of_a_gpu() {
                 process(4711, Some("python3"), Some(197_568_495_616)),
                 process(4713, None, None),
             ],
-            errors: Some(HardwareErrors {
-                corrected: 15,
-                uncorrected: 1
-            }),
+            errors: Some(HardwareErrors { corrected: 15, uncorrected: 1 }),
             power_cap_w: Some(750),
             performance_level: Some("auto".to_owned()),
         }]
@@ -82,23 +70,11 @@ fn a_gpu_without_data_has_an_empty_condition() {
 #[test]
 fn kernel_settings_are_parsed() {
     let host = Host::new()
-        .file(
-            "sys/devices/system/cpu/cpufreq/policy0/scaling_governor",
-            "performance\n",
-        )
-        .file(
-            "sys/devices/system/cpu/cpufreq/policy1/scaling_governor",
-            "powersave\n",
-        )
+        .file("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance\n")
+        .file("sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "powersave\n")
         .file("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n")
-        .file(
-            "sys/kernel/mm/transparent_hugepage/enabled",
-            "always [madvise] never\n",
-        )
-        .file(
-            "sys/kernel/mm/transparent_hugepage/defrag",
-            "[always] defer never\n",
-        )
+        .file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n")
+        .file("sys/kernel/mm/transparent_hugepage/defrag", "[always] defer never\n")
         .file("proc/sys/kernel/numa_balancing", "1\n")
         .file("proc/cmdline", "root=/dev/sda1 iommu=pt\n");
     let found = read_settings(host.0.path());

@@ -29,10 +29,8 @@ impl Host {
 
     /// A node of the KFD topology with its memory.
     fn kfd(self, node: u32, properties: &[(&str, u64)], vram: Option<u64>) -> Self {
-        let lines: Vec<String> = properties
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
+        let lines: Vec<String> =
+            properties.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let text = lines.join("\n");
         let directory = format!("sys/class/kfd/kfd/topology/nodes/{node}");
         let host = self.file(&format!("{directory}/properties"), &text);
@@ -50,11 +48,7 @@ impl Host {
     fn processor(self, node: u32) -> Self {
         let host = self.kfd(
             node,
-            &[
-                ("cpu_cores_count", 128),
-                ("simd_count", 0),
-                ("drm_render_minor", 0),
-            ],
+            &[("cpu_cores_count", 128), ("simd_count", 0), ("drm_render_minor", 0)],
             None,
         );
         host.file(
@@ -98,11 +92,7 @@ fn eight_mi355x_are_in_rocm_order() {
             ("num_xcc", 8),
         ];
         // Nodes 2 to 9 and then 10: sorted by number, not by name.
-        host = host.kfd(
-            2 + index + u32::from(index == 7),
-            &properties,
-            Some(288 * GIB),
-        );
+        host = host.kfd(2 + index + u32::from(index == 7), &properties, Some(288 * GIB));
     }
     let view = host.probe();
     assert_eq!(view.gpus.len(), 8);
@@ -118,14 +108,8 @@ fn eight_mi355x_are_in_rocm_order() {
     assert_eq!(view.gpus[7].pci, "0000:75:00.0");
     assert_eq!(view.amdgpu.as_deref(), Some("6.16.6"));
     assert_eq!(view.rocm.as_deref(), Some("7.1.1-38"));
-    assert_eq!(
-        (view.hostname.as_str(), view.kernel.as_str()),
-        ("node-17", "6.8.0-60-generic")
-    );
-    assert_eq!(
-        (view.cpu.as_str(), view.cpus),
-        ("AMD EPYC 9575F 64-Core Processor", 256)
-    );
+    assert_eq!((view.hostname.as_str(), view.kernel.as_str()), ("node-17", "6.8.0-60-generic"));
+    assert_eq!((view.cpu.as_str(), view.cpus), ("AMD EPYC 9575F 64-Core Processor", 256));
     assert_eq!((view.sockets, view.cores_per_socket), (Some(2), Some(64)));
     assert_eq!(view.memory, 3_170_893_824 * 1024);
     assert!(view.disk_free.unwrap() > 0);
@@ -137,14 +121,8 @@ fn each_partition_of_an_mi300x_is_a_gpu() {
     let mut host = Host::new()
         .processor(0)
         .file("sys/bus/pci/devices/0000:05:00.0/revision", "0x00\n")
-        .file(
-            "sys/bus/pci/devices/0000:05:00.0/current_compute_partition",
-            "CPX\n",
-        )
-        .file(
-            "sys/bus/pci/devices/0000:05:00.0/current_memory_partition",
-            "NPS4\n",
-        )
+        .file("sys/bus/pci/devices/0000:05:00.0/current_compute_partition", "CPX\n")
+        .file("sys/bus/pci/devices/0000:05:00.0/current_memory_partition", "NPS4\n")
         .file("sys/bus/pci/devices/0000:05:00.0/numa_node", "1\n");
     for partition in 0..8_u64 {
         let properties = [
@@ -159,45 +137,24 @@ fn each_partition_of_an_mi300x_is_a_gpu() {
             ("hive_id", 15_188_982_192_727_901_047),
             ("num_xcc", 1),
         ];
-        host = host.kfd(
-            1 + u32::try_from(partition).unwrap(),
-            &properties,
-            Some(24 * GIB),
-        );
+        host = host.kfd(1 + u32::try_from(partition).unwrap(), &properties, Some(24 * GIB));
     }
     let view = host.probe();
     assert_eq!(view.gpus.len(), 8);
     assert!(
-        view.gpus
-            .iter()
-            .all(|gpu| gpu.model == "MI300X" && gpu.gfx.as_deref() == Some("gfx942"))
+        view.gpus.iter().all(|gpu| gpu.model == "MI300X" && gpu.gfx.as_deref() == Some("gfx942"))
     );
-    assert!(
-        view.gpus
-            .iter()
-            .all(|gpu| gpu.pci == "0000:05:00.0" && gpu.vram == Some(24 * GIB))
-    );
+    assert!(view.gpus.iter().all(|gpu| gpu.pci == "0000:05:00.0" && gpu.vram == Some(24 * GIB)));
     let last = &view.gpus[7];
     assert_eq!((last.compute_units, last.numa_node), (Some(38), Some(1)));
     assert_eq!(last.uuid.as_deref(), Some("GPU-e3aa140f9a5f9e31"));
     assert_eq!(
         last.partition,
-        Some(GpuPartition {
-            compute: "CPX".to_owned(),
-            memory: Some("NPS4".to_owned()),
-            index: 7
-        })
+        Some(GpuPartition { compute: "CPX".to_owned(), memory: Some("NPS4".to_owned()), index: 7 })
     );
-    let nodes: Vec<&str> = view
-        .gpus
-        .iter()
-        .flat_map(|gpu| &gpu.nodes)
-        .map(String::as_str)
-        .collect();
-    assert_eq!(
-        (nodes[0], nodes[7]),
-        ("/dev/dri/renderD128", "/dev/dri/renderD135")
-    );
+    let nodes: Vec<&str> =
+        view.gpus.iter().flat_map(|gpu| &gpu.nodes).map(String::as_str).collect();
+    assert_eq!((nodes[0], nodes[7]), ("/dev/dri/renderD128", "/dev/dri/renderD135"));
 }
 
 #[test]
@@ -221,10 +178,7 @@ fn a_workstation_with_the_kernels_own_driver() {
     let view = Host::new()
         .processor(0)
         .kfd(1, &w7900, None)
-        .file(
-            "sys/bus/pci/devices/0000:03:00.0/mem_info_vram_total",
-            "48301604864\n",
-        )
+        .file("sys/bus/pci/devices/0000:03:00.0/mem_info_vram_total", "48301604864\n")
         .kfd(2, &xt, Some(20 * GIB))
         .file("sys/class/drm/renderD129/device/revision", "0xcc\n")
         .file("sys/module/amdgpu/refcnt", "12\n")
@@ -256,10 +210,7 @@ fn an_unknown_gpu_is_named_by_its_id() {
         ("location_id", 0),
         ("drm_render_minor", 129),
     ];
-    let view = Host::new()
-        .kfd(0, &unknown, None)
-        .kfd(1, &shared, None)
-        .probe();
+    let view = Host::new().kfd(0, &unknown, None).kfd(1, &shared, None).probe();
     assert_eq!(
         (view.gpus[0].model.as_str(), view.gpus[0].gfx.as_deref()),
         ("1002:9999", Some("gfx90a"))
@@ -277,49 +228,27 @@ const INFORMATION: &str = "Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t
 
 #[test]
 fn nvidia_gpus_are_in_address_order() {
-    let second = INFORMATION
-        .replace("0000:00:06.0", "0000:0A:00.0")
-        .replace("Minor: \t 0", "Minor: \t 3");
+    let second =
+        INFORMATION.replace("0000:00:06.0", "0000:0A:00.0").replace("Minor: \t 0", "Minor: \t 3");
     let excluded = INFORMATION
         .replace("0000:00:06.0", "0000:0b:00.0")
         .replace("Excluded:\t No", "Excluded:\t Yes");
     let version = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (builder@)  \nGCC version:  gcc version 15.3.0 (GCC) \n";
     let host = Host::new()
         .file("proc/driver/nvidia/gpus/0000:0a:00.0/information", &second)
-        .file(
-            "proc/driver/nvidia/gpus/0000:00:06.0/information",
-            INFORMATION,
-        )
-        .file(
-            "proc/driver/nvidia/gpus/0000:0b:00.0/information",
-            &excluded,
-        )
+        .file("proc/driver/nvidia/gpus/0000:00:06.0/information", INFORMATION)
+        .file("proc/driver/nvidia/gpus/0000:0b:00.0/information", &excluded)
         .file("proc/driver/nvidia/version", version);
     let view = host.probe();
-    let gpus: Vec<(&str, &str)> = view
-        .gpus
-        .iter()
-        .map(|gpu| (gpu.pci.as_str(), gpu.nodes[0].as_str()))
-        .collect();
-    assert_eq!(
-        gpus,
-        [
-            ("0000:00:06.0", "/dev/nvidia0"),
-            ("0000:0a:00.0", "/dev/nvidia3")
-        ]
-    );
-    assert_eq!(
-        (view.gpus[0].model.as_str(), view.gpus[0].gfx.as_deref()),
-        ("H200", None)
-    );
+    let gpus: Vec<(&str, &str)> =
+        view.gpus.iter().map(|gpu| (gpu.pci.as_str(), gpu.nodes[0].as_str())).collect();
+    assert_eq!(gpus, [("0000:00:06.0", "/dev/nvidia0"), ("0000:0a:00.0", "/dev/nvidia3")]);
+    assert_eq!((view.gpus[0].model.as_str(), view.gpus[0].gfx.as_deref()), ("H200", None));
     assert_eq!(view.nvidia.as_deref(), Some("580.159.04"));
     let older =
         "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\n";
     assert_eq!(
-        host.file("proc/driver/nvidia/version", older)
-            .probe()
-            .nvidia
-            .as_deref(),
+        host.file("proc/driver/nvidia/version", older).probe().nvidia.as_deref(),
         Some("550.54.15")
     );
 }

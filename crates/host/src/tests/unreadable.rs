@@ -5,18 +5,9 @@ use super::*;
 #[test]
 fn an_empty_host_has_nothing() {
     let host = Host::new();
+    assert_eq!(HostView { disk_free: None, ..host.probe() }, HostView::default());
     assert_eq!(
-        HostView {
-            disk_free: None,
-            ..host.probe()
-        },
-        HostView::default()
-    );
-    assert_eq!(
-        HostView {
-            disk_free: None,
-            ..probe_host(Path::new("/not/there"), host.0.path())
-        },
+        HostView { disk_free: None, ..probe_host(Path::new("/not/there"), host.0.path()) },
         HostView::default()
     );
 }
@@ -24,10 +15,7 @@ fn an_empty_host_has_nothing() {
 #[test]
 fn this_host_can_be_read() {
     let view = probe_host(Path::new("/"), Path::new("/"));
-    assert!(
-        view.cpus > 0 && view.memory > 0 && !view.kernel.is_empty(),
-        "{view:?}"
-    );
+    assert!(view.cpus > 0 && view.memory > 0 && !view.kernel.is_empty(), "{view:?}");
 }
 
 #[test]
@@ -42,44 +30,26 @@ fn unreadable_values_are_absent_and_others_are_present() {
     let host = Host::new()
         .kfd(1, &good, Some(192 * GIB))
         .file("sys/class/kfd/kfd/topology/nodes/2/properties", "")
-        .file(
-            "sys/class/kfd/kfd/topology/nodes/3/properties",
-            "simd_count 1216\ngfx_target_ver",
-        )
+        .file("sys/class/kfd/kfd/topology/nodes/3/properties", "simd_count 1216\ngfx_target_ver")
         .file(
             "sys/class/kfd/kfd/topology/nodes/4/properties",
             "simd_count 1216\nlocation_id 1536\ndevice_id 298\u{0}57\ngfx_target_version -1\n",
         )
-        .file(
-            "sys/class/kfd/kfd/topology/nodes/5/properties",
-            &"x".repeat(1 << 20),
-        )
-        .file(
-            "sys/class/kfd/kfd/topology/nodes/6/properties/odd",
-            "a folder in place of the file",
-        )
+        .file("sys/class/kfd/kfd/topology/nodes/5/properties", &"x".repeat(1 << 20))
+        .file("sys/class/kfd/kfd/topology/nodes/6/properties/odd", "a folder in place of the file")
         .file(
             "sys/class/kfd/kfd/topology/nodes/7/properties",
             "simd_count 1216\nlocation_id 1792\n",
         )
-        .file(
-            "sys/class/kfd/kfd/topology/nodes/odd/properties",
-            "simd_count 1\nlocation_id 0\n",
-        )
-        .file(
-            "proc/driver/nvidia/gpus/0000:01:00.0/information",
-            "Model: \t\t NVID",
-        )
+        .file("sys/class/kfd/kfd/topology/nodes/odd/properties", "simd_count 1\nlocation_id 0\n")
+        .file("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVID")
         .file("proc/meminfo", "MemTotal:  many kB\n")
         .file("sys/devices/system/cpu/online", "zero\n");
     fs::write(host.0.path().join("proc/cmdline"), b"\xff\xfe").unwrap();
     let pipe = host.0.path().join("sys/module/amdgpu/version");
     fs::create_dir_all(pipe.parent().unwrap()).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
-    let secret = host
-        .0
-        .path()
-        .join("sys/class/kfd/kfd/topology/nodes/7/properties");
+    let secret = host.0.path().join("sys/class/kfd/kfd/topology/nodes/7/properties");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     let readable = fs::read(&secret).is_ok(); // By root, who may.
 

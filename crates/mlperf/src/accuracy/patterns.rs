@@ -61,29 +61,13 @@ const LINES: [(&str, &str, PatternValue); 16] = [
         Figure("acc", ""),
     ),
     ("auc=", r"\bAUC=", Figure("AUC", "%")),
-    (
-        "lifetime_ne",
-        r"metric/lifetime_ne/rating:\s*",
-        Figure("DLRM_NE", ""),
-    ),
-    (
-        "lifetime_accuracy",
-        r"metric/lifetime_accuracy/rating:\s*",
-        Figure("DLRM_ACC", ""),
-    ),
-    (
-        "lifetime_gauc",
-        r"metric/lifetime_gauc/rating:\s*",
-        Figure("DLRM_AUC", ""),
-    ),
+    ("lifetime_ne", r"metric/lifetime_ne/rating:\s*", Figure("DLRM_NE", "")),
+    ("lifetime_accuracy", r"metric/lifetime_accuracy/rating:\s*", Figure("DLRM_ACC", "")),
+    ("lifetime_gauc", r"metric/lifetime_gauc/rating:\s*", Figure("DLRM_AUC", "")),
     ("map=", r"\bmAP=", Figure("mAP", "")),
     ("total", r"['\x22]Total['\x22]:\s*", Figure("mAP", "%")),
     ("bleu", r"^BLEU:\s*", Figure("bleu", "")),
-    (
-        "word error",
-        r"Word Error Rate:.*,\s*accuracy=",
-        Figure("ACCURACY", "%"),
-    ),
+    ("word error", r"Word Error Rate:.*,\s*accuracy=", Figure("ACCURACY", "%")),
     ("word error", r"Word Error Rate:\s*", Figure("WER", "%")),
     ("accuracy:", r"Accuracy:\s*mean\s*=\s*", Figure("DICE", "")),
     ("accuracy:", r"^Accuracy:\s*", Figure("E2E_ACCURACY", "%")),
@@ -91,11 +75,7 @@ const LINES: [(&str, &str, PatternValue); 16] = [
     // A recommendation's candidates are many to a query; queries are the samples.
     ("queries=", r"\bgood=\d+,\s*total=\d+,\s*queries=", Samples),
     ("total samples", r"Total samples evaluated:\s*", Samples),
-    (
-        "lifetime_gauc_num_samples",
-        r"metric/lifetime_gauc_num_samples/rating:\s*",
-        Samples,
-    ),
+    ("lifetime_gauc_num_samples", r"metric/lifetime_gauc_num_samples/rating:\s*", Samples),
 ];
 
 /// Finds a figure in a line.
@@ -118,11 +98,7 @@ impl FigurePattern {
     fn from_line_pattern(word: &'static str, pattern: String, gives: PatternValue) -> Self {
         // That each of them is a pattern is held by a test.
         let pattern = LazyLock::new(Box::new(move || Regex::new(&pattern).ok()) as Box<_>);
-        Self {
-            word,
-            how: MatchMethod::Line(pattern),
-            gives,
-        }
+        Self { word, how: MatchMethod::Line(pattern), gives }
     }
 
     /// Returns the position of this pattern's last value in a line; `small` is the line in lower case.
@@ -130,9 +106,7 @@ impl FigurePattern {
         let mut places = small.match_indices(self.word).map(|(at, _)| at).peekable();
         places.peek()?;
         match &self.how {
-            MatchMethod::Member => places
-                .filter_map(|at| self.member_value_at(line, at))
-                .last(),
+            MatchMethod::Member => places.filter_map(|at| self.member_value_at(line, at)).last(),
             MatchMethod::Line(pattern) => {
                 let last = pattern.as_ref()?.captures_iter(line).last()?;
                 last.name("value").map(|value| value.range())
@@ -224,10 +198,7 @@ mod tests {
     #[case::no_sign("rouge1 44.5", None)]
     #[case::letters("Čas rouge1: 3 ů", Some("3"))]
     fn members(#[case] line: &str, #[case] value: Option<&str>) {
-        let pattern = PATTERNS
-            .iter()
-            .find(|pattern| pattern.word == "rouge1")
-            .unwrap();
+        let pattern = PATTERNS.iter().find(|pattern| pattern.word == "rouge1").unwrap();
         let found = pattern.find_last_value(line, &line.to_ascii_lowercase());
         assert_eq!(found.map(|at| &line[at]), value);
     }

@@ -110,9 +110,7 @@ impl AccuracyReader {
             return;
         }
         let Some(printed) = parse_number(value) else {
-            self.accuracy
-                .not_numbers
-                .insert(name, truncate_for_message(value));
+            self.accuracy.not_numbers.insert(name, truncate_for_message(value));
             return;
         };
         self.accuracy.not_numbers.remove(name);
@@ -133,9 +131,7 @@ impl AccuracyReader {
     /// BERT prints `{"exact_match": 83.9, "f1": 90.9}`, Qwen3-VL `{"f1": 0.7877}`.
     fn choose_f1_figure(&self, line: &str) -> &'static str {
         let is_requested = |name: &str| {
-            self.requested
-                .iter()
-                .any(|requested| requested.eq_ignore_ascii_case(name))
+            self.requested.iter().any(|requested| requested.eq_ignore_ascii_case(name))
         };
         match (is_requested("F1"), is_requested("F1_HIERARCHICAL")) {
             (true, false) => "F1",
@@ -164,10 +160,7 @@ impl AccuracyFigure {
             others.push(self.value);
         }
         others.retain(|other| (other - next.value).abs() > 0.0);
-        *self = Self {
-            others,
-            ..next.clone()
-        };
+        *self = Self { others, ..next.clone() };
     }
 }
 

@@ -7,18 +7,14 @@ use super::{Accuracy, AccuracyReader, parse_accuracy};
 
 fn shown(accuracy: &Accuracy) -> String {
     let figures = accuracy.figures.iter();
-    let words: Vec<String> = figures
-        .map(|(name, figure)| format!("{name}={}{}", figure.value, figure.unit))
-        .collect();
+    let words: Vec<String> =
+        figures.map(|(name, figure)| format!("{name}={}{}", figure.value, figure.unit)).collect();
     words.join(" ")
 }
 
 #[rstest]
 #[case("mAP=1,037.5\n", "mAP=1037.5")]
-#[case(
-    "{'rouge1': 43.5, 'gen_len': 4_114_148, 'gen_num': 13}\n",
-    "GEN_LEN=4114148 ROUGE1=43.5"
-)]
+#[case("{'rouge1': 43.5, 'gen_len': 4_114_148, 'gen_num': 13}\n", "GEN_LEN=4114148 ROUGE1=43.5")]
 #[case("BLEU: 27.5…\nmAP=37.3k\n", "")]
 #[case("accuracy=76.034%, good=38017, total=50000\n", "acc=76.034%")]
 #[case("{\"accuracy\": 76.5, \"good\": 3, \"total\": 4}\n", "acc=76.5")]
@@ -45,10 +41,7 @@ fn shown(accuracy: &Accuracy) -> String {
     "WARNING:main:metric/lifetime_ne/rating: 0.8675504587396445\nWARNING:main:metric/window_ne/rating: 0.7421\nWARNING:main:metric/lifetime_accuracy/rating: 0.696\nWARNING:main:metric/lifetime_gauc/rating: 0.786\n",
     "DLRM_ACC=0.696 DLRM_AUC=0.786 DLRM_NE=0.8675504587396445"
 )]
-#[case(
-    "Accuracy: mean = 0.86112, kidney = 0.9346, tumor = 0.7877\n",
-    "DICE=0.86112"
-)]
+#[case("Accuracy: mean = 0.86112, kidney = 0.9346, tumor = 0.7877\n", "DICE=0.86112")]
 #[case(
     "{'rouge1': 43.0994, 'rouge2': 20.1104, 'rougeL': 29.9725, 'rougeLsum': 40.2422, 'gen_len': 4114148, 'gen_num': 13368}\n",
     "GEN_LEN=4114148 ROUGE1=43.0994 ROUGE2=20.1104 ROUGEL=29.9725 ROUGELSUM=40.2422"
@@ -90,10 +83,7 @@ fn shown(accuracy: &Accuracy) -> String {
     "exact_match=83.001%"
 )]
 #[case(" 'vbench_score': 69.98\n", "vbench_score=69.98")]
-#[case(
-    "vbench_score: 70.2730\n'vbench_score': 70.27300012\n",
-    "vbench_score=70.27300012"
-)]
+#[case("vbench_score: 70.2730\n'vbench_score': 70.27300012\n", "vbench_score=70.27300012")]
 #[case("Accuracy: 33.95\n", "E2E_ACCURACY=33.95%")]
 #[case("{'mean-accuracy': '0.71'}\n", "meanAcc=0.71")]
 #[case("BLEU: 28.1\n", "bleu=28.1")]
@@ -102,20 +92,12 @@ fn shown(accuracy: &Accuracy) -> String {
 fn output_of_accuracy_scripts_is_parsed(#[case] text: &str, #[case] figures: &str) {
     let accuracy = parse_accuracy(text.as_bytes());
     assert_eq!(shown(&accuracy), figures);
-    assert!(
-        accuracy
-            .figures
-            .values()
-            .all(|figure| figure.others.is_empty())
-    );
+    assert!(accuracy.figures.values().all(|figure| figure.others.is_empty()));
 }
 
 #[rstest]
 #[case("accuracy=76.034%, good=38017, total=50000\n", Some(50_000))]
-#[case(
-    "AUC=80.2%, accuracy=96.6%, good=62944252, total=65158019, queries=330067\n",
-    Some(330_067)
-)]
+#[case("AUC=80.2%, accuracy=96.6%, good=62944252, total=65158019, queries=330067\n", Some(330_067))]
 #[case("{'rouge1': 44.5, 'gen_num': 24576}\n", Some(24_576))]
 #[case("{'exact_match': 81.4, 'num-samples': 4388}\n", Some(4388))]
 #[case("Total samples evaluated: 4395\n", Some(4395))]
@@ -153,17 +135,11 @@ fn non_numeric_values_are_not_figures() {
 #[test]
 fn a_truncated_figure_is_ignored() {
     let accuracy = parse_accuracy(b"{'rouge1': 44.5, 'rouge2': 2");
-    assert_eq!(
-        (shown(&accuracy).as_str(), &accuracy.cut[..]),
-        ("ROUGE1=44.5", &["ROUGE2"][..])
-    );
+    assert_eq!((shown(&accuracy).as_str(), &accuracy.cut[..]), ("ROUGE1=44.5", &["ROUGE2"][..]));
     let mut long = vec![b' '; (1 << 20) - 14];
     long.extend_from_slice(b"{'rouge1': 44.5555}\n");
     let accuracy = parse_accuracy(&long);
-    assert!(
-        accuracy.figures.is_empty() && accuracy.cut == ["ROUGE1"],
-        "{accuracy:?}"
-    );
+    assert!(accuracy.figures.is_empty() && accuracy.cut == ["ROUGE1"], "{accuracy:?}");
 }
 
 #[test]
@@ -184,10 +160,7 @@ fn requested_figures_select_the_f1_variant() {
     };
     assert_eq!(read("F1", "{\"f1\": 90.5}"), "F1=90.5%");
     let both = "{\"exact_match\": 1.5, \"f1\": 0.78}";
-    assert_eq!(
-        read("F1_HIERARCHICAL", both),
-        "F1_HIERARCHICAL=0.78 exact_match=1.5%"
-    );
+    assert_eq!(read("F1_HIERARCHICAL", both), "F1_HIERARCHICAL=0.78 exact_match=1.5%");
 }
 
 fn hostile() -> impl Strategy<Value = Vec<u8>> {

@@ -65,8 +65,7 @@ fn verified_text<'a>(
     let files = checker.files;
     let read = files.verify_accuracy.as_ref();
     let failed = |error| format!("{VERIFY_ACCURACY_FILE}: {error}");
-    read.map_err(|error| checker.add_check(rule, failed(error), required, false))
-        .ok()
+    read.map_err(|error| checker.add_check(rule, failed(error), required, false)).ok()
 }
 
 /// Compares the accuracies of the two runs.
@@ -74,9 +73,7 @@ fn check_accuracy_deltas(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
     for (name, share) in &requirements.deltas {
         let value = |read: &Result<Accuracy, TestFileError>, file: &str| {
-            let accuracy = read
-                .as_ref()
-                .map_err(|error| format!("{error} in {file}"))?;
+            let accuracy = read.as_ref().map_err(|error| format!("{error} in {file}"))?;
             let figure = accuracy.figure(name).map(|figure| figure.value);
             figure.ok_or(format!("no {name} in {file}"))
         };
@@ -87,10 +84,8 @@ fn check_accuracy_deltas(checker: &mut Checker<'_>) {
                 let apart = (1.0 - baseline / compliance).abs();
                 // Written so that a figure of zero (no number) passes nothing.
                 let passed = baseline.abs() > 0.0 && compliance.abs() > 0.0 && apart <= *share;
-                let measured = format!(
-                    "{baseline} and {compliance}: {}",
-                    format_precise_percent(apart)
-                );
+                let measured =
+                    format!("{baseline} and {compliance}: {}", format_precise_percent(apart));
                 (measured, passed)
             }
             (Err(error), _) | (_, Err(error)) => (error, false),
@@ -109,9 +104,7 @@ pub(super) fn check_tokens(checker: &mut Checker<'_>) {
         return;
     };
     // In Offline there is no first token to be early with, and the script leaves it out.
-    let may_skip = requirements
-        .scenario
-        .is_none_or(|scenario| scenario == TestScenario::Offline);
+    let may_skip = requirements.scenario.is_none_or(|scenario| scenario == TestScenario::Offline);
     for (rule, begin, skip) in [
         ("TEST06 first token", "First token check pass:", may_skip),
         ("TEST06 end of sequence", "EOS check pass:", false),
@@ -134,11 +127,9 @@ pub(super) fn check_tokens(checker: &mut Checker<'_>) {
 /// TEST07: the accuracy of a performance run is above its threshold.
 pub(super) fn check_accuracy_threshold(checker: &mut Checker<'_>) {
     let files = checker.files;
-    if let Some(text) = checker.check_word(
-        "TEST07 accuracy",
-        VERIFY_ACCURACY_FILE,
-        &files.verify_accuracy,
-    ) {
+    if let Some(text) =
+        checker.check_word("TEST07 accuracy", VERIFY_ACCURACY_FILE, &files.verify_accuracy)
+    {
         checker.check_limits("TEST07 score", text, "Accuracy score");
     }
 }
@@ -146,21 +137,18 @@ pub(super) fn check_accuracy_threshold(checker: &mut Checker<'_>) {
 /// TEST08: the normalized entropy of each answer is that of the accuracy run.
 pub(super) fn check_entropy(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
-    let Some(text) = checker.check_word(
-        "TEST08 entropy",
-        VERIFY_ACCURACY_FILE,
-        &files.verify_accuracy,
-    ) else {
+    let Some(text) =
+        checker.check_word("TEST08 entropy", VERIFY_ACCURACY_FILE, &files.verify_accuracy)
+    else {
         return;
     };
     let rule = "TEST08 answers without a counterpart";
     checker.check_zero(rule, text, "num_unmatched");
     checker.check_zero("TEST08 answers that differ", text, "num_ne_mismatch");
     // The script takes a tolerance of the submitter's, and prints it in percent.
-    if let (Some(used), Some(most)) = (
-        find_last_number(text, "tolerance"),
-        requirements.rules.within,
-    ) {
+    if let (Some(used), Some(most)) =
+        (find_last_number(text, "tolerance"), requirements.rules.within)
+    {
         let required = format!("at most {}", format_precise_percent(most));
         let passed = used <= most * 100.0 + 1e-9;
         checker.add_check("TEST08 tolerance", format!("{used} %"), required, passed);

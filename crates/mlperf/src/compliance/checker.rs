@@ -5,12 +5,8 @@ use super::{ComplianceFiles, TestFileError, TestRequirements};
 use crate::check::RuleCheck;
 
 /// Files that are allowed next to the required ones.
-const OPTIONAL_FILES: [&str; 4] = [
-    "mlperf_log_accuracy.json",
-    "mlperf_log_trace.json",
-    "results.json",
-    ".gitkeep",
-];
+const OPTIONAL_FILES: [&str; 4] =
+    ["mlperf_log_accuracy.json", "mlperf_log_trace.json", "results.json", ".gitkeep"];
 
 /// A test's requirements, its files and the checks so far.
 pub(super) struct Checker<'a> {
@@ -30,8 +26,7 @@ impl<'a> Checker<'a> {
         required: impl Into<String>,
         passed: bool,
     ) {
-        self.checks
-            .push(RuleCheck::new(rule, measured, required, passed));
+        self.checks.push(RuleCheck::new(rule, measured, required, passed));
     }
 
     /// Checks a file's word; returns its text where there is one to look further into.
@@ -42,9 +37,8 @@ impl<'a> Checker<'a> {
         text: &'a Result<String, TestFileError>,
     ) -> Option<&'a str> {
         let word = text.as_ref().map(|text| ScriptResult::parse(text));
-        let measured = word
-            .as_ref()
-            .map_or_else(|error| format!("{file}: {error}"), ScriptResult::describe);
+        let measured =
+            word.as_ref().map_or_else(|error| format!("{file}: {error}"), ScriptResult::describe);
         let passed = word == Ok(ScriptResult::Pass);
         self.add_check(rule, measured, format!("TEST PASS in {file}"), passed);
         text.as_deref().ok()
@@ -96,8 +90,7 @@ impl<'a> Checker<'a> {
         let words = format!("{} in {folder}", required.join(", "));
         if !more.is_empty() {
             let measured = format!("also {}", more.join(", "));
-            self.log_checks
-                .push(RuleCheck::violation(rule, measured, words));
+            self.log_checks.push(RuleCheck::violation(rule, measured, words));
         } else if missing.is_empty() {
             let check = RuleCheck::new(rule, "all there", words, true);
             self.log_checks.push(check);

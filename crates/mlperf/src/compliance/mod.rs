@@ -45,9 +45,7 @@ impl TestRequirements {
             test,
             scenario: rules.map(|rules| rules.scenario),
             rules: entry.map(|(_, rules)| rules.clone()).unwrap_or_default(),
-            deltas: rules
-                .map(|rules| rules.accuracy_delta.clone())
-                .unwrap_or_default(),
+            deltas: rules.map(|rules| rules.accuracy_delta.clone()).unwrap_or_default(),
             always_logs: always_logs && rules.is_some(),
         }
     }
@@ -123,12 +121,7 @@ impl ComplianceResult {
 /// Checks a test's files.
 pub fn check_test(requirements: &TestRequirements, files: &ComplianceFiles) -> ComplianceResult {
     let test = requirements.test;
-    let mut checker = Checker {
-        requirements,
-        files,
-        checks: Vec::new(),
-        log_checks: Vec::new(),
-    };
+    let mut checker = Checker { requirements, files, checks: Vec::new(), log_checks: Vec::new() };
     match test {
         Test::Test01 => {
             accuracy::check_sampled_answers(&mut checker);
@@ -140,9 +133,5 @@ pub fn check_test(requirements: &TestRequirements, files: &ComplianceFiles) -> C
         Test::Test08 => accuracy::check_entropy(&mut checker),
         Test::Test09 => accuracy::check_output_length(&mut checker),
     }
-    ComplianceResult {
-        test,
-        checks: checker.checks,
-        log_checks: checker.log_checks,
-    }
+    ComplianceResult { test, checks: checker.checks, log_checks: checker.log_checks }
 }

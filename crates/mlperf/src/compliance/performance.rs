@@ -56,9 +56,5 @@ fn widen_for_short_latency(scenario: Option<TestScenario>, reference: f64, share
         Some(TestScenario::MultiStream) => 1_600_000.0,
         _ => return share,
     };
-    if reference <= short {
-        share * 2.0
-    } else {
-        share
-    }
+    if reference <= short { share * 2.0 } else { share }
 }

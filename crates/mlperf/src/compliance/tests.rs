@@ -27,18 +27,11 @@ fn within(test: Test) -> TestRequirements {
 }
 
 fn requirements(test: Test, rules: ComplianceTest) -> TestRequirements {
-    TestRequirements {
-        rules,
-        ..TestRequirements::new(test, None, false)
-    }
+    TestRequirements { rules, ..TestRequirements::new(test, None, false) }
 }
 
 fn share(within: Option<f64>, above: Option<f64>) -> ComplianceTest {
-    ComplianceTest {
-        within,
-        above,
-        ..ComplianceTest::default()
-    }
+    ComplianceTest { within, above, ..ComplianceTest::default() }
 }
 
 fn whole() -> ComplianceFiles {
@@ -56,9 +49,7 @@ fn failures(requirements: &TestRequirements, files: &ComplianceFiles) -> Vec<Str
     assert!(!result.checks.is_empty());
     let all = result.checks.into_iter().chain(result.log_checks);
     let failures = all.filter(|check| !check.passed);
-    failures
-        .map(|check| format!("{}: {}", check.rule, check.measured))
-        .collect()
+    failures.map(|check| format!("{}: {}", check.rule, check.measured)).collect()
 }
 
 #[test]
@@ -66,23 +57,12 @@ fn test01_checks_answers_and_performance() {
     let requirements = within(Test::Test01);
     assert!(failures(&requirements, &whole()).is_empty());
     assert_eq!(
-        failures(
-            &TestRequirements {
-                always_logs: true,
-                ..requirements.clone()
-            },
-            &whole()
-        ),
+        failures(&TestRequirements { always_logs: true, ..requirements.clone() }, &whole()),
         ["accuracy: missing"]
     );
-    let slow = ComplianceFiles {
-        verify_performance: Ok(SCORES.replace("220828", "200000")),
-        ..whole()
-    };
-    assert_eq!(
-        failures(&requirements, &slow),
-        ["TEST01 score: 200000.65 of 240030.57"]
-    );
+    let slow =
+        ComplianceFiles { verify_performance: Ok(SCORES.replace("220828", "200000")), ..whole() };
+    assert_eq!(failures(&requirements, &slow), ["TEST01 score: 200000.65 of 240030.57"]);
     let differing = ComplianceFiles {
         verify_accuracy: Ok(ANSWERS.replace("mismatch = 0", "mismatch = 7")),
         ..whole()
@@ -91,10 +71,7 @@ fn test01_checks_answers_and_performance() {
         failures(&requirements, &differing),
         ["TEST01 answers that differ: num_perf_log_data_mismatch = 7"]
     );
-    assert_eq!(
-        failures(&requirements, &ComplianceFiles::default()).len(),
-        3
-    );
+    assert_eq!(failures(&requirements, &ComplianceFiles::default()).len(), 3);
 }
 
 #[rstest]
@@ -134,19 +111,13 @@ fn a_failed_test_requires_both_accuracies() {
     };
     let failures = failures(&within(Test::Test01), &files);
     assert_eq!(failures.len(), 3, "{failures:?}");
-    assert!(
-        failures[0].starts_with("TEST01 answers: TEST FAIL"),
-        "{failures:?}"
-    );
+    assert!(failures[0].starts_with("TEST01 answers: TEST FAIL"), "{failures:?}");
     assert!(failures[1].starts_with("accuracy/"), "{failures:?}");
 }
 
 #[test]
 fn a_faster_test_run_fails_and_a_slower_one_passes() {
-    let requirements = TestRequirements {
-        rules: share(None, Some(0.1)),
-        ..within(Test::Test04)
-    };
+    let requirements = TestRequirements { rules: share(None, Some(0.1)), ..within(Test::Test04) };
     let tested = |score: &str| {
         let files = ComplianceFiles {
             verify_performance: Ok(SCORES.replace("220828.65", score)),
@@ -156,10 +127,8 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
     };
     assert!(tested("1.5").is_empty());
     assert_eq!(tested("264033.7"), ["TEST04 score: 264033.7 of 240030.57"]);
-    let short = TestRequirements {
-        scenario: Some(TestScenario::SingleStream),
-        ..requirements.clone()
-    };
+    let short =
+        TestRequirements { scenario: Some(TestScenario::SingleStream), ..requirements.clone() };
     let files = ComplianceFiles {
         verify_performance: Ok("reference score = 1000.0\ntest score = 1190\nTEST PASS".into()),
         ..whole()
@@ -184,10 +153,7 @@ fn test06_checks_tokens(
         scenario: Some(scenario),
         ..TestRequirements::new(Test::Test06, None, false)
     };
-    let files = ComplianceFiles {
-        verify_accuracy: Ok(text),
-        ..ComplianceFiles::default()
-    };
+    let files = ComplianceFiles { verify_accuracy: Ok(text), ..ComplianceFiles::default() };
     assert_eq!(failures(&requirements, &files).len(), wrong);
     assert_eq!(
         failures(&requirements, &ComplianceFiles::default()),
@@ -197,29 +163,14 @@ fn test06_checks_tokens(
 
 #[test]
 fn thresholds_come_from_the_round_not_from_the_file() {
-    let limit = |min, max| {
-        vec![(
-            "figure".to_owned(),
-            Limit {
-                min,
-                max,
-                below: None,
-            },
-        )]
-    };
+    let limit = |min, max| vec![("figure".to_owned(), Limit { min, max, below: None })];
     let score = |text: &str| {
         let limits = limit(Some(60.698), None);
-        let rules = ComplianceTest {
-            limits,
-            ..ComplianceTest::default()
-        };
+        let rules = ComplianceTest { limits, ..ComplianceTest::default() };
         let requirements = requirements(Test::Test07, rules);
         failures(
             &requirements,
-            &ComplianceFiles {
-                verify_accuracy: Ok(text.to_owned()),
-                ..ComplianceFiles::default()
-            },
+            &ComplianceFiles { verify_accuracy: Ok(text.to_owned()), ..ComplianceFiles::default() },
         )
     };
     assert!(score("Accuracy score: 62.727\nAccuracy threshold: 60.698\nAccuracy check pass: True\nTEST PASS\n").is_empty());
@@ -233,10 +184,7 @@ fn thresholds_come_from_the_round_not_from_the_file() {
     );
     let length = |text: &str| {
         let limits = limit(Some(1150.38), Some(1406.02));
-        let rules = ComplianceTest {
-            limits,
-            ..ComplianceTest::default()
-        };
+        let rules = ComplianceTest { limits, ..ComplianceTest::default() };
         let requirements = requirements(Test::Test09, rules);
         failures(
             &requirements,
@@ -257,17 +205,11 @@ fn thresholds_come_from_the_round_not_from_the_file() {
         let requirements = requirements(Test::Test08, share(Some(0.001), None));
         failures(
             &requirements,
-            &ComplianceFiles {
-                verify_accuracy: Ok(text.to_owned()),
-                ..ComplianceFiles::default()
-            },
+            &ComplianceFiles { verify_accuracy: Ok(text.to_owned()), ..ComplianceFiles::default() },
         )
     };
     assert!(entropy("num_matched = 4039\nnum_unmatched = 0\nnum_ne_mismatch = 0\ntolerance = 0.10%\n\nTEST PASS\nTEST08 verification complete").is_empty());
-    assert_eq!(
-        entropy("num_unmatched = 3\ntolerance = 5.00%\nTEST PASS\n").len(),
-        2
-    );
+    assert_eq!(entropy("num_unmatched = 3\ntolerance = 5.00%\nTEST PASS\n").len(), 2);
 }
 
 #[test]

@@ -48,9 +48,7 @@ impl EndpointAccuracy {
             let kind = score.get("dataset_type").and_then(Value::as_str);
             kind.is_none_or(|kind| kind == "accuracy")
         });
-        Self {
-            scores: of_accuracy.take(MAX_SCORES).map(Score::from_json).collect(),
-        }
+        Self { scores: of_accuracy.take(MAX_SCORES).map(Score::from_json).collect() }
     }
 
     /// Samples of all data sets.
@@ -76,9 +74,7 @@ impl EndpointAccuracy {
             figures.insert(of_benchmark.to_owned(), value);
         }
         if let Some(tokens) = self.weighted_mean(|score| score.mean_tokens) {
-            figures
-                .entry("TOKENS_PER_SAMPLE".to_owned())
-                .or_insert(tokens);
+            figures.entry("TOKENS_PER_SAMPLE".to_owned()).or_insert(tokens);
         }
         figures
     }
@@ -121,10 +117,7 @@ impl Score {
             figures: all_figures,
             samples: to_whole_number(score.get("total_samples")).or(issued),
             unit_samples: to_whole_number(score.get("unit_samples")),
-            complete: score
-                .get("complete")
-                .and_then(Value::as_bool)
-                .unwrap_or(true),
+            complete: score.get("complete").and_then(Value::as_bool).unwrap_or(true),
             mean_tokens: to_number(member_at_path(score, &["output_sequence_lengths", "avg"])),
         }
     }

@@ -39,12 +39,7 @@ pub fn check_audit_outcome(test: Test, outcome: &Map<String, Value>) -> RuleChec
         Some(other) => format!("the outcome of {other}"),
         None => format!("{word}, of a test that it does not name"),
     };
-    RuleCheck::new(
-        test.name(),
-        measured,
-        "passed",
-        is_its_own && passed == Some(true),
-    )
+    RuleCheck::new(test.name(), measured, "passed", is_its_own && passed == Some(true))
 }
 
 #[cfg(test)]
@@ -56,26 +51,14 @@ mod tests {
 
     #[rstest]
     #[case(r#"{"test": "output_caching_test", "passed": true}"#, true, "passed")]
-    #[case(
-        r#"{"test": "output_caching_test", "passed": false}"#,
-        false,
-        "did not pass"
-    )]
-    #[case(
-        r#"{"test": "output_caching_test", "passed": "yes"}"#,
-        false,
-        "not in the logs"
-    )]
+    #[case(r#"{"test": "output_caching_test", "passed": false}"#, false, "did not pass")]
+    #[case(r#"{"test": "output_caching_test", "passed": "yes"}"#, false, "not in the logs")]
     #[case(
         r#"{"test": "consistency_output_test", "passed": true}"#,
         false,
         "the outcome of consistency_output_test"
     )]
-    #[case(
-        r#"{"passed": true}"#,
-        false,
-        "passed, of a test that it does not name"
-    )]
+    #[case(r#"{"passed": true}"#, false, "passed, of a test that it does not name")]
     fn outcomes_of_a_test(#[case] text: &str, #[case] passed: bool, #[case] measured: &str) {
         let check = check_audit_outcome(Test::Test04, &parse_object(text).unwrap());
         assert_eq!((check.passed, check.measured.as_str()), (passed, measured));

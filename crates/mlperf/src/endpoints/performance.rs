@@ -83,27 +83,22 @@ impl EndpointPerformance {
         let seed = |name| (to_whole_number(runtime(name)), to_whole_number(ran(name)));
         let sample_index = seed("dataloader_random_seed");
         let schedule = seed("scheduler_random_seed");
-        for (name, pair) in [
-            ("sample_index_rng_seed", sample_index),
-            ("schedule_rng_seed", schedule),
-        ] {
+        for (name, pair) in
+            [("sample_index_rng_seed", sample_index), ("schedule_rng_seed", schedule)]
+        {
             if let (Some(configured), Some(logged)) = pair
                 && configured != logged
             {
-                self.differing
-                    .push((name, configured.to_string(), logged.to_string()));
+                self.differing.push((name, configured.to_string(), logged.to_string()));
             }
         }
         let target_qps = to_number(pattern("target_qps"));
-        let logged = to_number(member_at_path(
-            summary,
-            &["run_config", "load_pattern", "target_qps"],
-        ));
+        let logged =
+            to_number(member_at_path(summary, &["run_config", "load_pattern", "target_qps"]));
         if let (Some(configured), Some(logged)) = (target_qps, logged)
             && (configured - logged).abs() > configured.abs() * 1e-9
         {
-            self.differing
-                .push(("target_qps", configured.to_string(), logged.to_string()));
+            self.differing.push(("target_qps", configured.to_string(), logged.to_string()));
         }
         self.settings = Parameters {
             target_qps,
@@ -122,10 +117,8 @@ impl EndpointPerformance {
         let is_offline = self.scenario == Some(TestScenario::Offline);
         let duration =
             to_number(member_at_path(summary, &["duration_ns"])).filter(|duration| *duration > 0.0);
-        let counted = self
-            .issued
-            .zip(duration)
-            .map(|(count, duration)| to_f64(count) / (duration / 1e9));
+        let counted =
+            self.issued.zip(duration).map(|(count, duration)| to_f64(count) / (duration / 1e9));
         // In Offline the checker divides; elsewhere it takes the run's rate.
         let logged = to_number(member_at_path(summary, &["qps"]));
         let (samples, scenario) = if is_offline {
@@ -165,11 +158,7 @@ impl EndpointPerformance {
 
     fn insert_figure(&mut self, name: String, value: Option<f64>, unit: &'static str) {
         if let Some(value) = value {
-            let figure = Figure {
-                value,
-                unit: unit.into(),
-                half_digit: 0.0,
-            };
+            let figure = Figure { value, unit: unit.into(), half_digit: 0.0 };
             self.figures.insert(name.into(), figure);
         }
     }
@@ -221,8 +210,7 @@ fn has_one_data_set(config: &Map<String, Value>) -> bool {
         let all_sets = all.into_iter().flatten();
         let sets =
             all_sets.filter(move |set| set.get("type").and_then(Value::as_str) == Some(kind));
-        sets.map(|set| set.get("path").and_then(Value::as_str))
-            .collect::<Vec<_>>()
+        sets.map(|set| set.get("path").and_then(Value::as_str)).collect::<Vec<_>>()
     };
     let (performance, accuracy) = (files("performance"), files("accuracy"));
     matches!((&performance[..], &accuracy[..]), ([Some(one)], [Some(other)]) if one == other)

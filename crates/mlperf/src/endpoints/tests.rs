@@ -38,18 +38,9 @@ fn value(run: &EndpointPerformance, name: &str) -> f64 {
 fn a_run_has_loadgen_figures() {
     let run = read(CONFIG, SUMMARY);
     assert_eq!(run.scenario, Some(TestScenario::Server));
-    assert_eq!(
-        (run.complete, run.failed, run.streaming),
-        (Some(true), Some(0), true)
-    );
-    assert_eq!(
-        run.settings.schedule_rng_seed,
-        Some(16_159_082_839_903_944_936)
-    );
-    assert_eq!(
-        run.settings.sample_index_rng_seed,
-        Some(2_747_215_439_041_700_203)
-    );
+    assert_eq!((run.complete, run.failed, run.streaming), (Some(true), Some(0), true));
+    assert_eq!(run.settings.schedule_rng_seed, Some(16_159_082_839_903_944_936));
+    assert_eq!(run.settings.sample_index_rng_seed, Some(2_747_215_439_041_700_203));
     assert_eq!(run.settings.min_duration_ms, Some(1_500_000));
     assert!(run.differing.is_empty() && run.has_early_stopping);
     assert!((value(&run, "completed_tokens_per_second") - 652_750.144_770_811_3).abs() < 1e-9);
@@ -57,10 +48,7 @@ fn a_run_has_loadgen_figures() {
     assert!((value(&run, "ttft_p99_ns") - 484_730_193.0).abs() < 1e-9);
     assert!((value(&run, "tpot_p99_ns") - 12_560_416.413_533_835).abs() < 1e-9);
     assert!((value(&run, "latency_p99_ns") - 196_907_292_356.0).abs() < 1e-9);
-    assert_eq!(
-        run.published_figure_name("early_stopping_latency_ns"),
-        "latency_mean_ns"
-    );
+    assert_eq!(run.published_figure_name("early_stopping_latency_ns"), "latency_mean_ns");
     assert_eq!(
         run.published_figure_name("completed_tokens_per_second"),
         "completed_tokens_per_second"
@@ -80,10 +68,7 @@ fn offline_rate_is_issued_samples_per_duration() {
 fn the_requests_of_both_runs_are_compared_by_their_files() {
     let same = |sets: &str| read(&format!("{CONFIG}datasets: [{sets}]\n"), SUMMARY);
     let set = |kind: &str, path: &str| format!("{{type: {kind}, path: {path}}}");
-    let (speed, answers) = (
-        set("performance", "/a.parquet"),
-        set("accuracy", "/a.parquet"),
-    );
+    let (speed, answers) = (set("performance", "/a.parquet"), set("accuracy", "/a.parquet"));
     assert!(same(&format!("{speed}, {answers}")).answers_accuracy_requests);
     let others = set("accuracy", "/b.parquet");
     assert!(!same(&format!("{speed}, {others}")).answers_accuracy_requests);
@@ -94,12 +79,7 @@ fn the_requests_of_both_runs_are_compared_by_their_files() {
 
 #[test]
 fn a_configuration_of_another_run_is_detected() {
-    let run = read(
-        &CONFIG
-            .replace("2747215439041700203", "7")
-            .replace("170.0", "171.0"),
-        SUMMARY,
-    );
+    let run = read(&CONFIG.replace("2747215439041700203", "7").replace("170.0", "171.0"), SUMMARY);
     let names: Vec<&str> = run.differing.iter().map(|(name, _, _)| *name).collect();
     assert_eq!(names, ["sample_index_rng_seed", "target_qps"]);
 }

@@ -32,14 +32,8 @@ const MIN_SAMPLES_FOR_PERCENTILES: f64 = 1000.0;
 /// LoadGen adds latencies up in 64 bits; the mean of a sum beyond that is wrong in the log.
 const MAX_LATENCY_SUM_NS: f64 = 18_446_744_073_709_551_616.0;
 /// Percentiles that LoadGen prints, with the share of samples between each and the one before.
-const PERCENTILES: [(&str, f64); 6] = [
-    ("p50", 0.5),
-    ("p90", 0.4),
-    ("p95", 0.05),
-    ("p97", 0.02),
-    ("p99", 0.02),
-    ("p99_9", 0.009),
-];
+const PERCENTILES: [(&str, f64); 6] =
+    [("p50", 0.5), ("p90", 0.4), ("p95", 0.05), ("p97", 0.02), ("p99", 0.02), ("p99_9", 0.009)];
 /// The share of samples above the last percentile.
 const SHARE_ABOVE_LAST_PERCENTILE: f64 = 0.001;
 
@@ -107,12 +101,7 @@ impl LoadgenRun {
         };
         let duration = || {
             let (took, longest) = (self.duration_ns()?, longest?);
-            Some(check_duration_between(
-                "duration of the run",
-                took,
-                longest,
-                longest,
-            ))
+            Some(check_duration_between("duration of the run", took, longest, longest))
         };
         vec![throughput(), duration()]
     }
@@ -146,30 +135,18 @@ impl LoadgenRun {
         let ends = || {
             let (queries, scheduled) = (to_f64(queries?), scheduled?);
             let issued = (queries - 1.0) / scheduled.value * 1e9;
-            let (least, most) = (
-                self.figure_value("latency_min_ns")?,
-                self.figure_value("latency_max_ns")?,
-            );
+            let (least, most) =
+                (self.figure_value("latency_min_ns")?, self.figure_value("latency_max_ns")?);
             Some((issued + least, issued + most))
         };
         let last = || {
             let (queries, (earliest, latest)) = (to_f64(queries?), ends()?);
             let ended = (queries - 1.0) / completed?.value * 1e9;
-            Some(check_duration_between(
-                "end of the last query",
-                ended,
-                earliest,
-                latest,
-            ))
+            Some(check_duration_between("end of the last query", ended, earliest, latest))
         };
         let duration = || {
             let (took, (earliest, latest)) = (self.duration_ns()?, ends()?);
-            Some(check_duration_between(
-                "duration of the run",
-                took,
-                earliest,
-                latest,
-            ))
+            Some(check_duration_between("duration of the run", took, earliest, latest))
         };
         let tokens = || {
             let speed = self.figure_value("tokens_per_second_without_loadgen_overhead")?;
@@ -183,13 +160,7 @@ impl LoadgenRun {
                 share >= TOKEN_RATIO_RANGE.0 && share <= TOKEN_RATIO_RANGE.1,
             ))
         };
-        vec![
-            rates(),
-            self.check_target_rate(),
-            last(),
-            duration(),
-            tokens(),
-        ]
+        vec![rates(), self.check_target_rate(), last(), duration(), tokens()]
     }
 
     /// Checks SingleStream's queries, one at a time.
@@ -205,16 +176,9 @@ impl LoadgenRun {
             let rate = self.figure_value("queries_per_second_with_loadgen_overhead")?;
             let queries = to_f64(self.detail.as_ref()?.query_count?);
             let (took, expected) = (self.duration_ns()?, queries / rate * 1e9);
-            let (least, most) = (
-                expected * (1.0 - OWN_CLOCK_TOLERANCE),
-                expected * (1.0 + OWN_CLOCK_TOLERANCE),
-            );
-            Some(check_duration_between(
-                "duration of the run",
-                took,
-                least,
-                most,
-            ))
+            let (least, most) =
+                (expected * (1.0 - OWN_CLOCK_TOLERANCE), expected * (1.0 + OWN_CLOCK_TOLERANCE));
+            Some(check_duration_between("duration of the run", took, least, most))
         };
         let mut relations = vec![rate(), duration()];
         relations.extend(self.estimate_relations());
@@ -228,12 +192,7 @@ impl LoadgenRun {
             let mean = self.figure_value("latency_mean_ns")?;
             let idle = (MAX_IDLE_SHARE * mean).min(MAX_IDLE_NS + mean * MAX_IDLE_SHARE / 5.0);
             let (least, most) = (queries * mean, queries * (mean + idle));
-            Some(check_duration_between(
-                "duration of the run",
-                took,
-                least,
-                most,
-            ))
+            Some(check_duration_between("duration of the run", took, least, most))
         };
         let mut relations = vec![duration()];
         relations.extend(self.estimate_relations());
@@ -267,9 +226,7 @@ impl LoadgenRun {
     fn latency_statistics(&self, kind: &str) -> Option<Vec<(&'static str, f64)>> {
         let names = PERCENTILES.iter().map(|(name, _)| *name);
         let names = std::iter::once("min").chain(names).chain(["max"]);
-        names
-            .map(|name| Some((name, self.figure_value(&format!("{kind}_{name}_ns"))?)))
-            .collect()
+        names.map(|name| Some((name, self.figure_value(&format!("{kind}_{name}_ns"))?))).collect()
     }
 
     fn check_percentile_order(&self, kind: &str) -> Option<RuleCheck> {
@@ -302,10 +259,8 @@ impl LoadgenRun {
         if samples < MIN_SAMPLES_FOR_PERCENTILES || samples * longest >= MAX_LATENCY_SUM_NS {
             return None;
         }
-        let shares = PERCENTILES
-            .iter()
-            .map(|(_, share)| *share)
-            .chain([SHARE_ABOVE_LAST_PERCENTILE]);
+        let shares =
+            PERCENTILES.iter().map(|(_, share)| *share).chain([SHARE_ABOVE_LAST_PERCENTILE]);
         let (mut least, mut most) = (0.0, 0.0);
         for (share, pair) in shares.zip(statistics.windows(2)) {
             least += share * pair[0].1;
@@ -349,11 +304,7 @@ fn check_duration_between(rule: &str, measured: f64, least: f64, most: f64) -> R
     } else if (most - least).abs() <= slack {
         format_figure(least, "ns")
     } else {
-        format!(
-            "{} to {}",
-            format_figure(least, "ns"),
-            format_figure(most, "ns")
-        )
+        format!("{} to {}", format_figure(least, "ns"), format_figure(most, "ns"))
     };
     RuleCheck::new(rule, format_figure(measured, "ns"), required, passed)
 }
@@ -361,9 +312,7 @@ fn check_duration_between(rule: &str, measured: f64, least: f64, most: f64) -> R
 /// Returns the tolerance of a product of these, as a share: their own printed digits, and those of the value
 /// it is compared with.
 fn rounding_tolerance(figures: &[&Figure]) -> f64 {
-    let digits = figures
-        .iter()
-        .map(|figure| figure.half_digit / figure.value.abs());
+    let digits = figures.iter().map(|figure| figure.half_digit / figure.value.abs());
     ROUNDING_TOLERANCE + digits.sum::<f64>()
 }
 

@@ -62,11 +62,7 @@ impl EarlyStoppingBlock {
         } else {
             lower.contains("run successful").then_some(true)
         };
-        Self {
-            successful,
-            estimates: parse_estimates(&words),
-            text: squeezed,
-        }
+        Self { successful, estimates: parse_estimates(&words), text: squeezed }
     }
 }
 

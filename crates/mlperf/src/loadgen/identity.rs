@@ -51,10 +51,7 @@ impl LoadgenRunIdentity {
     pub fn lookup_key(&self) -> Option<Self> {
         let dated = self.started_at.is_some() && self.power_begin.is_some();
         let latencies = self.latencies.filter(|_| !dated);
-        (dated || latencies.is_some()).then(|| Self {
-            latencies,
-            ..self.clone()
-        })
+        (dated || latencies.is_some()).then(|| Self { latencies, ..self.clone() })
     }
 }
 
@@ -63,9 +60,7 @@ impl LoadgenRun {
     pub fn identity(&self) -> LoadgenRunIdentity {
         let figures = self.figures();
         let mut hasher = DefaultHasher::new();
-        let latencies = figures
-            .iter()
-            .filter(|(name, _)| name.starts_with(LATENCY_PREFIX));
+        let latencies = figures.iter().filter(|(name, _)| name.starts_with(LATENCY_PREFIX));
         for (name, figure) in latencies {
             (name, figure.value.to_bits()).hash(&mut hasher);
         }
@@ -113,29 +108,18 @@ mod tests {
 
     #[test]
     fn an_accuracy_run_is_another_run() {
-        let accuracy = LoadgenRunIdentity {
-            mode: Some(TestMode::Accuracy),
-            ..identity(STARTED, BEGIN, 1)
-        };
+        let accuracy =
+            LoadgenRunIdentity { mode: Some(TestMode::Accuracy), ..identity(STARTED, BEGIN, 1) };
         assert!(!accuracy.is_same_run(&identity(STARTED, BEGIN, 1)));
     }
 
     #[test]
     fn logs_without_dates_or_latencies_have_no_key() {
-        let of_guide = LoadgenRunIdentity {
-            latencies: None,
-            ..identity("", "", 1)
-        };
+        let of_guide = LoadgenRunIdentity { latencies: None, ..identity("", "", 1) };
         assert_eq!(of_guide.lookup_key(), None);
         assert!(!of_guide.is_same_run(&of_guide));
         let edited = identity(STARTED, BEGIN, 2);
-        assert_eq!(
-            identity(STARTED, BEGIN, 1).lookup_key(),
-            edited.lookup_key()
-        );
-        assert_ne!(
-            identity("", "", 1).lookup_key(),
-            identity("", "", 2).lookup_key()
-        );
+        assert_eq!(identity(STARTED, BEGIN, 1).lookup_key(), edited.lookup_key());
+        assert_ne!(identity("", "", 1).lookup_key(), identity("", "", 2).lookup_key());
     }
 }

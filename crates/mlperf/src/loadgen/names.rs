@@ -17,11 +17,7 @@ pub(super) struct FigureDefinition {
 
 impl FigureDefinition {
     fn new(name: impl Into<Cow<'static, str>>, unit: &'static str) -> Self {
-        Self {
-            name: name.into(),
-            unit,
-            factor: 1.0,
-        }
+        Self { name: name.into(), unit, factor: 1.0 }
     }
 }
 
@@ -59,10 +55,9 @@ pub fn figure_aliases(name: &str) -> &'static [&'static str] {
         "tokens_per_second_inferred" | "inferred_completed_tokens_per_second" => {
             &["completed_tokens_per_second_inferred"]
         }
-        "inferred_tokens_per_second" => &[
-            "tokens_per_second_inferred",
-            "completed_tokens_per_second_inferred",
-        ],
+        "inferred_tokens_per_second" => {
+            &["tokens_per_second_inferred", "completed_tokens_per_second_inferred"]
+        }
         _ => &[],
     }
 }
@@ -98,13 +93,8 @@ fn split_time_unit(name: &str) -> Option<(String, f64, &'static str)> {
 /// `90.0th`, `90th` or `99.90` as `p90`, `p99_9`.
 pub(super) fn percentile_label(text: &str) -> Option<String> {
     let digits = text.trim_end_matches("th");
-    let whole_or_decimal = digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let value: f64 = digits
-        .parse()
-        .ok()
-        .filter(|_| whole_or_decimal && digits.len() <= 12)?;
+    let whole_or_decimal = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let value: f64 = digits.parse().ok().filter(|_| whole_or_decimal && digits.len() <= 12)?;
     (value > 0.0 && value <= 100.0).then(|| format!("p{value}").replace('.', "_"))
 }
 
@@ -115,9 +105,7 @@ const PERCENTILES: [&str; 6] = ["p50", "p90", "p95", "p97", "p99", "p99_9"];
 /// whose target is none of the usual percentiles.
 pub(super) fn is_of_target_percentile(name: &str) -> bool {
     let kinds = ["latency_", "ttft_"];
-    let label = kinds
-        .iter()
-        .find_map(|kind| name.strip_prefix(kind)?.strip_suffix("_ns"));
+    let label = kinds.iter().find_map(|kind| name.strip_prefix(kind)?.strip_suffix("_ns"));
     label.is_some_and(|label| {
         let is_percentile =
             label.starts_with('p') && label[1..].starts_with(|c: char| c.is_ascii_digit());
@@ -171,10 +159,7 @@ pub(super) fn figure_of_summary_key(key: &str) -> Option<FigureDefinition> {
         "time to output token" | "time per output token" => "tpot",
         _ => return None,
     };
-    Some(FigureDefinition::new(
-        format!("{kind}_{statistic}_ns"),
-        NANOSECONDS,
-    ))
+    Some(FigureDefinition::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
 }
 
 /// Returns the figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
@@ -197,18 +182,12 @@ pub(super) fn figure_of_detail_key(key: &str) -> Option<FigureDefinition> {
     if let Some(statistic @ ("min" | "max" | "mean")) =
         result_key.strip_prefix("time_to_output_token_")
     {
-        return Some(FigureDefinition::new(
-            format!("tpot_{statistic}_ns"),
-            NANOSECONDS,
-        ));
+        return Some(FigureDefinition::new(format!("tpot_{statistic}_ns"), NANOSECONDS));
     }
     let stem = result_key.strip_suffix("_ns")?;
     if let Some(text) = stem.strip_prefix("time_per_output_token_") {
         let label = percentile_label(text.strip_suffix("_percentile")?)?;
-        return Some(FigureDefinition::new(
-            format!("tpot_{label}_ns"),
-            NANOSECONDS,
-        ));
+        return Some(FigureDefinition::new(format!("tpot_{label}_ns"), NANOSECONDS));
     }
     let (kind, stem) = match stem.strip_prefix("first_token_") {
         Some(stem) => ("ttft", stem),
@@ -224,10 +203,7 @@ pub(super) fn figure_of_detail_key(key: &str) -> Option<FigureDefinition> {
         "min" | "max" | "mean" => statistic.to_owned(),
         _ => percentile_label(statistic.strip_suffix("_percentile")?)?,
     };
-    Some(FigureDefinition::new(
-        format!("{kind}_{statistic}_ns"),
-        NANOSECONDS,
-    ))
+    Some(FigureDefinition::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
 }
 
 #[cfg(test)]
@@ -253,19 +229,13 @@ mod tests {
 
     #[rstest]
     #[case("result_99.00_percentile_latency_ns", "latency_p99_ns")]
-    #[case(
-        "result_99.90_percentile_per_query_latency_ns",
-        "query_latency_p99_9_ns"
-    )]
+    #[case("result_99.90_percentile_per_query_latency_ns", "query_latency_p99_9_ns")]
     #[case("result_min_query_latency_ns", "query_latency_min_ns")]
     #[case("result_first_token_99.00_percentile_latency_ns", "ttft_p99_ns")]
     #[case("result_first_token_mean_latency_ns", "ttft_mean_ns")]
     #[case("result_time_per_output_token_99.90_percentile_ns", "tpot_p99_9_ns")]
     #[case("result_time_to_output_token_mean", "tpot_mean_ns")]
-    #[case(
-        "result_inferred_completed_tokens_per_second",
-        "completed_tokens_per_second_inferred"
-    )]
+    #[case("result_inferred_completed_tokens_per_second", "completed_tokens_per_second_inferred")]
     fn detail_log_keys_have_names(#[case] key: &str, #[case] name: &str) {
         assert_eq!(figure_of_detail_key(key).unwrap().name, name);
     }
@@ -289,21 +259,12 @@ mod tests {
 
     #[test]
     fn each_scenario_has_a_published_metric() {
-        assert_eq!(
-            published_metric(TestScenario::Offline, true),
-            "tokens_per_second"
-        );
+        assert_eq!(published_metric(TestScenario::Offline, true), "tokens_per_second");
         assert_eq!(
             published_metric(TestScenario::Interactive, true),
             "completed_tokens_per_second"
         );
-        assert_eq!(
-            published_metric(TestScenario::Server, false),
-            "completed_samples_per_second"
-        );
-        assert_eq!(
-            published_metric(TestScenario::SingleStream, true),
-            "early_stopping_latency_ns"
-        );
+        assert_eq!(published_metric(TestScenario::Server, false), "completed_samples_per_second");
+        assert_eq!(published_metric(TestScenario::SingleStream, true), "early_stopping_latency_ns");
     }
 }

@@ -167,10 +167,7 @@ mod tests {
     #[test]
     fn a_64_bit_seed_keeps_its_precision() {
         let mut printed = Parameters::default();
-        assert_eq!(
-            printed.store_printed("schedule_rng_seed", "18209322760996052031"),
-            Some(true)
-        );
+        assert_eq!(printed.store_printed("schedule_rng_seed", "18209322760996052031"), Some(true));
         let mut logged = Parameters::default();
         let entry: Value = serde_json::from_str("18209322760996052031").unwrap();
         logged.store_logged("effective_schedule_rng_seed", &entry);
@@ -194,11 +191,7 @@ mod tests {
             parameters.store_logged("effective_min_query_count", &json!(count));
             parameters
         };
-        assert!(
-            with(1666.67, 600)
-                .names_of_differing(&with(1_666.666_67, 600))
-                .is_empty()
-        );
+        assert!(with(1666.67, 600).names_of_differing(&with(1_666.666_67, 600)).is_empty());
         assert_eq!(
             with(300.0, 600).names_of_differing(&with(400.0, 601)),
             ["target_qps", "min_query_count"]

@@ -80,18 +80,12 @@ impl LoadgenRun {
     pub fn figures(&self) -> Figures {
         let of_summary = self.summary.iter().flat_map(|summary| &summary.figures);
         let of_detail = self.detail.iter().flat_map(|detail| &detail.figures);
-        of_summary
-            .chain(of_detail)
-            .map(|(name, figure)| (name.clone(), figure.clone()))
-            .collect()
+        of_summary.chain(of_detail).map(|(name, figure)| (name.clone(), figure.clone())).collect()
     }
 
     /// Returns one figure by its own name.
     pub fn figure(&self, name: &str) -> Option<&Figure> {
-        let detail = self
-            .detail
-            .as_ref()
-            .and_then(|detail| detail.figures.get(name));
+        let detail = self.detail.as_ref().and_then(|detail| detail.figures.get(name));
         detail.or_else(|| self.summary.as_ref()?.figures.get(name))
     }
 

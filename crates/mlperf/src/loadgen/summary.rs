@@ -162,10 +162,7 @@ pub fn parse_summary(text: &str) -> Result<LoadgenSummary, SummaryError> {
     if text.contains('\0') {
         return Err(SummaryError::Binary);
     }
-    if text
-        .trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
-        .is_empty()
-    {
+    if text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']).is_empty() {
         return Err(SummaryError::Empty);
     }
     parser::SummaryParser::default().parse(text)

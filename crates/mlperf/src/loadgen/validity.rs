@@ -46,17 +46,10 @@ impl LoadgenRun {
         add_error_reasons(self, &mut broken);
         add_log_differences(self, &mut broken);
         if !broken.is_empty() {
-            return ValidityReport {
-                verdict: Validity::Invalid,
-                reasons: broken,
-            };
+            return ValidityReport { verdict: Validity::Invalid, reasons: broken };
         }
         let reasons = reasons_for_unknown(self);
-        let verdict = if reasons.is_empty() {
-            Validity::Valid
-        } else {
-            Validity::Unknown
-        };
+        let verdict = if reasons.is_empty() { Validity::Valid } else { Validity::Unknown };
         ValidityReport { verdict, reasons }
     }
 }
@@ -65,11 +58,7 @@ impl LoadgenRun {
 fn add_result_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
     let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
-    let unmet = run
-        .constraints()
-        .unmet_names()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let unmet = run.constraints().unmet_names().collect::<Vec<_>>().join(", ");
     match (of_summary, of_detail) {
         (Some(ResultStatus::Valid), Some(ResultStatus::Invalid)) => {
             reasons
@@ -95,9 +84,7 @@ fn add_result_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
         });
         reasons.extend(failed.map(|(name, stop)| format!("{name}: {}", strip_bullets(&stop.text))));
     } else if !unmet.is_empty() {
-        reasons.push(format!(
-            "not satisfied, although LoadGen's result is not INVALID: {unmet}"
-        ));
+        reasons.push(format!("not satisfied, although LoadGen's result is not INVALID: {unmet}"));
     }
 }
 
@@ -121,9 +108,7 @@ fn add_error_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
     };
     let plural = if count == 1 { "" } else { "s" };
     let log = logs_with_count(run, count);
-    reasons.push(format!(
-        "LoadGen counted {count} error{plural} in the {log}"
-    ));
+    reasons.push(format!("LoadGen counted {count} error{plural} in the {log}"));
     let messages = run.detail.iter().flat_map(|detail| &detail.error_messages);
     let mut shown: Vec<&str> = Vec::new();
     for message in messages {
@@ -131,11 +116,7 @@ fn add_error_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
             shown.push(message);
         }
     }
-    reasons.extend(
-        shown
-            .into_iter()
-            .map(|text| format!("LoadGen's error: {text}")),
-    );
+    reasons.extend(shown.into_iter().map(|text| format!("LoadGen's error: {text}")));
 }
 
 /// Names the log that has the most errors; that is the number which counts.
@@ -156,11 +137,7 @@ fn add_log_differences(run: &LoadgenRun, reasons: &mut Vec<String>) {
         return;
     };
     let mut differing: Vec<String> = Vec::new();
-    differing.extend(describe_difference(
-        "scenario",
-        summary.scenario,
-        detail.scenario,
-    ));
+    differing.extend(describe_difference("scenario", summary.scenario, detail.scenario));
     differing.extend(describe_difference("mode", summary.mode, detail.mode));
     let names = [&summary.sut_name, &detail.sut_name];
     let [printed, logged] = names.map(|name| name.as_deref().map(collapse_whitespace));
@@ -176,9 +153,7 @@ fn add_log_differences(run: &LoadgenRun, reasons: &mut Vec<String>) {
         .extend(unreadable.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
     let estimates = |stopping: &EarlyStopping| {
         let blocks = stopping.nonempty_blocks();
-        blocks
-            .flat_map(|(_, stop)| stop.estimates.clone())
-            .collect::<Vec<_>>()
+        blocks.flat_map(|(_, stop)| stop.estimates.clone()).collect::<Vec<_>>()
     };
     let [printed, logged] = [&summary.early_stopping, &detail.early_stopping].map(estimates);
     if !printed.is_empty() && !logged.is_empty() && printed != logged {
@@ -191,11 +166,7 @@ fn add_log_differences(run: &LoadgenRun, reasons: &mut Vec<String>) {
     if !differing.is_empty() {
         let more = differing.len().saturating_sub(MAX_MESSAGES_SHOWN);
         differing.truncate(MAX_MESSAGES_SHOWN);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let list = differing.join(", ");
         reasons.push(format!("the summary and detail log disagree: {list}{more}"));
     }
@@ -223,9 +194,7 @@ fn reasons_for_unknown(run: &LoadgenRun) -> Vec<String> {
     let mut reasons = Vec::new();
     let tests = run.detail.as_ref().map_or(0, |detail| detail.tests);
     if tests > 1 {
-        reasons.push(format!(
-            "the detail log holds {tests} tests: give one run's file"
-        ));
+        reasons.push(format!("the detail log holds {tests} tests: give one run's file"));
     }
     let mode = run.mode();
     if mode.is_none() {
@@ -254,10 +223,7 @@ fn reasons_for_unknown(run: &LoadgenRun) -> Vec<String> {
             reasons.push("the detail log ends before its test does: it was truncated".to_owned());
         }
         if detail.malformed > 0 {
-            reasons.push(format!(
-                "{} lines of the detail log cannot be read",
-                detail.malformed
-            ));
+            reasons.push(format!("{} lines of the detail log cannot be read", detail.malformed));
         }
     }
     reasons

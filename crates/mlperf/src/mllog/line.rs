@@ -47,8 +47,7 @@ pub fn parse_entries(line: &str) -> impl Iterator<Item = Option<MllogEvent>> {
 
 /// Returns the texts of a line's events; another rank may have written something behind each.
 pub fn event_texts(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices(EVENT_PREFIX)
-        .map(|(at, _)| &line[at + EVENT_PREFIX.len()..])
+    line.match_indices(EVENT_PREFIX).map(|(at, _)| &line[at + EVENT_PREFIX.len()..])
 }
 
 /// Reads the event that a text begins with. `NaN`, which Python prints, becomes a text.
@@ -87,18 +86,9 @@ mod tests {
     fn lines_are_parsed_as_programs_print_them() {
         let start = r#":::MLLOG {"namespace": "", "time_ms": 1759734393481, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {"file": "a.py", "lineno": 220}}"#;
         assert_eq!(keys(start), ["run_start"]);
-        assert_eq!(
-            keys(&format!("3: 2025-10-06 07:06:33 | {start}")),
-            ["run_start"]
-        );
-        assert_eq!(
-            keys(&format!("{start}{start} INFO done")),
-            ["run_start", "run_start"]
-        );
-        assert_eq!(
-            keys(&format!("{start}:::MLLOG {{\"key\": \"run_st")),
-            ["run_start"]
-        );
+        assert_eq!(keys(&format!("3: 2025-10-06 07:06:33 | {start}")), ["run_start"]);
+        assert_eq!(keys(&format!("{start}{start} INFO done")), ["run_start", "run_start"]);
+        assert_eq!(keys(&format!("{start}:::MLLOG {{\"key\": \"run_st")), ["run_start"]);
         assert!(keys(":::MLLOG").is_empty());
         assert!(keys(":::MLLOG {\"time_ms\": 1}").is_empty());
         assert!(keys("no log").is_empty());

@@ -119,11 +119,7 @@ impl TrainingRun {
             }
         }
         let minutes = (stopped - started) / 60_000.0;
-        if minutes > 0.0 {
-            Ok(minutes)
-        } else {
-            Err(TrainingRunError::StopNotAfterStart)
-        }
+        if minutes > 0.0 { Ok(minutes) } else { Err(TrainingRunError::StopNotAfterStart) }
     }
 
     /// Checks that the last evaluation of a run that reports success has a number.
@@ -174,10 +170,7 @@ pub struct TrainingRunReader {
 impl TrainingRunReader {
     /// Returns a reader for figures of these keys: each `KEY` or `KEY.member`, and its value to take.
     pub fn new(requested: &[(String, MatchSelection)]) -> Self {
-        Self {
-            requested: requested.to_vec(),
-            ..Self::default()
-        }
+        Self { requested: requested.to_vec(), ..Self::default() }
     }
 
     /// Reads one line, which may have several events or none.
@@ -254,10 +247,7 @@ impl TrainingRunReader {
         }
         let requested = &self.requested;
         let run = self.current.get_or_insert_with(|| TrainingRun {
-            accumulators: requested
-                .iter()
-                .map(|(_, take)| Accumulator::new(*take))
-                .collect(),
+            accumulators: requested.iter().map(|(_, take)| Accumulator::new(*take)).collect(),
             ..TrainingRun::default()
         });
         run.progressed |= PROGRESS_EVENTS.contains(&key);

@@ -13,14 +13,10 @@ pub fn check_meter_log(log: &str, session: &str) -> Vec<RuleCheck> {
     let lines: Vec<(Option<DateTime>, &str)> = log.lines().map(split_time).collect();
     let begin = format!(": Go with mark '{session}_ranging'");
     let other = format!(": Go with mark \"{session}_ranging\"");
-    let start = lines
-        .iter()
-        .position(|(_, text)| *text == begin || *text == other);
+    let start = lines.iter().position(|(_, text)| *text == begin || *text == other);
     let end = start.and_then(|start| {
         let after = lines[start..].iter();
-        let completed = after
-            .clone()
-            .position(|(_, text)| *text == ": Completed test");
+        let completed = after.clone().position(|(_, text)| *text == ": Completed test");
         completed.map(|end| start + end)
     });
     let time = |at: Option<usize>| lines.get(at?)?.0;

@@ -95,11 +95,7 @@ impl PowerSessions<'_> {
         ];
         let measured = match differing {
             _ if client.len() != server.len() => {
-                format!(
-                    "{} of the client, {} of the server",
-                    client.len(),
-                    server.len()
-                )
+                format!("{} of the client, {} of the server", client.len(), server.len())
             }
             Some(at) => format!("message {} differs", at + 1),
             None if versions[0].is_none() || versions[0] != versions[1] => {
@@ -116,19 +112,12 @@ impl PowerSessions<'_> {
     fn check_phase_clocks(self, phase: &str) -> Option<RuleCheck> {
         let [client, server] = [self.client, self.server].map(|side| phase_moments(side, phase));
         let (client, server) = (client?, server?);
-        let distances = client
-            .iter()
-            .zip(&server)
-            .map(|(one, other)| (one - other).abs());
+        let distances = client.iter().zip(&server).map(|(one, other)| (one - other).abs());
         let apart = distances.fold(0.0, f64::max);
         let passed = client.len() == server.len() && apart <= MAX_CLOCK_DIFFERENCE_S;
         Some(RuleCheck::new(
             format!("clocks of the {phase} phase"),
-            format!(
-                "{apart:.3} s apart in {} and {} moments",
-                client.len(),
-                server.len()
-            ),
+            format!("{apart:.3} s apart in {} and {} moments", client.len(), server.len()),
             format!("at most {MAX_CLOCK_DIFFERENCE_S} s, in as many"),
             passed,
         ))
@@ -142,10 +131,7 @@ pub fn phase_moments(session: &PowerSession, phase: &str) -> Option<Vec<f64>> {
 }
 
 fn list_member<'a>(session: &'a PowerSession, key: &str) -> &'a [Value] {
-    session
-        .get(key)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    session.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the commands to the meter with its answers, in order.
@@ -163,10 +149,7 @@ fn check_meter_identity(server: &PowerSession) -> RuleCheck {
     let passed =
         SUPPORTED_METERS.iter().any(|(name, _)| *name == meter) && PTD_VERSIONS.contains(&version);
     let measured = format!("{meter} by PTDaemon {version}");
-    let required = format!(
-        "a supported meter, by PTDaemon {}",
-        PTD_VERSIONS.join(" or ")
-    );
+    let required = format!("a supported meter, by PTDaemon {}", PTD_VERSIONS.join(" or "));
     RuleCheck::new("power meter", measured, required, passed)
 }
 
@@ -185,9 +168,8 @@ fn check_meter_replies(server: &PowerSession) -> RuleCheck {
         expected.any(|(begin, expected)| command.starts_with(begin) && reply != expected)
     });
     let wrong = wrong_reply.or(stopped.map(|(_, stop)| stop));
-    let measured = wrong.map_or("as expected".to_owned(), |(command, reply)| {
-        format!("`{reply}` to `{command}`")
-    });
+    let measured = wrong
+        .map_or("as expected".to_owned(), |(command, reply)| format!("`{reply}` to `{command}`"));
     let rule = "answers of the power meter";
     RuleCheck::new(rule, measured, "as expected", wrong.is_none())
 }
@@ -204,15 +186,10 @@ fn check_ranges_restored(server: &PowerSession) -> RuleCheck {
         if is_set { value } else { "Auto" }
     };
     let set = |kind: &str, number: usize| {
-        let mut commands = messages
-            .iter()
-            .filter(|(command, _)| command.starts_with(kind));
+        let mut commands = messages.iter().filter(|(command, _)| command.starts_with(kind));
         commands.nth(number - 1).map(|(command, _)| *command)
     };
-    let (amperes, volts) = (
-        format!("SR,A,{}", initial(1)),
-        format!("SR,V,{}", initial(3)),
-    );
+    let (amperes, volts) = (format!("SR,A,{}", initial(1)), format!("SR,V,{}", initial(3)));
     // One more of the current's is sent where its range was not known.
     let restored = [set("SR,A", 3), set("SR,A", 4)].contains(&Some(amperes.as_str()));
     let passed = restored && set("SR,V", 3) == Some(volts.as_str());
@@ -234,27 +211,16 @@ fn check_meter_configs(server: &PowerSession) -> Vec<RuleCheck> {
     let checks = analyzers.map(|analyzer| {
         let number = analyzer["device_type"].as_u64();
         let command = analyzer["command"].as_array();
-        let words: Vec<&str> = command
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let words: Vec<&str> = command.into_iter().flatten().filter_map(Value::as_str).collect();
         let channel_argument = words.windows(2).find(|pair| pair[0] == "-c");
         let channels = channel_argument.map_or(0, |pair| pair[1].split(',').count());
         let used = analyzer["channel"].as_array().map_or(0, Vec::len);
-        let known = SUPPORTED_METERS
-            .iter()
-            .any(|(_, known)| Some(*known) == number);
+        let known = SUPPORTED_METERS.iter().any(|(_, known)| Some(*known) == number);
         let passed = known && (number != Some(TWO_CHANNEL_METER) || channels == 2 && used == 2);
         let number_text = number.map_or("none".to_owned(), |number| number.to_string());
         let measured = format!("number {number_text}, {used} channels");
         let required = format!("a supported meter; two channels of number {TWO_CHANNEL_METER}");
-        RuleCheck::new(
-            "configuration of the power meter",
-            measured,
-            required,
-            passed,
-        )
+        RuleCheck::new("configuration of the power meter", measured, required, passed)
     });
     checks.collect()
 }

@@ -80,12 +80,7 @@ fn check_within_limit(name: &str, found: Option<&(f64, String)>, limit: &Limit) 
     let Some((value, unit)) = found else {
         return RuleCheck::new(name, "no such figure", required, false);
     };
-    RuleCheck::new(
-        name,
-        format_figure(*value, unit),
-        required,
-        limit.allows(*value),
-    )
+    RuleCheck::new(name, format_figure(*value, unit), required, limit.allows(*value))
 }
 
 /// Formats a whole number, exactly.

@@ -119,10 +119,7 @@ impl Round {
         let (name, benchmark) = self.find_benchmark(benchmark)?;
         let own = benchmark.scenarios.get(scenario)?;
         let metric = match (&own.figure, &own.unit) {
-            (Some(figure), Some(unit)) => Metric {
-                figure: figure.clone(),
-                unit: unit.clone(),
-            },
+            (Some(figure), Some(unit)) => Metric { figure: figure.clone(), unit: unit.clone() },
             _ => self.metrics.get(scenario)?.clone(),
         };
         let accuracy = own.accuracy.as_ref().unwrap_or(&benchmark.accuracy);
@@ -130,9 +127,7 @@ impl Round {
         let usual_delta = if name.ends_with("99.9") { 0.001 } else { 0.01 };
         let delta = |figure: &String| {
             let mut deltas = benchmark.accuracy_delta.iter();
-            deltas
-                .find(|(name, _)| name == figure)
-                .map_or(usual_delta, |(_, delta)| *delta)
+            deltas.find(|(name, _)| name == figure).map_or(usual_delta, |(_, delta)| *delta)
         };
         Some(InferenceRules {
             round: self.round.clone(),
@@ -180,11 +175,7 @@ impl Round {
     /// Returns the tests of a benchmark, each with the number of answers that it logs.
     fn compliance_tests(&self, benchmark: &RoundBenchmark) -> OrderedMap<ComplianceTest> {
         let required = |test: &String| benchmark.compliance.contains(test);
-        let tests = self
-            .tests
-            .iter()
-            .filter(|(test, _)| required(test))
-            .cloned();
+        let tests = self.tests.iter().filter(|(test, _)| required(test)).cloned();
         tests
             .map(|(name, mut test)| {
                 let mut overrides = benchmark.samples_logged.iter();

@@ -55,8 +55,7 @@ impl Rounds {
     }
 
     fn replace_or_add(&mut self, round: NamedRound) {
-        self.list
-            .retain(|other| other.suite != round.suite || other.round != round.round);
+        self.list.retain(|other| other.suite != round.suite || other.round != round.round);
         self.list.push(Arc::new(round));
     }
 
@@ -72,10 +71,7 @@ impl Rounds {
 
     /// Returns a round by its name: `v6.0`, or `6.0`.
     pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
-        let entry = self
-            .list
-            .iter()
-            .find(|entry| entry.is_named(suite, round))?;
+        let entry = self.list.iter().find(|entry| entry.is_named(suite, round))?;
         Some(&entry.rules)
     }
 

@@ -270,17 +270,13 @@ impl<T> PerScenario<T> {
 
     /// Returns the value of a scenario.
     pub fn get(&self, scenario: TestScenario) -> Option<&T> {
-        self.iter()
-            .find(|(other, _)| *other == scenario)
-            .map(|(_, value)| value)
+        self.iter().find(|(other, _)| *other == scenario).map(|(_, value)| value)
     }
 }
 
 impl<T: Field> PerScenario<T> {
     const KEYS: [Key; 5] = {
-        let FieldType::Words(words) = TestScenario::TYPE else {
-            panic!("the scenarios are words")
-        };
+        let FieldType::Words(words) = TestScenario::TYPE else { panic!("the scenarios are words") };
         let mut keys = [declare_key("", T::TYPE, ""); 5];
         let mut at = 0;
         while at < keys.len() {
@@ -290,11 +286,7 @@ impl<T: Field> PerScenario<T> {
         keys
     };
 
-    const OBJECT: Object = Object {
-        label: "the scenarios",
-        one_of: &[],
-        groups: &[&Self::KEYS],
-    };
+    const OBJECT: Object = Object { label: "the scenarios", one_of: &[], groups: &[&Self::KEYS] };
 }
 
 impl<T: Field> Field for PerScenario<T> {

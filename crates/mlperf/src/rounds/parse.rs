@@ -90,15 +90,10 @@ fn report_unknown_name(
 
 /// Checks keys against each other.
 fn check_consistency(round: &Node, problems: &mut Diagnostics) {
-    let names: Vec<&str> = round
-        .present_entries_at("tests")
-        .map(|(name, _)| name)
-        .collect();
+    let names: Vec<&str> = round.present_entries_at("tests").map(|(name, _)| name).collect();
     let metrics = round.get("metrics");
-    let benchmarks: Vec<&str> = round
-        .present_entries_at("benchmarks")
-        .map(|(name, _)| name)
-        .collect();
+    let benchmarks: Vec<&str> =
+        round.present_entries_at("benchmarks").map(|(name, _)| name).collect();
     for endpoint in round.items_at("endpoints") {
         report_unknown_name(endpoint, &benchmarks, ("benchmark", "benchmarks"), problems);
     }

@@ -21,36 +21,11 @@ fn limit(rules: &InferenceRules, figure: &str) -> (Option<f64>, Option<f64>) {
 }
 
 #[rstest]
-#[case(
-    "v4.1",
-    3_066_443_479_025_735_752,
-    10_688_027_786_191_513_374,
-    14_962_580_496_156_340_209
-)]
-#[case(
-    "v5.0",
-    6_023_615_788_873_153_749,
-    15_036_839_855_038_426_416,
-    9_933_818_062_894_767_841
-)]
-#[case(
-    "v5.1",
-    1_780_908_523_862_526_354,
-    14_771_362_308_971_278_857,
-    18_209_322_760_996_052_031
-)]
-#[case(
-    "v6.0",
-    2_465_351_861_681_999_779,
-    14_276_810_075_590_677_512,
-    3_936_089_224_930_324_775
-)]
-#[case(
-    "v6.1",
-    2_085_463_073_848_966_840,
-    2_747_215_439_041_700_203,
-    16_159_082_839_903_944_936
-)]
+#[case("v4.1", 3_066_443_479_025_735_752, 10_688_027_786_191_513_374, 14_962_580_496_156_340_209)]
+#[case("v5.0", 6_023_615_788_873_153_749, 15_036_839_855_038_426_416, 9_933_818_062_894_767_841)]
+#[case("v5.1", 1_780_908_523_862_526_354, 14_771_362_308_971_278_857, 18_209_322_760_996_052_031)]
+#[case("v6.0", 2_465_351_861_681_999_779, 14_276_810_075_590_677_512, 3_936_089_224_930_324_775)]
+#[case("v6.1", 2_085_463_073_848_966_840, 2_747_215_439_041_700_203, 16_159_082_839_903_944_936)]
 fn seeds_identify_the_round(
     #[case] round: &str,
     #[case] qsl: u64,
@@ -63,10 +38,7 @@ fn seeds_identify_the_round(
         schedule_rng_seed: Some(schedule),
         ..Parameters::default()
     };
-    assert_eq!(
-        built_in_rounds().find_by_seeds(&settings).unwrap().round,
-        round
-    );
+    assert_eq!(built_in_rounds().find_by_seeds(&settings).unwrap().round, round);
     settings.schedule_rng_seed = Some(schedule - 1);
     assert_eq!(built_in_rounds().find_by_seeds(&settings), None);
 }
@@ -113,20 +85,8 @@ fn server_latencies(#[case] round: &str, #[case] benchmark: &str, #[case] millis
 #[rstest]
 #[case("v4.1", "resnet50", "acc", Some(75.6954), None)]
 #[case("v4.1", "llama2-70b-99.9", "ROUGE1", Some(44.386_768_8), None)]
-#[case(
-    "v4.1",
-    "llama2-70b-99",
-    "TOKENS_PER_SAMPLE",
-    Some(265.005),
-    Some(323.895)
-)]
-#[case(
-    "v4.1",
-    "stable-diffusion-xl",
-    "FID_SCORE",
-    Some(23.010_857_58),
-    Some(23.950_076_26)
-)]
+#[case("v4.1", "llama2-70b-99", "TOKENS_PER_SAMPLE", Some(265.005), Some(323.895))]
+#[case("v4.1", "stable-diffusion-xl", "FID_SCORE", Some(23.010_857_58), Some(23.950_076_26))]
 #[case("v4.1", "gptj-99.9", "GEN_LEN", Some(3_615_190.2), None)]
 #[case("v4.1", "mixtral-8x7b", "mbxp_accuracy", Some(59.5188), None)]
 #[case("v5.0", "rgat", "acc", Some(72.1314), None)]
@@ -145,10 +105,8 @@ fn accuracy(
 ) {
     let scenarios = [TestScenario::Offline, TestScenario::SingleStream];
     let round = built_in_rounds().get("mlperf-inference", round).unwrap();
-    let rules = scenarios
-        .iter()
-        .find_map(|scenario| round.benchmark_rules(benchmark, *scenario))
-        .unwrap();
+    let rules =
+        scenarios.iter().find_map(|scenario| round.benchmark_rules(benchmark, *scenario)).unwrap();
     assert_eq!(limit(&rules, figure), (min, max));
 }
 
@@ -157,30 +115,15 @@ fn a_scenario_can_override_limits() {
     let offline = rules("v6.1", "qwen3-vl-235b-a22b", TestScenario::Offline);
     let interactive = rules("v6.1", "qwen3-vl-235b-a22b", TestScenario::Interactive);
     assert_eq!(limit(&offline, "F1_HIERARCHICAL"), (Some(0.782_397), None));
-    assert_eq!(
-        limit(&interactive, "F1_HIERARCHICAL"),
-        (Some(0.779_922), None)
-    );
+    assert_eq!(limit(&interactive, "F1_HIERARCHICAL"), (Some(0.779_922), None));
     assert_eq!(offline.accuracy_samples, Some(48_289));
     assert_eq!(interactive.accuracy_samples, Some(8_000));
     assert_eq!(interactive.latency.query_ns, Some(1_500_000_000));
 }
 
 #[rstest]
-#[case(
-    "v4.1",
-    "llama2-70b-99",
-    TestScenario::Offline,
-    "tokens_per_second",
-    "tokens/s"
-)]
-#[case(
-    "v4.1",
-    "gptj-99",
-    TestScenario::Offline,
-    "tokens_per_second_inferred",
-    "tokens/s"
-)]
+#[case("v4.1", "llama2-70b-99", TestScenario::Offline, "tokens_per_second", "tokens/s")]
+#[case("v4.1", "gptj-99", TestScenario::Offline, "tokens_per_second_inferred", "tokens/s")]
 #[case(
     "v4.1",
     "gptj-99.9",
@@ -188,20 +131,8 @@ fn a_scenario_can_override_limits() {
     "completed_tokens_per_second_inferred",
     "tokens/s"
 )]
-#[case(
-    "v4.1",
-    "bert-99",
-    TestScenario::Server,
-    "completed_samples_per_second",
-    "queries/s"
-)]
-#[case(
-    "v4.1",
-    "resnet",
-    TestScenario::MultiStream,
-    "early_stopping_latency_ns",
-    "ms"
-)]
+#[case("v4.1", "bert-99", TestScenario::Server, "completed_samples_per_second", "queries/s")]
+#[case("v4.1", "resnet", TestScenario::MultiStream, "early_stopping_latency_ns", "ms")]
 #[case(
     "v5.1",
     "llama2-70b-99",
@@ -209,34 +140,10 @@ fn a_scenario_can_override_limits() {
     "completed_tokens_per_second",
     "tokens/s"
 )]
-#[case(
-    "v5.1",
-    "llama3.1-8b-edge",
-    TestScenario::SingleStream,
-    "latency_p90_ns",
-    "ms"
-)]
-#[case(
-    "v6.0",
-    "wan-2.2-t2v-a14b",
-    TestScenario::SingleStream,
-    "early_stopping_latency_ns",
-    "s"
-)]
-#[case(
-    "v6.1",
-    "dlrm-v3",
-    TestScenario::Server,
-    "completed_samples_per_second",
-    "queries/s"
-)]
-#[case(
-    "v6.1",
-    "e2e-rag-qna",
-    TestScenario::Offline,
-    "samples_per_second",
-    "tasks/s"
-)]
+#[case("v5.1", "llama3.1-8b-edge", TestScenario::SingleStream, "latency_p90_ns", "ms")]
+#[case("v6.0", "wan-2.2-t2v-a14b", TestScenario::SingleStream, "early_stopping_latency_ns", "s")]
+#[case("v6.1", "dlrm-v3", TestScenario::Server, "completed_samples_per_second", "queries/s")]
+#[case("v6.1", "e2e-rag-qna", TestScenario::Offline, "samples_per_second", "tasks/s")]
 fn metrics(
     #[case] round: &str,
     #[case] benchmark: &str,
@@ -245,10 +152,7 @@ fn metrics(
     #[case] unit: &str,
 ) {
     let metric = rules(round, benchmark, scenario).metric;
-    assert_eq!(
-        (metric.figure.as_str(), metric.unit.as_str()),
-        (figure, unit)
-    );
+    assert_eq!((metric.figure.as_str(), metric.unit.as_str()), (figure, unit));
 }
 
 #[rstest]
@@ -286,10 +190,7 @@ fn benchmarks_are_found_by_submitter_names() {
     assert_eq!(name, "llama3.1-405b");
     assert_eq!(v51.find_benchmark("resnet50").unwrap().0, "resnet");
     assert!(v51.find_benchmark("llama4").is_none());
-    assert!(
-        v51.benchmark_rules("resnet50", TestScenario::Interactive)
-            .is_none()
-    );
+    assert!(v51.benchmark_rules("resnet50", TestScenario::Interactive).is_none());
 }
 
 #[test]
@@ -301,10 +202,7 @@ fn missing_scenarios_are_found() {
     };
     assert!(missing(SystemType::Datacenter, &[Offline, Server]).is_empty());
     assert!(missing(SystemType::Datacenter, &[Offline, Interactive]).is_empty());
-    assert_eq!(
-        missing(SystemType::Datacenter, &[Offline]),
-        ["Server or Interactive"]
-    );
+    assert_eq!(missing(SystemType::Datacenter, &[Offline]), ["Server or Interactive"]);
     assert_eq!(missing(SystemType::Datacenter, &[Server]), ["Offline"]);
     let v41 = built_in_rounds().get("mlperf-inference", "v4.1").unwrap();
     let missing = v41.missing_scenarios("resnet", "datacenter,edge".parse().unwrap(), &[Server]);

@@ -34,10 +34,7 @@ pub const SYSTEM_FIELDS: [(&str, FieldRequirement); 35] = [
     ("accelerators_per_node", FieldRequirement::BeFilled),
     ("accelerator_model_name", FieldRequirement::BeFilled),
     ("accelerator_memory_capacity", FieldRequirement::BeFilled),
-    (
-        "accelerator_memory_configuration",
-        FieldRequirement::BeFilled,
-    ),
+    ("accelerator_memory_configuration", FieldRequirement::BeFilled),
     ("accelerator_host_interconnect", FieldRequirement::BeFilled),
     ("accelerator_interconnect", FieldRequirement::BeFilled),
     ("accelerator_interconnect_topology", FieldRequirement::Exist),
@@ -52,11 +49,7 @@ pub const SYSTEM_FIELDS: [(&str, FieldRequirement); 35] = [
 ];
 
 /// Fields of [`SYSTEM_FIELDS`] that `MLPerf` Training does not ask for.
-const NOT_IN_TRAINING: [&str; 3] = [
-    "system_type",
-    "system_type_detail",
-    "host_network_card_count",
-];
+const NOT_IN_TRAINING: [&str; 3] = ["system_type", "system_type_detail", "host_network_card_count"];
 
 /// Fields of `systems/SYSTEM.json` in `MLPerf` Training; each may be empty.
 pub fn training_fields() -> impl Iterator<Item = &'static str> {

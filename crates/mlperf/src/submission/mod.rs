@@ -49,12 +49,7 @@ pub fn check_system(
     let same = |rule: &str, name: &str, folder: &str| {
         let value = text_field(system, name);
         let passed = value.eq_ignore_ascii_case(folder);
-        RuleCheck::new(
-            rule,
-            quote_text(value),
-            format!("\"{folder}\", as its folder"),
-            passed,
-        )
+        RuleCheck::new(rule, quote_text(value), format!("\"{folder}\", as its folder"), passed)
     };
     let status = text_field(system, "status").to_lowercase();
     let mut checks = vec![
@@ -84,9 +79,8 @@ pub fn check_system(
 pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
     let status = text_field(system, "status");
     let named = text_field(system, "submitter");
-    let required_fields: Vec<(&str, FieldRequirement)> = fields::training_fields()
-        .map(|name| (name, FieldRequirement::Exist))
-        .collect();
+    let required_fields: Vec<(&str, FieldRequirement)> =
+        fields::training_fields().map(|name| (name, FieldRequirement::Exist)).collect();
     vec![
         check_fields("system's fields", system, &required_fields),
         RuleCheck::new(
@@ -110,10 +104,7 @@ pub fn is_same_organization(one: &str, other: &str) -> bool {
     let words = |name: &str| {
         let lower = name.to_lowercase();
         let words = lower.split(|letter: char| !letter.is_alphanumeric());
-        words
-            .filter(|word| word.len() > 1)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        words.filter(|word| word.len() > 1).map(str::to_owned).collect::<Vec<_>>()
     };
     let others = words(other);
     words(one).iter().any(|word| others.contains(word))
@@ -122,11 +113,7 @@ pub fn is_same_organization(one: &str, other: &str) -> bool {
 /// Checks a benchmark's measurements.
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
     let required_fields = fields::MEASUREMENT_FIELDS.map(|name| (name, FieldRequirement::BeFilled));
-    vec![check_fields(
-        "measurements' fields",
-        measurements,
-        &required_fields,
-    )]
+    vec![check_fields("measurements' fields", measurements, &required_fields)]
 }
 
 fn text_field<'a>(object: &'a Map<String, Value>, name: &str) -> &'a str {

@@ -7,10 +7,8 @@ use serde_json::json;
 use super::*;
 
 fn system() -> Map<String, Value> {
-    let mut system: Map<String, Value> = fields::SYSTEM_FIELDS
-        .iter()
-        .map(|(name, _)| ((*name).to_owned(), json!("x")))
-        .collect();
+    let mut system: Map<String, Value> =
+        fields::SYSTEM_FIELDS.iter().map(|(name, _)| ((*name).to_owned(), json!("x"))).collect();
     system.insert("division".into(), json!("closed"));
     system.insert("submitter".into(), json!("AMD"));
     system.insert("status".into(), json!("Available"));
@@ -21,9 +19,7 @@ fn system() -> Map<String, Value> {
 fn violated(system: &Map<String, Value>, division: Division) -> Vec<String> {
     let checks = check_system(system, division, "amd");
     let violated = checks.into_iter().filter(|check| !check.passed);
-    violated
-        .map(|check| format!("{}: {}", check.rule, check.measured))
-        .collect()
+    violated.map(|check| format!("{}: {}", check.rule, check.measured)).collect()
 }
 
 #[rstest]
@@ -61,10 +57,7 @@ fn measurements_must_not_be_empty() {
     let text = "\u{feff}{\"input_data_types\": \"fp8\", \"retraining\": \"N\", \"starting_weights_filename\": \"x\", \
         \"weight_data_types\": \"\"}";
     let checks = check_measurements(&parse_object(text).unwrap());
-    assert_eq!(
-        checks[0].measured,
-        "weight_data_types is empty, no weight_transformations"
-    );
+    assert_eq!(checks[0].measured, "weight_data_types is empty, no weight_transformations");
 }
 
 proptest! {

@@ -91,15 +91,9 @@ pub fn normalize_convergence(
     batch_size: f64,
     samples: &[f64],
 ) -> Result<Convergence, ConvergenceError> {
-    let lost = samples
-        .iter()
-        .filter(|samples| !samples.is_finite())
-        .count();
+    let lost = samples.iter().filter(|samples| !samples.is_finite()).count();
     if lost > 1 {
-        return Err(ConvergenceError::NotConverged {
-            lost,
-            trials: samples.len(),
-        });
+        return Err(ConvergenceError::NotConverged { lost, trials: samples.len() });
     }
     let point = find_point(rcp, f64::from(runs), batch_size)
         .ok_or(ConvergenceError::NoPoint { size: batch_size })?;
@@ -120,9 +114,7 @@ pub fn normalize_convergence(
 /// all are larger (a smaller batch converges in fewer samples).
 fn find_point(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<ReferencePoint> {
     let points = prune_points(rcp, runs);
-    let own = points
-        .iter()
-        .find(|point| (point.batch_size - size).abs() < 0.5);
+    let own = points.iter().find(|point| (point.batch_size - size).abs() < 0.5);
     let below = points.iter().rfind(|point| point.batch_size < size);
     let above = points.iter().find(|point| point.batch_size > size);
     match (own, below, above) {
@@ -157,12 +149,7 @@ fn prune_points(rcp: &ReferencePoints, runs: f64) -> Vec<ReferencePoint> {
     points.retain(|point| point.batch_size >= fastest);
     let mut at = 1;
     while at + 1 < points.len() {
-        let line = interpolate_point(
-            points[at].batch_size,
-            &points[at - 1],
-            &points[at + 1],
-            runs,
-        );
+        let line = interpolate_point(points[at].batch_size, &points[at - 1], &points[at + 1], runs);
         if points[at].mean > line.mean {
             points.remove(at);
         } else {
@@ -199,9 +186,8 @@ fn min_plausible_mean(mean: f64, deviation: f64, reference_runs: f64, runs: f64)
     }
     let degrees = reference_runs + submission_runs - 2.0;
     let error = deviation * (1.0 / reference_runs + 1.0 / submission_runs).sqrt();
-    StudentsT::new(0.0, 1.0, degrees).map_or(mean, |student| {
-        (mean - student.inverse_cdf(1.0 - ALPHA) * error).max(0.0)
-    })
+    StudentsT::new(0.0, 1.0, degrees)
+        .map_or(mean, |student| (mean - student.inverse_cdf(1.0 - ALPHA) * error).max(0.0))
 }
 
 /// Returns the mean without the smallest and the largest.

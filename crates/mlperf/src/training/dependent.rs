@@ -190,20 +190,15 @@ impl DependentRule for SameAsRule {
 
 impl DependentRule for ScheduledStepsRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
-        let by = latest
-            .get(&self.by)
-            .filter(|_| latest.contains_key(&self.after));
+        let by = latest.get(&self.by).filter(|_| latest.contains_key(&self.after));
         let steps = |count: f64, by: &f64| (count * self.at / by).ceil();
         let expected = by.map(|by| steps(self.total, by) - steps(self.warmup, by));
         is_equal(number, expected, 0.0)
     }
 
     fn describe(&self) -> String {
-        let (total, warmup, at) = (
-            format_grouped(self.total),
-            format_grouped(self.warmup),
-            format_grouped(self.at),
-        );
+        let (total, warmup, at) =
+            (format_grouped(self.total), format_grouped(self.warmup), format_grouped(self.at));
         let by = &self.by;
         format!("⌈{total} × {at} / {by}⌉ − ⌈{warmup} × {at} / {by}⌉")
     }

@@ -32,9 +32,8 @@ pub(super) struct PhaseTracker {
 impl PhaseTracker {
     /// Processes an event, and returns the rule that it violates.
     pub fn check_event(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
-        let order_violation = self
-            .check_order(event)
-            .or_else(|| self.check_initialization_time(event, rules));
+        let order_violation =
+            self.check_order(event).or_else(|| self.check_initialization_time(event, rules));
         if event.key == "init_start" {
             let first = self.first_init_start.unwrap_or(f64::INFINITY);
             self.first_init_start = Some(first.min(event.time_ms));
@@ -68,12 +67,10 @@ impl PhaseTracker {
             "run_stop" => metadata("status").is_none().then_some("a status"),
             "block_start" => {
                 let epochs = metadata("epoch_count");
-                let positive = event
-                    .metadata_number("epoch_count")
-                    .is_some_and(|count| count > 0.0);
-                let counted = event
-                    .metadata_number("samples_count")
-                    .is_none_or(|count| count >= 0.0);
+                let positive =
+                    event.metadata_number("epoch_count").is_some_and(|count| count > 0.0);
+                let counted =
+                    event.metadata_number("samples_count").is_none_or(|count| count >= 0.0);
                 let first = metadata("first_epoch_num").is_some();
                 let passes = (epochs.is_none() || (positive && first)) && counted;
                 (!passes).then_some(
@@ -130,11 +127,7 @@ impl PhaseTracker {
                 "timestamps that never decrease",
             ));
         }
-        if self
-            .latest
-            .as_ref()
-            .is_none_or(|(latest, _)| time > *latest)
-        {
+        if self.latest.as_ref().is_none_or(|(latest, _)| time > *latest) {
             self.latest = Some((time, key.to_owned()));
         }
         None

@@ -15,13 +15,8 @@ const MAX_STORED_EVENTS: usize = 100_000;
 /// most 2 s in 307 published logs.
 const MAX_BLOCK_DISTANCE_MS: f64 = 5_000.0;
 /// Events that count the samples trained on when a run is evaluated or ends.
-const COUNTING_EVENTS: [&str; 5] = [
-    "eval_start",
-    "eval_stop",
-    "block_stop",
-    "epoch_stop",
-    "run_stop",
-];
+const COUNTING_EVENTS: [&str; 5] =
+    ["eval_start", "eval_stop", "block_stop", "epoch_stop", "run_stop"];
 
 /// One evaluation of the model.
 #[derive(Debug, Clone)]
@@ -98,41 +93,24 @@ impl QualityTracker {
             return violated.push(missing);
         };
         let meets = |evaluation: &&LoggedEvaluation| {
-            evaluation
-                .value
-                .is_some_and(|value| rule.target.allows(value))
+            evaluation.value.is_some_and(|value| rule.target.allows(value))
         };
         let shown = |value: Option<f64>| value.map_or("no number".to_owned(), format_grouped);
         let early = before.iter().rev().find(meets);
         if !meets(&last) {
             let measured = format!("the last {} is {}", rule.key, shown(last.value));
-            violated.push(RuleCheck::violation(
-                "target",
-                measured,
-                rule.target.describe(),
-            ));
+            violated.push(RuleCheck::violation("target", measured, rule.target.describe()));
         } else if let (Some(early), Division::Closed) = (early, rules.division) {
             let (value, at) = (shown(early.value), shown(early.count));
             let measured = format!("{} {value} met it at {at} already", rule.key);
             let required = "the run stops where it is met";
             violated.push(RuleCheck::violation("target", measured, required));
         }
-        let counts: Vec<f64> = self
-            .evaluated
-            .iter()
-            .filter_map(|evaluation| evaluation.count)
-            .collect();
+        let counts: Vec<f64> =
+            self.evaluated.iter().filter_map(|evaluation| evaluation.count).collect();
         if let Some(pair) = counts.windows(2).find(|pair| pair[1] < pair[0]) {
-            let measured = format!(
-                "{} after {}",
-                format_grouped(pair[1]),
-                format_grouped(pair[0])
-            );
-            violated.push(RuleCheck::violation(
-                &rule.counts,
-                measured,
-                "never fewer than before",
-            ));
+            let measured = format!("{} after {}", format_grouped(pair[1]), format_grouped(pair[0]));
+            violated.push(RuleCheck::violation(&rule.counts, measured, "never fewer than before"));
         }
     }
 
@@ -198,18 +176,12 @@ impl QualityTracker {
             |metrics: &BTreeMap<&str, f64>| names.iter().all(|name| metrics.contains_key(name));
         if !checkpoints.iter().all(|(_, metrics)| is_whole(metrics)) {
             let required = format!("{} of each checkpoint", names.join(" and "));
-            violated.push(RuleCheck::violation(
-                "metrics",
-                "some are missing",
-                required,
-            ));
+            violated.push(RuleCheck::violation("metrics", "some are missing", required));
         }
         let meets = |(_, metrics): &&(f64, BTreeMap<&str, f64>)| {
             let mut targets = rule.metrics.iter();
             targets.all(|(name, range)| {
-                metrics
-                    .get(name.as_str())
-                    .is_some_and(|value| range.allows(*value))
+                metrics.get(name.as_str()).is_some_and(|value| range.allows(*value))
             })
         };
         let met = checkpoints.iter().filter(meets).map(|(count, _)| *count);
@@ -218,11 +190,7 @@ impl QualityTracker {
             let targets =
                 metric_targets.map(|(name, range)| format!("{name} {}", range.describe()));
             let required = targets.collect::<Vec<_>>().join(", ");
-            violated.push(RuleCheck::violation(
-                "target",
-                "no checkpoint meets it",
-                required,
-            ));
+            violated.push(RuleCheck::violation("target", "no checkpoint meets it", required));
             return None;
         };
         violated.extend(self.check_stop_time(first));

@@ -14,12 +14,8 @@ use crate::check::RuleCheck;
 use crate::mllog::{MllogEvent, TrainingRun, TrainingRunReader, parse_entries};
 
 /// The identity of a result, the same in all of its logs.
-pub(super) const IDENTITY_KEYS: [&str; 4] = [
-    "submission_benchmark",
-    "submission_division",
-    "submission_org",
-    "submission_platform",
-];
+pub(super) const IDENTITY_KEYS: [&str; 4] =
+    ["submission_benchmark", "submission_division", "submission_org", "submission_platform"];
 /// More seeds than this are not stored: no run has so many.
 const MAX_SEEDS: usize = 100_000;
 
@@ -94,8 +90,7 @@ impl<'a> LogReader<'a> {
                 self.add_violation(key, format_value(&event.value), required);
             }
             let number = event.value.as_f64();
-            self.latest
-                .extend(number.map(|number| (key.to_owned(), number)));
+            self.latest.extend(number.map(|number| (key.to_owned(), number)));
         }
         let evaluation = &self.rules.evaluation;
         if key == evaluation.key && event.metadata.get(&evaluation.counts).is_none() {
@@ -255,9 +250,7 @@ impl<'a> LogReader<'a> {
 fn parse_seed(value: &Value) -> Option<i64> {
     match value {
         #[expect(clippy::cast_possible_truncation, reason = "seeds are compared only")]
-        Value::Number(number) => number
-            .as_i64()
-            .or(number.as_f64().map(|value| value as i64)),
+        Value::Number(number) => number.as_i64().or(number.as_f64().map(|value| value as i64)),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     }

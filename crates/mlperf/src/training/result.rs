@@ -54,10 +54,7 @@ pub fn check_result(rules: &TrainingRules, logs: &[NamedLog], scaling: Option<f6
     checks.extend(convergence.map(|result| check_convergence(rules, &result)));
     checks.extend(scaling.map(|scaling| {
         let passed = scaling.is_finite() && scaling > by_convergence - FACTOR_TOLERANCE;
-        let required = format!(
-            "at least {}, by its convergence",
-            format_grouped(by_convergence)
-        );
+        let required = format!("at least {}, by its convergence", format_grouped(by_convergence));
         RuleCheck::new("scaling.json", format_grouped(scaling), required, passed)
     }));
     ResultCheck { checks, factor }
@@ -71,20 +68,13 @@ fn check_log_count(rules: &TrainingRules, logs: &[NamedLog]) -> RuleCheck {
 
 /// Checks that all runs but one converged: that one counts as the slowest, which is dropped.
 fn check_converged_runs(logs: &[NamedLog]) -> RuleCheck {
-    let unconverged = logs
-        .iter()
-        .filter(|entry| entry.log.ending != LogEnding::Converged);
+    let unconverged = logs.iter().filter(|entry| entry.log.ending != LogEnding::Converged);
     let names: Vec<&str> = unconverged.map(|entry| entry.name.as_str()).collect();
     let measured = match names.as_slice() {
         [] => "all".to_owned(),
         names => format!("all but {}", names.join(", ")),
     };
-    RuleCheck::new(
-        "runs that converged",
-        measured,
-        "all but one",
-        names.len() < 2,
-    )
+    RuleCheck::new("runs that converged", measured, "all but one", names.len() < 2)
 }
 
 /// Rules that single logs violate: logs that violate one in the same way are listed together.
@@ -140,19 +130,12 @@ fn check_distinct_runs(logs: &[NamedLog]) -> Option<RuleCheck> {
 fn check_same_settings(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let setting_names = rules.settings.iter().map(String::as_str);
     let settings = setting_names.filter(|key| *key != BATCH_SIZE);
-    let keys = IDENTITY_KEYS
-        .into_iter()
-        .chain([BATCH_SIZE])
-        .chain(settings);
-    keys.flat_map(|key| check_same_setting(rules, logs, key))
-        .collect()
+    let keys = IDENTITY_KEYS.into_iter().chain([BATCH_SIZE]).chain(settings);
+    keys.flat_map(|key| check_same_setting(rules, logs, key)).collect()
 }
 
 fn check_same_setting(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleCheck> {
-    let values = || {
-        logs.iter()
-            .filter_map(|entry| Some((entry, entry.log.settings.get(key)?)))
-    };
+    let values = || logs.iter().filter_map(|entry| Some((entry, entry.log.settings.get(key)?)));
     let frequency = |value: &Value| values().filter(|(_, other)| *other == value).count();
     let Some((_, usual)) = values().rev().max_by_key(|(_, value)| frequency(value)) else {
         return Vec::new();
@@ -163,11 +146,8 @@ fn check_same_setting(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Ve
         values().filter(|(entry, value)| *value != usual && !is_reported(&entry.log));
     let differing: Vec<RuleCheck> = differing_values
         .map(|(entry, value)| {
-            let measured = format!(
-                "{}, {} in the others",
-                format_value(value),
-                format_value(usual)
-            );
+            let measured =
+                format!("{}, {} in the others", format_value(value), format_value(usual));
             let rule = format!("{}: {key}", entry.name);
             RuleCheck::violation(rule, measured, "the same in all logs of a result")
         })
@@ -185,9 +165,7 @@ fn check_same_setting(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Ve
 }
 
 fn check_dates(logs: &[NamedLog]) -> Option<RuleCheck> {
-    let start_times = logs
-        .iter()
-        .filter_map(|entry| Some((entry.log.started_ms?, entry)));
+    let start_times = logs.iter().filter_map(|entry| Some((entry.log.started_ms?, entry)));
     let mut started: Vec<(f64, &NamedLog)> = start_times.collect();
     started.sort_by(|(start, _), (other, _)| start.total_cmp(other));
     let ((first, oldest), (last, newest)) = (*started.first()?, *started.last()?);
@@ -206,12 +184,7 @@ fn check_dates(logs: &[NamedLog]) -> Option<RuleCheck> {
         }
     };
     let required = format!("within {MAX_DAYS_APART} days: one round");
-    Some(RuleCheck::new(
-        "dates",
-        measured,
-        required,
-        days <= MAX_DAYS_APART,
-    ))
+    Some(RuleCheck::new("dates", measured, required, days <= MAX_DAYS_APART))
 }
 
 /// Checks that each run has a seed, and no other run has it on the same line of the same source.
@@ -221,11 +194,7 @@ fn check_seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
         let converged = entry.log.ending == LogEnding::Converged;
         if entry.log.seeds.is_empty() && converged {
             let rule = format!("{}: seed", entry.name);
-            checks.push(RuleCheck::violation(
-                rule,
-                "missing",
-                "at least one in each log",
-            ));
+            checks.push(RuleCheck::violation(rule, "missing", "at least one in each log"));
         }
         let before = logs[..at].iter();
         let repeated = before.filter_map(|other| {
@@ -239,12 +208,7 @@ fn check_seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
         }));
     }
     if checks.is_empty() {
-        checks.push(RuleCheck::new(
-            "seeds",
-            "all different",
-            "a different one in each run",
-            true,
-        ));
+        checks.push(RuleCheck::new("seeds", "all different", "a different one in each run", true));
     }
     checks
 }
@@ -258,9 +222,7 @@ fn compute_convergence(
     let reference = rules.reference.as_ref()?;
     let count_options = logs.iter().map(|entry| entry.log.converged_after);
     let counts = count_options.collect::<Option<Vec<f64>>>()?;
-    let mut sizes = logs
-        .iter()
-        .filter_map(|entry| entry.log.setting_number(BATCH_SIZE));
+    let mut sizes = logs.iter().filter_map(|entry| entry.log.setting_number(BATCH_SIZE));
     let size = sizes.next().filter(|size| *size >= 1.0)?;
     if counts.len() < MIN_RUNS || sizes.any(|other| (other - size).abs() > 0.0) {
         return None;
@@ -286,10 +248,7 @@ fn check_convergence(
         }
     };
     let result = if passed {
-        format!(
-            "the time is multiplied by {}",
-            format_grouped(convergence.factor)
-        )
+        format!("the time is multiplied by {}", format_grouped(convergence.factor))
     } else {
         "faster than chance can explain".to_owned()
     };

@@ -118,9 +118,7 @@ impl TrainingRound {
 
     /// Returns whether no later round is known.
     pub fn is_newest(&self) -> bool {
-        built_in_training_rounds()
-            .last()
-            .is_some_and(|last| last.round == self.round)
+        built_in_training_rounds().last().is_some_and(|last| last.round == self.round)
     }
 
     /// Returns the round's benchmarks, sorted.
@@ -190,10 +188,7 @@ pub fn find_training_round<'a>(
         newest.is_some_and(|day| last.ended_before(day))
             && benchmarks.iter().any(|name| has(last, name))
     });
-    built_in_training_rounds()
-        .iter()
-        .find(|round| fits(round))
-        .or(last)
+    built_in_training_rounds().iter().find(|round| fits(round)).or(last)
 }
 
 #[cfg(test)]
@@ -214,10 +209,8 @@ mod tests {
                 }
             }
         }
-        let names: Vec<&str> = built_in_training_rounds()
-            .iter()
-            .map(|round| &*round.round)
-            .collect();
+        let names: Vec<&str> =
+            built_in_training_rounds().iter().map(|round| &*round.round).collect();
         assert_eq!(names, ["v5.0", "v5.1", "v6.0", "v6.1"]);
     }
 

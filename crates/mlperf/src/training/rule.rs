@@ -95,9 +95,9 @@ impl NumberRange {
 impl RuleValue {
     fn equals(&self, value: &Value) -> bool {
         match self {
-            Self::Number(number) => value
-                .as_f64()
-                .is_some_and(|value| (value - number).abs() <= 0.0),
+            Self::Number(number) => {
+                value.as_f64().is_some_and(|value| (value - number).abs() <= 0.0)
+            }
             Self::Text(text) => value.as_str() == Some(text),
         }
     }
@@ -132,12 +132,7 @@ impl KeyRule {
     }
 
     fn value_range(&self) -> NumberRange {
-        NumberRange {
-            min: self.min,
-            max: self.max,
-            above: self.above,
-            below: None,
-        }
+        NumberRange { min: self.min, max: self.max, above: self.above, below: None }
     }
 
     /// Checks its requirements that depend on other keys; those must have been logged before.
@@ -187,9 +182,7 @@ fn is_whole(number: f64) -> bool {
 pub(super) fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => truncate_for_message(text),
-        Value::Number(number) => number
-            .as_f64()
-            .map_or_else(|| number.to_string(), format_grouped),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), format_grouped),
         other => truncate_for_message(&other.to_string()),
     }
 }

@@ -69,11 +69,7 @@ impl EvaluationSchedule {
         let (is_wrong, required) = match expected.filter(|_| self.gapless) {
             Some(expected) => (
                 (count - expected).abs() > 0.0,
-                format!(
-                    "after {}, {} later",
-                    format_grouped(expected),
-                    format_grouped(every)
-                ),
+                format!("after {}, {} later", format_grouped(expected), format_grouped(every)),
             ),
             None => (of_grid, format!("every {} samples", format_grouped(every))),
         };

@@ -33,10 +33,10 @@ fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
         text.lines().for_each(|line| reader.feed_line(line));
         reader.finish()
     };
-    let named = logs.iter().enumerate().map(|(number, text)| NamedLog {
-        name: format!("result_{number}.txt"),
-        log: read(text),
-    });
+    let named = logs
+        .iter()
+        .enumerate()
+        .map(|(number, text)| NamedLog { name: format!("result_{number}.txt"), log: read(text) });
     named.collect()
 }
 
@@ -44,9 +44,7 @@ fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
 fn violated(rules: &TrainingRules, logs: &[String], scaling: Option<f64>) -> Vec<String> {
     let checked = check_result(rules, &read(rules, logs), scaling);
     let failed = checked.checks.into_iter().filter(|check| !check.passed);
-    failed
-        .map(|check| format!("{}: {}; {}", check.rule, check.measured, check.required))
-        .collect()
+    failed.map(|check| format!("{}: {}; {}", check.rule, check.measured, check.required)).collect()
 }
 
 fn logs() -> Vec<String> {
@@ -64,11 +62,7 @@ fn edited(log: &str, key: &str, from: &str, to: &str) -> String {
     let lines = log.lines().map(|line| {
         let matches = line.contains(&key) && line.contains(from);
         found |= matches;
-        if matches {
-            line.replace(from, to)
-        } else {
-            line.to_owned()
-        }
+        if matches { line.replace(from, to) } else { line.to_owned() }
     });
     let lines: Vec<String> = lines.collect();
     assert!(found, "{key} {from}");
@@ -80,18 +74,11 @@ fn the_published_result_passes() {
     let rules = closed();
     let read = read(&rules, &logs());
     let checked = check_result(&rules, &read, Some(1.022_556_390_977_443_6));
-    let failed: Vec<_> = checked
-        .checks
-        .iter()
-        .filter(|check| !check.passed)
-        .collect();
+    let failed: Vec<_> = checked.checks.iter().filter(|check| !check.passed).collect();
     assert!(failed.is_empty(), "{failed:?}");
     assert!((checked.factor - 1.022_556_390_977_443_6).abs() < 1e-12);
     let converged: Vec<_> = read.iter().map(|log| log.log.converged_after).collect();
-    assert_eq!(
-        converged,
-        [Some(306_432.0), Some(325_584.0), Some(306_432.0)]
-    );
+    assert_eq!(converged, [Some(306_432.0), Some(325_584.0), Some(306_432.0)]);
     let minutes = read[0].log.minutes.unwrap();
     assert!((minutes - (1_759_769_416_739.0 - 1_759_760_794_219.0) / 60_000.0).abs() < 1e-9);
 }
@@ -170,12 +157,7 @@ fn the_published_result_passes() {
     "\"samples_count\": 306432",
     "result_1.txt: samples_count: 325,584 at the last evaluation, 306,432 at run_stop"
 )]
-#[case::uncounted(
-    "eval_accuracy",
-    "samples_count",
-    "samples",
-    "result_1.txt: eval_accuracy: 5.6"
-)]
+#[case::uncounted("eval_accuracy", "samples_count", "samples", "result_1.txt: eval_accuracy: 5.6")]
 #[case::not_a_batch(
     "eval_accuracy",
     "\"samples_count\": 325584",
@@ -191,39 +173,24 @@ fn one_edited_log_is_reported(
     let mut changed = logs();
     changed[1] = edited(&changed[1], key, from, to);
     let violated = violated(&closed(), &changed, None);
-    assert!(
-        violated.iter().any(|check| check.starts_with(expected)),
-        "{violated:#?}"
-    );
+    assert!(violated.iter().any(|check| check.starts_with(expected)), "{violated:#?}");
 }
 
 fn only(expected: &str, violated: &[String]) {
-    assert!(
-        violated.iter().any(|check| check.contains(expected)),
-        "{expected}: {violated:#?}"
-    );
+    assert!(violated.iter().any(|check| check.contains(expected)), "{expected}: {violated:#?}");
 }
 
 #[test]
 fn shifted_times_are_reported() {
     let mut changed = logs();
     changed[2] = shifted(&changed[2], "run_start", 120_000);
-    only(
-        "result_2.txt: clock: block_start is",
-        &violated(&closed(), &changed, None),
-    );
+    only("result_2.txt: clock: block_start is", &violated(&closed(), &changed, None));
     let mut changed = logs();
     changed[2] = shifted(&changed[2], "run_stop", -120_000);
-    only(
-        "result_2.txt: clock: run_stop is",
-        &violated(&closed(), &changed, None),
-    );
+    only("result_2.txt: clock: run_stop is", &violated(&closed(), &changed, None));
     let mut changed = logs();
     changed[2] = shifted(&changed[2], "eval_accuracy", -900_000);
-    only(
-        "result_2.txt: clock: eval_accuracy is",
-        &violated(&closed(), &changed, None),
-    );
+    only("result_2.txt: clock: eval_accuracy is", &violated(&closed(), &changed, None));
     let mut changed = logs();
     changed[2] = shifted(&changed[2], "init_stop", 3_600_000);
     let violations = violated(&closed(), &changed, None);
@@ -247,35 +214,16 @@ fn shifted(log: &str, key: &str, by: i64) -> String {
 fn a_run_stops_where_its_target_is_met() {
     let rules = closed();
     let log = &logs()[0];
-    let missed = edited(
-        log,
-        "eval_accuracy",
-        "5.5890045166015625",
-        "5.6890045166015625",
-    );
-    let early = edited(
-        log,
-        "eval_accuracy",
-        "5.6470818519592285",
-        "5.5470818519592285",
-    );
+    let missed = edited(log, "eval_accuracy", "5.5890045166015625", "5.6890045166015625");
+    let early = edited(log, "eval_accuracy", "5.6470818519592285", "5.5470818519592285");
     for (changed, expected) in [
-        (
-            missed,
-            "result_0.txt: target: the last eval_accuracy is 5.689; at most 5.6 and above 0",
-        ),
-        (
-            early,
-            "result_0.txt: target: eval_accuracy 5.54708 met it at 287,280 already",
-        ),
+        (missed, "result_0.txt: target: the last eval_accuracy is 5.689; at most 5.6 and above 0"),
+        (early, "result_0.txt: target: eval_accuracy 5.54708 met it at 287,280 already"),
     ] {
         let mut all = logs();
         all[0] = changed;
         let violations = violated(&rules, &all, None);
-        assert!(
-            violations.iter().any(|check| check.starts_with(expected)),
-            "{violations:#?}"
-        );
+        assert!(violations.iter().any(|check| check.starts_with(expected)), "{violations:#?}");
     }
 }
 
@@ -288,42 +236,20 @@ fn runs_that_are_missing_or_repeated() {
     let mut all = logs();
     all[2] = all[0].clone();
     let violations = violated(&rules, &all, None);
-    only(
-        "runs: result_0.txt and result_2.txt are the same run",
-        &violations,
-    );
+    only("runs: result_0.txt and result_2.txt are the same run", &violations);
     only("result_2.txt: seed: 3414, as in result_0.txt", &violations);
     // The seeds are repeated, the run is another.
     let mut all = logs();
-    let seed = all[1]
-        .lines()
-        .find(|line| line.contains("\"key\": \"seed\""))
-        .unwrap();
-    let seed = seed
-        .split("\"value\": ")
-        .nth(1)
-        .unwrap()
-        .split(',')
-        .next()
-        .unwrap()
-        .to_owned();
+    let seed = all[1].lines().find(|line| line.contains("\"key\": \"seed\"")).unwrap();
+    let seed = seed.split("\"value\": ").nth(1).unwrap().split(',').next().unwrap().to_owned();
     all[1] = edited(&all[1], "seed", &seed, "3414");
-    only(
-        "result_1.txt: seed: 3414, as in result_0.txt",
-        &violated(&rules, &all, None),
-    );
+    only("result_1.txt: seed: 3414, as in result_0.txt", &violated(&rules, &all, None));
     all[1] = edited(&all[1], "seed", "3414", "null");
-    only(
-        "result_1.txt: seed: not a number",
-        &violated(&rules, &all, None),
-    );
+    only("result_1.txt: seed: not a number", &violated(&rules, &all, None));
     // A log of another round.
     let mut all = logs();
     all[1] = shifted(&all[1], "", -200 * 86_400_000);
-    only(
-        "dates: result_1.txt is 200 days older",
-        &violated(&rules, &all, None),
-    );
+    only("dates: result_1.txt is 200 days older", &violated(&rules, &all, None));
 }
 
 #[test]
@@ -337,26 +263,13 @@ fn a_failed_run_is_ranked_slowest() {
     assert_eq!(read_logs[1].log.minutes, Some(f64::INFINITY));
     assert!(violated(&rules, &all, None).is_empty());
     all[0] = edited(&all[0], "run_stop", "success", "aborted");
-    only(
-        "runs that converged: all but result_0.txt, result_1.txt",
-        &violated(&rules, &all, None),
-    );
+    only("runs that converged: all but result_0.txt, result_1.txt", &violated(&rules, &all, None));
     // It is truncated in the middle of a line.
-    all[1] = format!(
-        "{}\n{}",
-        all[1],
-        &LOGS[1].lines().nth(30).unwrap_or_default()[..40]
-    );
-    only(
-        "result_1.txt: lines: 1 lines cannot be read",
-        &violated(&rules, &all, None),
-    );
+    all[1] = format!("{}\n{}", all[1], &LOGS[1].lines().nth(30).unwrap_or_default()[..40]);
+    only("result_1.txt: lines: 1 lines cannot be read", &violated(&rules, &all, None));
     let mut all = logs();
     all[1] = all[1].replacen("\"event_type\"", "", 1);
-    only(
-        "result_1.txt: lines: 1 lines cannot be read",
-        &violated(&rules, &all, None),
-    );
+    only("result_1.txt: lines: 1 lines cannot be read", &violated(&rules, &all, None));
     all[1] = String::new();
     only("result_1.txt: run:", &violated(&rules, &all, None));
 }
@@ -373,10 +286,7 @@ fn convergence_and_its_factor() {
         "convergence: 206,640 samples, 313,344 in the reference: faster",
         &violated(&rules, &all, None),
     );
-    only(
-        "scaling.json: 1; at least 1.02256",
-        &violated(&rules, &logs(), Some(1.0)),
-    );
+    only("scaling.json: 1; at least 1.02256", &violated(&rules, &logs(), Some(1.0)));
     assert!(violated(&rules, &logs(), Some(1.05)).is_empty());
     // Nobody checks the open division's convergence.
     let open = self::rules("v5.1", "llama31_405b", Division::Open);
@@ -385,11 +295,7 @@ fn convergence_and_its_factor() {
         log.replace("\"samples_count\"", "\"epoch_num\": 1, \"samples_count\"")
     });
     let checked = check_result(&open, &read(&open, &all), None);
-    let failed: Vec<_> = checked
-        .checks
-        .iter()
-        .filter(|check| !check.passed)
-        .collect();
+    let failed: Vec<_> = checked.checks.iter().filter(|check| !check.passed).collect();
     assert!(failed.is_empty(), "{failed:?}");
 }
 

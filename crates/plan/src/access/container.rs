@@ -64,21 +64,11 @@ pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<Hos
     ];
     let mut kinds = Vec::new();
     kinds.extend(privileged.then_some(AccessKind::Privileged));
+    kinds.extend(cap_add.iter().map(|name| AccessKind::Capability { name: name.clone() }));
     kinds.extend(
-        cap_add
-            .iter()
-            .map(|name| AccessKind::Capability { name: name.clone() }),
+        security_opt.iter().map(|option| AccessKind::SecurityOption { option: option.clone() }),
     );
-    kinds.extend(
-        security_opt
-            .iter()
-            .map(|option| AccessKind::SecurityOption {
-                option: option.clone(),
-            }),
-    );
-    kinds.extend(devices.iter().map(|device| AccessKind::Device {
-        device: device.clone(),
-    }));
+    kinds.extend(devices.iter().map(|device| AccessKind::Device { device: device.clone() }));
     kinds.extend(namespaces.into_iter().filter_map(|(namespace, value)| {
         let value = value.clone()?;
         Some(AccessKind::Namespace { namespace, value })

@@ -50,9 +50,7 @@ impl PlanBuilder<'_> {
     ) -> String {
         let reference = image.reference().unwrap_or_default();
         let policy = match image {
-            Image::Pull {
-                built_by: Some(_), ..
-            } => PullPolicy::Never,
+            Image::Pull { built_by: Some(_), .. } => PullPolicy::Never,
             _ => self.options.pull,
         };
         let when = if policy == PullPolicy::Missing {
@@ -60,10 +58,7 @@ impl PlanBuilder<'_> {
         } else {
             StepCondition::Always
         };
-        let action = Action::Pull {
-            reference: reference.clone(),
-            policy,
-        };
+        let action = Action::Pull { reference: reference.clone(), policy };
         self.add_step_on(Placement::All, name, container, when, action);
         reference
     }
@@ -157,10 +152,7 @@ impl PlanBuilder<'_> {
             workdir: workdir.transpose()?,
             user,
             init,
-            extra: ExtraFlags {
-                runtime: flags.runtime.or(extra.runtime),
-                ..extra
-            },
+            extra: ExtraFlags { runtime: flags.runtime.or(extra.runtime), ..extra },
         })
     }
 
@@ -213,18 +205,11 @@ impl PlanBuilder<'_> {
                 let gpus = chosen.join(",");
                 return Err(PlanError::NoGpusRequired { gpus });
             }
-            let flags = GpuFlags {
-                devices: container.devices.clone(),
-                ..GpuFlags::default()
-            };
+            let flags = GpuFlags { devices: container.devices.clone(), ..GpuFlags::default() };
             return Ok((flags, None));
         };
-        let request = AssignRequest {
-            container,
-            gpus: request,
-            gpu_selectors: chosen,
-            host: self.host,
-        };
+        let request =
+            AssignRequest { container, gpus: request, gpu_selectors: chosen, host: self.host };
         let (flags, assigned) = assign_host_gpus(&request).map_err(|source| {
             let gpus = chosen.join(",");
             PlanError::Gpus { gpus, source }

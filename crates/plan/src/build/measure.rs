@@ -51,10 +51,7 @@ impl PlanBuilder<'_> {
             .transpose()?;
         let command = match &from.command {
             MeasurementCommand::Run(run) => {
-                let purpose = CommandPurpose::Measure {
-                    measurements: vec![index],
-                    trial,
-                };
+                let purpose = CommandPurpose::Measure { measurements: vec![index], trial };
                 let place = format!("{place}.run");
                 let mut exec = self.exec_step(purpose, &place, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
@@ -72,11 +69,7 @@ impl PlanBuilder<'_> {
         };
         let mut fetching = command;
         if let Some(check) = &from.check {
-            let purpose = CommandPurpose::Check {
-                measurement: index,
-                trial,
-                of: command,
-            };
+            let purpose = CommandPurpose::Check { measurement: index, trial, of: command };
             let place = format!("{place}.check");
             let mut exec = self.exec_step(purpose, &place, check, &from.options, scope)?;
             if let Some(timeout) = from.check_timeout {
@@ -142,10 +135,7 @@ impl PlanBuilder<'_> {
         };
         let mut scope = self.expression_scope();
         scope.trial = Some(context.trial);
-        let purpose = CommandPurpose::Measure {
-            measurements: Vec::new(),
-            trial: context.trial,
-        };
+        let purpose = CommandPurpose::Measure { measurements: Vec::new(), trial: context.trial };
         let place = format!("commands.{name}.run");
         let exec = self.exec_step(purpose, &place, &command.run, &command.options, &scope)?;
         let name = context.step_name(&format!("command-{name}"));
@@ -156,12 +146,7 @@ impl PlanBuilder<'_> {
         &self,
         entry: &RecipeMeasurement<'_>,
     ) -> Result<MeasurementPlan, PlanError> {
-        let RecipeMeasurement {
-            key,
-            loadgen,
-            mode,
-            measurement: from,
-        } = *entry;
+        let RecipeMeasurement { key, loadgen, mode, measurement: from } = *entry;
         let scope = self.expression_scope();
         let mut figures = from.figures.clone();
         for (name, figure) in &mut figures {
@@ -172,10 +157,9 @@ impl PlanBuilder<'_> {
             }
         }
         let (trials, warmup) = match mode {
-            Mode::Performance if self.recipe.trial_run => (
-                self.options.trials.unwrap_or_default(),
-                self.options.warmup.unwrap_or(0),
-            ),
+            Mode::Performance if self.recipe.trial_run => {
+                (self.options.trials.unwrap_or_default(), self.options.warmup.unwrap_or(0))
+            }
             Mode::Performance => (
                 self.options.trials.unwrap_or(from.trials),
                 self.options.warmup.unwrap_or(from.warmup),
@@ -322,9 +306,7 @@ impl<'a> TrialContext<'a> {
         scope.trial = Some(trial);
         let is_warmup = trial <= plan.warmup;
         let when = if trial > plan.warmup + plan.trials.min {
-            StepCondition::UntilDecided {
-                stages: plan.trials.analysis_stages(),
-            }
+            StepCondition::UntilDecided { stages: plan.trials.analysis_stages() }
         } else {
             StepCondition::Always
         };
@@ -346,10 +328,6 @@ impl<'a> TrialContext<'a> {
 
     /// A step's name: with the trial's number where there are several.
     pub(super) fn step_name(&self, stem: &str) -> String {
-        if self.has_several_trials {
-            format!("{stem}-{}", self.trial)
-        } else {
-            stem.to_owned()
-        }
+        if self.has_several_trials { format!("{stem}-{}", self.trial) } else { stem.to_owned() }
     }
 }

@@ -83,19 +83,14 @@ fn build_without_changes(
         origin,
         options,
         host,
-        plan: Plan {
-            notes: host_notes.collect(),
-            ..Plan::default()
-        },
+        plan: Plan { notes: host_notes.collect(), ..Plan::default() },
         running: BTreeMap::new(),
     };
     builder.add_steps()?;
     let plan = &builder.plan;
     let assigned = plan.assigned_gpus.as_ref();
-    let requirements = Requirements {
-        host: &recipe.requires,
-        scenario_memory: plan.scenario_memory(),
-    };
+    let requirements =
+        Requirements { host: &recipe.requires, scenario_memory: plan.scenario_memory() };
     let unmet_checks = unmet_requirements(requirements, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
     let same_sku =
@@ -148,9 +143,7 @@ fn measured_claims(recipe: &Recipe, measurements: &[MeasurementPlan]) -> Vec<Fig
 fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError> {
     let is_allowed = |name: &String| name == "HF_TOKEN" || options.secrets.contains(name);
     let refused = recipe.secrets.iter().find(|name| !is_allowed(name));
-    refused.map_or(Ok(()), |name| {
-        Err(PlanError::SecretNotAllowed { name: name.clone() })
-    })
+    refused.map_or(Ok(()), |name| Err(PlanError::SecretNotAllowed { name: name.clone() }))
 }
 
 struct PlanBuilder<'a> {
@@ -180,9 +173,7 @@ impl PlanBuilder<'_> {
         self.add_measurements()?;
         let (head, always) = (Placement::Head, StepCondition::Always);
         self.add_step_on(head, "judge", None, always, Action::Judge);
-        let keep = StepCondition::Unless {
-            keep: self.options.keep,
-        };
+        let keep = StepCondition::Unless { keep: self.options.keep };
         let (all, main) = (Placement::All, Some("main"));
         self.add_step_on(all, "remove", main, keep, Action::Remove);
         self.mark_skipped_steps()?;
@@ -191,13 +182,7 @@ impl PlanBuilder<'_> {
     }
 
     fn add_step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
-        self.add_step_on(
-            Placement::All,
-            name,
-            container,
-            StepCondition::Always,
-            action,
-        )
+        self.add_step_on(Placement::All, name, container, StepCondition::Always, action)
     }
 
     /// Adds a step, executed on the machines of the placement if the condition holds.
@@ -280,17 +265,11 @@ fn render_expression(
     template: &Template,
     scope: &ExpressionScope,
 ) -> Result<String, PlanError> {
-    let error = |source| PlanError::Expression {
-        place: place.to_owned(),
-        source,
-    };
+    let error = |source| PlanError::Expression { place: place.to_owned(), source };
     let text = render_template(template, scope).map_err(error)?;
     if text.contains("${{") {
         // Expressions that are evaluated later on the machines must not fail there.
-        let example = ExpressionScope {
-            node: Some(NodeScope::for_two_nodes()),
-            ..scope.clone()
-        };
+        let example = ExpressionScope { node: Some(NodeScope::for_two_nodes()), ..scope.clone() };
         render_template(template, &example).map_err(error)?;
     }
     Ok(text)

@@ -10,13 +10,7 @@ use retrial_recipe::model::{CommandOptions, Model, ModelSource};
 impl PlanBuilder<'_> {
     pub(super) fn add_model_fetches(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
-            if let ModelSource::Hub {
-                repository,
-                revision,
-                allow,
-                ignore,
-                locked,
-            } = &model.source
+            if let ModelSource::Hub { repository, revision, allow, ignore, locked } = &model.source
             {
                 let fetch = ModelFetch {
                     model: name.clone(),
@@ -50,10 +44,7 @@ impl PlanBuilder<'_> {
             let names = |step: &&Step| {
                 let mut action = step.action.clone();
                 !step.is_skipped()
-                    && action
-                        .rendered_texts()
-                        .iter()
-                        .any(|text| text.contains(&later))
+                    && action.rendered_texts().iter().any(|text| text.contains(&later))
             };
             if let Some(user) = steps.iter().find(names) {
                 return Err(PlanError::CommitUnknown {
@@ -76,10 +67,7 @@ impl PlanBuilder<'_> {
             model if !model.writable.is_empty() => MountForm::Files,
             _ => MountForm::Directory,
         };
-        Ok(ModelMount {
-            target: stated.unwrap_or_else(|| Ok(HUB_CACHE.to_owned()))?,
-            form,
-        })
+        Ok(ModelMount { target: stated.unwrap_or_else(|| Ok(HUB_CACHE.to_owned()))?, form })
     }
 
     /// The variables for programs that load by hub id, unless the recipe sets them.
@@ -94,16 +82,11 @@ impl PlanBuilder<'_> {
         let cache = self.model_mount(name, model)?.target;
         for (other, model) in models.filter(|(_, model)| model.hub_cache) {
             if self.model_mount(other, model)?.target != cache {
-                return Err(PlanError::HubCaches {
-                    first: name.clone(),
-                    second: other.clone(),
-                });
+                return Err(PlanError::HubCaches { first: name.clone(), second: other.clone() });
             }
         }
-        let mut variables = vec![
-            ("HF_HUB_CACHE".to_owned(), cache),
-            ("HF_HUB_OFFLINE".to_owned(), "1".to_owned()),
-        ];
+        let mut variables =
+            vec![("HF_HUB_CACHE".to_owned(), cache), ("HF_HUB_OFFLINE".to_owned(), "1".to_owned())];
         variables.retain(|(name, _)| env.iter().all(|(stated, _)| stated != name));
         Ok(variables)
     }

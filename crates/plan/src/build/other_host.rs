@@ -43,13 +43,7 @@ pub fn plan_for_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Pl
         unmet: here.unmet,
         same_sku: here.same_sku,
         // The GPUs of a job are known only on its node, where there may be more than the recipe requires.
-        changes: plan
-            .changes
-            .iter()
-            .cloned()
-            .chain(here.changes)
-            .unique()
-            .collect(),
+        changes: plan.changes.iter().cloned().chain(here.changes).unique().collect(),
         deviations: here.deviations,
         container: here.container,
         ..plan.clone()

@@ -22,13 +22,7 @@ impl<'a> PlanBuilder<'a> {
                 continue;
             };
             let reference = image.reference().unwrap_or_default();
-            self.plan.pinned &= matches!(
-                image,
-                Image::Pull {
-                    digest: Some(_),
-                    ..
-                }
-            );
+            self.plan.pinned &= matches!(image, Image::Pull { digest: Some(_), .. });
             if !pulled.contains(&reference) {
                 self.add_pull_step(&format!("pull-{name}"), Some(name), image);
                 pulled.push(reference);
@@ -84,9 +78,7 @@ impl<'a> PlanBuilder<'a> {
     pub(super) fn stop_unneeded_services(&mut self, later: impl Iterator<Item = &'a Measurement>) {
         let needed: Vec<&String> = later.flat_map(|from| self.needed_services(from)).collect();
         let mut unneeded = std::mem::take(&mut self.running);
-        self.running = unneeded
-            .extract_if(.., |name, _| needed.contains(&name))
-            .collect();
+        self.running = unneeded.extract_if(.., |name, _| needed.contains(&name)).collect();
         for (name, service) in self.recipe.services.iter().rev() {
             if let Some(start) = unneeded.get(name) {
                 self.add_service_stop(
@@ -182,8 +174,5 @@ fn service_container<'a>(name: &'a str, service: &Service) -> &'a str {
 }
 
 fn stop_policy(service: &Service) -> StopPolicy {
-    StopPolicy {
-        signal: service.stop.signal,
-        timeout_s: service.stop.timeout.as_secs(),
-    }
+    StopPolicy { signal: service.stop.signal, timeout_s: service.stop.timeout.as_secs() }
 }

@@ -13,10 +13,7 @@ impl<'a> PlanBuilder<'a> {
     /// Adds the copies of image files for steps on the host.
     pub(super) fn add_image_copies(&mut self) {
         for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
-            let action = Action::CopyOut {
-                path: copy.path.clone(),
-                to: copy.to.clone(),
-            };
+            let action = Action::CopyOut { path: copy.path.clone(), to: copy.to.clone() };
             self.add_step(&format!("copy-{}", index + 1), None, action);
         }
     }
@@ -37,10 +34,7 @@ impl<'a> PlanBuilder<'a> {
             services.filter_map(|(_, service)| service.own_container.as_ref()?.image.as_ref());
         let mut images = std::iter::once(&self.recipe.image).chain(own);
         images.any(|image| match image {
-            Image::Pull {
-                built_by: Some(name),
-                ..
-            } => step.strip_prefix("setup-") == Some(name),
+            Image::Pull { built_by: Some(name), .. } => step.strip_prefix("setup-") == Some(name),
             _ => false,
         })
     }
@@ -65,9 +59,7 @@ impl<'a> PlanBuilder<'a> {
             };
             let command = self.setup_command(&name, setup)?;
             let populate_step = self.populate_step(&name, setup, cache, command, &inputs)?;
-            let when = StepCondition::UnlessCached {
-                key: populate_step.directory.key.clone(),
-            };
+            let when = StepCondition::UnlessCached { key: populate_step.directory.key.clone() };
             let container = (setup.on.location() == StepLocation::Container).then_some("fill");
             let action = Action::Populate(populate_step);
             let step = self.add_step_on(Placement::All, &name, container, when, action);
@@ -144,21 +136,14 @@ impl<'a> PlanBuilder<'a> {
                 path: directory.path,
             });
         }
-        Ok(PopulateStep {
-            directory,
-            location: setup.on.location(),
-            command,
-        })
+        Ok(PopulateStep { directory, location: setup.on.location(), command })
     }
 
     /// Everything besides the image and a step's own command that may decide the content of a cached directory.
     fn populate_inputs(&self) -> Result<PopulateInputs, PlanError> {
         let container = &self.recipe.container;
         // Which GPUs are free does not matter to data.
-        let flags = GpuFlags {
-            devices: container.devices.clone(),
-            ..GpuFlags::default()
-        };
+        let flags = GpuFlags { devices: container.devices.clone(), ..GpuFlags::default() };
         let mut container = self.container_spec(container, &self.plan.image, flags)?;
         let mounts = std::mem::take(&mut container.mounts);
         let (companions, mounts) = mounts
@@ -169,11 +154,7 @@ impl<'a> PlanBuilder<'a> {
         container.cache_mounts.clear();
         let recipe_models = self.recipe.models.iter();
         let models = recipe_models.map(|(_, model)| match &model.source {
-            ModelSource::Hub {
-                repository,
-                revision,
-                ..
-            } => format!("{repository}@{revision}"),
+            ModelSource::Hub { repository, revision, .. } => format!("{repository}@{revision}"),
             ModelSource::Path(path) => render_expression("models", path, &self.expression_scope())
                 .unwrap_or_else(|_| path.0.clone()),
             ModelSource::Run(run) => run.0.clone(),

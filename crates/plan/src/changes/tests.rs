@@ -65,10 +65,7 @@ fn skip_options(steps: &[&str]) -> PlanOptions {
 }
 
 fn from_option(step: &str) -> PlanOptions {
-    PlanOptions {
-        from: Some(step.to_owned()),
-        ..PlanOptions::default()
-    }
+    PlanOptions { from: Some(step.to_owned()), ..PlanOptions::default() }
 }
 
 #[test]
@@ -83,10 +80,7 @@ fn the_plan_of_the_recipe_alone_has_no_changes() {
 #[case::measurement("s-performance-2")]
 #[case::other_trial("other-performance")]
 fn a_skipped_step_is_a_change_whatever_its_kind(#[case] step: &str) {
-    assert_eq!(
-        changes_with(&skip_options(&[step])),
-        [format!("--skip {step}")]
-    );
+    assert_eq!(changes_with(&skip_options(&[step])), [format!("--skip {step}")]);
 }
 
 #[rstest]
@@ -101,10 +95,7 @@ fn a_skipped_step_that_measures_nothing_is_no_change(#[case] step: &str) {
 fn a_step_skipped_by_its_number_is_named() {
     let plan = plan_with(&[], &PlanOptions::default());
     let mut steps = plan.steps.iter();
-    let number = steps
-        .find(|step| step.name == "setup-unpack")
-        .unwrap()
-        .number;
+    let number = steps.find(|step| step.name == "setup-unpack").unwrap().number;
     let by_number = changes_with(&skip_options(&[&number.to_string()]));
     assert_eq!(by_number, ["--skip setup-unpack"]);
 }
@@ -114,14 +105,9 @@ fn from_names_the_steps_that_did_not_run() {
     let setup = changes_with(&from_option("setup-unpack"));
     assert_eq!(setup, ["--from setup-unpack (without setup-lock-clocks)"]);
     let later = changes_with(&from_option("other-performance"));
-    let [later] = &later[..] else {
-        panic!("{later:?}")
-    };
+    let [later] = &later[..] else { panic!("{later:?}") };
     let named = "--from other-performance (without setup-lock-clocks, setup-unpack, ";
-    assert!(
-        later.starts_with(named) && later.ends_with(" more)"),
-        "{later}"
-    );
+    assert!(later.starts_with(named) && later.ends_with(" more)"), "{later}");
     assert_eq!(changes_with(&from_option("create")), Vec::<String>::new());
 }
 
@@ -176,10 +162,7 @@ fn settings_equal_to_the_defaults_are_no_changes() {
 #[case("0,1", &["--gpus 0,1: 2 GPUs, and the recipe requires 1"])]
 fn more_gpus_than_required_are_a_change(#[case] gpus: &str, #[case] expected: &[&str]) {
     let gpu = |index: usize| Gpu::with_model("MI355X", &format!("0000:{index:02x}:00.0"));
-    let host = HostView {
-        gpus: (0..2).map(gpu).collect(),
-        ..HostView::default()
-    };
+    let host = HostView { gpus: (0..2).map(gpu).collect(), ..HostView::default() };
     let options = PlanOptions {
         gpus: gpus.split(',').map(str::to_owned).collect(),
         ..PlanOptions::default()
@@ -194,16 +177,10 @@ fn what_a_plan_lacks_is_named_without_its_list() {
     for options in [
         skip_options(&["setup-lock-clocks", "setup-unpack"]),
         from_option("setup-unpack"),
-        PlanOptions {
-            least_privilege: true,
-            ..skip_options(&["setup-unpack"])
-        },
+        PlanOptions { least_privilege: true, ..skip_options(&["setup-unpack"]) },
     ] {
         let plan = plan_with(&[], &options);
-        let unlisted = Plan {
-            changes: Vec::new(),
-            ..plan.clone()
-        };
+        let unlisted = Plan { changes: Vec::new(), ..plan.clone() };
         assert!(!plan.changes.is_empty());
         assert_eq!(plan.changing_options(), plan.changes);
         assert_eq!(unlisted.changing_options(), plan.changes);
@@ -214,9 +191,7 @@ fn what_a_plan_lacks_is_named_without_its_list() {
 fn a_script_keeps_the_options_next_to_its_results() {
     let lines = |options: &PlanOptions| {
         let script = crate::shell::render_script(&plan_with(&[], options), &[]);
-        let lines = script
-            .lines()
-            .filter(|line| line.contains(super::OPTIONS_FILE));
+        let lines = script.lines().filter(|line| line.contains(super::OPTIONS_FILE));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(lines(&PlanOptions::default()), [""; 0]);
@@ -227,10 +202,7 @@ fn a_script_keeps_the_options_next_to_its_results() {
 
 #[test]
 fn a_trial_run_measures_performance_once_and_says_so() {
-    let options = PlanOptions {
-        trial_run: true,
-        ..PlanOptions::default()
-    };
+    let options = PlanOptions { trial_run: true, ..PlanOptions::default() };
     let plan = trial_plan(&options);
     let measured: Vec<_> = plan
         .measurements
@@ -243,10 +215,7 @@ fn a_trial_run_measures_performance_once_and_says_so() {
     let script = crate::shell::render_script(&plan, &[]);
     assert!(script.contains("'%s\\n' --trial-run >results/changed-options.txt"));
     // What the command line states is done.
-    let options = PlanOptions {
-        modes: vec![Mode::Accuracy],
-        ..options
-    };
+    let options = PlanOptions { modes: vec![Mode::Accuracy], ..options };
     let plan = trial_plan(&options);
     assert_eq!(plan.measurements.len(), 1);
     assert_eq!(plan.measurements[0].mode, Mode::Accuracy);
@@ -257,10 +226,7 @@ fn a_recipe_without_a_trial_run_has_none() {
     let source = retrial_recipe::Source::new("r.yaml", RECIPE);
     let templates = &retrial_recipe::NoTemplates;
     let recipe = retrial_recipe::resolve_recipe("r", &source, templates, &[]).unwrap();
-    let options = PlanOptions {
-        trial_run: true,
-        ..PlanOptions::default()
-    };
+    let options = PlanOptions { trial_run: true, ..PlanOptions::default() };
     let (origin, host) = (RecipeOrigin::default(), HostView::default());
     let error = crate::build_plan(&recipe.recipe, &origin, &options, &host).unwrap_err();
     assert!(matches!(error, crate::build::PlanError::NoTrialRun));

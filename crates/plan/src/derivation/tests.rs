@@ -60,10 +60,7 @@ const SETTINGS: [&str; 15] = [
 
 fn two_gpu_host() -> HostView {
     HostView {
-        gpus: vec![
-            Gpu::with_model("MI355X", "a"),
-            Gpu::with_model("MI355X", "b"),
-        ],
+        gpus: vec![Gpu::with_model("MI355X", "a"), Gpu::with_model("MI355X", "b")],
         disk_free: Some(2 << 30),
         ..HostView::default()
     }
@@ -73,9 +70,7 @@ fn resolve_with_settings(settings: &[&str], trial_run: bool) -> ResolvedRecipe {
     let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
     let source = Source::new("r.yaml", RECIPE);
     let loaded = LoadedRecipe::from_source("r", &source, &NoTemplates).unwrap();
-    let resolved = loaded
-        .for_trial_run(trial_run)
-        .resolve(&NoTemplates, &settings);
+    let resolved = loaded.for_trial_run(trial_run).resolve(&NoTemplates, &settings);
     resolved.map_err(|problems| problems.render(false)).unwrap()
 }
 
@@ -96,10 +91,8 @@ fn plan_and_stored_recipe(
         assert!(lock.apply_to(&mut recipe).is_empty());
     }
     let mut plan = build_plan(&recipe, &origin, options, &two_gpu_host()).unwrap();
-    plan.lock = lock.map(|_| crate::step::FollowedLock {
-        path: "r.lock.yaml".to_owned(),
-        differs: Vec::new(),
-    });
+    plan.lock = lock
+        .map(|_| crate::step::FollowedLock { path: "r.lock.yaml".to_owned(), differs: Vec::new() });
     let stored = Source::new("recipe.yaml", resolved.yaml.clone());
     let again = resolve_recipe("r", &stored, &NoTemplates, &[]).unwrap();
     (plan, again)
@@ -147,14 +140,8 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
             pull: PullPolicy::Never,
             secrets: vec!["TOKEN".to_owned()],
         },
-        PlanOptions {
-            from: Some("setup-unpack".to_owned()),
-            ..PlanOptions::default()
-        },
-        PlanOptions {
-            trial_run: true,
-            ..PlanOptions::default()
-        },
+        PlanOptions { from: Some("setup-unpack".to_owned()), ..PlanOptions::default() },
+        PlanOptions { trial_run: true, ..PlanOptions::default() },
     ];
     for options in &options {
         for settings in [&[][..], &["batch=8"], &["batch=8", "backend=other"]] {
@@ -172,17 +159,10 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
 #[test]
 fn a_jobs_plan_follows_from_the_recipe_and_its_nodes_gpus() {
     let resolved = resolve_with_settings(&[], false);
-    let origin = RecipeOrigin {
-        directory: None,
-        hash: resolved.hash.clone(),
-        built_in: false,
-    };
+    let origin = RecipeOrigin { directory: None, hash: resolved.hash.clone(), built_in: false };
     let options = PlanOptions::default();
     let submitted = build_plan(&resolved.recipe, &origin, &options, &HostView::default()).unwrap();
-    let assigned = Plan {
-        gpus: vec!["0".to_owned(), "1".to_owned()],
-        ..submitted
-    };
+    let assigned = Plan { gpus: vec!["0".to_owned(), "1".to_owned()], ..submitted };
     let completed = plan_for_host(&assigned, &resolved.recipe, &two_gpu_host()).unwrap();
     // Two GPUs, and the recipe requires one.
     assert_eq!(completed.changes.len(), 1);
@@ -210,10 +190,7 @@ fn every_forged_value_of_a_plan_is_named() {
             continue;
         };
         let found = list_differences(&other, &resolved);
-        assert!(
-            found.iter().any(|line| line.starts_with(top)),
-            "{pointer}: {found:?}"
-        );
+        assert!(found.iter().any(|line| line.starts_with(top)), "{pointer}: {found:?}");
         forged += 1;
     }
     assert!(forged > 100, "{forged} of {}", pointers.len());
@@ -221,10 +198,8 @@ fn every_forged_value_of_a_plan_is_named() {
 
 #[test]
 fn requirements_changes_and_settings_cannot_be_removed() {
-    let options = PlanOptions {
-        skip: vec!["setup-lock-clocks".to_owned()],
-        ..PlanOptions::default()
-    };
+    let options =
+        PlanOptions { skip: vec!["setup-lock-clocks".to_owned()], ..PlanOptions::default() };
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &options, None);
     plan.changes.clear();
     assert!(list_differences(&plan, &resolved)[0].starts_with("changes: recorded nothing"));
@@ -233,18 +208,12 @@ fn requirements_changes_and_settings_cannot_be_removed() {
     plan.options = PlanOptions::default();
     assert!(!list_differences(&plan, &resolved).is_empty());
     // As if a trial run had been a whole one.
-    let trial_run = PlanOptions {
-        trial_run: true,
-        ..PlanOptions::default()
-    };
+    let trial_run = PlanOptions { trial_run: true, ..PlanOptions::default() };
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &trial_run, None);
     assert_eq!(plan.params["batch"].to_string(), "1");
     plan.options = PlanOptions::default();
     plan.trial_run = false;
-    assert_eq!(
-        list_differences(&plan, &resolved),
-        ["trial_run: recorded nothing, derived true"]
-    );
+    assert_eq!(list_differences(&plan, &resolved), ["trial_run: recorded nothing, derived true"]);
     // More unmet requirements, which the host's files show, are no advantage.
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &PlanOptions::default(), None);
     let missing = retrial_host::checks::HostCheck::missing_source("/data", "/data");
@@ -258,10 +227,7 @@ fn a_lock_pins_versions_of_the_recipes_own_names_only() {
         plan_and_stored_recipe(&[], &PlanOptions::default(), Some(&full_lock()));
     plan.image = plan.image.replace("debian", "attacker/debian");
     let found = list_differences(&plan, &resolved);
-    assert!(
-        found.iter().any(|line| line.starts_with("image: ")),
-        "{found:?}"
-    );
+    assert!(found.iter().any(|line| line.starts_with("image: ")), "{found:?}");
 }
 
 fn collect_leaves(value: &Value, pointer: String, into: &mut Vec<String>) {

@@ -95,9 +95,7 @@ impl LineSearch {
         splitter.push(bytes, |line| {
             self.lines += u64::from(!line.continues);
             let number = self.lines + u64::from(line.continues);
-            found = found
-                .take()
-                .or_else(|| self.search_line(&line.text, number, age));
+            found = found.take().or_else(|| self.search_line(&line.text, number, age));
             self.note_progress(&line.text, now);
         });
         // A progress bar redraws a line that does not end.
@@ -196,10 +194,8 @@ mod tests {
     #[case(&["o", "ne\r\nG", "PU 3: out of memory, really", "\n"])]
     fn a_line_is_found_with_any_chunking(#[case] writes: &[&str]) {
         let now = Instant::now();
-        let mut search = start_search(
-            &[("nothing", None), (r"GPU (?<gpu>\d+): out of memory", None)],
-            now,
-        );
+        let mut search =
+            start_search(&[("nothing", None), (r"GPU (?<gpu>\d+): out of memory", None)], now);
         let mut found = None;
         for bytes in writes {
             found = found.or(search.push(bytes.as_bytes(), Some(Duration::ZERO), now));
@@ -216,15 +212,10 @@ mod tests {
         assert_eq!(search.push(b"the worker died", age, start), None);
         assert_eq!(search.search_unterminated(age, start, false), None);
         assert_eq!(search.push(b" of old age, well", age, start), None);
-        assert_eq!(
-            search.search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, false),
-            None
-        );
+        assert_eq!(search.search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, false), None);
         assert_eq!(search.push(b"\nanother died", age, start), None);
         assert!(
-            search
-                .search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, false)
-                .is_some()
+            search.search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, false).is_some()
         );
         assert_eq!(
             search.search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, true),
@@ -260,10 +251,7 @@ mod tests {
         push(&mut search, "\rstep 2 of 9", start + minute);
         push(&mut search, "\rwaiting", start + 2 * minute);
         let rule = search.stalled_rule(start + 2 * minute).unwrap();
-        assert_eq!(
-            (rule.pattern.as_str(), rule.within),
-            ("step [0-9]+", minute)
-        );
+        assert_eq!((rule.pattern.as_str(), rule.within), ("step [0-9]+", minute));
     }
 
     #[test]

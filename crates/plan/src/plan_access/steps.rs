@@ -15,9 +15,7 @@ pub fn step_accesses(step: &Step) -> Vec<HostAccess> {
     }
     let recipient = || {
         let name = step.name.as_str();
-        let own = name
-            .strip_prefix("setup-")
-            .or(name.strip_prefix("dataset-"));
+        let own = name.strip_prefix("setup-").or(name.strip_prefix("dataset-"));
         format!("step {}", own.unwrap_or(name))
     };
     match &step.action {
@@ -27,11 +25,7 @@ pub fn step_accesses(step: &Step) -> Vec<HostAccess> {
         }],
         Action::Exec(command) => command_accesses(command, &recipient()),
         Action::Host(command) => host_command_accesses(command, &recipient()),
-        Action::Populate(PopulateStep {
-            directory: _,
-            location,
-            command,
-        }) => match location {
+        Action::Populate(PopulateStep { directory: _, location, command }) => match location {
             // In a container with the flags of the recipe's.
             StepLocation::Container => command_accesses(command, &recipient()),
             StepLocation::Host => host_command_accesses(command, &recipient()),
@@ -60,10 +54,7 @@ fn service_accesses(service: &ServiceStep, recipient: &str) -> Vec<HostAccess> {
 }
 
 fn host_command_accesses(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
-    let variable = command
-        .env
-        .iter()
-        .find(|(name, _)| name == RECIPE_DIRECTORY);
+    let variable = command.env.iter().find(|(name, _)| name == RECIPE_DIRECTORY);
     let directory = variable.map(|(_, path)| AccessKind::RecipeDirectory { path: path.clone() });
     let kinds = [AccessKind::HostCommand].into_iter().chain(directory);
     let mut all: Vec<HostAccess> = kinds.map(|kind| HostAccess::new(recipient, kind)).collect();
@@ -72,11 +63,9 @@ fn host_command_accesses(command: &ExecStep, recipient: &str) -> Vec<HostAccess>
 }
 
 fn command_accesses(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
-    let secrets = command.secrets.iter().map(|name| AccessKind::Secret {
-        name: name.clone(),
-        named_by_user: false,
-    });
-    secrets
-        .map(|kind| HostAccess::new(recipient, kind))
-        .collect()
+    let secrets = command
+        .secrets
+        .iter()
+        .map(|name| AccessKind::Secret { name: name.clone(), named_by_user: false });
+    secrets.map(|kind| HostAccess::new(recipient, kind)).collect()
 }

@@ -94,58 +94,27 @@ fn every_kind_of_step_is_in_the_list() {
             "engine-socket mount /var/run/docker.sock",
         ]
     );
-    let paths: Vec<&str> = plan
-        .access
-        .iter()
-        .filter_map(|one| one.kind.known_readable_path())
-        .collect();
-    let own: Vec<&str> = paths
-        .into_iter()
-        .filter(|path| plan.is_companion(path))
-        .collect();
-    assert_eq!(
-        own,
-        ["/recipe/main", "/recipe/ctx", "/recipe", "/recipe/scripts"]
-    );
+    let paths: Vec<&str> =
+        plan.access.iter().filter_map(|one| one.kind.known_readable_path()).collect();
+    let own: Vec<&str> = paths.into_iter().filter(|path| plan.is_companion(path)).collect();
+    assert_eq!(own, ["/recipe/main", "/recipe/ctx", "/recipe", "/recipe/scripts"]);
 }
 
 #[test]
 fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
-    let needs = |flags: &str| {
-        names(&plan(
-            &format!("image: a:1\ncontainer: {{ {flags} }}\n"),
-            REST,
-        ))
-    };
+    let needs =
+        |flags: &str| names(&plan(&format!("image: a:1\ncontainer: {{ {flags} }}\n"), REST));
     for (flags, expected) in [
-        (
-            "network: 'container:db'",
-            "namespaces container.network container:db",
-        ),
+        ("network: 'container:db'", "namespaces container.network container:db"),
         ("network: theirs", "namespaces container.network theirs"),
-        (
-            "ipc: 'container:db'",
-            "namespaces container.ipc container:db",
-        ),
+        ("ipc: 'container:db'", "namespaces container.ipc container:db"),
         ("userns: host", "namespaces container.userns host"),
         ("pid: host", "host-pid container.pid host"),
-        (
-            "cap_add: [SYS_TIME], network: host",
-            "capabilities container.cap_add SYS_TIME",
-        ),
-        (
-            "cap_add: [CAP_NET_ADMIN]",
-            "capabilities container.cap_add CAP_NET_ADMIN",
-        ),
-        (
-            "cap_add: [SYS_BOOT]",
-            "capabilities container.cap_add SYS_BOOT",
-        ),
+        ("cap_add: [SYS_TIME], network: host", "capabilities container.cap_add SYS_TIME"),
+        ("cap_add: [CAP_NET_ADMIN]", "capabilities container.cap_add CAP_NET_ADMIN"),
+        ("cap_add: [SYS_BOOT]", "capabilities container.cap_add SYS_BOOT"),
         ("cap_add: [SYSLOG]", "capabilities container.cap_add SYSLOG"),
-        (
-            "cap_add: [PERFMON]",
-            "capabilities container.cap_add PERFMON",
-        ),
+        ("cap_add: [PERFMON]", "capabilities container.cap_add PERFMON"),
         ("cap_add: [ALL]", "sys-admin container.cap_add ALL"),
         (
             "security_opt: [writable-cgroups=true]",
@@ -171,18 +140,13 @@ fn a_secret_needs_approval_only_where_a_command_gets_it() {
     let named = plan("image: a:1\nsecrets: [HF_TOKEN]\n", REST);
     assert_eq!(names(&named), ["secrets secret HF_TOKEN"]);
     let unused = REST.replace("echo $HF_TOKEN", "true");
-    assert_eq!(
-        names(&plan("image: a:1\nsecrets: [HF_TOKEN]\n", &unused)),
-        [""; 0]
-    );
+    assert_eq!(names(&plan("image: a:1\nsecrets: [HF_TOKEN]\n", &unused)), [""; 0]);
 }
 
 #[test]
 fn a_link_out_of_the_recipes_directory_needs_approval() {
-    let mut plan = plan(
-        "image: a:1\ncontainer: { mounts: ['./data:/data', './own:/own'] }\n",
-        REST,
-    );
+    let mut plan =
+        plan("image: a:1\ncontainer: { mounts: ['./data:/data', './own:/own'] }\n", REST);
     assert_eq!(names(&plan), [""; 0]);
     let links = [("/recipe/data".to_owned(), "/".to_owned())];
     plan.record_links(&links.into());
@@ -193,9 +157,6 @@ fn a_link_out_of_the_recipes_directory_needs_approval() {
     assert_eq!(plan.privileges.len(), 1);
     let mut elsewhere = plan.clone();
     elsewhere.record_links(&[("/recipe/data".to_owned(), "/etc".to_owned())].into());
-    assert!(
-        elsewhere.unapproved_privilege(&plan).is_some(),
-        "another target was approved"
-    );
+    assert!(elsewhere.unapproved_privilege(&plan).is_some(), "another target was approved");
     assert_eq!(plan.unapproved_privilege(&plan.clone()), None);
 }

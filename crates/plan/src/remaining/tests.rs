@@ -11,24 +11,14 @@ fn build_test_plan(options: PlanOptions, expected: &str) -> Plan {
     );
     let source = retrial_recipe::Source::new("r.yaml", text);
     let resolved = retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
-    let options = PlanOptions {
-        trials: Some(Trials { min: 3, max: 3 }),
-        ..options
-    };
+    let options = PlanOptions { trials: Some(Trials { min: 3, max: 3 }), ..options };
     let recipe = resolved.unwrap().recipe;
-    crate::build_plan(
-        &recipe,
-        &RecipeOrigin::default(),
-        &options,
-        &HostView::default(),
-    )
-    .unwrap()
+    crate::build_plan(&recipe, &RecipeOrigin::default(), &options, &HostView::default()).unwrap()
 }
 
 fn step_number(plan: &Plan, name: &str) -> u32 {
     let step = plan.steps.iter().find(|step| step.name == name);
-    step.unwrap_or_else(|| panic!("{name}: {:#?}", plan.steps))
-        .number
+    step.unwrap_or_else(|| panic!("{name}: {:#?}", plan.steps)).number
 }
 
 fn step_times(plan: &Plan, steps: &[(&str, f64)]) -> StepTimes {
@@ -66,10 +56,7 @@ fn an_earlier_run_estimates_each_step() {
     let before: Vec<u32> = before.filter(|step| *step < first).collect();
     let mut remaining = RemainingSteps::new(plan, StepTimes::default(), earlier);
     // Without the pull; three starts of the server, three trials of 110 s.
-    assert_eq!(
-        estimate_pair(&remaining, None),
-        Some((392.0, EstimateBasis::EarlierRun))
-    );
+    assert_eq!(estimate_pair(&remaining, None), Some((392.0, EstimateBasis::EarlierRun)));
     for step in before {
         remaining.finish_step(step, None);
     }
@@ -84,10 +71,7 @@ fn an_earlier_run_estimates_each_step() {
     );
     // This run's own trial takes precedence.
     remaining.finish_step(first, Some(50.0));
-    assert_eq!(
-        estimate_pair(&remaining, None),
-        Some((150.0, EstimateBasis::EarlierRun))
-    );
+    assert_eq!(estimate_pair(&remaining, None), Some((150.0, EstimateBasis::EarlierRun)));
 }
 
 #[test]
@@ -95,15 +79,9 @@ fn a_recipe_estimates_the_sum_of_its_measurements() {
     let whole = build_test_plan(PlanOptions::default(), "expected_duration: 10m\n");
     let first = step_number(&whole, "s-performance-1");
     let mut remaining = RemainingSteps::new(whole, StepTimes::default(), StepTimes::default());
-    assert_eq!(
-        estimate_pair(&remaining, None),
-        Some((1200.0, EstimateBasis::Recipe))
-    );
+    assert_eq!(estimate_pair(&remaining, None), Some((1200.0, EstimateBasis::Recipe)));
     remaining.finish_step(first, Some(20.0));
-    assert_eq!(
-        estimate_pair(&remaining, None),
-        Some((340.0, EstimateBasis::Recipe))
-    );
+    assert_eq!(estimate_pair(&remaining, None), Some((340.0, EstimateBasis::Recipe)));
 }
 
 #[test]
@@ -114,18 +92,12 @@ fn without_data_there_is_no_estimate() {
     remaining.finish_step(first, Some(20.0));
     assert_eq!(estimate_pair(&remaining, None), None);
     // The distribution of the total over some of them is unknown.
-    let options = PlanOptions {
-        modes: vec![Mode::Performance],
-        ..PlanOptions::default()
-    };
+    let options = PlanOptions { modes: vec![Mode::Performance], ..PlanOptions::default() };
     let part = build_test_plan(options, "expected_duration: 10m\n");
     let mut remaining = RemainingSteps::new(part, StepTimes::default(), StepTimes::default());
     assert_eq!(estimate_pair(&remaining, None), None);
     remaining.finish_step(first, Some(20.0));
-    assert_eq!(
-        estimate_pair(&remaining, None),
-        Some((40.0, EstimateBasis::ThisRun))
-    );
+    assert_eq!(estimate_pair(&remaining, None), Some((40.0, EstimateBasis::ThisRun)));
     let steps = remaining.steps.clone();
     for step in steps {
         remaining.finish_step(step, None);

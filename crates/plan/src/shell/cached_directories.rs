@@ -27,9 +27,7 @@ pub(super) fn cache_location(plan: &Plan) -> String {
 
 /// The mounts of directories that were cached before a step.
 pub(super) fn cached_mount_flags(plan: &Plan, before: u32) -> Vec<String> {
-    let earlier = plan
-        .cached_directories()
-        .filter(|(number, _)| *number < before);
+    let earlier = plan.cached_directories().filter(|(number, _)| *number < before);
     let mounts = earlier.map(|(number, directory)| {
         let rights = if directory.writable { "" } else { ":ro" };
         format!(
@@ -47,11 +45,7 @@ pub(super) fn populate_commands(
     populate_step: &PopulateStep,
     name: &str,
 ) -> String {
-    let PopulateStep {
-        directory: cached,
-        location,
-        command,
-    } = populate_step;
+    let PopulateStep { directory: cached, location, command } = populate_step;
     let number = step.number;
     let (image, path) = (shell_quote(&plan.image), shell_quote(&cached.path));
     let mut out = directory_variables(plan, number, cached);
@@ -60,26 +54,14 @@ pub(super) fn populate_commands(
         StepLocation::Container => "''",
         StepLocation::Host => "\"$(id -u):$(id -g)\"",
     };
-    out.push_str(&seed_commands(
-        &format!("$cached_{number}"),
-        &image,
-        &path,
-        owner,
-    ));
+    out.push_str(&seed_commands(&format!("$cached_{number}"), &image, &path, owner));
     match location {
         StepLocation::Container => {
             let populator = format!("{name}-fill");
             let mut mounts = super::step_mount_flags(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
-            let container = ContainerSpec {
-                cache_mounts: Vec::new(),
-                ..plan.container.clone()
-            };
-            let _ = writeln!(
-                out,
-                "{}",
-                docker_run_command(plan, &container, &populator, mounts)
-            );
+            let container = ContainerSpec { cache_mounts: Vec::new(), ..plan.container.clone() };
+            let _ = writeln!(out, "{}", docker_run_command(plan, &container, &populator, mounts));
             let _ = writeln!(out, "{}", docker_exec_command(command, &populator));
             let rights = if cached.writable { "a+rwX" } else { "a+rX" };
             let _ = writeln!(out, "docker exec -u 0 {populator} chmod -R {rights} {path}");
@@ -91,10 +73,7 @@ pub(super) fn populate_commands(
         }
     }
     out.push_str(&file_checks(cached));
-    let _ = writeln!(
-        out,
-        "printf '%s\\n' \"$identity_{number}\" >\"$stage/identity\""
-    );
+    let _ = writeln!(out, "printf '%s\\n' \"$identity_{number}\" >\"$stage/identity\"");
     let _ = write!(out, "sync; mv \"$stage\" \"$cached_{number}/current\"\nfi");
     out
 }
@@ -155,16 +134,9 @@ pub(super) fn cache_mount_commands(
             "identity={identity}\nkept_{number}=$cached/{mount}/shell-$identity"
         );
         let _ = writeln!(commands, "if [ ! -d \"$kept_{number}/current\" ]; then");
-        commands.push_str(&seed_commands(
-            &format!("$kept_{number}"),
-            &image,
-            &path,
-            "''",
-        ));
+        commands.push_str(&seed_commands(&format!("$kept_{number}"), &image, &path, "''"));
         let _ = writeln!(commands, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
-        flags.push(format!(
-            "--volume=\"$kept_{number}/current/content\":{path}"
-        ));
+        flags.push(format!("--volume=\"$kept_{number}/current/content\":{path}"));
     }
     (commands, flags)
 }
@@ -182,9 +154,7 @@ fn directory_variables(plan: &Plan, number: u32, cached: &CachedDirectory) -> St
         );
     }
     let directory_steps = plan.cached_directories().map(|(earlier, _)| earlier);
-    let earlier = directory_steps
-        .filter(|earlier| *earlier < number)
-        .collect::<Vec<_>>();
+    let earlier = directory_steps.filter(|earlier| *earlier < number).collect::<Vec<_>>();
     let image = shell_quote(&plan.image);
     let identity = identity_command(&cached.identity, &image, &cached.companions, &earlier);
     format!(
@@ -201,11 +171,7 @@ fn identity_command(planned: &str, image: &str, companions: &[Mount], earlier: &
         let (source, target) = (quote_word(&mount.source), shell_quote(&mount.target));
         format!("echo {target}; find {source} -type f -exec sha256sum '{{}}' + | LC_ALL=C sort")
     }));
-    parts.extend(
-        earlier
-            .iter()
-            .map(|number| format!("echo \"$identity_{number}\"")),
-    );
+    parts.extend(earlier.iter().map(|number| format!("echo \"$identity_{number}\"")));
     format!("$( {{ {}; }} | sha256sum | cut -c1-64)", join(parts, "; "))
 }
 
@@ -220,20 +186,14 @@ pub(super) fn host_command(command: &ExecStep) -> String {
     if let Some(workdir) = &command.workdir {
         let _ = write!(line, "cd {}; ", shell_quote(workdir));
     }
-    format!(
-        "{line}{} {})",
-        super::shell_words(command),
-        shell_quote(&command.run)
-    )
+    format!("{line}{} {})", super::shell_words(command), shell_quote(&command.run))
 }
 
 /// Copies files out of the image, for steps on the host.
 pub(super) fn copy_out_commands(plan: &Plan, name: &str, path: &str, to: &str) -> String {
     let image = shell_quote(&plan.image);
-    let (from, to) = (
-        shell_quote(&format!("{name}-copy:{path}")),
-        shell_quote(&format!("host/files/{to}")),
-    );
+    let (from, to) =
+        (shell_quote(&format!("{name}-copy:{path}")), shell_quote(&format!("host/files/{to}")));
     format!(
         "docker create --pull=never --name {name}-copy --entrypoint=/bin/true {image}\nmkdir -p \"$(dirname {to})\"\ndocker cp {from} {to}\ndocker rm {name}-copy"
     )

@@ -141,14 +141,10 @@ mod tests {
     #[test]
     fn files_are_written_verbatim() {
         let text = "#!/bin/sh\ncat <<'END'\n$HOME `x` \\\nEND\n";
-        let file = RecipeFile {
-            path: "below/a b.sh".to_owned(),
-            text: text.to_owned(),
-        };
+        let file = RecipeFile { path: "below/a b.sh".to_owned(), text: text.to_owned() };
         let directory = tempfile::tempdir().unwrap();
         let mut sh = Command::new("sh");
-        sh.args(["-euc", &write_files_commands(&[&file])])
-            .current_dir(&directory);
+        sh.args(["-euc", &write_files_commands(&[&file])]).current_dir(&directory);
         assert!(sh.status().unwrap().success());
         let written = directory.path().join("recipe/below/a b.sh");
         assert_eq!(std::fs::read_to_string(&written).unwrap(), text);

@@ -34,10 +34,7 @@ pub(super) fn download_commands(plan: &Plan, model: &ModelFetch) -> String {
     let variable = commit_variable(&model.model);
     let learn = if model.mount.form == MountForm::HubCache {
         line.push_str(" --cache-dir \"$models\"/hub");
-        format!(
-            "{variable}=$(cat {place}/refs/{})",
-            shell_quote(&model.revision)
-        )
+        format!("{variable}=$(cat {place}/refs/{})", shell_quote(&model.revision))
     } else {
         let _ = write!(line, " --local-dir {place}");
         // The first line of its metadata for each file.
@@ -61,11 +58,7 @@ pub(super) fn model_mount_flags(plan: &Plan) -> Vec<String> {
             MountForm::Files => (target.clone(), ""),
             MountForm::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
         };
-        format!(
-            "--volume={}:{}{rights}",
-            model_directory(model),
-            shell_quote(&target)
-        )
+        format!("--volume={}:{}{rights}", model_directory(model), shell_quote(&target))
     });
     mounts.collect()
 }

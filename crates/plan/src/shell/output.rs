@@ -22,11 +22,7 @@ logged() {
 /// The function, if the script needs it.
 pub(super) fn logged_function(plan: &Plan) -> &'static str {
     let is_logged = |step: &Step| matches!(&step.action, Action::Exec(exec) if !output_files(plan, exec).is_empty());
-    if plan.steps.iter().any(is_logged) {
-        LOGGED_FUNCTION
-    } else {
-        ""
-    }
+    if plan.steps.iter().any(is_logged) { LOGGED_FUNCTION } else { "" }
 }
 
 /// Keeps the options that changed the plan next to the results, for the verdict on them.
@@ -60,13 +56,8 @@ pub(super) fn log_output(plan: &Plan, exec: &ExecStep, line: &str) -> String {
 fn output_files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
     let (measurements, trial) = match &exec.purpose {
         CommandPurpose::Prepare => return Vec::new(),
-        CommandPurpose::Measure {
-            measurements,
-            trial,
-        } => (measurements.clone(), *trial),
-        CommandPurpose::Check {
-            measurement, trial, ..
-        } => (vec![*measurement], *trial),
+        CommandPurpose::Measure { measurements, trial } => (measurements.clone(), *trial),
+        CommandPurpose::Check { measurement, trial, .. } => (vec![*measurement], *trial),
     };
     let is_check = matches!(exec.purpose, CommandPurpose::Check { .. });
     let named = measurements.into_iter().filter_map(|index| {
@@ -116,10 +107,6 @@ pub(super) fn trial_results_directory(plan: &Plan, measurement: usize, trial: u3
     let measured = plan.measurements.get(measurement);
     let place = measured.map(|plan| plan.trial_directory(trial));
     let is_judged = measured.is_none_or(|plan| trial > plan.warmup);
-    let above = if is_judged {
-        RESULTS_DIRECTORY
-    } else {
-        "warm-up"
-    };
+    let above = if is_judged { RESULTS_DIRECTORY } else { "warm-up" };
     format!("{above}/{}", place.unwrap_or_default())
 }

@@ -42,9 +42,7 @@ impl ScriptStep {
             self.step.when,
             StepCondition::Skipped { .. }
                 | StepCondition::UntilDecided { .. }
-                | StepCondition::Unless {
-                    keep: KeepContainer::Always
-                }
+                | StepCondition::Unless { keep: KeepContainer::Always }
         )
     }
 

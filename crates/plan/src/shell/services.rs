@@ -53,12 +53,7 @@ pub(super) fn services_header(plan: &Plan) -> String {
     let mut out = String::from(
         "\n# services run detached; their output is in /tmp/retrial-NAME.log of their container\n",
     );
-    let _ = writeln!(
-        out,
-        "serve={}\nend={}",
-        shell_quote(SERVE_SCRIPT),
-        shell_quote(STOP_SCRIPT)
-    );
+    let _ = writeln!(out, "serve={}\nend={}", shell_quote(SERVE_SCRIPT), shell_quote(STOP_SCRIPT));
     if uses(|ready| matches!(ready, ReadyWhen::Http(_))) {
         let _ = writeln!(out, "ask_http={}", shell_quote(HTTP_PROBE_SCRIPT));
     }
@@ -87,9 +82,7 @@ fn distinct_services(plan: &Plan) -> Vec<&ServiceStep> {
         Action::StartService(service) => Some(&**service),
         _ => None,
     });
-    started_services
-        .unique_by(|service| &service.service)
-        .collect()
+    started_services.unique_by(|service| &service.service).collect()
 }
 
 /// The container in which a service runs.
@@ -110,9 +103,7 @@ pub(super) fn start_commands(
     let mut out = String::new();
     if let Some(own) = &service.own_container {
         let mut own_spec = own.clone();
-        own_spec
-            .network
-            .get_or_insert_with(|| format!("container:{name}"));
+        own_spec.network.get_or_insert_with(|| format!("container:{name}"));
         let _ = writeln!(
             out,
             "{}",
@@ -123,10 +114,8 @@ pub(super) fn start_commands(
     let options = exec_options(command);
     let (shell, run) = (shell_words(command), shell_quote(&command.run));
     let named = &service.service;
-    let _ = writeln!(
-        out,
-        "docker exec -d{options} {container} sh -c \"$serve\" {named} {shell} {run}"
-    );
+    let _ =
+        writeln!(out, "docker exec -d{options} {container} sh -c \"$serve\" {named} {shell} {run}");
     let probe = match &service.ready {
         ReadyWhen::Log(pattern) => {
             let grep = format!(
@@ -134,10 +123,7 @@ pub(super) fn start_commands(
                 shell_quote(pattern)
             );
             let file = format!("/tmp/retrial-{named}.log");
-            format!(
-                "docker exec -u 0 {container} sh -c {} sh {file}",
-                shell_quote(&grep)
-            )
+            format!("docker exec -u 0 {container} sh -c {} sh {file}", shell_quote(&grep))
         }
         ReadyWhen::Port(port) => format!("docker exec {container} sh -c \"$ask_port\" {port}"),
         ReadyWhen::Http(url) => {
@@ -150,10 +136,7 @@ pub(super) fn start_commands(
         }
     };
     let timeout = command.timeout_s;
-    let _ = write!(
-        out,
-        "wait_until_ready {container} {named} {timeout} {probe}"
-    );
+    let _ = write!(out, "wait_until_ready {container} {named} {timeout} {probe}");
     out
 }
 

@@ -37,14 +37,8 @@ pub fn download_lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
 /// Describes the size of all downloads, as far as it is known: `at least 41 GiB, and the image`.
 pub fn describe_total(plan: &Plan) -> Option<String> {
     let downloads = plan.downloads.iter();
-    let sizes: Vec<u64> = downloads
-        .filter_map(|planned| planned.download.size)
-        .collect();
-    let least = if sizes.len() < plan.downloads.len() {
-        "at least "
-    } else {
-        ""
-    };
+    let sizes: Vec<u64> = downloads.filter_map(|planned| planned.download.size).collect();
+    let least = if sizes.len() < plan.downloads.len() { "at least " } else { "" };
     let is_known = !sizes.is_empty();
     let all = format_bytes(sizes.into_iter().sum());
     is_known.then(|| format!("{least}{all}, and the image"))
@@ -94,10 +88,7 @@ fn describe_download(
         format!("gated: accept its terms at {terms}; {token}")
     });
     let facts = Some(facts.join("; ")).filter(|facts| !facts.is_empty());
-    let files = download
-        .files
-        .iter()
-        .map(|file| format!("expected: {file}"));
+    let files = download.files.iter().map(|file| format!("expected: {file}"));
     let about = [from, facts, terms].into_iter().flatten();
     about.chain(files).collect()
 }

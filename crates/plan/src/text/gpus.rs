@@ -19,19 +19,14 @@ pub(super) fn gpu_lines(assigned: &AssignedGpus) -> Vec<String> {
     let gpu_rows = gpus.into_iter().map(|gpu| ("assigned", gpu));
     let assigned_rows = gpu_rows.chain([("by", by)]);
     let rows = assigned_rows.chain(reaches_all.then(|| ("reach", reach.to_owned())));
-    rows.map(|(key, text)| format!("{key:<13} {text}"))
-        .collect()
+    rows.map(|(key, text)| format!("{key:<13} {text}")).collect()
 }
 
 fn describe_gpu(assigned: &AssignedGpu) -> String {
     let gpu = &assigned.gpu;
     let mut words = vec![format!("{} {}", assigned.index, gpu.model)];
     words.extend(gpu.gfx.clone());
-    if let Some(partition) = gpu
-        .partition
-        .as_ref()
-        .filter(|partition| partition.compute != "SPX")
-    {
+    if let Some(partition) = gpu.partition.as_ref().filter(|partition| partition.compute != "SPX") {
         words.push(format!("{} {}", partition.compute, partition.index));
     }
     words.push(gpu.pci.clone());

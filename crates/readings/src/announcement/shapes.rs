@@ -8,9 +8,8 @@ use crate::words::MISSING;
 /// A class of so few characters is a letter in both cases, or a choice of separators.
 const MAX_SMALL_CLASS_CHARS: usize = 6;
 /// Words of a pattern that say that a measurement is valid.
-const SUCCESS_WORDS: [&str; 7] = [
-    "VALID", "Valid", "valid", "PASSED", "passed", "SUCCESS", "success",
-];
+const SUCCESS_WORDS: [&str; 7] =
+    ["VALID", "Valid", "valid", "PASSED", "passed", "SUCCESS", "success"];
 
 /// Returns the parts of an expression before and behind a group, on the way that goes through it.
 pub fn split_around_group(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec<Hir>)> {
@@ -18,14 +17,11 @@ pub fn split_around_group(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec
         HirKind::Capture(capture) if capture.index == group => Some((Vec::new(), Vec::new())),
         HirKind::Capture(capture) => split_around_group(&capture.sub, group),
         HirKind::Repetition(repetition) => split_around_group(&repetition.sub, group),
-        HirKind::Alternation(branches) => branches
-            .iter()
-            .find_map(|branch| split_around_group(branch, group)),
+        HirKind::Alternation(branches) => {
+            branches.iter().find_map(|branch| split_around_group(branch, group))
+        }
         HirKind::Concat(parts) => {
-            let mut tried = parts
-                .iter()
-                .map(|part| split_around_group(part, group))
-                .enumerate();
+            let mut tried = parts.iter().map(|part| split_around_group(part, group)).enumerate();
             let (at, inner) = tried.find_map(|(at, inner)| Some((at, inner?)))?;
             let before = parts[..at].iter().cloned().chain(inner.0);
             let after = inner.1.into_iter().chain(parts[at + 1..].iter().cloned());
@@ -38,9 +34,9 @@ pub fn split_around_group(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec
 /// Returns whether every match has a letter or digit that is stated.
 pub fn has_word(expression: &Hir) -> bool {
     match expression.kind() {
-        HirKind::Literal(literal) => String::from_utf8_lossy(&literal.0)
-            .chars()
-            .any(char::is_alphanumeric),
+        HirKind::Literal(literal) => {
+            String::from_utf8_lossy(&literal.0).chars().any(char::is_alphanumeric)
+        }
         HirKind::Class(class) => small_class_characters(class)
             .is_some_and(|all| all.len() <= 3 && all.iter().all(|one| one.is_alphabetic())),
         HirKind::Capture(capture) => has_word(&capture.sub),
@@ -71,9 +67,7 @@ pub fn small_class_characters(class: &Class) -> Option<Vec<char>> {
     };
     let ranges = class.ranges().iter();
     let class_characters = ranges.flat_map(|range| range.start()..=range.end());
-    let all = class_characters
-        .take(MAX_SMALL_CLASS_CHARS + 1)
-        .collect_vec();
+    let all = class_characters.take(MAX_SMALL_CLASS_CHARS + 1).collect_vec();
     (all.len() <= MAX_SMALL_CLASS_CHARS).then_some(all)
 }
 
@@ -98,9 +92,7 @@ fn is_number_class(expression: &Hir) -> bool {
     let is_of_number = |letter: char| letter.is_numeric() || ".,+-eE".contains(letter);
     let ranges = class.ranges();
     ranges.iter().any(|range| range.start().is_numeric())
-        && ranges
-            .iter()
-            .all(|range| is_of_number(range.start()) && is_of_number(range.end()))
+        && ranges.iter().all(|range| is_of_number(range.start()) && is_of_number(range.end()))
 }
 
 /// Returns the first word that the parts behind a number state.

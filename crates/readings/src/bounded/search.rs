@@ -33,17 +33,12 @@ pub(super) struct RunningSearch<'a> {
 
 impl RunningSearch<'_> {
     fn find_by_dfa(&mut self, rest: &Input<'_>) -> Result<Option<Range<usize>>, MatchError> {
-        let Searchers {
-            forward, reverse, ..
-        } = self.searchers;
+        let Searchers { forward, reverse, .. } = self.searchers;
         let [ahead, back] = &mut self.caches;
         let Some(end) = forward.try_search_fwd(ahead, rest)? else {
             return Ok(None);
         };
-        let before = rest
-            .clone()
-            .span(rest.start()..end.offset())
-            .anchored(Anchored::Yes);
+        let before = rest.clone().span(rest.start()..end.offset()).anchored(Anchored::Yes);
         let begin = reverse.try_search_rev(back, &before)?;
         Ok(begin.map(|begin| begin.offset()..end.offset()))
     }

@@ -134,10 +134,6 @@ fn a_unit_of_another_multiple_belongs_to_the_number() {
         ("{1.2} million tokens/s", "tokens/s"),
         ("{1.2} thousand", "tokens/s"),
     ] {
-        assert_ne!(
-            whole(line, unit),
-            line[1..line.find('}').unwrap()],
-            "{line}"
-        );
+        assert_ne!(whole(line, unit), line[1..line.find('}').unwrap()], "{line}");
     }
 }

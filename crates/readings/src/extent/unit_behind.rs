@@ -31,10 +31,7 @@ pub fn find_unit_of_other_kind(line: &str, part: &Range<usize>, unit: &str) -> O
     let mut printed = word.to_owned();
     let mut behind = rest[length..].trim_start();
     // `tokens per second`, `tokens / s`
-    while let Some(below) = behind
-        .strip_prefix("per ")
-        .or_else(|| behind.strip_prefix('/'))
-    {
+    while let Some(below) = behind.strip_prefix("per ").or_else(|| behind.strip_prefix('/')) {
         let below = below.trim_start();
         let divisor = units::leading_unit(below);
         if divisor.is_empty() {

@@ -23,16 +23,10 @@ pub fn heading_kinds(expression: &str) -> Vec<HeadingKind> {
     let mut kinds = Vec::new();
     let mut add = |expression: String, is_any_text| {
         if expression != own {
-            kinds.push(HeadingKind {
-                expression,
-                is_any_text,
-            });
+            kinds.push(HeadingKind { expression, is_any_text });
         }
     };
-    add(
-        rewrite_literals(&parsed, &generalize_numbers_and_quotes),
-        false,
-    );
+    add(rewrite_literals(&parsed, &generalize_numbers_and_quotes), false);
     add(rewrite_literals(&parsed, &generalize_values), false);
     let parts = match parsed.kind() {
         HirKind::Concat(parts) => &parts[..],
@@ -49,13 +43,10 @@ pub fn heading_kinds(expression: &str) -> Vec<HeadingKind> {
         return kinds;
     };
     let pieces = |text: &str| {
-        let pieces = parts.iter().enumerate().map(|(at, part)| {
-            if at == last {
-                text.to_owned()
-            } else {
-                part.to_string()
-            }
-        });
+        let pieces = parts
+            .iter()
+            .enumerate()
+            .map(|(at, part)| if at == last { text.to_owned() } else { part.to_string() });
         pieces.collect::<String>()
     };
     if !has_number_of_its_own(text)
@@ -89,14 +80,12 @@ fn rewrite_literals(expression: &Hir, rewrite: &dyn Fn(&str) -> String) -> Strin
             let sub = rewrite_literals(&repetition.sub, rewrite);
             format!("(?:{sub}){{{min},{max_text}}}{lazy}")
         }
-        HirKind::Concat(parts) => parts
-            .iter()
-            .map(|part| rewrite_literals(part, rewrite))
-            .collect(),
+        HirKind::Concat(parts) => {
+            parts.iter().map(|part| rewrite_literals(part, rewrite)).collect()
+        }
         HirKind::Alternation(branches) => {
-            let rewritten_branches = branches
-                .iter()
-                .map(|branch| rewrite_literals(branch, rewrite));
+            let rewritten_branches =
+                branches.iter().map(|branch| rewrite_literals(branch, rewrite));
             format!("(?:{})", rewritten_branches.collect_vec().join("|"))
         }
         _ => expression.to_string(),
@@ -108,18 +97,13 @@ fn generalize_numbers_and_quotes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let quoted = matches!(first, '"' | '\'')
-            .then(|| rest[1..].find(first))
-            .flatten();
+        let quoted = matches!(first, '"' | '\'').then(|| rest[1..].find(first)).flatten();
         if let Some(length) = quoted {
             out.extend([first, '[', '^', first, ']', '*', first]);
             rest = &rest[length + 2..];
         } else if first.is_ascii_digit() {
             let digits = |text: &str| {
-                text.len()
-                    - text
-                        .trim_start_matches(|one: char| one.is_ascii_digit())
-                        .len()
+                text.len() - text.trim_start_matches(|one: char| one.is_ascii_digit()).len()
             };
             let mut length = digits(rest);
             while rest[length..].starts_with(['.', ',', '_']) && digits(&rest[length + 1..]) > 0 {
@@ -161,19 +145,13 @@ fn generalize_values(text: &str) -> String {
 fn has_number_of_its_own(text: &str) -> bool {
     let words = text.split(|letter: char| letter.is_whitespace() || "=:,()[]".contains(letter));
     let mut nonempty_words = words.filter(|word| !word.is_empty());
-    nonempty_words.any(|word| {
-        word.chars()
-            .all(|letter| letter.is_ascii_digit() || letter == '.')
-    })
+    nonempty_words.any(|word| word.chars().all(|letter| letter.is_ascii_digit() || letter == '.'))
 }
 
 /// Returns a text, escaped, with any text behind its last separator, or between its marks; and whether it is
 /// between marks.
 fn generalize_text(text: &str) -> Option<(String, bool)> {
-    if let Some(at) = text
-        .rfind([':', '='])
-        .filter(|at| has_words(&text[at + 1..]))
-    {
+    if let Some(at) = text.rfind([':', '=']).filter(|at| has_words(&text[at + 1..])) {
         let (name, value) = text.split_at(at + 1);
         let space = &value[..value.len() - value.trim_start().len()];
         let is_level = super::is_log_line(name);
@@ -208,10 +186,9 @@ fn generalize_first_word(text: &str, ends: bool) -> Option<String> {
     match rest {
         "" if ends => Some(r"\p{Lu}\w*".to_owned()),
         ":" => Some(r"\p{Lu}\w*:\s*$".to_owned()),
-        _ if rest.starts_with(" (") => Some(format!(
-            r"\p{{Lu}}\w*{}",
-            generalize_numbers_and_quotes(rest)
-        )),
+        _ if rest.starts_with(" (") => {
+            Some(format!(r"\p{{Lu}}\w*{}", generalize_numbers_and_quotes(rest)))
+        }
         _ => None,
     }
 }

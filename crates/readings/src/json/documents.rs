@@ -94,8 +94,7 @@ fn begin_documents(
 }
 
 fn is_rest_empty(text: &[u8], from: usize) -> bool {
-    text.get(from..)
-        .is_none_or(|rest| rest.trim_ascii().is_empty())
+    text.get(from..).is_none_or(|rest| rest.trim_ascii().is_empty())
 }
 
 /// Returns whether a text that begins with a bracket goes on as JSON does.
@@ -267,14 +266,7 @@ mod tests {
 
     #[rstest]
     fn foreign_text_is_skipped(
-        #[values(
-            "{loading} 3 of 3",
-            "[info] ready",
-            "{ no json",
-            "f() {return}",
-            "[cut",
-            "100 %"
-        )]
+        #[values("{loading} 3 of 3", "[info] ready", "{ no json", "f() {return}", "[cut", "100 %")]
         line: &str,
     ) {
         assert_eq!(pieces(line), (vec![], vec![]));

@@ -43,32 +43,16 @@ const FAILURE_WORDS: [&str; 19] = [
     "interrupted",
 ];
 /// Members that are true if all went well.
-const SUCCESS_MEMBERS: [&str; 7] = [
-    "success",
-    "succeeded",
-    "successful",
-    "ok",
-    "passed",
-    "valid",
-    "completed",
-];
+const SUCCESS_MEMBERS: [&str; 7] =
+    ["success", "succeeded", "successful", "ok", "passed", "valid", "completed"];
 /// Members that are true or not zero if it did not.
-const FAILURE_CODE_MEMBERS: [&str; 7] = [
-    "failed",
-    "crashed",
-    "returncode",
-    "return_code",
-    "exit_code",
-    "exitcode",
-    "exit_status",
-];
+const FAILURE_CODE_MEMBERS: [&str; 7] =
+    ["failed", "crashed", "returncode", "return_code", "exit_code", "exitcode", "exit_status"];
 
 /// Returns whether a record states that what it is about failed: `"error": "out of memory"`,
 /// `"status": "failed"`, `"success": false`; but not `"error": null`.
 pub fn states_failure(record: &Map<String, Value>) -> bool {
-    record
-        .iter()
-        .any(|(name, value)| is_failure(&name.to_ascii_lowercase(), value))
+    record.iter().any(|(name, value)| is_failure(&name.to_ascii_lowercase(), value))
 }
 
 fn is_failure(name: &str, value: &Value) -> bool {
@@ -119,14 +103,8 @@ mod tests {
     #[case(r#"{"Status": "FAILED"}"#, true)]
     #[case(r#"{"success": false}"#, true)]
     #[case(r#"{"exit_code": 137}"#, true)]
-    #[case(
-        r#"{"error": null, "errors": 0, "success": true, "exit_code": 0}"#,
-        false
-    )]
-    #[case(
-        r#"{"error_rate": 0.1, "max_error": 2, "failed": 3, "completed": 0}"#,
-        false
-    )]
+    #[case(r#"{"error": null, "errors": 0, "success": true, "exit_code": 0}"#, false)]
+    #[case(r#"{"error_rate": 0.1, "max_error": 2, "failed": 3, "completed": 0}"#, false)]
     #[case(r#"{"status": "done"}"#, false)]
     fn failures_are_known(#[case] record: &str, #[case] expected: bool) {
         assert_eq!(states_failure(&from_str(record).unwrap()), expected);

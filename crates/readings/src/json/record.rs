@@ -33,20 +33,14 @@ impl ExampleRecord {
     /// Returns the example that a record is.
     pub fn from_record(record: &Map<String, Value>, prefix: &str) -> Self {
         let names = record.keys().take(MAX_MEMBERS).cloned().collect();
-        let kind_members = record
-            .iter()
-            .filter(|(name, _)| KIND_MEMBERS.contains(&name.as_str()));
+        let kind_members = record.iter().filter(|(name, _)| KIND_MEMBERS.contains(&name.as_str()));
         let kind_pairs = kind_members.map(|(name, value)| (name.clone(), value.clone()));
         let kinds = kind_pairs.collect();
         let mut without_numbers = prefix.replace(|letter: char| letter.is_ascii_digit(), "0");
         while without_numbers.contains("00") {
             without_numbers = without_numbers.replace("00", "0");
         }
-        Self {
-            names,
-            kinds,
-            prefix: without_numbers,
-        }
+        Self { names, kinds, prefix: without_numbers }
     }
 
     fn has_member(&self, name: &str) -> bool {
@@ -58,10 +52,7 @@ impl ExampleRecord {
         let compared = |name: &&String| {
             Some(name.as_str()) != figure && !KIND_MEMBERS.contains(&name.as_str())
         };
-        self.names
-            .iter()
-            .filter(compared)
-            .all(|name| other.has_member(name))
+        self.names.iter().filter(compared).all(|name| other.has_member(name))
     }
 }
 
@@ -109,10 +100,7 @@ impl IncompleteRecord {
 
     /// Something else in place of a record.
     pub fn from_absent_record(place: RecordLocation, text: String) -> Self {
-        Self {
-            is_nothing: true,
-            ..Self::from_record(place, text, &Map::new(), "")
-        }
+        Self { is_nothing: true, ..Self::from_record(place, text, &Map::new(), "") }
     }
 
     /// Returns the same after so many members of the way to the figure.
@@ -128,15 +116,10 @@ impl IncompleteRecord {
         let is_name = |pair: &&[&str]| pair[1].trim_start().starts_with(':');
         let named_pairs = parts.windows(2).filter(is_name).take(MAX_MEMBERS);
         let names: Vec<String> = named_pairs.map(|pair| pair[0].to_owned()).collect();
-        let first = parts
-            .get(1)
-            .filter(|first| names.is_empty() && !first.is_empty());
+        let first = parts.get(1).filter(|first| names.is_empty() && !first.is_empty());
         Self {
             cut_name: first.map(|first| (*first).to_owned()),
-            members: ExampleRecord {
-                names,
-                ..ExampleRecord::default()
-            },
+            members: ExampleRecord { names, ..ExampleRecord::default() },
             is_broken: true,
             ..Self::from_record(place, text, &Map::new(), "")
         }
@@ -147,9 +130,7 @@ impl IncompleteRecord {
     pub fn with_entry(mut self, source: &str, by: &[String]) -> Self {
         let member_texts = by.iter().map(|name| text_of_member(source, name));
         let names = member_texts.collect::<Option<Vec<_>>>();
-        self.entry = names
-            .filter(|names| !names.is_empty())
-            .map(|names| names.join(" "));
+        self.entry = names.filter(|names| !names.is_empty()).map(|names| names.join(" "));
         self
     }
 
@@ -195,10 +176,7 @@ impl IncompleteRecord {
     }
 
     fn shares_member_with(&self, example: &ExampleRecord) -> bool {
-        self.members
-            .names
-            .iter()
-            .any(|name| example.has_member(name))
+        self.members.names.iter().any(|name| example.has_member(name))
     }
 
     /// Returns whether it has a member of the figure's name.
@@ -257,11 +235,7 @@ mod tests {
         let broken =
             IncompleteRecord::from_broken_text(RecordLocation::default(), String::new(), text);
         assert_eq!(
-            broken.announces_figure(
-                &ExampleRecord::from_record(&example, ""),
-                Some("rate"),
-                false
-            ),
+            broken.announces_figure(&ExampleRecord::from_record(&example, ""), Some("rate"), false),
             announces
         );
     }

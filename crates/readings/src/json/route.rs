@@ -28,10 +28,7 @@ impl RecordRoute {
     /// Returns the way of a path; none if it does not end with a member.
     pub fn from_path(path: &str) -> Option<Self> {
         if let Some(member) = descendant_member_name(path) {
-            return Some(Self {
-                records: None,
-                members: vec![member.to_owned()],
-            });
+            return Some(Self { records: None, members: vec![member.to_owned()] });
         }
         let (mut records, member) = split_last_member(path)?;
         let mut members = vec![member];
@@ -39,10 +36,7 @@ impl RecordRoute {
             members.insert(0, member);
             records = before;
         }
-        Some(Self {
-            records: Some(records),
-            members,
-        })
+        Some(Self { records: Some(records), members })
     }
 
     /// Returns whether records may be anywhere, so that those without the figure are most often others.
@@ -103,13 +97,11 @@ impl RecordRoute {
         match value {
             Value::Object(members) => {
                 stops.push(self.follow_members(value));
-                members
-                    .values()
-                    .for_each(|value| self.collect_descendant_stops(value, stops));
+                members.values().for_each(|value| self.collect_descendant_stops(value, stops));
             }
-            Value::Array(items) => items
-                .iter()
-                .for_each(|value| self.collect_descendant_stops(value, stops)),
+            Value::Array(items) => {
+                items.iter().for_each(|value| self.collect_descendant_stops(value, stops))
+            }
             _ => {}
         }
     }

@@ -8,9 +8,7 @@ fn find(path: &str, take: MatchSelection, text: &str) -> Result<f64, String> {
     reader.read_file(text.as_bytes());
     let mut entries = reader.into_entries().map_err(|error| error.to_string())?;
     let single = entries.remove("").unwrap().into_single_value();
-    single
-        .map(|printed| printed.value)
-        .map_err(|error| error.to_string())
+    single.map(|printed| printed.value).map_err(|error| error.to_string())
 }
 
 const SCORES: &str = r#"{"metrics": {"rouge1": 44.5, "rouge2": "22.1", "note": "NaN is \" no score",
@@ -34,10 +32,7 @@ fn paths(#[case] path: &str, #[case] expected: f64) {
     "$.metrics.rougeL",
     "no value at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
 )]
-#[case(
-    "$.metrics.lost",
-    "the value at `$.metrics.lost` is `NaN`, not a number"
-)]
+#[case("$.metrics.lost", "the value at `$.metrics.lost` is `NaN`, not a number")]
 #[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
 #[case("$.metrics", ", not a number")]
 #[case("$.[", "is not a JSONPath")]
@@ -59,13 +54,7 @@ fn json_lines(#[case] take: MatchSelection, #[case] expected: f64) {
     for line in format!("starting\n{{ no json\n{lines}[cut").lines() {
         reader.feed_line(line);
     }
-    let printed = reader
-        .into_entries()
-        .unwrap()
-        .remove("")
-        .unwrap()
-        .into_single_value()
-        .unwrap();
+    let printed = reader.into_entries().unwrap().remove("").unwrap().into_single_value().unwrap();
     assert!((printed.value - expected).abs() < 1e-12);
 }
 
@@ -82,9 +71,7 @@ fn find_in_log(
     let figure = entries.remove("").unwrap();
     let place = figure.deciding_place();
     let single = figure.into_single_value();
-    single
-        .map(|printed| (printed.value, place))
-        .map_err(|error| error.to_string())
+    single.map(|printed| (printed.value, place)).map_err(|error| error.to_string())
 }
 
 #[rstest]
@@ -94,14 +81,8 @@ fn find_in_log(
     "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"v",
     "`{\"n\": 2, \"v` announces `$.v`, but was cut"
 )]
-#[case::error(
-    "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"error\": \"died\"}",
-    "has no value at `$.v`"
-)]
-#[case::lacking(
-    "{\"n\": 1, \"v\": 1}\n{\"n\": 2}",
-    "`{\"n\":2}` has no value at `$.v`"
-)]
+#[case::error("{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"error\": \"died\"}", "has no value at `$.v`")]
+#[case::lacking("{\"n\": 1, \"v\": 1}\n{\"n\": 2}", "`{\"n\":2}` has no value at `$.v`")]
 #[case::only_cut("{\"n\": 2, \"v\": 1, ", "announces `$.v`, but was cut")]
 #[case::cut_elsewhere("{\"n\": 2, ", "no readable JSON: `{\"n\": 2,")]
 fn a_record_that_announces_the_figure_is_not_replaced_by_another(
@@ -111,14 +92,7 @@ fn a_record_that_announces_the_figure_is_not_replaced_by_another(
     let error = find_in_log("$.v", MatchSelection::Last, log).unwrap_err();
     assert!(error.contains(expected), "{error}");
     if log.starts_with("{\"v\": 1}") || log.contains("error") {
-        assert!(
-            find(
-                "$.v",
-                MatchSelection::Last,
-                log.trim_start_matches("[rank0]: ")
-            )
-            .is_err()
-        );
+        assert!(find("$.v", MatchSelection::Last, log.trim_start_matches("[rank0]: ")).is_err());
     }
 }
 
@@ -144,30 +118,18 @@ fn an_announcement_before_the_figure_counts_too(#[case] take: MatchSelection) {
 }
 
 #[rstest]
-#[case::error(
-    "$.m.v",
-    "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"error\": \"died\"}"
-)]
+#[case::error("$.m.v", "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"error\": \"died\"}")]
 #[case::null("$.m.v", "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": null}")]
 #[case::empty("$.m.v", "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": {}}")]
-#[case::text(
-    "$.m.v",
-    "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": \"failed\"}"
-)]
+#[case::text("$.m.v", "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": \"failed\"}")]
 #[case::status("$.v", "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"status\": \"failed\"}")]
-#[case::same_type(
-    "$.v",
-    "{\"type\": \"sum\", \"v\": 1}\n{\"type\": \"sum\", \"failed\": 9}"
-)]
+#[case::same_type("$.v", "{\"type\": \"sum\", \"v\": 1}\n{\"type\": \"sum\", \"failed\": 9}")]
 #[case::null_in_a_list("$[*].v", "[{\"n\": 1, \"v\": 1}, null]")]
 #[case::nested_null(
     "$.r[*].m.v",
     "{\"r\": [{\"n\": 1, \"m\": {\"v\": 1}}, {\"n\": 2, \"m\": null}]}"
 )]
-#[case::anywhere(
-    "$..v",
-    "{\"r\": [{\"n\": 1, \"v\": 1}, {\"n\": 2, \"error\": \"died\"}]}"
-)]
+#[case::anywhere("$..v", "{\"r\": [{\"n\": 1, \"v\": 1}, {\"n\": 2, \"error\": \"died\"}]}")]
 fn a_failed_record_is_not_replaced_by_another(#[case] path: &str, #[case] log: &str) {
     assert!(find_in_log(path, MatchSelection::Last, log).is_err());
     assert!(find(path, MatchSelection::Last, log).is_err());
@@ -179,10 +141,7 @@ fn a_failed_record_is_not_replaced_by_another(#[case] path: &str, #[case] log: &
 #[case::progress("{\"users\": 1, \"n\": 1, \"v\": 5}\n{\"n\": 2}")]
 #[case::behind_other_text("{\"model\": \"x\", \"v\": 5}\nPOST /v1 {\"model\": \"x\"}")]
 fn a_record_with_less_than_one_of_the_figure_is_another(#[case] log: &str) {
-    assert_eq!(
-        find_in_log("$.v", MatchSelection::Last, log).map(|(value, _)| value),
-        Ok(5.0)
-    );
+    assert_eq!(find_in_log("$.v", MatchSelection::Last, log).map(|(value, _)| value), Ok(5.0));
 }
 
 #[test]
@@ -208,10 +167,7 @@ fn the_last_record_of_a_list_counts() {
 
 #[test]
 fn a_file_that_begins_with_text_is_a_log() {
-    assert_eq!(
-        find("$.v", MatchSelection::Last, "start\n0: {\"v\": 5}\nend\n"),
-        Ok(5.0)
-    );
+    assert_eq!(find("$.v", MatchSelection::Last, "start\n0: {\"v\": 5}\nend\n"), Ok(5.0));
 }
 
 #[test]
@@ -235,32 +191,16 @@ fn members_name_the_entries_of_a_table() {
         JsonReader::new("$.results[*]", &by, Some("tflop"), MatchSelection::Last).unwrap();
     reader.read_file(text.as_bytes());
     let mut entries = reader.into_entries().unwrap();
-    let error = entries
-        .remove("bf16 8192")
-        .unwrap()
-        .into_single_value()
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("has no `tflop`; it has dtype, n, tflops"),
-        "{error}"
-    );
+    let error = entries.remove("bf16 8192").unwrap().into_single_value().unwrap_err().to_string();
+    assert!(error.contains("has no `tflop`; it has dtype, n, tflops"), "{error}");
 }
 
 #[test]
 fn hostile_documents_are_refused() {
     let deep = "[".repeat(100_000);
-    assert!(
-        find("$..v", MatchSelection::Last, &deep)
-            .unwrap_err()
-            .contains("not JSON")
-    );
+    assert!(find("$..v", MatchSelection::Last, &deep).unwrap_err().contains("not JSON"));
     assert!(find("$.v", MatchSelection::Last, "{\"v\": 1e999}").is_err());
-    assert!(
-        find("$.v", MatchSelection::Last, "")
-            .unwrap_err()
-            .contains("contains no JSON")
-    );
+    assert!(find("$.v", MatchSelection::Last, "").unwrap_err().contains("contains no JSON"));
     assert!(find("$.v", MatchSelection::Last, "{\"v\": 1} }").is_err());
 }
 

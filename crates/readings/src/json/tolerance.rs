@@ -9,10 +9,7 @@ const NON_FINITE_NAMES: [&[u8]; 4] = [b"infinity", b"inf", b"nan(ind)", b"nan"];
 pub fn quote_non_finite_numbers(text: &[u8]) -> Cow<'_, [u8]> {
     // Every name has one of these pairs.
     let has = |pair: &[u8]| memchr::memmem::find(text, pair).is_some();
-    if ![&b"na"[..], b"NA", b"Na", b"in", b"IN", b"In"]
-        .into_iter()
-        .any(has)
-    {
+    if ![&b"na"[..], b"NA", b"Na", b"in", b"IN", b"In"].into_iter().any(has) {
         return Cow::Borrowed(text);
     }
     let mut out = Vec::with_capacity(text.len() + 64);
@@ -47,9 +44,7 @@ fn non_finite_length(text: &[u8]) -> Option<usize> {
     let mut names = NON_FINITE_NAMES.into_iter();
     let name = names.find(|name| {
         let length = name.len();
-        let is_it = rest
-            .get(..length)
-            .is_some_and(|word| word.eq_ignore_ascii_case(name));
+        let is_it = rest.get(..length).is_some_and(|word| word.eq_ignore_ascii_case(name));
         is_it && !rest.get(length).copied().is_some_and(is_word_byte)
     })?;
     Some(sign + name.len())
@@ -69,10 +64,7 @@ mod tests {
 
     #[rstest]
     #[case(r#"{"v": nan}"#, r#"{"v": "nan"}"#)]
-    #[case(
-        r#"{"v": [-nan,Infinity, -inf,+INF]}"#,
-        r#"{"v": ["-nan","Infinity", "-inf","+INF"]}"#
-    )]
+    #[case(r#"{"v": [-nan,Infinity, -inf,+INF]}"#, r#"{"v": ["-nan","Infinity", "-inf","+INF"]}"#)]
     #[case(
         r#"{"nan": "a nan, \" inf", "v": -nan(ind)}"#,
         r#"{"nan": "a nan, \" inf", "v": "-nan(ind)"}"#

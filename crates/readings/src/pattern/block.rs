@@ -34,11 +34,7 @@ impl HeadedBlocks {
     pub fn open(&mut self, identity: String, heading: &str, place: RecordLocation) {
         if self.open.is_none() {
             let heading = truncate_for_message(heading.trim());
-            self.open = Some(HeadedBlock {
-                identity,
-                heading,
-                place,
-            });
+            self.open = Some(HeadedBlock { identity, heading, place });
         }
     }
 

@@ -43,10 +43,7 @@ fn a_missing_heading_is_reported() {
         reader.feed_line(line);
     }
     let error = reader.into_entries().unwrap_err().to_string();
-    assert!(
-        error.contains("below one that matches `^MultiStream`"),
-        "{error}"
-    );
+    assert!(error.contains("below one that matches `^MultiStream`"), "{error}");
 }
 
 /// Reads lines with the figure below a heading.
@@ -79,16 +76,7 @@ fn a_block_ends_at_the_next_heading_of_its_kind(
 
 #[test]
 fn a_repetition_without_the_figure_is_missing_in_a_mean() {
-    let lines = [
-        "12:01 batch 8",
-        "killed",
-        "batch 4",
-        "12:02 batch 8",
-        "speed: 4",
-    ];
+    let lines = ["12:01 batch 8", "killed", "batch 4", "12:02 batch 8", "speed: 4"];
     let actual = below("batch 8$", MatchSelection::Mean, &lines);
-    assert!(
-        matches!(actual, Err(PatternError::NoneInBlock { .. })),
-        "{actual:?}"
-    );
+    assert!(matches!(actual, Err(PatternError::NoneInBlock { .. })), "{actual:?}");
 }

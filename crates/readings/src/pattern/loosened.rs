@@ -46,9 +46,8 @@ fn allow_any_spaces(expression: &str) -> String {
             '^' if !in_class => out.push_str(" *"),
             ' ' if !in_class => {
                 while characters.next_if_eq(&' ').is_some() {}
-                let is_repeated = characters
-                    .peek()
-                    .is_some_and(|next| matches!(next, '*' | '+' | '?' | '{'));
+                let is_repeated =
+                    characters.peek().is_some_and(|next| matches!(next, '*' | '+' | '?' | '{'));
                 if !is_repeated {
                     out.push('+');
                 }
@@ -69,11 +68,7 @@ mod tests {
     #[case::spaces("rate: ${number}", "rate:     12.5", Some("rate: +${number}"))]
     #[case::indented("^rate: ${number}", "    rate: 12.5", Some("^ *rate: +${number}"))]
     #[case::letters("rate: ${number}", "Rate: 12.5", Some("(?i)rate: ${number}"))]
-    #[case::both(
-        "my rate: ${number}",
-        "My  rate: 12.5",
-        Some("(?i)my +rate: +${number}")
-    )]
+    #[case::both("my rate: ${number}", "My  rate: 12.5", Some("(?i)my +rate: +${number}"))]
     #[case::aligned("my rate: ${number}", "my rate:  5", Some("my rate: +${number}"))]
     #[case::class("my[ _]rate: ${number}", "my rate:  5", Some("my[ _]rate: +${number}"))]
     #[case::no_number("rate: ${number}", "rate:   n/a", None)]

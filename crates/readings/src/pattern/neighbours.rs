@@ -55,9 +55,7 @@ impl Neighbours {
                 parts.iter().any(|part| self.collect_around(part, group))
             }
             HirKind::Concat(parts) => {
-                let Some(at) = parts
-                    .iter()
-                    .position(|part| self.collect_around(part, group))
+                let Some(at) = parts.iter().position(|part| self.collect_around(part, group))
                 else {
                     return false;
                 };
@@ -122,9 +120,7 @@ impl Neighbours {
             }
             letters.remove(0);
         }
-        letters
-            .first()
-            .is_some_and(|letter| is_spelled(parts, side, *letter))
+        letters.first().is_some_and(|letter| is_spelled(parts, side, *letter))
     }
 }
 
@@ -161,11 +157,7 @@ fn match_adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatc
                 NeighbourSide::Before => text.chars().next_back(),
                 NeighbourSide::Behind => text.chars().next(),
             };
-            if nearest == Some(letter) {
-                AdjacentMatch::Exact
-            } else {
-                AdjacentMatch::Never
-            }
+            if nearest == Some(letter) { AdjacentMatch::Exact } else { AdjacentMatch::Never }
         }
         HirKind::Class(class) => match_class(class, letter),
         HirKind::Capture(capture) => match_adjacent(&capture.sub, side, letter),
@@ -181,9 +173,7 @@ fn match_adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatc
                 NeighbourSide::Before => parts.iter().rev().collect(),
                 NeighbourSide::Behind => parts.iter().collect(),
             };
-            let adjacent = nearest_first
-                .into_iter()
-                .map(|part| match_adjacent(part, side, letter));
+            let adjacent = nearest_first.into_iter().map(|part| match_adjacent(part, side, letter));
             let mut decisive = adjacent.filter(|adjacent| *adjacent != AdjacentMatch::Skippable);
             decisive.next().unwrap_or(AdjacentMatch::Skippable)
         }
@@ -210,41 +200,30 @@ fn match_adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatc
 /// Returns how a class matches a letter: one of its small and capital form spells it.
 fn match_class(class: &Class, letter: char) -> AdjacentMatch {
     let ranges: Vec<(u32, u32)> = match class {
-        Class::Unicode(class) => class
-            .iter()
-            .map(|range| (u32::from(range.start()), u32::from(range.end())))
-            .collect(),
-        Class::Bytes(class) => class
-            .iter()
-            .map(|range| (u32::from(range.start()), u32::from(range.end())))
-            .collect(),
+        Class::Unicode(class) => {
+            class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
+        }
+        Class::Bytes(class) => {
+            class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
+        }
     };
     let code = u32::from(letter);
-    if !ranges
-        .iter()
-        .any(|(first, last)| (*first..=*last).contains(&code))
-    {
+    if !ranges.iter().any(|(first, last)| (*first..=*last).contains(&code)) {
         return AdjacentMatch::Never;
     }
     let is_same = |other: u32| {
         char::from_u32(other).is_some_and(|other| other.to_lowercase().eq(letter.to_lowercase()))
     };
-    let is_one = ranges
-        .iter()
-        .all(|(first, last)| first == last && is_same(*first));
-    if is_one {
-        AdjacentMatch::Exact
-    } else {
-        AdjacentMatch::Possible
-    }
+    let is_one = ranges.iter().all(|(first, last)| first == last && is_same(*first));
+    if is_one { AdjacentMatch::Exact } else { AdjacentMatch::Possible }
 }
 
 /// Returns whether a part matches only white space, or nothing.
 fn is_space(part: &Hir) -> bool {
     match part.kind() {
-        HirKind::Class(Class::Unicode(class)) => class
-            .iter()
-            .all(|range| range.start().is_whitespace() && range.end().is_whitespace()),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.iter().all(|range| range.start().is_whitespace() && range.end().is_whitespace())
+        }
         HirKind::Repetition(repetition) => is_space(&repetition.sub),
         HirKind::Literal(literal) => {
             std::str::from_utf8(&literal.0).is_ok_and(|text| text.trim().is_empty())

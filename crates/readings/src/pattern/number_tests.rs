@@ -8,9 +8,7 @@ use super::*;
 fn read(written: &str, unit: &'static str, line: &str) -> Result<f64, PatternError> {
     let pattern = Pattern::new(written, MatchSelection::Last, unit)?;
     let number = pattern.reader().read_number_in_line(line);
-    let none = || PatternError::NoMatch {
-        pattern: written.to_owned(),
-    };
+    let none = || PatternError::NoMatch { pattern: written.to_owned() };
     Ok(number.ok_or_else(none)??.value)
 }
 
@@ -74,24 +72,9 @@ fn a_pattern_may_spell_out_what_is_next_to_its_number(
 #[case("rate: ${number}k items", "rate: 1.5k items", "items/s", 1.5)]
 #[case("(?i)rate: ${number}", "Rate: 1.5ms", "ms", 1.5)]
 #[case("(?x) rate: \\s ${number}", "rate: 1.5×10^3", "", 1500.0)]
-#[case(
-    "rate: ${number} ?(?<unit>\\S+)",
-    "rate: 1.5 ktok/s",
-    "tokens/s",
-    1500.0
-)]
-#[case(
-    "rate: ${number} ?(?<unit>\\S+)",
-    "rate: 1.5k tok/s",
-    "tokens/s",
-    1500.0
-)]
-#[case(
-    "^${number} GPUs: (?<value>${number})",
-    "8 GPUs: 1,500 items",
-    "items/s",
-    1500.0
-)]
+#[case("rate: ${number} ?(?<unit>\\S+)", "rate: 1.5 ktok/s", "tokens/s", 1500.0)]
+#[case("rate: ${number} ?(?<unit>\\S+)", "rate: 1.5k tok/s", "tokens/s", 1500.0)]
+#[case("^${number} GPUs: (?<value>${number})", "8 GPUs: 1,500 items", "items/s", 1500.0)]
 #[case("rate: ${number}", "rate: 12.5, 13", "items/s", 12.5)]
 #[case("rate: ${number}", "It had rate: 12.5.", "items/s", 12.5)]
 #[case("rate: ${number}", "rate: .5", "items/s", 0.5)]
@@ -175,13 +158,7 @@ fn a_unit_is_read_whole_too(#[case] written: &str, #[case] line: &str) {
 /// Returns a value and one way to print it.
 fn printed() -> impl Strategy<Value = (f64, String)> {
     let separator = prop::sample::select(vec![",", "_", "'", "’", "\u{a0}", "\u{202f}"]);
-    let forms = (
-        any::<bool>(),
-        0_u64..10_000_000,
-        0_usize..4,
-        0_u8..6,
-        separator,
-    );
+    let forms = (any::<bool>(), 0_u64..10_000_000, 0_usize..4, 0_u8..6, separator);
     forms.prop_map(|(is_negative, count, decimals, form, separator)| {
         let scale = [1.0, 10.0, 100.0, 1000.0][decimals];
         #[expect(clippy::cast_precision_loss, reason = "below 2^53")]

@@ -87,13 +87,8 @@ impl<'a> PatternReader<'a> {
 
     /// Returns the steps that its searches took, and those of the readers that were joined.
     fn step_count(&self) -> u64 {
-        let headings = self
-            .heading
-            .iter()
-            .flat_map(HeadingSearch::expression_searches);
-        let searches = std::iter::once(&self.search)
-            .chain(&self.announcements)
-            .chain(headings);
+        let headings = self.heading.iter().flat_map(HeadingSearch::expression_searches);
+        let searches = std::iter::once(&self.search).chain(&self.announcements).chain(headings);
         let steps = searches.map(BoundedSearch::step_count);
         steps.fold(self.joined_steps, u64::saturating_add)
     }
@@ -148,8 +143,7 @@ impl<'a> PatternReader<'a> {
                 && let Some(heading) = &mut self.heading
                 && heading.is_block_end(line, marks)
             {
-                self.ended_by
-                    .get_or_insert_with(|| truncate_for_message(line.trim()));
+                self.ended_by.get_or_insert_with(|| truncate_for_message(line.trim()));
                 self.end_block();
             }
         }
@@ -182,10 +176,8 @@ impl<'a> PatternReader<'a> {
     fn read_line(&mut self, line: &str, place: RecordLocation) {
         let pattern = self.pattern;
         // A group of an alternation that this line does not take captures nothing: no match.
-        let captured = self
-            .search
-            .find_groups(line)
-            .then(|| self.search.group_range(pattern.group));
+        let captured =
+            self.search.find_groups(line).then(|| self.search.group_range(pattern.group));
         if let Some(captured) = captured.flatten() {
             let captured_names = pattern.entry_groups.iter().map(|group| {
                 let name = self.search.group_range(*group).unwrap_or_default();
@@ -281,10 +273,8 @@ impl<'a> PatternReader<'a> {
         let number = trim_to_number(line, group.clone());
         let captured = &line[number.clone()];
         let pattern = || self.pattern.expression().to_owned();
-        let captured_unit = self
-            .pattern
-            .unit_group
-            .and_then(|group| self.search.group_range(group));
+        let captured_unit =
+            self.pattern.unit_group.and_then(|group| self.search.group_range(group));
         let neighbours = &self.pattern.neighbours;
         if let Some(part) = find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
         {
@@ -296,11 +286,9 @@ impl<'a> PatternReader<'a> {
                 remedy: self.pattern.find_remedy(line),
             });
         }
-        let printed =
-            figure::parse_with_suffix(captured, unit).ok_or_else(|| PatternError::NotANumber {
-                pattern: pattern(),
-                text: truncate_for_message(captured),
-            })?;
+        let printed = figure::parse_with_suffix(captured, unit).ok_or_else(|| {
+            PatternError::NotANumber { pattern: pattern(), text: truncate_for_message(captured) }
+        })?;
         let Some(captured) = captured_unit else {
             return match extent::find_unit_of_other_kind(line, &number, unit) {
                 Some(other) => Err(PatternError::Unit {
@@ -319,10 +307,7 @@ impl<'a> PatternReader<'a> {
                 unit: unit.clone().into_owned(),
             })?;
         match find_longer_unit(line, captured, unit, factor) {
-            Some(part) => Err(PatternError::PartOfUnit {
-                pattern: pattern(),
-                part,
-            }),
+            Some(part) => Err(PatternError::PartOfUnit { pattern: pattern(), part }),
             None => Ok(printed.scale_by(factor)),
         }
     }

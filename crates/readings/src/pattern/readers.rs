@@ -38,9 +38,7 @@ pub fn expand_readers(pattern: &str) -> Result<Cow<'_, str>, ReaderError> {
     }
     let unknown = places.iter().find(|(_, name)| *name != "number");
     if let Some((_, name)) = unknown {
-        return Err(ReaderError::Unknown {
-            name: (*name).to_owned(),
-        });
+        return Err(ReaderError::Unknown { name: (*name).to_owned() });
     }
     let has_value = pattern.contains("(?<value>") || pattern.contains("(?P<value>");
     if places.len() > 1 && !has_value {
@@ -73,9 +71,7 @@ pub fn find_readers(pattern: &str) -> Vec<(usize, &str)> {
             continue;
         };
         let is_name = name.starts_with(|letter: char| letter.is_alphabetic())
-            && name
-                .chars()
-                .all(|letter| letter.is_alphanumeric() || letter == '_');
+            && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
         if is_name && escapes.is_multiple_of(2) {
             places.push((at, name));
         }
@@ -92,11 +88,7 @@ pub(super) fn replace_group_with_number(pattern: &str, group: usize) -> Option<S
         [(at, name)] if !pattern.contains("<value>") => (at, at + "${}".len() + name.len()),
         _ => return None,
     };
-    Some(format!(
-        "{}${{number}}{}",
-        &pattern[..begin],
-        &pattern[end..]
-    ))
+    Some(format!("{}${{number}}{}", &pattern[..begin], &pattern[end..]))
 }
 
 /// Returns the pattern with `${number}` and a group for the unit in place of its group of this index.
@@ -160,9 +152,6 @@ mod tests {
     #[case(r"(?<n>\d+) (?<value>[\d.(]+)$", 2, r"(?<n>\d+) ${number}$")]
     #[case("(?:a|b (c))+", 1, "(?:a|b ${number})+")]
     fn a_group_is_replaced(#[case] pattern: &str, #[case] group: usize, #[case] expected: &str) {
-        assert_eq!(
-            replace_group_with_number(pattern, group).as_deref(),
-            Some(expected)
-        );
+        assert_eq!(replace_group_with_number(pattern, group).as_deref(), Some(expected));
     }
 }

@@ -48,10 +48,7 @@ fn each_take_mode(#[case] way: MatchSelection, #[case] expected: &[f64]) {
 #[case::whole_match(r"\d+\.\d+$|\d+\.\d+\b", 13000.5)]
 fn the_number_is_read_from_the_right_group(#[case] pattern: &str, #[case] expected: f64) {
     let lines = &["step 3: 13000.5 tokens/s"];
-    assert_eq!(
-        take(pattern, MatchSelection::Last, lines).unwrap(),
-        [expected]
-    );
+    assert_eq!(take(pattern, MatchSelection::Last, lines).unwrap(), [expected]);
 }
 
 #[rstest]
@@ -83,10 +80,7 @@ fn an_announcement_without_a_number_is_never_replaced_by_another_value(
     let actual = take(r"speed: ([0-9.]+)", way, lines);
     match expected {
         Some(value) => assert_eq!(actual, Ok(vec![value])),
-        None => assert!(
-            matches!(actual, Err(PatternError::NoNumber { .. })),
-            "{actual:?}"
-        ),
+        None => assert!(matches!(actual, Err(PatternError::NoNumber { .. })), "{actual:?}"),
     }
 }
 
@@ -118,10 +112,7 @@ fn the_number_of_matches_is_bounded() {
     for _ in 0..=MAX_STORED_VALUES {
         reader.feed_line("1");
     }
-    assert!(matches!(
-        reader.into_entries(),
-        Err(PatternError::TooMany { .. })
-    ));
+    assert!(matches!(reader.into_entries(), Err(PatternError::TooMany { .. })));
 }
 
 #[test]
@@ -142,9 +133,7 @@ fn entries(pattern: &Pattern, lines: &[&str]) -> Result<Vec<(String, f64)>, Stri
     figures
         .map(|(name, accumulator)| {
             let single = accumulator.into_single_value();
-            single
-                .map(|printed| (name, printed.value))
-                .map_err(|error| error.to_string())
+            single.map(|printed| (name, printed.value)).map_err(|error| error.to_string())
         })
         .collect()
 }
@@ -166,13 +155,8 @@ fn a_table_has_a_figure_for_each_name() {
     ];
     let actual = entries(&pattern, &lines).unwrap();
     let expected = [("bf16 8192 x 8192", 1011.5), ("fp16 8192x8192", 990.0)];
-    assert_eq!(
-        actual,
-        expected.map(|(name, value)| (name.to_owned(), value))
-    );
-    let unknown = Pattern::new("(a)", MatchSelection::Last, "")
-        .unwrap()
-        .with_entry_groups(&by);
+    assert_eq!(actual, expected.map(|(name, value)| (name.to_owned(), value)));
+    let unknown = Pattern::new("(a)", MatchSelection::Last, "").unwrap().with_entry_groups(&by);
     assert!(matches!(unknown, Err(PatternError::NoGroup { .. })));
 }
 
@@ -186,10 +170,7 @@ fn table_entries_are_limited() {
     }
     // That a later line has room changes nothing.
     reader.feed_line("1=2");
-    assert!(matches!(
-        reader.into_entries(),
-        Err(PatternError::TooManyEntries { .. })
-    ));
+    assert!(matches!(reader.into_entries(), Err(PatternError::TooManyEntries { .. })));
 }
 
 #[rstest]
@@ -217,21 +198,14 @@ fn a_unit_captured_by_the_pattern_is_converted(
     if unit != "ms" {
         let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
         let error = entries(&plain, &[line]).unwrap_err();
-        let reason = if expected.is_some() {
-            "${number}"
-        } else {
-            "reads a number in `ms`"
-        };
+        let reason = if expected.is_some() { "${number}" } else { "reads a number in `ms`" };
         assert!(error.contains(reason), "{error}");
         return;
     }
     let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
     let printed = line["latency: ".len()..].split(' ').next().unwrap();
     let printed: f64 = printed.replace(',', "").parse().unwrap();
-    assert_eq!(
-        entries(&plain, &[line]).unwrap(),
-        [(String::new(), printed)]
-    );
+    assert_eq!(entries(&plain, &[line]).unwrap(), [(String::new(), printed)]);
 }
 
 proptest! {
@@ -285,20 +259,14 @@ proptest! {
 /// The search ends by its own count, and says of which pattern and limit.
 #[test]
 fn a_pattern_that_takes_too_many_steps_is_named_with_its_limit() {
-    let pattern = Pattern::new(
-        r"(?:a|b)*a(?:a|b){900}c ${number}",
-        MatchSelection::Last,
-        "",
-    )
-    .unwrap();
+    let pattern =
+        Pattern::new(r"(?:a|b)*a(?:a|b){900}c ${number}", MatchSelection::Last, "").unwrap();
     let mut random = 1_u64;
     let mut reader = pattern.reader();
     for _ in 0..400 {
         let line: String = (0..10_000)
             .map(|_| {
-                random = random
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 if random >> 60 & 1 == 0 { 'a' } else { 'b' }
             })
             .collect();
@@ -308,10 +276,7 @@ fn a_pattern_that_takes_too_many_steps_is_named_with_its_limit() {
         }
     }
     let error = reader.into_entries().unwrap_err();
-    assert!(
-        matches!(error, PatternError::TooManySteps { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, PatternError::TooManySteps { .. }), "{error}");
     let text = error.to_string();
     assert!(text.contains("takes more than 2000000000 steps"), "{text}");
     assert!(text.contains("a(?:a|b){900}"), "{text}");

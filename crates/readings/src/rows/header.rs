@@ -94,13 +94,9 @@ impl TableColumns {
     /// Returns whether a row has the requested cells; none where it is too short to tell, or where none
     /// are requested.
     pub fn accepts_row(&self, row: CsvRow<'_>) -> Option<bool> {
-        let (has, lacks): (Vec<_>, Vec<_>) = self
-            .filter
-            .iter()
-            .partition(|(column, _)| *column < row.count());
-        let mut has_it = has
-            .iter()
-            .map(|(column, value)| is_same_value(&row.cell(*column), value));
+        let (has, lacks): (Vec<_>, Vec<_>) =
+            self.filter.iter().partition(|(column, _)| *column < row.count());
+        let mut has_it = has.iter().map(|(column, value)| is_same_value(&row.cell(*column), value));
         if has_it.any(|has_it| !has_it) {
             return Some(false);
         }
@@ -130,21 +126,15 @@ impl TableHeader {
                         nearest = Some((score, (**first).to_owned(), names.join(", ")));
                     }
                 } else if let Some(columns) = TableColumns::from_header(names, request)? {
-                    return Ok(Self {
-                        begin,
-                        line: number,
-                        separator,
-                        columns,
-                    });
+                    return Ok(Self { begin, line: number, separator, columns });
                 }
             }
             begin += line.len();
         }
         let (column, near) = match nearest {
-            Some((_, column, line)) => (
-                column,
-                format!("; the nearest line is: {}", truncate_for_message(&line)),
-            ),
+            Some((_, column, line)) => {
+                (column, format!("; the nearest line is: {}", truncate_for_message(&line)))
+            }
             None => (request.cell.column.clone(), String::new()),
         };
         Err(RowsError::NoHeader { column, near })
@@ -173,10 +163,7 @@ fn split_cells(line: &[u8], separator: u8) -> Vec<String> {
         .from_reader(line);
     let mut record = csv::ByteRecord::new();
     match reader.read_byte_record(&mut record) {
-        Ok(true) => record
-            .iter()
-            .map(|cell| String::from_utf8_lossy(cell).into_owned())
-            .collect(),
+        Ok(true) => record.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect(),
         _ => Vec::new(),
     }
 }

@@ -30,11 +30,7 @@ impl RowKind {
         let has_figure = parse_number(&figure).is_some();
         let has_none = columns.figure < row.count() && is_number_placeholder(&figure);
         let is_name = !first.is_empty() && !is_sentence(&first);
-        let is_alike = if *first_is_number {
-            parse_number(&first).is_some()
-        } else {
-            is_name
-        };
+        let is_alike = if *first_is_number { parse_number(&first).is_some() } else { is_name };
         if is_whole {
             has_figure || is_alike || has_none && (is_name || columns.figure == 0)
         } else if *first_is_number {

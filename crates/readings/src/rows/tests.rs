@@ -21,9 +21,7 @@ fn figure(text: &str, cell: &CsvCell, take: MatchSelection) -> Result<f64, Strin
     let mut entries =
         read_csv_entries(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
     let single = entries.remove("").unwrap().into_single_value();
-    single
-        .map(|printed| printed.value)
-        .map_err(|error| error.to_string())
+    single.map(|printed| printed.value).map_err(|error| error.to_string())
 }
 
 #[rstest]
@@ -38,10 +36,7 @@ fn cells_by_column_and_row(
     let cell = cell("TFLOP/s", filter, row);
     assert_eq!(figure(TABLE, &cell, MatchSelection::Last), Ok(expected));
     let tabs = TABLE.replace("\"1,008.75\"", "1008.75").replace(',', "\t");
-    assert_eq!(
-        figure(&format!("\u{feff}{tabs}"), &cell, MatchSelection::Last),
-        Ok(expected)
-    );
+    assert_eq!(figure(&format!("\u{feff}{tabs}"), &cell, MatchSelection::Last), Ok(expected));
     let colored = TABLE.replace("TFLOP/s", "\x1b[1mTFLOP/s\x1b[0m");
     assert_eq!(figure(&colored, &cell, MatchSelection::Last), Ok(expected));
     let crlf = TABLE.replace('\n', "\r\n");
@@ -70,10 +65,7 @@ fn columns_name_the_entries_of_a_table() {
 #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 match")]
 #[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
 fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] expected: &str) {
-    assert_eq!(
-        figure(TABLE, &cell, MatchSelection::Last).unwrap_err(),
-        expected
-    );
+    assert_eq!(figure(TABLE, &cell, MatchSelection::Last).unwrap_err(), expected);
 }
 
 #[rstest]
@@ -117,38 +109,18 @@ fn text_below_a_table_and_rows_of_others_are_skipped(
     None
 )]
 #[case::name("name,rate,p99\na,101.5,4\nb,OOM\n", MatchSelection::Last, None)]
-#[case::quoted(
-    "users,rate,err\n32,101.5,\"\"\n64,102,\"Trace",
-    MatchSelection::Last,
-    None
-)]
+#[case::quoted("users,rate,err\n32,101.5,\"\"\n64,102,\"Trace", MatchSelection::Last, None)]
 #[case::only_a_number("rate\n101\nnan\n", MatchSelection::Last, None)]
-#[case::log_line(
-    "users,rate\n32,101\nINFO done, bye\n",
-    MatchSelection::Last,
-    Some(101.0)
-)]
+#[case::log_line("users,rate\n32,101\nINFO done, bye\n", MatchSelection::Last, Some(101.0))]
 #[case::log_line_between(
     "users,rate\n32,99\nWARNING: slow, continuing\n64,101\n",
     MatchSelection::Max,
     Some(101.0)
 )]
 #[case::one_column("rate\n101\nbye\n", MatchSelection::Last, Some(101.0))]
-#[case::header_again(
-    "users,rate\n32,101\nusers,rate\n64,99\n",
-    MatchSelection::Mean,
-    Some(100.0)
-)]
-#[case::other_order(
-    "users,rate\n32,50\nrate,users\n100,64\n",
-    MatchSelection::Last,
-    Some(100.0)
-)]
-#[case::second_table(
-    "gpu,rate\n0,50\n\ngpu,temp\n0,100\n",
-    MatchSelection::Last,
-    Some(50.0)
-)]
+#[case::header_again("users,rate\n32,101\nusers,rate\n64,99\n", MatchSelection::Mean, Some(100.0))]
+#[case::other_order("users,rate\n32,50\nrate,users\n100,64\n", MatchSelection::Last, Some(100.0))]
+#[case::second_table("gpu,rate\n0,50\n\ngpu,temp\n0,100\n", MatchSelection::Last, Some(50.0))]
 #[case::unlike_table(
     "gpu,rate\r\n0,50\r\n\r\nhost,watts\r\nh1,100\r\n",
     MatchSelection::Last,
@@ -166,10 +138,7 @@ fn rows_and_text_around_a_table_are_told_apart(
 #[test]
 fn two_columns_of_one_name_are_refused_if_they_are_read() {
     let text = "name,p99,mean,p99\nb,1,2,3\n";
-    assert_eq!(
-        figure(text, &cell("mean", &[], None), MatchSelection::Last),
-        Ok(2.0)
-    );
+    assert_eq!(figure(text, &cell("mean", &[], None), MatchSelection::Last), Ok(2.0));
     let error = figure(text, &cell("p99", &[], None), MatchSelection::Last).unwrap_err();
     assert!(error.contains("2 columns are named `p99`"), "{error}");
 }
@@ -179,33 +148,20 @@ fn two_columns_of_one_name_are_refused_if_they_are_read() {
 #[case("\"name\",  \"rate\"\n\"a \"\", b\",   \"1,234.5\"\n")]
 #[case("name;rate\n 5\" disk; \"1,234.5\"\n")]
 fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
-    assert_eq!(
-        figure(text, &cell("rate", &[], None), MatchSelection::Last),
-        Ok(1234.5)
-    );
+    assert_eq!(figure(text, &cell("rate", &[], None), MatchSelection::Last), Ok(1234.5));
 }
 
 #[test]
 fn the_line_of_a_row_is_known() {
     let text = "# a table\nname,rate\n\n\"a\nb\",1\nc,2\n";
-    let entries = read_csv_entries(
-        text.as_bytes(),
-        &cell("rate", &[], None),
-        &[],
-        MatchSelection::Last,
-        3,
-    )
-    .unwrap();
+    let entries =
+        read_csv_entries(text.as_bytes(), &cell("rate", &[], None), &[], MatchSelection::Last, 3)
+            .unwrap();
     assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(3, 6));
     let text = "name,rate\r\n\r\nb,1\r\n";
-    let entries = read_csv_entries(
-        text.as_bytes(),
-        &cell("rate", &[], None),
-        &[],
-        MatchSelection::Last,
-        0,
-    )
-    .unwrap();
+    let entries =
+        read_csv_entries(text.as_bytes(), &cell("rate", &[], None), &[], MatchSelection::Last, 0)
+            .unwrap();
     assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(0, 3));
 }
 

@@ -31,11 +31,7 @@ impl UnitKind {
         let above = parts.next()?;
         let has_time_below = parts.any(|part| seconds_per_unit(part).is_some());
         if seconds_per_unit(above).is_some() {
-            return Some(Self {
-                counted: "s".to_owned(),
-                is_rate: false,
-                may_be_rate: false,
-            });
+            return Some(Self { counted: "s".to_owned(), is_rate: false, may_be_rate: false });
         }
         if let Some((_, name)) = parse_data_unit(above) {
             let unit = Unit::new(1.0, name).into_bytes();

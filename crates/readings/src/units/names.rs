@@ -92,12 +92,8 @@ const LETTERS: &[(&str, &str)] = &[("t", "token"), ("q", "query")];
 /// Bytes and bits: the factor of the prefix, and the name. A capital `B` is a byte, a small one behind
 /// a prefix a bit (`Gb/s`, `Gbps`). `gb` may be either, and is neither.
 pub(super) fn parse_data_unit(text: &str) -> Option<(f64, &'static str)> {
-    const WORDS: [(&str, &str); 4] = [
-        ("bytes", "byte"),
-        ("byte", "byte"),
-        ("bits", "bit"),
-        ("bit", "bit"),
-    ];
+    const WORDS: [(&str, &str); 4] =
+        [("bytes", "byte"), ("byte", "byte"), ("bits", "bit"), ("bit", "bit")];
     let per_second = text.strip_suffix("ps");
     let counted = per_second.unwrap_or(text);
     let small = counted.to_ascii_lowercase();
@@ -114,11 +110,7 @@ pub(super) fn parse_data_unit(text: &str) -> Option<(f64, &'static str)> {
     if word.is_none() && name == "bit" && per_second.is_none() && is_small {
         return None;
     }
-    let scale = if prefix_text.is_empty() {
-        1.0
-    } else {
-        data_prefix_factor(prefix_text)?
-    };
+    let scale = if prefix_text.is_empty() { 1.0 } else { data_prefix_factor(prefix_text)? };
     let name = match (name, per_second) {
         (name, None) => name,
         ("byte", _) => "byte/s",

@@ -89,9 +89,7 @@ impl CheckContext<'_> {
             None => "name the directory to collect: `results: /path/in/the/container`".to_owned(),
             Some(results) => {
                 let root = results.trim_end_matches('/');
-                let inner = written
-                    .strip_prefix(root)
-                    .is_some_and(|rest| rest.starts_with('/'));
+                let inner = written.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'));
                 if inner || !written.starts_with('/') {
                     return;
                 }
@@ -128,8 +126,7 @@ impl CheckContext<'_> {
                     ),
                 };
                 let message = format!("the pattern has no group `{text}` to name figures by");
-                self.problems
-                    .error("unknown-group", message, &group.span, help);
+                self.problems.error("unknown-group", message, &group.span, help);
             }
         }
         let converts = named.contains(&"unit");
@@ -159,9 +156,7 @@ impl CheckContext<'_> {
         };
         let stated = unit.text().unwrap_or_default();
         let pattern = Pattern::new(expression, MatchSelection::default(), stated.to_owned());
-        let printed = pattern
-            .ok()
-            .and_then(|pattern| pattern.find_contradicting_unit());
+        let printed = pattern.ok().and_then(|pattern| pattern.find_contradicting_unit());
         if let Some(printed) = printed {
             self.problems.error(
                 "conflict",
@@ -198,8 +193,7 @@ impl CheckContext<'_> {
         } else {
             return;
         };
-        self.problems
-            .error("missing-key", message, &figure.key_span, help);
+        self.problems.error("missing-key", message, &figure.key_span, help);
     }
 
     /// Checks that something provides the named figure.
@@ -269,8 +263,7 @@ impl CheckContext<'_> {
                     "it has one `value`; `by` in `figures: {{{name}: …}}` would make it a table"
                 )
             };
-            self.problems
-                .error("unknown-figure", wrong, &named.key_span, help);
+            self.problems.error("unknown-figure", wrong, &named.key_span, help);
         }
     }
 

@@ -92,9 +92,7 @@ impl CheckContext<'_> {
 fn vendor_of_model(name: &str) -> Option<&'static str> {
     let upper = name.to_ascii_uppercase();
     let brands = ["AMD ", "INSTINCT ", "NVIDIA ", "TESLA "];
-    let bare = brands
-        .iter()
-        .fold(&*upper, |name, brand| name.trim_start_matches(brand));
+    let bare = brands.iter().fold(&*upper, |name, brand| name.trim_start_matches(brand));
     let digits_after = |prefix: &str| {
         bare.strip_prefix(prefix)
             .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
@@ -103,8 +101,5 @@ fn vendor_of_model(name: &str) -> Option<&'static str> {
         return Some("amd");
     }
     let nvidia = ["A", "B", "H", "L", "V", "T", "GB", "GH", "RTX ", "RTX"];
-    nvidia
-        .iter()
-        .any(|prefix| digits_after(prefix))
-        .then_some("nvidia")
+    nvidia.iter().any(|prefix| digits_after(prefix)).then_some("nvidia")
 }

@@ -42,10 +42,7 @@ impl CheckContext<'_> {
             return;
         };
         for (key, help) in [
-            (
-                "digest",
-                "an image that this machine builds has no registry digest",
-            ),
+            ("digest", "an image that this machine builds has no registry digest"),
             ("build", "write either `build` or `built_by`"),
         ] {
             let message = format!("`{key}` cannot be combined with `built_by`");
@@ -80,12 +77,7 @@ impl CheckContext<'_> {
             Some(_) => return,
         };
         let help = "name the tag that was measured, or lock it: `retrial lock RECIPE`";
-        self.problems.warning(
-            "floating-tag",
-            format!("the image {problem}"),
-            &node.span,
-            help,
-        );
+        self.problems.warning("floating-tag", format!("the image {problem}"), &node.span, help);
     }
 
     fn check_image_expressions(&mut self, node: &Node) {

@@ -72,16 +72,14 @@ impl<'a> CheckContext<'a> {
         for (item, text) in items.filter_map(|item| Some((item, item.text()?))) {
             let message = format!("to be completed: {text}");
             let help = "complete it, and remove this line; `retrial run` refuses until then";
-            self.problems
-                .warning("incomplete", message, &item.span, help);
+            self.problems.warning("incomplete", message, &item.span, help);
         }
     }
 
     /// Reports a key that has no meaning at its place, unless a template's user may give it one.
     fn report_misplaced(&mut self, node: &Node, key: &str, message: &str, help: &str) {
         if let Some(entry) = node.entry(key).filter(|_| !self.partial) {
-            self.problems
-                .error("conflict", message, &entry.key_span, help);
+            self.problems.error("conflict", message, &entry.key_span, help);
         }
     }
 

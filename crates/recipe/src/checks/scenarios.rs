@@ -23,10 +23,8 @@ impl CheckContext<'_> {
             let name = loadgen_name(&scenario.key);
             let same = |other: &&MapEntry| name.is_some() && loadgen_name(&other.key) == name;
             if let Some(first) = all[..index].iter().find(same) {
-                let message = format!(
-                    "`{}` and `{}` are the same scenario",
-                    scenario.key, first.key
-                );
+                let message =
+                    format!("`{}` and `{}` are the same scenario", scenario.key, first.key);
                 self.problems.error(
                     "duplicate-scenario",
                     message,
@@ -57,14 +55,10 @@ impl CheckContext<'_> {
         }
         if measurement.get("from").is_some() {
             let options = CommandOptions::KEYS.iter().map(|key| key.name);
-            for entry in options
-                .chain(["needs", "on"])
-                .filter_map(|key| measurement.entry(key))
-            {
+            for entry in options.chain(["needs", "on"]).filter_map(|key| measurement.entry(key)) {
                 let message = format!("`{}` has no effect with `from`", entry.key);
                 let help = "the shared command runs once for all; write it there, under `commands`";
-                self.problems
-                    .warning("conflict", message, &entry.key_span, help);
+                self.problems.warning("conflict", message, &entry.key_span, help);
             }
             self.report_misplaced(
                 measurement,
@@ -133,9 +127,7 @@ impl CheckContext<'_> {
         let figures = measurement.entries_at("figures");
         let undecided = measurement.entries_at("expect").iter().find(|entry| {
             let name = entry.key.split('[').next();
-            let figure = figures
-                .iter()
-                .find(|figure| Some(figure.key.as_str()) == name);
+            let figure = figures.iter().find(|figure| Some(figure.key.as_str()) == name);
             let mut published = entry.value.one_or_items().iter();
             !published.any(|node| states_noise(Some(node)))
                 && !states_noise(figure.map(|figure| &figure.value))

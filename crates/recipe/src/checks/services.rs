@@ -8,9 +8,7 @@ impl CheckContext<'_> {
     pub(super) fn check_services(&mut self) {
         let recipe = self.recipe;
         let measured = self.modes_and_commands();
-        let needs: Vec<&Node> = measured
-            .filter_map(|entry| entry.value.get("needs"))
-            .collect();
+        let needs: Vec<&Node> = measured.filter_map(|entry| entry.value.get("needs")).collect();
         for list in &needs {
             self.check_needs(list);
         }
@@ -36,10 +34,7 @@ impl CheckContext<'_> {
         let items = list.items();
         for (index, item) in items.iter().enumerate() {
             let name = item.text().unwrap_or("");
-            if items[..index]
-                .iter()
-                .any(|other| other.text() == Some(name))
-            {
+            if items[..index].iter().any(|other| other.text() == Some(name)) {
                 self.problems.error(
                     "duplicate",
                     format!("duplicate `{name}`"),
@@ -61,8 +56,7 @@ impl CheckContext<'_> {
             let message = format!("a service's container has no `{key}` of its own");
             let help = "it shares the network of the recipe's container; write it there";
             if let Some(entry) = container.entry(key) {
-                self.problems
-                    .error("conflict", message, &entry.key_span, help);
+                self.problems.error("conflict", message, &entry.key_span, help);
             }
         }
         let Some(image) = container.get("image") else {

@@ -116,8 +116,7 @@ impl CheckContext<'_> {
             let text = key.text().unwrap_or("");
             if let Some((_, first)) = keys.iter().find(|(key, _)| *key == text) {
                 let message = format!("`{}` has the same cache key as `{first}`", step.key);
-                self.problems
-                    .error("cache", message, &key.span, "give each its own key");
+                self.problems.error("cache", message, &key.span, "give each its own key");
             }
             keys.push((text, &step.key));
         }

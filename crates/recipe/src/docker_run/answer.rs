@@ -56,9 +56,8 @@ impl DockerRunDraft {
         match place {
             MissingPlace::Param(name) => self.set_param(name, answer)?,
             MissingPlace::Service("ready") => {
-                let port: u16 = answer.parse().map_err(|_| AnswerError::NoPort {
-                    value: answer.to_owned(),
-                })?;
+                let port: u16 =
+                    answer.parse().map_err(|_| AnswerError::NoPort { value: answer.to_owned() })?;
                 let condition = map_node([("port", plain_node(port.to_string()))]);
                 self.set_service_key("ready", condition)?;
             }
@@ -76,20 +75,14 @@ impl DockerRunDraft {
         let names = params.iter().flat_map(|node| node.entries());
         let names = names.map(|entry| entry.key.clone()).collect();
         let param = params.and_then(|params| entry_of(params, name));
-        let param = param.ok_or_else(|| AnswerError::NoParam {
-            name: name.to_owned(),
-            params: names,
-        })?;
+        let param =
+            param.ok_or_else(|| AnswerError::NoParam { name: name.to_owned(), params: names })?;
         let is_number = param.text_at("type") == Some("int");
         if is_number && answer.parse::<u64>().is_err() {
             let value = answer.to_owned();
             return Err(AnswerError::NoWholeNumber { value });
         }
-        let default = if is_number {
-            plain_node(answer)
-        } else {
-            text_node(answer)
-        };
+        let default = if is_number { plain_node(answer) } else { text_node(answer) };
         set_entry(param, "default", default);
         Ok(())
     }
@@ -151,16 +144,8 @@ mod tests {
         assert!(matches!(refused, AnswerError::NoWholeNumber { .. }));
         draft.fill_in(&place, "8").unwrap();
         let made = recipe_from_draft("x", draft, &MeasuredFigures::default());
-        assert!(
-            made.recipe.contains("    type: int\n    default: 8\n"),
-            "{}",
-            made.recipe
-        );
-        assert!(
-            made.incomplete
-                .iter()
-                .all(|line| !line.starts_with("params"))
-        );
+        assert!(made.recipe.contains("    type: int\n    default: 8\n"), "{}", made.recipe);
+        assert!(made.incomplete.iter().all(|line| !line.starts_with("params")));
     }
 
     #[test]

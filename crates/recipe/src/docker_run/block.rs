@@ -37,11 +37,7 @@ impl Block {
     pub(super) fn prepare(name: &str, text: &str) -> Result<Self, Diagnostics> {
         let masked = mask_secrets(text);
         let ends = std::iter::once(masked.len());
-        let offsets = masked
-            .char_indices()
-            .map(|(at, _)| at)
-            .chain(ends)
-            .collect();
+        let offsets = masked.char_indices().map(|(at, _)| at).chain(ends).collect();
         let plain = undo_typesetting(text);
         let mut lines = prepare_lines(&plain.text);
         let mut block = Self {

@@ -16,19 +16,12 @@ pub(super) fn collect_parts<'a>(
     let commands = std::mem::take(&mut shell.commands);
     let is_run = |command: &&GuideCommand| matches!(command.kind, CommandKind::Run(_));
     let count = commands.iter().filter(is_run).count();
-    let is_refused = commands
-        .iter()
-        .any(|command| matches!(command.kind, CommandKind::Refused));
+    let is_refused = commands.iter().any(|command| matches!(command.kind, CommandKind::Refused));
     if count == 0 && !is_refused && !shell.problems.has_errors() {
         let what = describe_block(text).map_or(String::new(), |what| format!(": this is {what}"));
         let help =
             "give the `docker run` line as the guide prints it, in single quotes, or a file of it";
-        shell.problems.error(
-            "guide",
-            format!("no `docker run` commands in it{what}"),
-            place,
-            help,
-        );
+        shell.problems.error("guide", format!("no `docker run` commands in it{what}"), place, help);
     }
     let mut parts = RecipeParts::new(shell, place.clone());
     let mut translator = Translator::new(&commands);

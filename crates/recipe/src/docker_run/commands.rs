@@ -215,9 +215,7 @@ fn is_idle_script(script: &str) -> bool {
 
 /// Returns a flag of docker behind the image, as it is written.
 pub(super) fn docker_flag(flag: &Word, value: &Word) -> Option<String> {
-    let starts_with_digit = value
-        .text
-        .starts_with(|letter: char| letter.is_ascii_digit());
+    let starts_with_digit = value.text.starts_with(|letter: char| letter.is_ascii_digit());
     let is_one = match &*flag.text {
         "-p" | "--publish" => starts_with_digit && value.text.contains(':'),
         "-v" | "--volume" => value.text.contains(":/"),

@@ -21,11 +21,7 @@ pub(super) fn translate_flags(parts: &mut RecipeParts<'_>, line: &ContainerLine,
             FlagTreatment::Dropped(reason) => parts.note(format!("{shown}: dropped, {reason}")),
             FlagTreatment::Refused | FlagTreatment::Translated(_) => {
                 let help = "remove it from the command line if the figure does not depend on it";
-                parts.refuse(
-                    format!("{shown}: a recipe cannot express this yet"),
-                    value,
-                    help,
-                );
+                parts.refuse(format!("{shown}: a recipe cannot express this yet"), value, help);
             }
             FlagTreatment::Key => {
                 if let Err(reason) = set_flag_value(parts, flag.name, value, directory) {
@@ -113,9 +109,7 @@ fn set_flag_value(
             return Err(FlagValueError::Network);
         }
         "network"
-            if parts
-                .flag_node("network")
-                .is_some_and(|node| node.text() != Some(&word.text)) =>
+            if parts.flag_node("network").is_some_and(|node| node.text() != Some(&word.text)) =>
         {
             return Err(FlagValueError::SecondNetwork);
         }
@@ -193,11 +187,7 @@ pub(super) fn read_env_file(
     };
     let path = parts.shell.values.literal(&taken);
     let shown = parts.written(word);
-    let of_block = parts
-        .shell
-        .files
-        .get(path.trim_start_matches("./"))
-        .cloned();
+    let of_block = parts.shell.files.get(path.trim_start_matches("./")).cloned();
     let is_of_block = of_block.is_some();
     let text = match of_block.map_or_else(|| parts.shell.values.environment.read_file(&path), Ok) {
         Ok(text) => text,
@@ -212,9 +202,7 @@ pub(super) fn read_env_file(
             return Err(FlagValueError::EnvFile { reason });
         }
     };
-    parts.note(format!(
-        "--env-file {shown}: its variables are in the recipe"
-    ));
+    parts.note(format!("--env-file {shown}: its variables are in the recipe"));
     for line in text.lines().map(str::trim_start) {
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -236,9 +224,7 @@ fn translate_ulimit(parts: &mut RecipeParts<'_>, word: &Word) -> Result<(), Flag
     let (soft, hard) = limits.split_once(':').unwrap_or((limits, limits));
     let limit = |limit: &str| {
         let is_limit = limit.parse::<i64>().is_ok() || limit.starts_with("${{");
-        is_limit
-            .then(|| plain_node(limit))
-            .ok_or(FlagValueError::Ulimit)
+        is_limit.then(|| plain_node(limit)).ok_or(FlagValueError::Ulimit)
     };
     let value = if soft == hard {
         limit(soft)?

@@ -18,9 +18,8 @@ use crate::Span;
 /// The deepest nesting of calls of a block's functions.
 const MAX_CALL_DEPTH: usize = 8;
 /// Commands with an effect on the shell only, which is not followed and does not matter.
-const SILENT: [&str; 11] = [
-    "set", "shopt", ":", "true", "exit", "return", "wait", "trap", "shift", "sleep", "clear",
-];
+const SILENT: [&str; 11] =
+    ["set", "shopt", ":", "true", "exit", "return", "wait", "trap", "shift", "sleep", "clear"];
 
 /// Variables that every container sets itself.
 const OWN_VARIABLES: [&str; 5] = ["PATH", "HOME", "USER", "SHELL", "LD_LIBRARY_PATH"];
@@ -46,9 +45,7 @@ impl Shell<'_> {
             }
         }
         let Some(name) = &simple.word_or_name else {
-            return assigned
-                .into_iter()
-                .for_each(|assignment| drop(self.assign(assignment)));
+            return assigned.into_iter().for_each(|assignment| drop(self.assign(assignment)));
         };
         let mut words = self.expand(name);
         if let Some(alias) = words.first().and_then(|word| self.aliases.get(&word.text)) {
@@ -113,8 +110,7 @@ impl Shell<'_> {
         for at in wrappers.assignments {
             let word = &words[at];
             if let Some((name, value)) = word.text.split_once('=') {
-                self.variables
-                    .insert(name.to_owned(), vec![word.with_text(value)]);
+                self.variables.insert(name.to_owned(), vec![word.with_text(value)]);
                 command.assigned.push(name.to_owned());
             }
         }
@@ -158,10 +154,8 @@ impl Shell<'_> {
         self.remember_file(words, &command);
         self.is_typing = command.opens_shell();
         if command.input == CommandInput::Other && command.is_in_container() {
-            let message = format!(
-                "`{}`: a recipe's commands have no input",
-                show_text(&command.text)
-            );
+            let message =
+                format!("`{}`: a recipe's commands have no input", show_text(&command.text));
             let help = "write the input into a file, or into `bash -c '…'`";
             self.problems.error("guide", message, &command.span, help);
         }
@@ -230,20 +224,14 @@ impl Shell<'_> {
     pub(super) fn inherited_variables(&mut self, span: &Span) -> Vec<Word> {
         let names: Vec<String> = self.exported.difference(&self.used).cloned().collect();
         let mut words = Vec::new();
-        for name in names
-            .iter()
-            .filter(|name| !OWN_VARIABLES.contains(&&***name))
-        {
+        for name in names.iter().filter(|name| !OWN_VARIABLES.contains(&&***name)) {
             let prefixes = ["APPTAINERENV_", "SINGULARITYENV_"];
             let inside = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
             let value = match self.variables.get(name).map(|words| &words[..]) {
                 Some([word]) if !word.text.contains(PLACEHOLDER_START) => word.text.clone(),
                 _ => self.variable(name, &format!("${name}"), None),
             };
-            words.push(Word::new(
-                format!("{}={value}", inside.unwrap_or(name)),
-                span,
-            ));
+            words.push(Word::new(format!("{}={value}", inside.unwrap_or(name)), span));
         }
         words
     }
@@ -317,10 +305,9 @@ impl Shell<'_> {
         };
         let mut words = match &assignment.value {
             ast::AssignmentValue::Scalar(word) => vec![self.expand_assigned(word)],
-            ast::AssignmentValue::Array(items) => items
-                .iter()
-                .flat_map(|(_, word)| self.expand(word))
-                .collect(),
+            ast::AssignmentValue::Array(items) => {
+                items.iter().flat_map(|(_, word)| self.expand(word)).collect()
+            }
         };
         if assignment.append {
             let before = self.variables.remove(name).unwrap_or_default();
@@ -391,8 +378,5 @@ fn inner_script(words: &[Word]) -> Option<String> {
 
 fn is_declaration(words: &[Word]) -> bool {
     let name = words.first().map(|word| &*word.text);
-    matches!(
-        name,
-        Some("export" | "declare" | "typeset" | "readonly" | "local")
-    )
+    matches!(name, Some("export" | "declare" | "typeset" | "readonly" | "local"))
 }

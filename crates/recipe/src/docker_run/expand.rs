@@ -40,10 +40,10 @@ impl Expansion {
     }
 
     pub(super) fn end_word(&mut self) {
-        let word = self.open.take().map(|text| Word {
-            is_split: self.is_split,
-            ..Word::new(text, &self.span)
-        });
+        let word = self
+            .open
+            .take()
+            .map(|text| Word { is_split: self.is_split, ..Word::new(text, &self.span) });
         self.words.extend(word);
     }
 
@@ -155,10 +155,7 @@ impl Shell<'_> {
                 self.push_literal(&text, is_prose, expansion);
             }
             WordPiece::AnsiCQuotedText(text) => {
-                let unescaped = text
-                    .replace("\\n", "\n")
-                    .replace("\\t", "\t")
-                    .replace("\\'", "'");
+                let unescaped = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\'", "'");
                 self.push_literal(&unescaped, is_prose, expansion);
             }
             WordPiece::EscapeSequence(text) => match text.strip_prefix('\\') {
@@ -208,9 +205,7 @@ impl Shell<'_> {
         let help =
             "quote it if the program expands it, or write `bash -c '…'` for files of the container";
         let message = format!("`{shown}` needs a shell, which expands it to file names");
-        let refused = self
-            .values
-            .defer(&shown, message, expansion.span.clone(), help);
+        let refused = self.values.defer(&shown, message, expansion.span.clone(), help);
         expansion.push(&refused);
     }
 
@@ -219,9 +214,7 @@ impl Shell<'_> {
         if text.contains("${{") {
             let message = format!("`${{{{` in `{text}`: a recipe would read it as an expression");
             let help = "write the command into a script in the image, or next to the recipe";
-            let refused = self
-                .values
-                .defer(text, message, expansion.span.clone(), help);
+            let refused = self.values.defer(text, message, expansion.span.clone(), help);
             return expansion.push(&refused);
         }
         if is_prose {
@@ -237,14 +230,10 @@ impl Shell<'_> {
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(PLACEHOLDER_START) {
             let (inner, after) = after.split_once(PLACEHOLDER_END).unwrap_or((after, ""));
-            let name = inner
-                .to_uppercase()
-                .replace(['-', ' ', '/', '.', PLACEHOLDER_BLANK], "_");
+            let name = inner.to_uppercase().replace(['-', ' ', '/', '.', PLACEHOLDER_BLANK], "_");
             let written = format!("<{}>", unmark_placeholders(inner));
             let value = self.values.variable(name.trim_matches('_'));
-            let param = self
-                .values
-                .declare(name.trim_matches('_'), &written, value, None);
+            let param = self.values.declare(name.trim_matches('_'), &written, value, None);
             out.push_str(before);
             out.push_str(&param);
             rest = after;
@@ -288,16 +277,13 @@ fn is_quoted_prose(piece: &WordPiece) -> bool {
 
 /// Whether the shell expands an unquoted text to file names.
 fn has_pattern(text: &str) -> bool {
-    let is_class = text
-        .split_once('[')
-        .is_some_and(|(_, rest)| rest.find(']').is_some_and(|end| end > 0));
+    let is_class =
+        text.split_once('[').is_some_and(|(_, rest)| rest.find(']').is_some_and(|end| end > 0));
     text.contains(['*', '?']) || is_class
 }
 
 /// Whether the shell expands braces: `renderD{128,129}`.
 fn has_braces(text: &str) -> bool {
-    let inside = text
-        .split_once('{')
-        .and_then(|(_, rest)| rest.split_once('}'));
+    let inside = text.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
     inside.is_some_and(|(inside, _)| inside.contains(',') || inside.contains(".."))
 }

@@ -85,37 +85,20 @@ pub(super) struct FlagGroup {
 
 impl FlagGroup {
     pub(super) const fn of_values(treatment: FlagTreatment, values: &'static str) -> Self {
-        Self {
-            treatment,
-            values,
-            optional_values: "",
-            switches: "",
-        }
+        Self { treatment, values, optional_values: "", switches: "" }
     }
 
     pub(super) const fn of_switches(treatment: FlagTreatment, switches: &'static str) -> Self {
-        Self {
-            switches,
-            ..Self::of_values(treatment, "")
-        }
+        Self { switches, ..Self::of_values(treatment, "") }
     }
 
     /// Returns the group with switches, and with flags that may have a value.
     pub(super) const fn with(self, switches: &'static str, optional_values: &'static str) -> Self {
-        Self {
-            optional_values,
-            switches,
-            ..self
-        }
+        Self { optional_values, switches, ..self }
     }
 
     fn flags(&self, program: &'static str) -> impl Iterator<Item = LineFlag> {
-        let Self {
-            treatment,
-            values,
-            optional_values,
-            switches,
-        } = *self;
+        let Self { treatment, values, optional_values, switches } = *self;
         let names = [
             (FlagArity::Value, values),
             (FlagArity::OptionalValue, optional_values),
@@ -124,13 +107,7 @@ impl FlagGroup {
         names.into_iter().flat_map(move |(arity, names)| {
             names.split_whitespace().map(move |name| {
                 let (name, letter) = name.split_once('/').unwrap_or((name, ""));
-                LineFlag {
-                    program,
-                    name,
-                    short: letter.chars().next(),
-                    arity,
-                    treatment,
-                }
+                LineFlag { program, name, short: letter.chars().next(), arity, treatment }
             })
         })
     }
@@ -217,17 +194,11 @@ pub(super) const DOCKER_GROUPS: &[FlagGroup] = &[
     ),
 ];
 
-const DOCKER_ALIASES: &[(&str, &str)] = &[
-    ("net", "network"),
-    ("net-alias", "network-alias"),
-    ("dns-opt", "dns-option"),
-];
+const DOCKER_ALIASES: &[(&str, &str)] =
+    &[("net", "network"), ("net-alias", "network-alias"), ("dns-opt", "dns-option")];
 
-pub(super) static DOCKER: Program = Program {
-    name: "docker run",
-    groups: &[DOCKER_GROUPS],
-    aliases: DOCKER_ALIASES,
-};
+pub(super) static DOCKER: Program =
+    Program { name: "docker run", groups: &[DOCKER_GROUPS], aliases: DOCKER_ALIASES };
 
 /// The flags of `docker exec`.
 pub(super) static DOCKER_EXEC: Program = Program {

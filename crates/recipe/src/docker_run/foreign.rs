@@ -55,9 +55,7 @@ pub(super) fn is_foreign(name: &str) -> bool {
 }
 
 fn find_unsupported_reason(name: &str) -> Option<&'static str> {
-    let entry = UNSUPPORTED_PROGRAMS
-        .iter()
-        .find(|(program, _)| *program == name);
+    let entry = UNSUPPORTED_PROGRAMS.iter().find(|(program, _)| *program == name);
     entry.map(|(_, what)| *what)
 }
 
@@ -86,11 +84,7 @@ pub(super) fn read_foreign(
         line.translate(flags, values, problems);
     } else {
         let (verb, options) = rest.split_first()?;
-        let program = if name.text == "enroot" {
-            &ENROOT
-        } else {
-            &APPTAINER
-        };
+        let program = if name.text == "enroot" { &ENROOT } else { &APPTAINER };
         let mut reader = LineReader::new(program, options, problems);
         reader.read_flags();
         line.image = reader.rest.next().cloned();
@@ -148,14 +142,8 @@ pub(super) fn describe_block(text: &str) -> Option<&'static str> {
         ("%post", "a definition of Apptainer (Singularity)"),
         ("FROM ", "a Dockerfile"),
         ("make ", "calls of make"),
-        (
-            "madengine ",
-            "calls of madengine, which starts the containers itself",
-        ),
-        (
-            "mlcr ",
-            "calls of MLCommons' automation, which starts the containers itself",
-        ),
+        ("madengine ", "calls of madengine, which starts the containers itself"),
+        ("mlcr ", "calls of MLCommons' automation, which starts the containers itself"),
     ];
     let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
     let kind = KINDS.iter().find(|(start, _)| begins(start));
@@ -195,8 +183,7 @@ impl Translation {
     /// Adds a flag of `docker run`.
     fn push(&mut self, name: &str, value: Word) {
         let flag = DOCKER.find_long(name);
-        self.flags
-            .extend(flag.map(|flag| FlagValue { flag, value }));
+        self.flags.extend(flag.map(|flag| FlagValue { flag, value }));
     }
 
     fn translate(
@@ -212,9 +199,9 @@ impl Translation {
             };
             let value = match meaning {
                 Meaning::Flag(_) | Meaning::Image => option.value,
-                Meaning::Mounts | Meaning::Variables | Meaning::Export => option
-                    .value
-                    .with_text(values.with_lists(&option.value.text)),
+                Meaning::Mounts | Meaning::Variables | Meaning::Export => {
+                    option.value.with_text(values.with_lists(&option.value.text))
+                }
                 // A number: the value of a variable, not a param.
                 _ => option.value.with_text(values.literal(&option.value.text)),
             };
@@ -249,11 +236,8 @@ impl Translation {
     fn push_mounts(&mut self, value: &Word) {
         for mount in value.text.split(',').filter(|mount| !mount.is_empty()) {
             // `/data` is mounted at the same path.
-            let mount = if mount.contains(':') {
-                mount.to_owned()
-            } else {
-                format!("{mount}:{mount}")
-            };
+            let mount =
+                if mount.contains(':') { mount.to_owned() } else { format!("{mount}:{mount}") };
             self.push("volume", value.with_text(mount));
         }
     }
@@ -277,9 +261,8 @@ impl Translation {
         let made = job.image_files.get(file.trim_start_matches("./"));
         let text = made.unwrap_or(&file);
         let reference = text.trim_start_matches("docker://").replace('#', "/");
-        let is_file = [".sif", ".sqsh", ".img", ".simg"]
-            .iter()
-            .any(|ending| text.ends_with(ending));
+        let is_file =
+            [".sif", ".sqsh", ".img", ".simg"].iter().any(|ending| text.ends_with(ending));
         let is_other = text.contains("://") && !text.starts_with("docker://");
         let needs_scheme = program != "srun" && !text.starts_with("docker://") && made.is_none();
         if is_file || is_other || needs_scheme && !text.contains("${{") {
@@ -356,15 +339,9 @@ fn describe_default_access(name: &str, flags: &[FlagValue]) -> String {
                 "this directory, in which the command starts"
             },
         ),
-        (
-            is_apptainer && !is_contained && !has(&["no-home"]) && !excludes("home"),
-            "$HOME",
-        ),
+        (is_apptainer && !is_contained && !has(&["no-home"]) && !excludes("home"), "$HOME"),
         (is_apptainer && !is_contained && !excludes("tmp"), "/tmp"),
-        (
-            !has(&["cleanenv", "containall"]),
-            "the variables of the shell",
-        ),
+        (!has(&["cleanenv", "containall"]), "the variables of the shell"),
         (true, "the host's network, processes and /dev/shm"),
     ];
     let gifts = gifts.iter().filter(|(is_given, _)| *is_given);

@@ -28,9 +28,8 @@ pub(super) fn chosen_gpus(
     };
     let of_variable = VISIBLE_DEVICES.iter().find_map(|(name, _)| {
         let variables = parts.flag_literals(line, "env");
-        let ids = variables
-            .iter()
-            .find_map(|variable| variable.strip_prefix(name)?.strip_prefix('='));
+        let ids =
+            variables.iter().find_map(|variable| variable.strip_prefix(name)?.strip_prefix('='));
         Some((*name, numbers(ids?)?))
     });
     let of_flag = || {
@@ -55,20 +54,14 @@ pub(super) fn count_of_choices(parts: &RecipeParts<'_>, commands: &[Vec<String>]
     let of_keys = of_keys
         .flat_map(|(_, env)| env.entries())
         .filter_map(|entry| Some(format!("{}={}", entry.key, entry.value.text()?)));
-    let of_words = commands
-        .iter()
-        .flatten()
-        .flat_map(|word| word.split_whitespace());
+    let of_words = commands.iter().flatten().flat_map(|word| word.split_whitespace());
     let all = of_keys.chain(of_words.map(str::to_owned));
     let mut ids = BTreeSet::new();
     for assignment in all {
         let Some((name, listed)) = assignment.split_once('=') else {
             continue;
         };
-        if VISIBLE_DEVICES
-            .iter()
-            .any(|(variable, _)| *variable == name)
-        {
+        if VISIBLE_DEVICES.iter().any(|(variable, _)| *variable == name) {
             for id in listed.split(',') {
                 ids.insert(id.trim().parse::<u32>().ok()?);
             }
@@ -97,9 +90,7 @@ pub(super) fn with_variables(
             let expanded = values.iter().find_map(|(name, value)| {
                 let braced = part.strip_prefix(&format!("{{{name}}}"));
                 let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-                let bare = part
-                    .strip_prefix(&***name)
-                    .filter(|after| !after.starts_with(is_name));
+                let bare = part.strip_prefix(&***name).filter(|after| !after.starts_with(is_name));
                 braced.or(bare).map(|after| format!("{value}{after}"))
             });
             text + &expanded.unwrap_or_else(|| format!("${part}"))

@@ -25,20 +25,8 @@ const TENSORS: Names = &[
     "-tp",
     "--num-shard",
 ];
-const PIPELINES: Names = &[
-    "--pipeline-parallel-size",
-    "--pp-size",
-    "--pp_size",
-    "--pp",
-    "-pp",
-];
-const REPLICAS: Names = &[
-    "--data-parallel-size",
-    "--dp-size",
-    "--dp_size",
-    "--dp",
-    "-dp",
-];
+const PIPELINES: Names = &["--pipeline-parallel-size", "--pp-size", "--pp_size", "--pp", "-pp"];
+const REPLICAS: Names = &["--data-parallel-size", "--dp-size", "--dp_size", "--dp", "-dp"];
 const THREAD_GPUS: Names = &["-g", "--ngpus"];
 const THREADS: Names = &["-t", "--nthreads"];
 const LAUNCHED_GPUS: &[Names] = &[THREAD_GPUS, THREADS, &["-np", "-n", "--np"]];
@@ -53,15 +41,7 @@ const MACHINES: Names = &[
     "trainer.num_nodes",
 ];
 /// Options that list machines, or name a file of them.
-const HOSTS: Names = &[
-    "-H",
-    "-host",
-    "--host",
-    "-hosts",
-    "--hosts",
-    "-hostfile",
-    "--hostfile",
-];
+const HOSTS: Names = &["-H", "-host", "--host", "-hosts", "--hosts", "-hostfile", "--hostfile"];
 
 /// One process for each GPU of a machine.
 const PROCESSES: GpuOptions = GpuOptions::of("", &[&["--nproc_per_node", "--nproc-per-node"]]);
@@ -85,11 +65,7 @@ const PROGRAMS: [GpuOptions; 11] = [
 
 impl GpuOptions {
     const fn of(program: &'static str, options: &'static [Names]) -> Self {
-        Self {
-            program,
-            word: "",
-            options,
-        }
+        Self { program, word: "", options }
     }
 
     const fn with(mut self, word: &'static str) -> Self {
@@ -100,10 +76,7 @@ impl GpuOptions {
     fn is_of(&self, words: &[&str]) -> bool {
         let is_program = |word: &&str| {
             let name = word.rsplit('/').next().unwrap_or_default();
-            match (
-                self.program.strip_prefix('*'),
-                self.program.strip_suffix('*'),
-            ) {
+            match (self.program.strip_prefix('*'), self.program.strip_suffix('*')) {
                 (Some(end), _) => name.ends_with(end),
                 (_, Some(start)) => name.starts_with(start),
                 (None, None) => name == self.program,
@@ -115,23 +88,15 @@ impl GpuOptions {
 
     /// Returns the product of the numbers that a command has of these options; none if it has none of them.
     fn count(&self, words: &[&str]) -> Option<u32> {
-        let numbers = self
-            .options
-            .iter()
-            .filter_map(|names| find_number(words, names));
-        let product = numbers
-            .map(Some)
-            .reduce(|product, number| product?.checked_mul(number?));
+        let numbers = self.options.iter().filter_map(|names| find_number(words, names));
+        let product = numbers.map(Some).reduce(|product, number| product?.checked_mul(number?));
         product.flatten()
     }
 }
 
 /// Returns the most GPUs that one of the commands uses.
 pub(super) fn count_of_commands(commands: &[Vec<String>]) -> Option<u32> {
-    commands
-        .iter()
-        .filter_map(|words| count_of_command(words))
-        .max()
+    commands.iter().filter_map(|words| count_of_command(words)).max()
 }
 
 fn count_of_command(words: &[String]) -> Option<u32> {
@@ -199,9 +164,7 @@ fn find_number(words: &[&str], names: Names) -> Option<u32> {
 
 /// Returns words of text as those of a command.
 pub(super) fn split_words(text: &str) -> Vec<String> {
-    text.split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']).to_owned())
-        .collect()
+    text.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -211,42 +174,24 @@ mod tests {
     #[test]
     fn the_processes_of_a_command_are_counted() {
         let count = |text: &str| count_of_command(&split_words(text));
-        assert_eq!(
-            count("vllm serve /m --tensor-parallel-size 4 -pp 2"),
-            Some(8)
-        );
-        assert_eq!(
-            count("torchrun --nproc_per_node=8 x.py --tp 4 --pp 2"),
-            Some(8)
-        );
-        assert_eq!(
-            count("sglang.launch_server --tp 8 --dp 8 --enable-dp-attention"),
-            Some(8)
-        );
+        assert_eq!(count("vllm serve /m --tensor-parallel-size 4 -pp 2"), Some(8));
+        assert_eq!(count("torchrun --nproc_per_node=8 x.py --tp 4 --pp 2"), Some(8));
+        assert_eq!(count("sglang.launch_server --tp 8 --dp 8 --enable-dp-attention"), Some(8));
         assert_eq!(count("torchrun --nproc_per_node=gpu train.py"), None);
         assert_eq!(count("bash -c 'vllm serve -tp 2'"), Some(2));
         assert_eq!(count("bench --tp"), None);
         assert_eq!(count("accelerate launch --num_processes 4 x.py"), Some(4));
         assert_eq!(count("deepspeed --num_gpus=8 x.py --tp 2"), Some(8));
         assert_eq!(count("load.py --num_processes 4"), None);
-        assert_eq!(
-            count("./build/all_reduce_perf -b 8 -e 8G -f 2 -g 8"),
-            Some(8)
-        );
+        assert_eq!(count("./build/all_reduce_perf -b 8 -e 8G -f 2 -g 8"), Some(8));
         assert_eq!(count("mpirun -np 8 ./alltoall_perf -g 1"), Some(8));
         assert_eq!(count("./all_reduce_perf -n 20 -t 2 -g 4"), Some(8));
         assert_eq!(count("bench -g 8"), None);
         assert_eq!(count("python3 tf_cnn_benchmarks.py --num_gpus=4"), Some(4));
         assert_eq!(count("ray start --head --num-gpus 8"), Some(8));
         assert_eq!(count("load.py --gpus 8"), None);
-        assert_eq!(
-            count("torchrun --nnodes=2 --nproc_per_node 8 x.py"),
-            Some(8)
-        );
+        assert_eq!(count("torchrun --nnodes=2 --nproc_per_node 8 x.py"), Some(8));
         assert_eq!(count("sglang.launch_server --tp 16 --nnodes 2"), None);
-        assert_eq!(
-            count("mpirun -np 16 -H a:8,b:8 ./all_reduce_perf -g 1"),
-            None
-        );
+        assert_eq!(count("mpirun -np 16 -H a:8,b:8 ./all_reduce_perf -g 1"), None);
     }
 }

@@ -12,13 +12,8 @@ use crate::model::GpuVendor;
 use crate::writer::{map_node, plain_node, text_node};
 
 /// Device nodes of GPUs and accelerators that are not required.
-const OTHER_DEVICES: [&str; 5] = [
-    "/dev/dri",
-    "/dev/accel",
-    "/dev/hl",
-    "/dev/davinci",
-    "/dev/neuron",
-];
+const OTHER_DEVICES: [&str; 5] =
+    ["/dev/dri", "/dev/accel", "/dev/hl", "/dev/davinci", "/dev/neuron"];
 
 /// A number of GPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,17 +80,10 @@ fn ask_for_count(
     let flags = ["gpus", "device", "runtime"].iter().find_map(|flag| {
         let written = line.all_values(flag).map(|word| parts.written(word));
         let values: Vec<String> = written.collect();
-        let value = values
-            .iter()
-            .find(|value| is_of_gpu(value))
-            .or(values.last())?;
+        let value = values.iter().find(|value| is_of_gpu(value)).or(values.last())?;
         Some(format!("--{flag} {value}"))
     });
-    let user = if parts.services.is_empty() {
-        "benchmark"
-    } else {
-        "server"
-    };
+    let user = if parts.services.is_empty() { "benchmark" } else { "server" };
     let others = match line.flag("privileged") {
         Some(_) => "--privileged",
         None => "the variables",
@@ -106,10 +94,7 @@ fn ask_for_count(
     parts.shell.values.set_kind(&text, "int");
     let word = line.image.with_text(&text);
     let taken = parts.take("--gpus", &word).unwrap_or_default();
-    let name = taken
-        .trim_start_matches("${{ params.")
-        .trim_end_matches(" }}")
-        .to_owned();
+    let name = taken.trim_start_matches("${{ params.").trim_end_matches(" }}").to_owned();
     parts.ask(MissingPlace::Param(name), format!(
         "the number of {} GPUs of the host, for example `default: 8`; the command line does not state it",
         vendor.name()
@@ -119,13 +104,7 @@ fn ask_for_count(
 
 /// Whether the value of a flag is a device of GPUs; others have theirs next to them.
 fn is_of_gpu(device: &str) -> bool {
-    let starts = [
-        "/dev/kfd",
-        "/dev/dri",
-        "/dev/nvidia",
-        "nvidia.com/",
-        "amd.com/",
-    ];
+    let starts = ["/dev/kfd", "/dev/dri", "/dev/nvidia", "nvidia.com/", "amd.com/"];
     starts.iter().any(|start| device.starts_with(start))
 }
 
@@ -149,9 +128,7 @@ fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuV
         || sets("AMD_VISIBLE_DEVICES").is_some()
         || is_rocm
             && (names("/dev/dri")
-                || ["gpus", "privileged"]
-                    .iter()
-                    .any(|flag| line.flag(flag).is_some()));
+                || ["gpus", "privileged"].iter().any(|flag| line.flag(flag).is_some()));
     let is_nvidia = line.flag("gpus").is_some()
         || names("nvidia.com/")
         || names("/dev/nvidia")
@@ -166,11 +143,7 @@ fn find_vendor(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Option<GpuV
             "--runtime habana: Retrial cannot claim these accelerators; the recipe requires none",
         );
     }
-    if is_amd {
-        Some(GpuVendor::Amd)
-    } else {
-        is_nvidia.then_some(GpuVendor::Nvidia)
-    }
+    if is_amd { Some(GpuVendor::Amd) } else { is_nvidia.then_some(GpuVendor::Nvidia) }
 }
 
 /// `--gpus 2`, `--gpus '"device=0,1"'`, `--gpus all,capabilities=utility`
@@ -215,9 +188,7 @@ fn choose_ids(parts: &mut RecipeParts<'_>, written: &str, ids: &str) -> GpuCount
     let Some(count) = count_ids(ids) else {
         return GpuCount::Unknown;
     };
-    parts.note(format!(
-        "{written}: `retrial run --gpus {ids}` chooses these"
-    ));
+    parts.note(format!("{written}: `retrial run --gpus {ids}` chooses these"));
     GpuCount::Known(count)
 }
 
@@ -245,18 +216,11 @@ fn count_of_devices(parts: &mut RecipeParts<'_>, line: &ContainerLine) -> Contro
     let is_single = |device: &&String| {
         let path = device.split(':').next().unwrap_or_default();
         let ends_in_digit = path.ends_with(|letter: char| letter.is_ascii_digit());
-        let starts = [
-            "/dev/dri/renderD",
-            "/dev/nvidia",
-            "nvidia.com/gpu=",
-            "amd.com/gpu=",
-        ];
+        let starts = ["/dev/dri/renderD", "/dev/nvidia", "nvidia.com/gpu=", "amd.com/gpu="];
         ends_in_digit && starts.iter().any(|start| path.starts_with(start))
     };
     // `/dev/dri` next to them is all GPUs.
-    let is_all = devices
-        .iter()
-        .any(|device| device == "/dev/dri" || device.ends_with("gpu=all"));
+    let is_all = devices.iter().any(|device| device == "/dev/dri" || device.ends_with("gpu=all"));
     match u32::try_from(devices.iter().filter(is_single).count()) {
         Ok(count) if count > 0 && !is_all => {
             ControlFlow::Break(note_known_count(parts, count, "the devices"))

@@ -11,10 +11,7 @@ pub(super) const PLACEHOLDER_BLANK: char = '\u{e002}';
 
 /// The options of the grammar. `~` is read here.
 pub(super) fn parser_options() -> ParserOptions {
-    ParserOptions {
-        tilde_expansion_at_word_start: false,
-        ..ParserOptions::default()
-    }
+    ParserOptions { tilde_expansion_at_word_start: false, ..ParserOptions::default() }
 }
 
 /// Marks `<HOST_DIR>`, the placeholder of many guides, which the shell would read as redirections.
@@ -25,23 +22,17 @@ pub(super) fn mark_placeholders(letters: &mut [char]) {
         from = start + 1;
         // A quote between blanks or brackets is the shell's: `'<a' 'b>'` is two words.
         let is_inner = |&at: &usize| match letters.get(at) {
-            Some('\'') => [at - 1, at + 1].iter().all(|next| {
-                letters
-                    .get(*next)
-                    .is_some_and(|letter| letter.is_alphanumeric())
-            }),
+            Some('\'') => [at - 1, at + 1]
+                .iter()
+                .all(|next| letters.get(*next).is_some_and(|letter| letter.is_alphanumeric())),
             Some(letter) => letter.is_alphanumeric() || "_-./ ,:".contains(*letter),
             None => false,
         };
         let end = from + (from..letters.len()).take_while(is_inner).count();
-        let is_named = letters[from..end]
-            .iter()
-            .any(|letter| letter.is_alphanumeric());
+        let is_named = letters[from..end].iter().any(|letter| letter.is_alphanumeric());
         let is_closed = letters.get(end) == Some(&'>') && letters.get(end + 1) != Some(&'>');
         let is_redirection = start > 0 && matches!(letters[start - 1], '<' | '&')
-            || letters
-                .get(from)
-                .is_none_or(|letter| letter.is_whitespace())
+            || letters.get(from).is_none_or(|letter| letter.is_whitespace())
             || letters.get(end - 1) == Some(&' ');
         if !is_named || !is_closed || is_redirection {
             continue;

@@ -40,15 +40,8 @@ pub(super) fn add_build(parts: &mut RecipeParts<'_>, words: &[Word], image: &str
     while let Some(text) = rest.next() {
         let (name, attached) = text
             .split_once('=')
-            .map_or((&**text, None), |(name, value)| {
-                (name, Some(value.to_owned()))
-            });
-        let mut value = || {
-            attached
-                .clone()
-                .or_else(|| rest.next().cloned())
-                .unwrap_or_default()
-        };
+            .map_or((&**text, None), |(name, value)| (name, Some(value.to_owned())));
+        let mut value = || attached.clone().or_else(|| rest.next().cloned()).unwrap_or_default();
         match name {
             "-t" | "--tag" => tag = Some(value()),
             "-f" | "--file" => dockerfile = Some(value()),
@@ -80,13 +73,8 @@ pub(super) fn add_build(parts: &mut RecipeParts<'_>, words: &[Word], image: &str
     }
     let mut keys = vec![("context", text_node(context))];
     if let Some(path) = dockerfile {
-        let relative = path
-            .strip_prefix(context)
-            .map(|rest| rest.trim_start_matches('/'));
-        let relative = relative
-            .filter(|_| context != ".")
-            .unwrap_or(&path)
-            .to_owned();
+        let relative = path.strip_prefix(context).map(|rest| rest.trim_start_matches('/'));
+        let relative = relative.filter(|_| context != ".").unwrap_or(&path).to_owned();
         if !is_below(&relative) {
             parts.note(format!(
                 "`docker build {shown}`: build the image on the host before, as the guide does"

@@ -37,21 +37,13 @@ pub(super) fn join_commands(
             ..DraftedCommand::default()
         });
     }
-    let runs: Vec<&str> = commands
-        .iter()
-        .map(|command| command.run.trim_end())
-        .collect();
+    let runs: Vec<&str> = commands.iter().map(|command| command.run.trim_end()).collect();
     let run = if runs.iter().any(|run| run.contains('\n')) {
         format!("set -e\n{}\n", runs.join("\n"))
     } else {
         runs.join(" &&\n") + "\n"
     };
-    Some(DraftedCommand {
-        before,
-        run,
-        literals,
-        keys,
-    })
+    Some(DraftedCommand { before, run, literals, keys })
 }
 
 fn render(keys: &WrittenKeys) -> String {
@@ -63,10 +55,7 @@ fn subshell(parts: &mut RecipeParts<'_>, command: &DraftedCommand) -> String {
     let mut lines = Vec::new();
     for (key, node) in &command.keys {
         match *key {
-            "workdir" => lines.push(format!(
-                "cd {}",
-                shell_quote(node.text().unwrap_or_default())
-            )),
+            "workdir" => lines.push(format!("cd {}", shell_quote(node.text().unwrap_or_default()))),
             "env" => lines.extend(node.entries().iter().map(|entry| {
                 let value = shell_quote(entry.value.text().unwrap_or_default());
                 format!("export {}={value}", entry.key)

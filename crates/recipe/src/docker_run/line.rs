@@ -37,17 +37,12 @@ impl ContainerLine {
     /// Returns the last value of a flag.
     pub(super) fn flag(&self, name: &str) -> Option<&Word> {
         let mut flags = self.flags.iter().rev();
-        flags
-            .find(|option| option.flag.name == name)
-            .map(|option| &option.value)
+        flags.find(|option| option.flag.name == name).map(|option| &option.value)
     }
 
     /// Returns all values of a flag.
     pub(super) fn all_values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Word> {
-        let flags = self
-            .flags
-            .iter()
-            .filter(move |option| option.flag.name == name);
+        let flags = self.flags.iter().filter(move |option| option.flag.name == name);
         flags.map(|option| &option.value)
     }
 }
@@ -152,21 +147,13 @@ impl<'words, 'a> LineReader<'words, 'a> {
         words: &'words [Word],
         problems: &'a mut Diagnostics,
     ) -> Self {
-        Self {
-            program,
-            rest: words.iter(),
-            flags: Vec::new(),
-            problems,
-        }
+        Self { program, rest: words.iter(), flags: Vec::new(), problems }
     }
 
     /// Reads flags up to the first word that is none; `--` ends them.
     pub(super) fn read_flags(&mut self) {
         while let Some(word) = self.rest.as_slice().first() {
-            let Some(dashed) = word
-                .text
-                .strip_prefix('-')
-                .filter(|dashed| !dashed.is_empty())
+            let Some(dashed) = word.text.strip_prefix('-').filter(|dashed| !dashed.is_empty())
             else {
                 return;
             };
@@ -188,9 +175,7 @@ impl<'words, 'a> LineReader<'words, 'a> {
             return self.push_flag(flag, value, word);
         }
         let near = find_nearest(name, self.program.flags().map(|flag| flag.name));
-        let help = near.map_or("remove it".to_owned(), |near| {
-            format!("did you mean --{near}?")
-        });
+        let help = near.map_or("remove it".to_owned(), |near| format!("did you mean --{near}?"));
         let message = format!("{} has no --{name}", self.program.name);
         self.problems.error("guide", message, &word.span, help);
     }
@@ -202,9 +187,7 @@ impl<'words, 'a> LineReader<'words, 'a> {
             rest = &rest[letter.len_utf8()..];
             let Some(flag) = self.program.find_short(letter) else {
                 let message = format!("{} has no -{letter}", self.program.name);
-                return self
-                    .problems
-                    .error("guide", message, &word.span, "remove it");
+                return self.problems.error("guide", message, &word.span, "remove it");
             };
             if flag.arity == FlagArity::Value {
                 let attached =
@@ -239,17 +222,15 @@ impl<'words, 'a> LineReader<'words, 'a> {
     fn push_switch(&mut self, flag: LineFlag, value: Option<&Word>, word: &Word) {
         // The values that Go's strconv.ParseBool accepts.
         match value.map(|value| &*value.text) {
-            None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => self.flags.push(FlagValue {
-                flag,
-                value: word.with_text("true"),
-            }),
+            None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => {
+                self.flags.push(FlagValue { flag, value: word.with_text("true") })
+            }
             Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
                 self.flags.retain(|other| other.flag.name != flag.name);
             }
             Some(other) => {
                 let message = format!("--{}={other}: not true or false", flag.name);
-                self.problems
-                    .error("guide", message, &word.span, "write true or false");
+                self.problems.error("guide", message, &word.span, "write true or false");
             }
         }
     }

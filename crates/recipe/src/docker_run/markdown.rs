@@ -5,14 +5,8 @@ use itertools::Itertools as _;
 /// The languages of code blocks whose lines are commands.
 const SHELL_LANGUAGES: [&str; 7] = ["", "sh", "bash", "shell", "zsh", "console", "shell-session"];
 /// The programs that start a container: where one begins a line outside of all code blocks, the text is no Markdown.
-const CONTAINER_PROGRAMS: [&str; 6] = [
-    "docker",
-    "podman",
-    "nvidia-docker",
-    "srun",
-    "apptainer",
-    "sudo",
-];
+const CONTAINER_PROGRAMS: [&str; 6] =
+    ["docker", "podman", "nvidia-docker", "srun", "apptainer", "sudo"];
 
 /// The position of a line in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +29,8 @@ fn read_line_positions(text: &str) -> (Vec<LinePosition>, bool) {
             (None, Some(fence)) => {
                 let language = line.trim_start_matches(&fence[..1]).trim().to_lowercase();
                 let is_shell = SHELL_LANGUAGES.contains(&&*language);
-                let inside = if is_shell {
-                    LinePosition::Commands
-                } else {
-                    LinePosition::Elsewhere
-                };
+                let inside =
+                    if is_shell { LinePosition::Commands } else { LinePosition::Elsewhere };
                 block = Some((fence, inside));
                 places.push(LinePosition::Elsewhere);
             }
@@ -57,15 +48,11 @@ fn read_line_positions(text: &str) -> (Vec<LinePosition>, bool) {
 pub fn shell_blocks(markdown: &str) -> Vec<String> {
     let (places, is_complete) = read_line_positions(markdown);
     let lines: Vec<(&str, LinePosition)> = markdown.lines().zip(places).collect();
-    let mut blocks: Vec<_> = lines
-        .split(|(_, place)| *place == LinePosition::Elsewhere)
-        .collect();
+    let mut blocks: Vec<_> = lines.split(|(_, place)| *place == LinePosition::Elsewhere).collect();
     if !is_complete {
         blocks.pop();
     }
-    let texts = blocks
-        .iter()
-        .map(|lines| lines.iter().map(|(line, _)| *line).join("\n"));
+    let texts = blocks.iter().map(|lines| lines.iter().map(|(line, _)| *line).join("\n"));
     texts.filter(|text| !text.trim().is_empty()).collect()
 }
 
@@ -105,15 +92,7 @@ mod tests {
         assert_eq!(commands(page), "docker pull x:1|   $ docker run x:1");
         assert_eq!(commands("docker run x:1 bench\n"), "docker run x:1 bench");
         let quoting = "docker run x:1 bench <<END\n```sh\nls\n```\nEND";
-        assert_eq!(
-            commands(quoting).matches('|').count(),
-            4,
-            "a here-document may quote Markdown"
-        );
-        assert_eq!(
-            commands("```\ndocker run x:1"),
-            "```|docker run x:1",
-            "a block without an end"
-        );
+        assert_eq!(commands(quoting).matches('|').count(), 4, "a here-document may quote Markdown");
+        assert_eq!(commands("```\ndocker run x:1"), "```|docker run x:1", "a block without an end");
     }
 }

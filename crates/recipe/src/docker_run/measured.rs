@@ -35,19 +35,11 @@ impl MeasuredFigures {
 
     pub(super) fn figures_node(&self) -> Node {
         let example = [("speed".to_owned(), "speed: ${number}".to_owned())];
-        let figures = if self.figures.is_empty() {
-            &example[..]
-        } else {
-            &self.figures
-        };
+        let figures = if self.figures.is_empty() { &example[..] } else { &self.figures };
         map_node(figures.iter().map(|(name, finder)| {
             let unit = self.unit_of(name);
             let unit = unit.or_else(|| self.figures.is_empty().then_some("items/s"));
-            let key = if is_json_path(finder) {
-                "json"
-            } else {
-                "pattern"
-            };
+            let key = if is_json_path(finder) { "json" } else { "pattern" };
             let is_better_lower = unit.is_some_and(is_time_unit);
             let keys = [
                 Some((key, text_node(finder))),
@@ -75,10 +67,7 @@ impl MeasuredFigures {
     pub(super) fn submission_node(&self, benchmark: &str) -> Node {
         let address = self.source.iter().filter(|source| is_address(source));
         let addresses: Vec<Node> = address.map(text_node).collect();
-        let keys = [
-            ("suite", text_node("my-suite")),
-            ("benchmark", text_node(benchmark)),
-        ];
+        let keys = [("suite", text_node("my-suite")), ("benchmark", text_node(benchmark))];
         let sources = (!addresses.is_empty()).then(|| ("sources", list_node(addresses)));
         map_node(keys.into_iter().chain(sources))
     }

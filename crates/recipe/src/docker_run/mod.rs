@@ -117,9 +117,5 @@ pub fn recipe_from_draft(
 ) -> DockerRunRecipe {
     let notes = draft.notes.clone();
     let (recipe, incomplete) = text::render_recipe(name, draft, figures);
-    DockerRunRecipe {
-        recipe,
-        notes,
-        incomplete,
-    }
+    DockerRunRecipe { recipe, notes, incomplete }
 }

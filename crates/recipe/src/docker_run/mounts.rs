@@ -88,10 +88,7 @@ pub(super) fn translate_mount(
 fn is_placeholder(path: &str) -> bool {
     let lower = path.to_lowercase();
     let is_readers = |part: &str| {
-        part == "your"
-            || ["your_", "your-"]
-                .iter()
-                .any(|start| part.starts_with(start))
+        part == "your" || ["your_", "your-"].iter().any(|start| part.starts_with(start))
     };
     lower.starts_with("/path/to/") || lower.split('/').any(is_readers)
 }
@@ -120,10 +117,7 @@ fn add_bind_mount(
         text if text.starts_with('/') || text.starts_with("${{") => text.to_owned(),
         volume => {
             note_volume(parts, flag, volume);
-            parts
-                .shell
-                .values
-                .declare(volume, &format!("--{flag} {volume}"), None, None)
+            parts.shell.values.declare(volume, &format!("--{flag} {volume}"), None, None)
         }
     };
     let mut path = match path.strip_prefix(WORKING_DIRECTORY) {
@@ -149,9 +143,7 @@ fn add_bind_mount(
     }
     if path.starts_with("./") {
         let shown = parts.written(source);
-        parts.note(format!(
-            "--{flag} {shown}: the directory is next to the recipe"
-        ));
+        parts.note(format!("--{flag} {shown}: the directory is next to the recipe"));
     }
     // `a//b/` and `a/b` are one directory, and a container has one mount at each.
     let target = match target.trim_end_matches('/') {

@@ -112,11 +112,7 @@ impl DraftedService {
     /// Returns a server without a command, which the block does not state.
     pub(super) fn placeholder(ready: WrittenKeys) -> Self {
         let run = ("run", text_node(PLACEHOLDER_COMMAND));
-        Self {
-            keys: [run].into_iter().chain(ready).collect(),
-            words: Vec::new(),
-            gpus: Vec::new(),
-        }
+        Self { keys: [run].into_iter().chain(ready).collect(), words: Vec::new(), gpus: Vec::new() }
     }
 }
 
@@ -228,10 +224,7 @@ impl<'a> RecipeParts<'a> {
     fn quote_secret(&mut self, word: &Word, name: &str) -> Option<String> {
         let expression = format!("${{{{ secrets.{name} }}}}");
         let (before, after) = word.text.split_once(&expression)?;
-        if [before, after]
-            .iter()
-            .any(|text| text.contains(['"', '\\', '`', '$']))
-        {
+        if [before, after].iter().any(|text| text.contains(['"', '\\', '`', '$'])) {
             return self.take("the command", word);
         }
         self.pass_secret(name);
@@ -297,10 +290,7 @@ impl<'a> RecipeParts<'a> {
             FieldType::Bool | FieldType::Integer(..) | FieldType::Number => plain_node(value),
             _ => text_node(value),
         };
-        let (_, node) = self
-            .container
-            .entry(position)
-            .or_insert((key.name, list_node(Vec::new())));
+        let (_, node) = self.container.entry(position).or_insert((key.name, list_node(Vec::new())));
         match &mut node.value {
             Value::List(items) if matches!(key.field_type, FieldType::List(..)) => {
                 if items.iter().all(|item| item.text() != value.text()) {

@@ -14,10 +14,7 @@ pub(super) fn program_words(parts: &RecipeParts<'_>, line: &ContainerLine) -> Ve
     let words = line.command.iter().map(|word| parts.literal(word));
     let words: Vec<String> = words.collect();
     if let Some(entrypoint) = line.flag("entrypoint") {
-        return [parts.literal(entrypoint)]
-            .into_iter()
-            .chain(words)
-            .collect();
+        return [parts.literal(entrypoint)].into_iter().chain(words).collect();
     }
     match read_image_arguments(&parts.literal(&line.image), &words, false) {
         ImageArguments::Of(entrypoint) => entrypoint.into_iter().chain(words).collect(),

@@ -17,10 +17,7 @@ const MANAGED: [(&[&str], &str); 5] = [
         "Retrial stops and removes its container",
     ),
     (&["start"], "Retrial starts its container"),
-    (
-        &["logs", "attach"],
-        "Retrial follows the output, and keeps it",
-    ),
+    (&["logs", "attach"], "Retrial follows the output, and keeps it"),
     (&["wait"], "Retrial waits for the end of each command"),
     (
         &[
@@ -59,9 +56,7 @@ impl Shell<'_> {
         let Some((verb, arguments)) = rest.split_first() else {
             return CommandKind::Other;
         };
-        let managed = MANAGED
-            .iter()
-            .find(|(verbs, _)| verbs.contains(&&*verb.text));
+        let managed = MANAGED.iter().find(|(verbs, _)| verbs.contains(&&*verb.text));
         match &*verb.text {
             "run" | "create" => self.read_run(&name.text, arguments, command),
             "exec" => {
@@ -70,15 +65,9 @@ impl Shell<'_> {
             }
             "start" if attaches_terminal(arguments) => CommandKind::Attach,
             "attach" if self.runs_shell() => CommandKind::Attach,
-            "pull" => arguments
-                .last()
-                .cloned()
-                .map_or(CommandKind::Other, CommandKind::Pull),
+            "pull" => arguments.last().cloned().map_or(CommandKind::Other, CommandKind::Pull),
             "build" => CommandKind::Build(arguments.to_vec()),
-            "commit" => arguments
-                .last()
-                .cloned()
-                .map_or(CommandKind::Other, CommandKind::Commit),
+            "commit" => arguments.last().cloned().map_or(CommandKind::Other, CommandKind::Commit),
             "cp" => match arguments {
                 [.., source, target] => CommandKind::Copy(source.clone(), target.clone()),
                 _ => CommandKind::Other,
@@ -89,9 +78,7 @@ impl Shell<'_> {
                 foreign::refuse(&name, what, &command.span, &mut self.problems);
                 CommandKind::Refused
             }
-            _ => managed.map_or(CommandKind::Other, |(_, reason)| {
-                CommandKind::Manage(reason)
-            }),
+            _ => managed.map_or(CommandKind::Other, |(_, reason)| CommandKind::Manage(reason)),
         }
     }
 
@@ -137,9 +124,7 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        let image = words
-            .last()
-            .filter(|word| word.text.starts_with("docker://"));
+        let image = words.last().filter(|word| word.text.starts_with("docker://"));
         if let (Some(file), Some(image)) = (file, image) {
             let reference = image.text.trim_start_matches("docker://");
             let file = if file.is_empty() {
@@ -148,9 +133,7 @@ impl Shell<'_> {
                 file.trim_start_matches("./").to_owned()
             };
             let made = self.values.literal(&image.text);
-            self.job
-                .image_files
-                .insert(self.values.literal(&file), made);
+            self.job.image_files.insert(self.values.literal(&file), made);
             return CommandKind::Pull(image.with_text(reference.replace('#', "/")));
         }
         let inherited = self.inherited_variables(&command.span);
@@ -167,9 +150,7 @@ impl Shell<'_> {
 
     /// Reads a container's tool that srun starts on one machine: `srun -n1 --gpus=8 apptainer exec …`.
     fn read_job_step(&mut self, words: &[Word], command: &GuideCommand) -> Option<CommandKind> {
-        let (_, options) = words
-            .split_first()
-            .filter(|(name, _)| name.text == "srun")?;
+        let (_, options) = words.split_first().filter(|(name, _)| name.text == "srun")?;
         // Containers of Pyxis are read elsewhere, where their problems are reported.
         let mut ignored = Diagnostics::default();
         let mut reader = LineReader::new(&SRUN, options, &mut ignored);
@@ -196,20 +177,12 @@ impl Shell<'_> {
 
     /// Records the image of a container that `enroot create` makes from a file.
     fn create_enroot(&mut self, words: &[Word]) -> CommandKind {
-        let texts: Vec<String> = words
-            .iter()
-            .map(|word| self.values.literal(&word.text))
-            .collect();
-        let file = texts
-            .last()
-            .map_or("", |file| file.trim_start_matches("./"));
-        let name = texts
-            .iter()
-            .enumerate()
-            .find_map(|(at, text)| match &**text {
-                "-n" | "--name" => texts.get(at + 1).map(String::as_str),
-                other => other.strip_prefix("--name="),
-            });
+        let texts: Vec<String> = words.iter().map(|word| self.values.literal(&word.text)).collect();
+        let file = texts.last().map_or("", |file| file.trim_start_matches("./"));
+        let name = texts.iter().enumerate().find_map(|(at, text)| match &**text {
+            "-n" | "--name" => texts.get(at + 1).map(String::as_str),
+            other => other.strip_prefix("--name="),
+        });
         let stem = file.rsplit('/').next().unwrap_or(file);
         let name = name.unwrap_or(stem.trim_end_matches(".sqsh")).to_owned();
         if let Some(image) = self.job.image_files.get(file).cloned() {

@@ -13,9 +13,8 @@ use super::values::Word;
 use crate::writer::text_node;
 
 /// Suffixes of variables that an image or a program in it sets.
-const IMAGE_ENDINGS: [&str; 9] = [
-    "PATH", "HOME", "PREFIX", "ROOT", "USER", "SHELL", "PWD", "HOSTNAME", "VERSION",
-];
+const IMAGE_ENDINGS: [&str; 9] =
+    ["PATH", "HOME", "PREFIX", "ROOT", "USER", "SHELL", "PWD", "HOSTNAME", "VERSION"];
 /// Prefixes of variables that an image, a launcher or the shell itself sets.
 const IMAGE_PREFIXES: [&str; 12] = [
     "BASH", "CONDA_", "CUDA_", "HIP_", "LANG", "LOCAL_", "MASTER_", "NVIDIA_", "OMPI_", "OPT",
@@ -106,9 +105,7 @@ fn find_missing(
         } else if parts.shell.variables.contains_key(name) {
             let declared = parts.shell.variable(name, &format!("${name}"), None);
             let literal = parts.shell.values.literal(&declared);
-            let mut moved = published
-                .iter()
-                .filter(|(outside, inside)| outside != inside);
+            let mut moved = published.iter().filter(|(outside, inside)| outside != inside);
             let inside = moved.find(|(outside, _)| outside.to_string() == literal);
             let value = inside.map_or(declared, |(_, port)| port.to_string());
             let place = parts.place.clone();
@@ -158,29 +155,20 @@ impl ScriptVariables {
             }),
             ..Self::default()
         };
-        let assignments = ASSIGNMENT
-            .iter()
-            .flat_map(|regex| regex.captures_iter(text));
+        let assignments = ASSIGNMENT.iter().flat_map(|regex| regex.captures_iter(text));
         for captures in assignments {
             let names = captures.iter().skip(1).flatten();
-            found
-                .assigned
-                .extend(names.map(|name| name.as_str().to_owned()));
+            found.assigned.extend(names.map(|name| name.as_str().to_owned()));
         }
         let (mut is_single, mut is_double) = (false, false);
         // The text behind `<<'END'` is taken literally.
-        let literal = ["<<'", "<<\"", "<<-'"]
-            .iter()
-            .filter_map(|mark| text.find(mark))
-            .min();
+        let literal = ["<<'", "<<\"", "<<-'"].iter().filter_map(|mark| text.find(mark)).min();
         let mut rest = text;
         while let Some(letter) = rest.chars().next() {
             rest = &rest[letter.len_utf8()..];
             match letter {
                 '\\' if !is_single => {
-                    rest = rest
-                        .get(rest.chars().next().map_or(0, char::len_utf8)..)
-                        .unwrap_or("");
+                    rest = rest.get(rest.chars().next().map_or(0, char::len_utf8)..).unwrap_or("");
                 }
                 '\'' if !is_double => is_single = !is_single,
                 '"' if !is_single => is_double = !is_double,
@@ -205,14 +193,8 @@ impl ScriptVariables {
         }
         let is_braced = inner.len() < rest.len();
         let has_default = is_braced
-            && [":-", "-", ":=", "=", ":+", "+"]
-                .iter()
-                .any(|mark| after.starts_with(mark));
-        let names = if is_literal || has_default {
-            &mut self.passed
-        } else {
-            &mut self.expanded
-        };
+            && [":-", "-", ":=", "=", ":+", "+"].iter().any(|mark| after.starts_with(mark));
+        let names = if is_literal || has_default { &mut self.passed } else { &mut self.expanded };
         names.insert(name.to_owned());
     }
 }
@@ -234,10 +216,6 @@ mod tests {
         let quoted = ScriptVariables::find("cat > x <<'END'\n$A don't $B\nEND");
         assert_eq!(names(&quoted.passed), "AB");
         assert!(ScriptVariables::find("cd x && source env.sh").may_set_others);
-        assert!(
-            ScriptVariables::find("echo ${{ params.a }} $(ls) $1")
-                .expanded
-                .is_empty()
-        );
+        assert!(ScriptVariables::find("echo ${{ params.a }} $(ls) $1").expanded.is_empty());
     }
 }

@@ -3,14 +3,7 @@
 /// Returns whether a variable's name implies that its value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     let upper_name = name.to_ascii_uppercase();
-    let words = [
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "API_KEY",
-        "ACCESS_KEY",
-        "PRIVATE_KEY",
-    ];
+    let words = ["SECRET", "PASSWORD", "PASSWD", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY"];
     upper_name.ends_with("_TOKEN")
         || upper_name == "TOKEN"
         || words.iter().any(|word| upper_name.contains(word))
@@ -21,9 +14,7 @@ pub(super) fn find_hub_token(text: &str) -> Option<&str> {
     let alone = |at: usize| !text[..at].ends_with(|letter: char| letter.is_ascii_alphanumeric());
     text.match_indices("hf_").find_map(|(at, _)| {
         let rest = &text[at + 3..];
-        let end = rest
-            .find(|letter: char| !letter.is_ascii_alphanumeric())
-            .unwrap_or(rest.len());
+        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
         (end >= 16 && alone(at)).then(|| &text[at..at + 3 + end])
     })
 }
@@ -53,9 +44,7 @@ pub(super) fn mask_secrets(text: &str) -> String {
             hides_next = names_secret && word.starts_with('-') && !word.contains('=');
         }
         // `$HF_TOKEN` and `<your token>` are no values.
-        let is_reference = word[value..]
-            .trim_start_matches(['"', '\''])
-            .starts_with(['$', '<']);
+        let is_reference = word[value..].trim_start_matches(['"', '\'']).starts_with(['$', '<']);
         let value = if is_reference { word.len() } else { value };
         out.push_str(&word[..value]);
         let is_kept = |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '\\');
@@ -79,29 +68,14 @@ mod tests {
         assert!(!is_secret("TOKENIZERS_PARALLELISM") && !is_secret("MAX_TOKENS"));
         let token = "hf_abcdefghijklmnopqr";
         assert_eq!(find_hub_token(&format!("--token={token}!")), Some(token));
-        assert_eq!(
-            find_hub_token("hf_hub_download half_precision_training_mode"),
-            None
-        );
+        assert_eq!(find_hub_token("hf_hub_download half_precision_training_mode"), None);
         for (text, masked) in [
-            (
-                "docker login -u me -p geheim x",
-                "docker login -u me -p ****** x",
-            ),
-            (
-                "hf auth login --token abc\nls",
-                "hf auth login --token ***\nls",
-            ),
+            ("docker login -u me -p geheim x", "docker login -u me -p ****** x"),
+            ("hf auth login --token abc\nls", "hf auth login --token ***\nls"),
             ("export API_KEY=abc", "export API_KEY=***"),
-            (
-                "-e HF_TOKEN=\"abc\" \\\n -e MODE=x",
-                "-e HF_TOKEN=\"***\" \\\n -e MODE=x",
-            ),
+            ("-e HF_TOKEN=\"abc\" \\\n -e MODE=x", "-e HF_TOKEN=\"***\" \\\n -e MODE=x"),
             ("-e HF_TOKEN=$HF_TOKEN", "-e HF_TOKEN=$HF_TOKEN"),
-            (
-                "export X=hf_abcdefghijklmnopqr",
-                "export X=hf_******************",
-            ),
+            ("export X=hf_abcdefghijklmnopqr", "export X=hf_******************"),
         ] {
             assert_eq!(mask_secrets(text), masked);
         }

@@ -21,11 +21,8 @@ struct ServerProgram {
 }
 
 /// Host names by which a container reaches the ports of its host.
-pub(super) const HOST_NAMES: [&str; 3] = [
-    "host.docker.internal",
-    "host.containers.internal",
-    "172.17.0.1",
-];
+pub(super) const HOST_NAMES: [&str; 3] =
+    ["host.docker.internal", "host.containers.internal", "172.17.0.1"];
 
 const PORT: &[&str] = &["--port"];
 
@@ -35,60 +32,25 @@ const fn server(
     port: u16,
     health: &'static str,
 ) -> ServerProgram {
-    ServerProgram {
-        words,
-        port_options,
-        port,
-        health,
-    }
+    ServerProgram { words, port_options, port, health }
 }
 
 const SERVERS: [ServerProgram; 16] = [
     server(&["vllm", "serve"], PORT, 8000, "/health"),
-    server(
-        &["vllm.entrypoints.openai.api_server"],
-        PORT,
-        8000,
-        "/health",
-    ),
+    server(&["vllm.entrypoints.openai.api_server"], PORT, 8000, "/health"),
     server(&["vllm.entrypoints.api_server"], PORT, 8000, "/health"),
     server(&["sglang.launch_server"], PORT, 30000, "/health"),
     server(&["sglang_router.launch_router"], PORT, 30000, "/health"),
-    server(
-        &["sglang.srt.disaggregation.mini_lb"],
-        PORT,
-        8000,
-        "/health",
-    ),
-    server(
-        &["tritonserver"],
-        &["--http-port"],
-        8000,
-        "/v2/health/ready",
-    ),
+    server(&["sglang.srt.disaggregation.mini_lb"], PORT, 8000, "/health"),
+    server(&["tritonserver"], &["--http-port"], 8000, "/v2/health/ready"),
     server(&["trtllm-serve"], PORT, 8000, "/health"),
-    server(
-        &["text-generation-launcher"],
-        &["--port", "-p"],
-        80,
-        "/health",
-    ),
+    server(&["text-generation-launcher"], &["--port", "-p"], 80, "/health"),
     server(&["tgi-entrypoint.sh"], &["--port", "-p"], 80, "/health"),
-    server(
-        &["text-embeddings-router"],
-        &["--port", "-p"],
-        80,
-        "/health",
-    ),
+    server(&["text-embeddings-router"], &["--port", "-p"], 80, "/health"),
     server(&["llama-server"], PORT, 8080, "/health"),
     server(&["tools.sh", "--server"], PORT, 8080, "/health"),
     server(&["tools.sh", "-s"], PORT, 8080, "/health"),
-    server(
-        &["lmdeploy", "serve", "api_server"],
-        &["--server-port"],
-        23333,
-        "/health",
-    ),
+    server(&["lmdeploy", "serve", "api_server"], &["--server-port"], 23333, "/health"),
     server(&["ollama", "serve"], &[], 11434, "/"),
 ];
 
@@ -107,35 +69,19 @@ const fn server_image(
     entrypoint: Option<&'static str>,
     arguments: &'static str,
 ) -> ServerImage {
-    ServerImage {
-        name,
-        entrypoint,
-        arguments,
-    }
+    ServerImage { name, entrypoint, arguments }
 }
 
 const SERVER_IMAGES: [ServerImage; 9] = [
     server_image("vllm/vllm-openai", Some("vllm serve"), ""),
-    server_image(
-        "ghcr.io/huggingface/text-generation-inference",
-        Some("/tgi-entrypoint.sh"),
-        "",
-    ),
+    server_image("ghcr.io/huggingface/text-generation-inference", Some("/tgi-entrypoint.sh"), ""),
     server_image(
         "ghcr.io/huggingface/text-embeddings-inference",
         Some("text-embeddings-router"),
         "",
     ),
-    server_image(
-        "ghcr.io/ggml-org/llama.cpp:server",
-        Some("/app/llama-server"),
-        "",
-    ),
-    server_image(
-        "ghcr.io/ggml-org/llama.cpp:light",
-        Some("/app/llama-cli"),
-        "",
-    ),
+    server_image("ghcr.io/ggml-org/llama.cpp:server", Some("/app/llama-server"), ""),
+    server_image("ghcr.io/ggml-org/llama.cpp:light", Some("/app/llama-cli"), ""),
     server_image("ghcr.io/ggml-org/llama.cpp:full", Some("/app/tools.sh"), ""),
     server_image("ghcr.io/ggml-org/llama.cpp", None, ""),
     server_image("ollama/ollama", Some("ollama"), "serve"),
@@ -160,16 +106,9 @@ pub(super) fn read_image_arguments(
 ) -> ImageArguments {
     let name = ImageRef::parse(image)
         .map_or_else(|_| image.to_owned(), |image| image.to_lookup_reference());
-    let server = SERVER_IMAGES
-        .iter()
-        .find(|server| name.starts_with(server.name));
+    let server = SERVER_IMAGES.iter().find(|server| name.starts_with(server.name));
     match (server, words.first()) {
-        (
-            Some(ServerImage {
-                entrypoint: None, ..
-            }),
-            None,
-        ) => ImageArguments::OfUnknown,
+        (Some(ServerImage { entrypoint: None, .. }), None) => ImageArguments::OfUnknown,
         (Some(server), first)
             if first.is_some_and(|word| !is_program(word))
                 || !is_interactive && first.is_none() =>
@@ -178,18 +117,13 @@ pub(super) fn read_image_arguments(
                 return ImageArguments::OfUnknown;
             };
             // vLLM's `serve` takes the model as its first argument; its older entrypoint takes `--model`.
-            let names_model = words
-                .iter()
-                .any(|word| word == "--model" || word.starts_with("--model="));
+            let names_model =
+                words.iter().any(|word| word == "--model" || word.starts_with("--model="));
             let entrypoint = match entrypoint {
                 "vllm serve" if names_model => "python3 -m vllm.entrypoints.openai.api_server",
                 other => other,
             };
-            let arguments = if first.is_none() {
-                server.arguments
-            } else {
-                ""
-            };
+            let arguments = if first.is_none() { server.arguments } else { "" };
             let all = entrypoint.split(' ').chain(arguments.split_whitespace());
             ImageArguments::Of(all.map(str::to_owned).collect())
         }
@@ -231,19 +165,14 @@ fn is_hub_name(word: &str) -> bool {
     !owner.is_empty()
         && !owner.starts_with(['.', '$'])
         && !model.contains(['/', '$'])
-        && model
-            .rsplit_once('.')
-            .is_none_or(|(_, ending)| !["sh", "py"].contains(&ending))
+        && model.rsplit_once('.').is_none_or(|(_, ending)| !["sh", "py"].contains(&ending))
         && (model.contains(|letter: char| letter.is_ascii_uppercase())
             || model.split('-').any(has_size))
 }
 
 /// Returns the server that a command starts, also in a shell.
 fn find_server(words: &[String]) -> Option<&'static ServerProgram> {
-    let words: Vec<&str> = words
-        .iter()
-        .flat_map(|word| word.split_whitespace())
-        .collect();
+    let words: Vec<&str> = words.iter().flat_map(|word| word.split_whitespace()).collect();
     let has = |server: &&ServerProgram| {
         words.windows(server.words.len()).any(|window| {
             let first = window[0].rsplit('/').next().unwrap_or_default();
@@ -268,10 +197,7 @@ pub(super) fn ready_key(words: &[String], published: &[(u16, u16)]) -> Option<Wr
     let condition = match (server, stated, published.first()) {
         (Some(server), stated, _) => {
             let port = stated.unwrap_or(server.port);
-            (
-                "http",
-                text_node(format!("http://localhost:{port}{}", server.health)),
-            )
+            ("http", text_node(format!("http://localhost:{port}{}", server.health)))
         }
         (None, Some(port), _) | (None, None, Some(&(_, port))) => {
             ("port", crate::writer::plain_node(port.to_string()))
@@ -290,10 +216,7 @@ pub(super) fn find_port(words: &[String]) -> Option<(&'static str, u16)> {
 }
 
 fn find_port_option(words: &[String], options: &[&str]) -> Option<u16> {
-    let words: Vec<&str> = words
-        .iter()
-        .flat_map(|word| word.split_whitespace())
-        .collect();
+    let words: Vec<&str> = words.iter().flat_map(|word| word.split_whitespace()).collect();
     // The last of an option counts.
     words.iter().enumerate().rev().find_map(|(at, word)| {
         let (name, value) = match word.split_once('=') {
@@ -301,10 +224,7 @@ fn find_port_option(words: &[String], options: &[&str]) -> Option<u16> {
             None => (*word, *words.get(at + 1)?),
         };
         let value = value.trim_matches(['"', '\'']);
-        options
-            .contains(&name)
-            .then(|| value.parse().ok())
-            .flatten()
+        options.contains(&name).then(|| value.parse().ok()).flatten()
     })
 }
 
@@ -330,10 +250,7 @@ pub(super) fn move_ports(text: &str, published: &[(u16, u16)]) -> String {
             moved = moved.replace(&format!("{host}:{outside}"), &of_container);
         }
     }
-    for (outside, inside) in published
-        .iter()
-        .filter(|(outside, inside)| outside != inside)
-    {
+    for (outside, inside) in published.iter().filter(|(outside, inside)| outside != inside) {
         for host in ["localhost", "127.0.0.1", "0.0.0.0"] {
             moved = moved.replace(&format!("{host}:{outside}"), &format!("{host}:{inside}"));
         }
@@ -371,17 +288,10 @@ mod tests {
 
     #[test]
     fn servers_are_known_by_their_words() {
-        assert!(is_server(&split_words(
-            "bash -lc 'python3 -m sglang.launch_server --tp 8'"
-        )));
-        assert!(is_server(&split_words(
-            "/usr/bin/tritonserver --model-repository=/models"
-        )));
+        assert!(is_server(&split_words("bash -lc 'python3 -m sglang.launch_server --tp 8'")));
+        assert!(is_server(&split_words("/usr/bin/tritonserver --model-repository=/models")));
         assert!(!is_server(&split_words("vllm bench serve --port 8000")));
-        assert_eq!(
-            find_port_option(&split_words("vllm serve m --port=81"), PORT),
-            Some(81)
-        );
+        assert_eq!(find_port_option(&split_words("vllm serve m --port=81"), PORT), Some(81));
     }
 
     #[test]

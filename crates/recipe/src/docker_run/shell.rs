@@ -74,10 +74,7 @@ pub(super) fn follow<'a>(block: &'a Block, environment: &'a dyn ShellEnvironment
         problems,
     };
     shell.read_job_lines();
-    for list in program
-        .iter()
-        .flat_map(|program| &program.complete_commands)
-    {
+    for list in program.iter().flat_map(|program| &program.complete_commands) {
         shell.run_list(list);
     }
     shell
@@ -117,11 +114,7 @@ impl Shell<'_> {
         if self.is_typing && !pipelines.any(|(_, pipeline)| pipeline.seq.iter().any(names_tool)) {
             return self.type_commands(and_or, is_background);
         }
-        if is_test
-            && !others
-                .iter()
-                .any(|(_, pipeline)| pipeline.seq.iter().any(names_tool))
-        {
+        if is_test && !others.iter().any(|(_, pipeline)| pipeline.seq.iter().any(names_tool)) {
             // `[ -z "$X" ] && X=1` may assign.
             let variables = self.variables.clone();
             for (_, pipeline) in others {
@@ -133,9 +126,7 @@ impl Shell<'_> {
             match operator {
                 ast::PipelineOperator::Or if !pipeline.seq.iter().any(names_tool) => {
                     let shown = show(pipeline);
-                    self.note(format!(
-                        "`|| {shown}`: dropped, a step that fails ends the run"
-                    ));
+                    self.note(format!("`|| {shown}`: dropped, a step that fails ends the run"));
                 }
                 _ => self.run_pipeline(pipeline, is_background),
             }
@@ -145,12 +136,9 @@ impl Shell<'_> {
     /// Adds the commands that are typed in the container: `mkdir x && cd x` is two, since the second affects later
     /// commands.
     fn type_commands(&mut self, and_or: &ast::AndOrList, is_background: bool) {
-        let has_effect = and_or
-            .into_iter()
-            .any(|(_, pipeline)| changes_shell(pipeline));
-        let is_sequence = and_or
-            .into_iter()
-            .all(|(operator, _)| matches!(operator, ast::PipelineOperator::And));
+        let has_effect = and_or.into_iter().any(|(_, pipeline)| changes_shell(pipeline));
+        let is_sequence =
+            and_or.into_iter().all(|(operator, _)| matches!(operator, ast::PipelineOperator::And));
         let is_test = and_or.first.seq.first().is_some_and(is_test);
         if has_effect && is_sequence && !is_test && !is_background {
             for (_, pipeline) in and_or {
@@ -174,10 +162,8 @@ impl Shell<'_> {
             return;
         }
         let text = if written.contains("${{") {
-            let message = format!(
-                "`${{{{` in `{}`: a recipe would read it as an expression",
-                show(part)
-            );
+            let message =
+                format!("`${{{{` in `{}`: a recipe would read it as an expression", show(part));
             self.values.defer(
                 &written,
                 message,
@@ -201,21 +187,15 @@ impl Shell<'_> {
             let shown = show(pipeline);
             let message = format!("`{shown}`: a recipe's commands have no input");
             let help = "write the input into a file, or into `bash -c '… | …'` after the image";
-            self.problems
-                .error("guide", message, &self.span(pipeline.location()), help);
+            self.problems.error("guide", message, &self.span(pipeline.location()), help);
             return;
         }
         let before = self.commands.len();
         self.run_command(first, is_background);
         if !rest.is_empty() {
             let filters = rest.iter().map(show).collect::<Vec<_>>().join(" | ");
-            if self.commands[before..]
-                .iter()
-                .any(GuideCommand::is_in_container)
-            {
-                self.note(format!(
-                    "`| {filters}`: dropped, Retrial keeps the whole output"
-                ));
+            if self.commands[before..].iter().any(GuideCommand::is_in_container) {
+                self.note(format!("`| {filters}`: dropped, Retrial keeps the whole output"));
             } else if let Some(last) = self.commands[before..].last_mut() {
                 last.text = written_text(pipeline);
             }
@@ -227,8 +207,7 @@ impl Shell<'_> {
             ast::Command::Simple(simple) => self.run_simple(simple, is_background),
             ast::Command::Compound(compound, _) => self.run_compound(compound, command),
             ast::Command::Function(function) => {
-                self.functions
-                    .insert(function.fname.value.clone(), function.body.clone());
+                self.functions.insert(function.fname.value.clone(), function.body.clone());
             }
             ast::Command::ExtendedTest(..) => {}
         }
@@ -253,18 +232,13 @@ impl Shell<'_> {
             }
             C::IfClause(clause) => {
                 let elses = clause.elses.iter().flatten().map(|branch| &branch.body);
-                let lists: Vec<_> = [&clause.condition, &clause.then]
-                    .into_iter()
-                    .chain(elses)
-                    .collect();
+                let lists: Vec<_> =
+                    [&clause.condition, &clause.then].into_iter().chain(elses).collect();
                 self.run_branches("if", &lists, whole);
             }
             C::CaseClause(clause) => {
-                let lists: Vec<_> = clause
-                    .cases
-                    .iter()
-                    .filter_map(|case| case.cmd.as_ref())
-                    .collect();
+                let lists: Vec<_> =
+                    clause.cases.iter().filter_map(|case| case.cmd.as_ref()).collect();
                 self.run_branches("case", &lists, whole);
             }
             C::Arithmetic(_) | C::Coprocess(_) => self.add_other(whole),
@@ -282,10 +256,7 @@ impl Shell<'_> {
         let is_changed = self.variables != variables;
         self.forget_changes(variables, &show(whole));
         let branch = self.commands.split_off(before);
-        let inside: Vec<_> = branch
-            .iter()
-            .filter(|command| command.is_in_container())
-            .collect();
+        let inside: Vec<_> = branch.iter().filter(|command| command.is_in_container()).collect();
         match (word, inside.first()) {
             (_, Some(command)) => {
                 let message = format!("`{word}` around a container's command");
@@ -294,9 +265,7 @@ impl Shell<'_> {
             }
             ("while" | "until", None) => {
                 let shown = show(whole);
-                self.note(format!(
-                    "`{shown}`: dropped, a service is awaited by its `ready`"
-                ));
+                self.note(format!("`{shown}`: dropped, a service is awaited by its `ready`"));
             }
             (_, None) if branch.is_empty() && is_changed => {}
             _ => self.add_other(whole),
@@ -348,11 +317,7 @@ impl Shell<'_> {
 
     fn add_other(&mut self, command: &ast::Command) {
         let span = self.span(command.location());
-        self.commands.push(GuideCommand::new(
-            CommandKind::Other,
-            written_text(command),
-            &span,
-        ));
+        self.commands.push(GuideCommand::new(CommandKind::Other, written_text(command), &span));
     }
 }
 

@@ -15,10 +15,7 @@ pub(super) fn is_shell(command: &[Word]) -> bool {
         [shell, options @ ..] => (shell, options),
     };
     let waits = |option: &Word| {
-        matches!(
-            &*option.text,
-            "-l" | "-i" | "--login" | "-il" | "-li" | "-s" | "-"
-        )
+        matches!(&*option.text, "-l" | "-i" | "--login" | "-il" | "-li" | "-s" | "-")
     };
     is_shell_name(&shell.text) && options.iter().all(waits)
 }

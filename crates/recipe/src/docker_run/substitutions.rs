@@ -29,10 +29,9 @@ impl Shell<'_> {
             "id -u" => ("uid", environment.user_id().map(|id| id.to_string())),
             "id -g" => ("gid", environment.group_id().map(|id| id.to_string())),
             "hostname" | "hostname -s" | "uname -n" => ("hostname", environment.host_name()),
-            "nproc" | "nproc --all" => (
-                "nproc",
-                environment.processors().map(|count| count.to_string()),
-            ),
+            "nproc" | "nproc --all" => {
+                ("nproc", environment.processors().map(|count| count.to_string()))
+            }
             "uname -m" | "arch" => ("arch", Some(std::env::consts::ARCH.to_owned())),
             _ if names_script_directory(&text) => return self.script_directory(&text),
             _ => match words[..] {
@@ -42,16 +41,7 @@ impl Shell<'_> {
                 ["getent", "group", group, "|", "cut", "-d:", "-f3"]
                 | ["getent", "group", group, "|", "cut", "-d", ":", "-f", "3"]
                 | ["getent", "group", group, "|", "cut", "-d:", "-f", "3"]
-                | [
-                    "getent",
-                    "group",
-                    group,
-                    "|",
-                    "awk",
-                    "-F:",
-                    "'{print",
-                    "$3}'",
-                ] => {
+                | ["getent", "group", group, "|", "awk", "-F:", "'{print", "$3}'"] => {
                     let Some(id) = environment.group_id_of(group) else {
                         self.note(format!("`$({text})`: this host has no group {group}; its name is in the recipe, which the image must have"));
                         return group.to_owned();
@@ -66,15 +56,12 @@ impl Shell<'_> {
                 _ => return self.refuse(&format!("$({text})"), span),
             },
         };
-        self.values
-            .declare(variable, &format!("$({text})"), value, None)
+        self.values.declare(variable, &format!("$({text})"), value, None)
     }
 
     /// Returns the directory of the block's script, which is taken to be that of the recipe.
     fn script_directory(&mut self, text: &str) -> String {
-        self.note(format!(
-            "`$({text})`: the script's directory is taken for the recipe's"
-        ));
+        self.note(format!("`$({text})`: the script's directory is taken for the recipe's"));
         WORKING_DIRECTORY.to_owned()
     }
 }
@@ -100,10 +87,7 @@ fn names_script_directory(text: &str) -> bool {
     ] {
         plain = plain.replace(written, same);
     }
-    matches!(
-        &*plain,
-        "dirname $0" | "cd $(dirname $0) && pwd" | "realpath $(dirname $0)"
-    )
+    matches!(&*plain, "dirname $0" | "cd $(dirname $0) && pwd" | "realpath $(dirname $0)")
 }
 
 /// Whether a word is a path below the working directory.
@@ -121,10 +105,7 @@ mod tests {
         for (text, expected) in [
             ("dirname \"$0\"", true),
             ("cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd", true),
-            (
-                "cd -- \"$( dirname -- \"${BASH_SOURCE[0]}\" )\" &> /dev/null && pwd",
-                true,
-            ),
+            ("cd -- \"$( dirname -- \"${BASH_SOURCE[0]}\" )\" &> /dev/null && pwd", true),
             ("dirname \"$(readlink -f \"$0\")\"", true),
             ("cd \"$(dirname \"$0\")/..\" && pwd", false),
         ] {

@@ -62,10 +62,7 @@ fn describe_syntax_error(error: &ParseError, end: usize) -> (String, usize) {
             | TokenizerError::UnterminatedBackquote(start) => {
                 ("unterminated quote".to_owned(), start.index)
             }
-            other => (
-                other.to_string(),
-                position.as_ref().map_or(end, |position| position.index),
-            ),
+            other => (other.to_string(), position.as_ref().map_or(end, |position| position.index)),
         },
     };
     // The end of the block is a place without text.

@@ -88,9 +88,8 @@ fn recipe_keys(
     figures: &MeasuredFigures,
     missing: &[String],
 ) -> WrittenKeys {
-    let mut measured = draft
-        .measured
-        .unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
+    let mut measured =
+        draft.measured.unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
     if let Some(command) = &figures.command {
         measured.retain(|(key, _)| *key != "run");
         measured.insert(0, ("run", text_node(command)));
@@ -116,27 +115,17 @@ fn recipe_keys(
 impl DockerRunDraft {
     /// Returns the keys for a recipe whose requirements come from elsewhere: without the param that only they use.
     pub fn keys_without_requirements(&self) -> Vec<(&'static str, Node)> {
-        let gpus = self
-            .requires
-            .as_ref()
-            .and_then(|requires| requires.get("gpus"));
+        let gpus = self.requires.as_ref().and_then(|requires| requires.get("gpus"));
         let count = gpus.and_then(|gpus| gpus.get("count")?.text());
         let keys = self.keys.iter().map(|(key, node)| {
             let is_count = |name: &str| count == Some(&*format!("${{{{ params.{name} }}}}"));
-            let kept = node
-                .entries()
-                .iter()
-                .filter(|entry| *key != "params" || !is_count(&entry.key));
+            let kept =
+                node.entries().iter().filter(|entry| *key != "params" || !is_count(&entry.key));
             let entries = kept.map(|entry| (entry.key.clone(), entry.value.clone()));
-            let node = if node.entries().is_empty() {
-                node.clone()
-            } else {
-                map_node(entries)
-            };
+            let node = if node.entries().is_empty() { node.clone() } else { map_node(entries) };
             (*key, node)
         });
-        keys.filter(|(_, node)| !node.entries().is_empty() || !node.items().is_empty())
-            .collect()
+        keys.filter(|(_, node)| !node.entries().is_empty() || !node.items().is_empty()).collect()
     }
 }
 
@@ -145,10 +134,7 @@ impl DockerRunDraft {
 /// # Errors
 /// The recipe would have text that only a shell can compute.
 pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, Diagnostics> {
-    let image_node = parts
-        .build
-        .take()
-        .unwrap_or_else(|| text_node(&parts.image));
+    let image_node = parts.build.take().unwrap_or_else(|| text_node(&parts.image));
     let token = parts.passes_token;
     let measured_from = if parts.services.is_empty() {
         // `cat results.json` shows what the command before it has measured.
@@ -178,28 +164,18 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
         client.push(("needs", list_node(names)));
     }
     // What is written decides which params are declared.
-    let others = parts
-        .requires
-        .iter()
-        .cloned()
-        .map(|node| ("requires", node));
+    let others = parts.requires.iter().cloned().map(|node| ("requires", node));
     let others = others.chain([("image", image_node.clone())]);
     let all = keys.iter().cloned().chain(others).collect();
     let commands = map_node(measured.iter().flatten().cloned());
     let text = writer::render_keys(&all) + &to_yaml(&commands, Recipe::OBJECT);
     let word = Word::new(&*text, &parts.place);
     let values = &mut parts.shell.values;
-    if values
-        .take("the recipe", &word, &mut parts.shell.problems)
-        .is_none()
-    {
+    if values.take("the recipe", &word, &mut parts.shell.problems).is_none() {
         return Err(parts.shell.problems);
     }
     let here = values.literal(super::values::WORKING_DIRECTORY);
-    let params: Vec<_> = values
-        .params_of(&text)
-        .map(|param| param_entry(param, &here))
-        .collect();
+    let params: Vec<_> = values.params_of(&text).map(|param| param_entry(param, &here)).collect();
     if !params.is_empty() {
         keys.push(("params", map_node(params)));
     }
@@ -252,17 +228,11 @@ fn param_entry<'a>(param: &'a GuideParam, here: &str) -> (&'a str, Node) {
         "path" if !param.default.as_ref().is_none_or(is_path) => "string",
         kind => kind,
     };
-    let default = param
-        .default
-        .as_ref()
-        .map(|default| match default.strip_prefix(here) {
-            Some(rest) if kind == "path" && rest.starts_with('/') => format!(".{rest}"),
-            _ => default.clone(),
-        });
-    let stated = param
-        .placeholder
-        .as_ref()
-        .map_or(String::new(), |text| format!(": {text}"));
+    let default = param.default.as_ref().map(|default| match default.strip_prefix(here) {
+        Some(rest) if kind == "path" && rest.starts_with('/') => format!(".{rest}"),
+        _ => default.clone(),
+    });
+    let stated = param.placeholder.as_ref().map_or(String::new(), |text| format!(": {text}"));
     let help = format!("{} of the command line{stated}.", param.written);
     let default_node = |default: String| match kind {
         "int" => plain_node(default),
@@ -270,10 +240,7 @@ fn param_entry<'a>(param: &'a GuideParam, here: &str) -> (&'a str, Node) {
     };
     let default = default.map(|default| ("default", default_node(default)));
     let keys = [("type", text_node(kind))].into_iter().chain(default);
-    (
-        &param.name,
-        map_node(keys.chain([("help", text_node(help))])),
-    )
+    (&param.name, map_node(keys.chain([("help", text_node(help))])))
 }
 
 /// Returns the keys of a command. A step that names a secret gets it.

@@ -64,9 +64,7 @@ pub(super) fn blank_output(lines: &mut [PreparedLine]) -> Option<String> {
         2 => " and 1 more line".to_owned(),
         count => format!(" and {} more lines", count - 1),
     };
-    Some(format!(
-        "`{shown}`{others}: dropped as output, the block's commands have prompts"
-    ))
+    Some(format!("`{shown}`{others}: dropped as output, the block's commands have prompts"))
 }
 
 /// Whether commands that are no container's tool have prompts, behind the last that is one: guides often give only that one a

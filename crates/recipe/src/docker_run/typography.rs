@@ -45,9 +45,8 @@ pub(super) fn undo_typesetting(text: &str) -> PlainText {
             }
             (other, ..) => other,
         };
-        let is_option = letters
-            .peek()
-            .is_some_and(|(_, next)| next.is_alphanumeric() || *next == letter);
+        let is_option =
+            letters.peek().is_some_and(|(_, next)| next.is_alphanumeric() || *next == letter);
         if state == QuoteState::Plain && begins_word && is_option && is_dash(letter) {
             plain.dashes.push(at);
         }
@@ -83,13 +82,7 @@ mod tests {
             (undone.text, undone.dashes)
         };
         let quoted = plain("a ‘“b=0”’ \"“c” it’s\" # “d” don't\n“e f”");
-        assert_eq!(
-            quoted,
-            (
-                "a '\"b=0\"' \"“c” it’s\" # “d” don't\n\"e f\"".to_owned(),
-                vec![]
-            )
-        );
+        assert_eq!(quoted, ("a '\"b=0\"' \"“c” it’s\" # “d” don't\n\"e f\"".to_owned(), vec![]));
         assert_eq!(plain("a –rm '–x' – b—c ——d").1, [2, 17]);
     }
 }

@@ -27,11 +27,7 @@ pub(super) struct Word {
 impl Word {
     /// Returns a word of text.
     pub(super) fn new(text: impl Into<String>, span: &Span) -> Self {
-        Self {
-            text: text.into(),
-            span: span.clone(),
-            is_split: false,
-        }
+        Self { text: text.into(), span: span.clone(), is_split: false }
     }
 
     /// Returns a word with another text at the same place.
@@ -64,11 +60,7 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(super) fn new(environment: &'a dyn ShellEnvironment) -> Self {
-        Self {
-            params: Vec::new(),
-            deferred: Vec::new(),
-            environment,
-        }
+        Self { params: Vec::new(), deferred: Vec::new(), environment }
     }
 
     /// Returns an expression for text that no recipe can have; the problem counts if it is used.
@@ -115,11 +107,7 @@ impl<'a> Values<'a> {
 
     fn unused_name(&self, variable: &str) -> String {
         let fit = |letter: char| {
-            if letter.is_ascii_alphanumeric() {
-                letter
-            } else {
-                '_'
-            }
+            if letter.is_ascii_alphanumeric() { letter } else { '_' }
         };
         let lower: String = variable.to_lowercase().chars().map(fit).collect();
         let name = lower.trim_matches('_');
@@ -142,9 +130,7 @@ impl<'a> Values<'a> {
 
     /// Returns a text with the values that are known.
     pub(super) fn literal(&self, text: &str) -> String {
-        self.replace(text, |_, param| {
-            param.and_then(|param| param.default.clone())
-        })
+        self.replace(text, |_, param| param.and_then(|param| param.default.clone()))
     }
 
     /// Returns a text in which variables that hold lists or pairs are replaced by their values, so that it can be split.
@@ -165,15 +151,9 @@ impl<'a> Values<'a> {
         self.replace(text, |inner, param| {
             let deferred = || {
                 let number = inner.strip_prefix("problems.")?.parse::<usize>().ok()?;
-                self.deferred
-                    .get(number)
-                    .map(|(_, written)| written.clone())
+                self.deferred.get(number).map(|(_, written)| written.clone())
             };
-            let secret = || {
-                inner
-                    .strip_prefix("secrets.")
-                    .map(|name| format!("${name}"))
-            };
+            let secret = || inner.strip_prefix("secrets.").map(|name| format!("${name}"));
             let param = param.map(|param| param.written.clone());
             param.or_else(secret).or_else(deferred)
         })
@@ -191,10 +171,7 @@ impl<'a> Values<'a> {
             |message: String, help: &str| problems.error("guide", message, &word.span, help);
         if find_hub_token(&word.text).is_some() {
             let message = format!("{flag}: it contains a token of the Hugging Face hub");
-            error(
-                message,
-                "write $HF_TOKEN in its place: a recipe contains no secrets",
-            );
+            error(message, "write $HF_TOKEN in its place: a recipe contains no secrets");
         }
         for expression in find_expressions(&word.text).unwrap_or_default() {
             let inner = word.text[expression.inner].trim();
@@ -250,9 +227,7 @@ impl<'a> Values<'a> {
 
     /// Returns the value of a variable of the environment, unless it is a secret.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
-        let value = (!is_secret(name))
-            .then(|| self.environment.variable_value(name))
-            .flatten();
+        let value = (!is_secret(name)).then(|| self.environment.variable_value(name)).flatten();
         value.filter(|value| !value.contains("${{"))
     }
 

@@ -19,27 +19,12 @@ impl Shell<'_> {
     ) {
         use ParameterExpr as E;
         let (parameter, default) = match expression {
-            E::Parameter {
-                parameter,
-                indirect: false,
+            E::Parameter { parameter, indirect: false }
+            | E::IndicateErrorIfNullOrUnset { parameter, indirect: false, .. } => (parameter, None),
+            E::UseDefaultValues { parameter, indirect: false, default_value, .. }
+            | E::AssignDefaultValues { parameter, indirect: false, default_value, .. } => {
+                (parameter, Some(default_value.unwrap_or_default()))
             }
-            | E::IndicateErrorIfNullOrUnset {
-                parameter,
-                indirect: false,
-                ..
-            } => (parameter, None),
-            E::UseDefaultValues {
-                parameter,
-                indirect: false,
-                default_value,
-                ..
-            }
-            | E::AssignDefaultValues {
-                parameter,
-                indirect: false,
-                default_value,
-                ..
-            } => (parameter, Some(default_value.unwrap_or_default())),
             E::UseAlternativeValue {
                 parameter: Parameter::Named(name),
                 indirect: false,
@@ -64,9 +49,7 @@ impl Shell<'_> {
             Parameter::Positional(number) => self.expand_argument(number, default, expansion),
             Parameter::Special(SpecialParameter::AllPositionalParameters { .. }) => {
                 let arguments = self.arguments.clone().unwrap_or_else(|| {
-                    self.note(format!(
-                        "`{written}`: the arguments of the script; none are given"
-                    ));
+                    self.note(format!("`{written}`: the arguments of the script; none are given"));
                     Vec::new()
                 });
                 push_words(&arguments, expansion);
@@ -104,9 +87,7 @@ impl Shell<'_> {
     ) {
         let given = self.arguments.as_ref().map(|arguments| {
             let index = usize::try_from(number).unwrap_or(usize::MAX);
-            arguments
-                .get(index.saturating_sub(1))
-                .map(|word| word.text.clone())
+            arguments.get(index.saturating_sub(1)).map(|word| word.text.clone())
         });
         let value = match given {
             Some(Some(value)) => value,
@@ -130,9 +111,7 @@ impl Shell<'_> {
         inner.is_quoted = true;
         self.expand_pieces(text, &mut inner);
         let value = inner.open.unwrap_or_default();
-        self.values
-            .is_known(&value)
-            .then(|| self.values.literal(&value))
+        self.values.is_known(&value).then(|| self.values.literal(&value))
     }
 
     pub(super) fn expand_variable(
@@ -183,14 +162,12 @@ impl Shell<'_> {
             return self.directory.clone();
         }
         let inherited = self.values.variable(name);
-        let Some(assigned) = self.variables.get(name).map(|words| {
-            words
-                .first()
-                .map_or(String::new(), |word| word.text.clone())
-        }) else {
-            return self
-                .values
-                .declare(name, written, inherited.or(default), None);
+        let Some(assigned) = self
+            .variables
+            .get(name)
+            .map(|words| words.first().map_or(String::new(), |word| word.text.clone()))
+        else {
+            return self.values.declare(name, written, inherited.or(default), None);
         };
         if assigned.contains(PLACEHOLDER_START) {
             let stated = Some(unmark_placeholders(&assigned));
@@ -207,20 +184,13 @@ impl Shell<'_> {
     pub(super) fn refuse(&mut self, written: &str, span: &Span) -> String {
         let shown = mask_secrets(&unmark_placeholders(written));
         let help = "replace it by its output";
-        self.values.defer(
-            &shown,
-            format!("`{shown}` needs a shell"),
-            span.clone(),
-            help,
-        )
+        self.values.defer(&shown, format!("`{shown}` needs a shell"), span.clone(), help)
     }
 
     /// Returns the working directory after `cd`.
     pub(super) fn change_directory(&mut self, target: Option<&Word>) {
-        let target = target.map_or_else(
-            || self.variable("HOME", "~", None),
-            |word| word.text.clone(),
-        );
+        let target =
+            target.map_or_else(|| self.variable("HOME", "~", None), |word| word.text.clone());
         self.directory = match &*target {
             "." => return,
             path if path.starts_with('/') || path.starts_with("${{") => path.to_owned(),

@@ -12,12 +12,7 @@ struct Wrapper {
 }
 
 const fn wrapper(name: &'static str, options: &'static [&'static str]) -> Wrapper {
-    Wrapper {
-        name,
-        options,
-        arguments: 0,
-        note: None,
-    }
+    Wrapper { name, options, arguments: 0, note: None }
 }
 
 /// `docker` only asks the engine, which starts the container.
@@ -25,10 +20,7 @@ const BINDING_NOTE: &str =
     "it binds the client, not the container (`container.cpuset_cpus`, `container.cpuset_mems`)";
 
 const WRAPPERS: [Wrapper; 14] = [
-    wrapper(
-        "sudo",
-        &["-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-D", "-R"],
-    ),
+    wrapper("sudo", &["-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-D", "-R"]),
     wrapper("env", &["-u", "-C", "-S"]),
     wrapper("time", &["-f", "-o"]),
     wrapper("exec", &["-a"]),
@@ -47,23 +39,10 @@ const WRAPPERS: [Wrapper; 14] = [
         note: Some(BINDING_NOTE),
         ..wrapper(
             "numactl",
-            &[
-                "-C",
-                "-m",
-                "-N",
-                "-i",
-                "-p",
-                "--physcpubind",
-                "--membind",
-                "--cpunodebind",
-            ],
+            &["-C", "-m", "-N", "-i", "-p", "--physcpubind", "--membind", "--cpunodebind"],
         )
     },
-    Wrapper {
-        arguments: 1,
-        note: Some(BINDING_NOTE),
-        ..wrapper("taskset", &[])
-    },
+    Wrapper { arguments: 1, note: Some(BINDING_NOTE), ..wrapper("taskset", &[]) },
     Wrapper {
         arguments: 1,
         note: Some("run the recipe on that machine"),

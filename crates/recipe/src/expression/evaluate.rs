@@ -16,9 +16,7 @@ pub(crate) fn evaluate_expression(
     if is_path(trimmed) {
         return scope
             .evaluate_path(trimmed)
-            .ok_or_else(|| ExpressionFault::Undefined {
-                name: trimmed.to_owned(),
-            });
+            .ok_or_else(|| ExpressionFault::Undefined { name: trimmed.to_owned() });
     }
     let environment = strict_environment();
     let compiled = environment.compile_expression(trimmed)?;

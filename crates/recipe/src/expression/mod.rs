@@ -41,10 +41,8 @@ pub fn render_template(
             done = expression.outer.end;
             continue;
         }
-        let value = evaluate_expression(inner, scope).map_err(|fault| ExpressionError {
-            expression: inner.trim().to_owned(),
-            fault,
-        })?;
+        let value = evaluate_expression(inner, scope)
+            .map_err(|fault| ExpressionError { expression: inner.trim().to_owned(), fault })?;
         out.push_str(&value.text);
         done = expression.outer.end;
         if value.text.is_empty() {
@@ -135,10 +133,7 @@ mod tests {
     fn node_expressions_are_rendered_once_nodes_are_known() {
         let text = "main.py port=${{ params.gpus }} at=${{ head.address }}:1 n=${{ nodes.count }}";
         let first = render_text(text).unwrap();
-        assert_eq!(
-            first,
-            "main.py port=4 at=${{ head.address }}:1 n=${{ nodes.count }}"
-        );
+        assert_eq!(first, "main.py port=4 at=${{ head.address }}:1 n=${{ nodes.count }}");
         let rate = "${{ (nodes.gpus * 2.5 * 0.9) | round }}";
         assert_eq!(render_text(rate).unwrap(), rate);
         let mut scope = full_scope();
@@ -173,10 +168,7 @@ mod tests {
     #[test]
     fn an_unknown_number_of_gpus_stays_an_expression() {
         let mut scope = full_scope();
-        scope.node = Some(NodeScope {
-            gpus: None,
-            ..NodeScope::for_two_nodes()
-        });
+        scope.node = Some(NodeScope { gpus: None, ..NodeScope::for_two_nodes() });
         let text = "${{ nodes.gpus }} ${{node.gpus}} ${{ node.gpus * 2 }} ${{ node['gpus'] }}";
         assert_eq!(
             render_template(&Template(text.into()), &scope).unwrap(),
@@ -202,20 +194,9 @@ mod tests {
             render_text("${{ params.nothing }}").unwrap_err(),
             "`params.nothing` is not defined"
         );
-        assert_eq!(
-            render_text("${{ env.HOME }}").unwrap_err(),
-            "`env.HOME` is not defined"
-        );
-        assert!(
-            render_text("${{ params.nothing ~ 'x' }}")
-                .unwrap_err()
-                .contains("undefined")
-        );
-        assert!(
-            render_text("${{ params.results")
-                .unwrap_err()
-                .contains("never closed")
-        );
+        assert_eq!(render_text("${{ env.HOME }}").unwrap_err(), "`env.HOME` is not defined");
+        assert!(render_text("${{ params.nothing ~ 'x' }}").unwrap_err().contains("undefined"));
+        assert!(render_text("${{ params.results").unwrap_err().contains("never closed"));
         assert!(render_text("${{ }}").unwrap_err().contains("is empty"));
         assert!(render_text("${{ 1 + }}").is_err());
     }

@@ -25,10 +25,7 @@ pub fn find_expressions(text: &str) -> Result<Vec<Expression>, ScanError> {
         let start = from + offset;
         let inner = start + 3;
         let end = find_close(&text[inner..]).ok_or(ScanError { offset: start })? + inner;
-        expressions.push(Expression {
-            outer: start..end + 2,
-            inner: inner..end,
-        });
+        expressions.push(Expression { outer: start..end + 2, inner: inner..end });
         from = end + 2;
     }
     Ok(expressions)

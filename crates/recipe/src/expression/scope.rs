@@ -122,15 +122,9 @@ impl ExpressionScope {
             ("variant", Some(Value::from_pairs(variant))),
             ("models", Some(Value::from_pairs(models))),
             ("gpus", self.gpus.map(|count| context! { count })),
-            (
-                "node",
-                node.map(|node| context! { name => &node.name, gpus => node.gpus }),
-            ),
+            ("node", node.map(|node| context! { name => &node.name, gpus => node.gpus })),
             ("head", node.map(|node| context! { address => &node.head })),
-            (
-                "nodes",
-                node.map(|node| context! { count => node.count, gpus => node.all_gpus }),
-            ),
+            ("nodes", node.map(|node| context! { count => node.count, gpus => node.all_gpus })),
             ("scenario", self.scenario.as_deref().map(Value::from)),
             ("mode", self.mode.map(|mode| Value::from(mode.to_string()))),
             ("trial", self.trial.map(Value::from)),

@@ -4,14 +4,8 @@
 pub const RESERVED_KEYS: &[&str] = &["roles"];
 
 /// Keys that only the top level of a file has.
-pub const TOP_LEVEL_KEYS: &[&str] = &[
-    "schema",
-    "extends",
-    "variants",
-    "default",
-    "unsupported",
-    "trial_run",
-];
+pub const TOP_LEVEL_KEYS: &[&str] =
+    &["schema", "extends", "variants", "default", "unsupported", "trial_run"];
 
 /// The newest schema that is understood.
 pub const SCHEMA_VERSION: i64 = 1;

@@ -21,10 +21,7 @@ object! {
 impl FailurePattern {
     #[expect(clippy::unnecessary_wraps, reason = "a reader")]
     fn from_pattern(text: &str) -> Option<Self> {
-        Some(Self {
-            pattern: text.to_owned(),
-            after: None,
-        })
+        Some(Self { pattern: text.to_owned(), after: None })
     }
 }
 

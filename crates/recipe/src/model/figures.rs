@@ -106,16 +106,9 @@ impl FigureLocator {
     fn from_node(node: &Node) -> Option<Self> {
         let written = WrittenLocator::from_keys(node)?;
         Some(if let Some(pattern) = written.pattern {
-            Self::Pattern {
-                expression: pattern,
-                below: written.below,
-                until: written.until,
-            }
+            Self::Pattern { expression: pattern, below: written.below, until: written.until }
         } else if let Some(path) = written.json {
-            Self::Json {
-                path: complete_json_path(&path).into_owned(),
-                value: written.value,
-            }
+            Self::Json { path: complete_json_path(&path).into_owned(), value: written.value }
         } else if let Some(cell) = written.csv {
             Self::Csv(cell)
         } else {
@@ -168,10 +161,7 @@ const AGGREGATE_TYPE: T = T::Words(&[
 pub(super) const CLAIM_TYPE: T = T::Words(&[
     declare_word("not-worse", "No worse than published less the margin."),
     declare_word("equivalent", "Within the margin of it, either way."),
-    declare_word(
-        "better",
-        "Better than published, by the figure's own margin where it has one.",
-    ),
+    declare_word("better", "Better than published, by the figure's own margin where it has one."),
 ]);
 
 object! {
@@ -277,10 +267,7 @@ pub fn entry_name(table: &str, entry: &str) -> String {
 
 /// Returns a figure's name as results have it.
 pub fn figure_name(written: &str) -> String {
-    match written
-        .strip_suffix(']')
-        .and_then(|text| text.split_once('['))
-    {
+    match written.strip_suffix(']').and_then(|text| text.split_once('[')) {
         Some((table, entry)) => entry_name(table, entry),
         None => written.to_owned(),
     }
@@ -288,10 +275,7 @@ pub fn figure_name(written: &str) -> String {
 
 pub(super) const EXPECT_TYPE: T = T::Map(
     formats::FIGURE,
-    &T::Either(&[
-        WrittenExpectation::TYPE,
-        T::List(&WrittenExpectation::TYPE, 1),
-    ]),
+    &T::Either(&[WrittenExpectation::TYPE, T::List(&WrittenExpectation::TYPE, 1)]),
 );
 
 /// Reads the published values, each of a table's under its own name.

@@ -58,10 +58,7 @@ object! {
 
 impl WrittenImage {
     fn from_reference(text: &str) -> Self {
-        Self {
-            reference: text.to_owned(),
-            ..Self::default()
-        }
+        Self { reference: text.to_owned(), ..Self::default() }
     }
 }
 
@@ -69,11 +66,9 @@ impl Image {
     /// Returns the full reference of an image that is pulled: with its digest, where it has one.
     pub fn reference(&self) -> Option<String> {
         match self {
-            Self::Pull {
-                reference,
-                digest: Some(digest),
-                ..
-            } => Some(format!("{reference}@{digest}")),
+            Self::Pull { reference, digest: Some(digest), .. } => {
+                Some(format!("{reference}@{digest}"))
+            }
             Self::Pull { reference, .. } => Some(reference.clone()),
             Self::Build(_) => None,
         }

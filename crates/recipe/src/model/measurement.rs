@@ -34,21 +34,9 @@ static SCENARIO_MODES: Object = Object {
     label: "a scenario",
     one_of: &[],
     groups: &[&[
-        declare_key(
-            "performance",
-            Measurement::TYPE,
-            "Measures speed: throughput and latency.",
-        ),
-        declare_key(
-            "accuracy",
-            Measurement::TYPE,
-            "Measures the accuracy of the answers.",
-        ),
-        declare_key(
-            "compliance",
-            Measurement::TYPE,
-            "Runs the compliance tests of the audit.",
-        ),
+        declare_key("performance", Measurement::TYPE, "Measures speed: throughput and latency."),
+        declare_key("accuracy", Measurement::TYPE, "Measures the accuracy of the answers."),
+        declare_key("compliance", Measurement::TYPE, "Runs the compliance tests of the audit."),
     ]],
 };
 
@@ -174,10 +162,7 @@ const MAX_ANALYSIS_STAGES: usize = 4;
 impl Trials {
     fn from_count(text: &str) -> Option<Self> {
         let count = text.parse().ok()?;
-        Some(Self {
-            min: count,
-            max: count,
-        })
+        Some(Self { min: count, max: count })
     }
 
     /// Returns the numbers of trials after which the evidence is analysed: 3 to 8 gives 3, 5, 8.
@@ -186,11 +171,7 @@ impl Trials {
         let mut stages = vec![first];
         let mut next = first;
         while next < last && stages.len() < MAX_ANALYSIS_STAGES - 1 {
-            next = next
-                .saturating_mul(8)
-                .div_ceil(5)
-                .max(next.saturating_add(2))
-                .min(last);
+            next = next.saturating_mul(8).div_ceil(5).max(next.saturating_add(2)).min(last);
             stages.push(next);
         }
         if next < last {

@@ -14,11 +14,7 @@ pub(super) static PARAM_OBJECT: Object = Object {
             T::Scalar(Scope::DOCUMENT),
             "The value without --set; a param without a default must be set.",
         ),
-        declare_key(
-            "values",
-            T::List(&T::Text(ANY), 1),
-            "The values of an enum.",
-        ),
+        declare_key("values", T::List(&T::Text(ANY), 1), "The values of an enum."),
         declare_key("help", T::Text(ANY), "The purpose of the param."),
         declare_key(
             "set",

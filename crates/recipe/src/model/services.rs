@@ -92,10 +92,7 @@ object! {
 
 impl Default for StopRule {
     fn default() -> Self {
-        Self {
-            signal: StopSignal::Term,
-            timeout: Duration::from_mins(1),
-        }
+        Self { signal: StopSignal::Term, timeout: Duration::from_mins(1) }
     }
 }
 
@@ -168,10 +165,7 @@ impl Field for ReadyRule {
             .or_else(|| written.port.map(ReadyWhen::Port))
             .or_else(|| written.http.map(ReadyWhen::Http))
             .or_else(|| written.command.map(ReadyWhen::Command))?;
-        Some(Self {
-            when,
-            timeout: written.timeout,
-        })
+        Some(Self { when, timeout: written.timeout })
     }
 }
 

@@ -63,10 +63,8 @@ object! {
     }
 }
 
-const MODEL_MOUNT_FORMS: &[Word] = &[declare_word(
-    "hub-cache",
-    "Mount the hub's cache, for programs that load by hub id.",
-)];
+const MODEL_MOUNT_FORMS: &[Word] =
+    &[declare_word("hub-cache", "Mount the hub's cache, for programs that load by hub id.")];
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader")]
 fn read_presence(_: &Node) -> Option<bool> {

@@ -35,15 +35,11 @@ fn figure_of_scenario(scope: &SummaryScope<'_>, scenario: &MapEntry) -> Option<P
         })
     });
     let (entry, value, _) = expected.min_by_key(|(.., kind)| *kind)?;
-    let declared = measurement
-        .get("figures")
-        .and_then(|figures| figures.get(&entry.key));
+    let declared = measurement.get("figures").and_then(|figures| figures.get(&entry.key));
     let stated_unit = declared.and_then(|figure| scope.text(figure.get("unit")));
     let known_unit = || find_known_figure(&entry.key).map(|known| known.unit.to_owned());
     Some(PublishedFigure {
-        scenario: loadgen_name(&scenario.key)
-            .unwrap_or(&scenario.key)
-            .to_owned(),
+        scenario: loadgen_name(&scenario.key).unwrap_or(&scenario.key).to_owned(),
         figure: entry.key.clone(),
         value,
         unit: stated_unit.or_else(known_unit).unwrap_or_default(),

@@ -52,9 +52,7 @@ impl Section {
 
     /// Adds a line of comment above a key, or in its place if it is never set.
     pub fn comment_above(&mut self, name: &str, line: &str) {
-        self.key_mut(name)
-            .above
-            .push(replace_control_characters(line));
+        self.key_mut(name).above.push(replace_control_characters(line));
     }
 
     /// Sets the comment behind the value of a key.

@@ -91,16 +91,13 @@ fn cells_chart(batch: &BatchVerdict) -> Option<Chart> {
     let common_figure = all.iter().map(|(_, row)| &row.label).all_equal_value();
     let figure = common_figure.ok().cloned();
     let some = truncation_note(MAX_CHART_ROWS, all.len(), "");
-    let ratios = all
-        .into_iter()
-        .take(MAX_CHART_ROWS)
-        .map(|(cell, row)| RatioRow {
-            label: match figure {
-                Some(_) => cell.to_owned(),
-                None => format!("{cell}: {}", row.label),
-            },
-            ..row
-        });
+    let ratios = all.into_iter().take(MAX_CHART_ROWS).map(|(cell, row)| RatioRow {
+        label: match figure {
+            Some(_) => cell.to_owned(),
+            None => format!("{cell}: {}", row.label),
+        },
+        ..row
+    });
     let subject = figure.as_deref().unwrap_or("Figures");
     let title = format!("{subject} of each cell, relative to the published value{some}");
     ratios_to_published(ratios.collect(), batch.confidence).into_chart("", &title, &batch.sentence)
@@ -136,14 +133,8 @@ fn batch_figures<'a>(batch: &'a BatchVerdict) -> Vec<BatchFigure<'a>> {
             unit: &value.unit,
         })
     });
-    let key = |figure: &BatchFigure<'a>| {
-        (
-            figure.benchmark,
-            figure.scenario,
-            figure.figure,
-            figure.unit,
-        )
-    };
+    let key =
+        |figure: &BatchFigure<'a>| (figure.benchmark, figure.scenario, figure.figure, figure.unit);
     figures.unique_by(key).collect()
 }
 
@@ -158,11 +149,7 @@ impl BatchFigure<'_> {
         let cells = self.batch.cells.iter();
         let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
         let several = verdicts.any(|verdict| verdict.submission.benchmark != self.benchmark);
-        let (name, title) = if several {
-            ("", self.benchmark)
-        } else {
-            (self.benchmark, "")
-        };
+        let (name, title) = if several { ("", self.benchmark) } else { (self.benchmark, "") };
         let title = format!("{title} {}: {}{detail}", self.scenario, self.figure);
         let values = join(values.into_iter().take(MAX_CHART_ROWS), "; ");
         Chart::new(name, title.trim_start(), &values, kind)

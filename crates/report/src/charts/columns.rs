@@ -76,9 +76,6 @@ impl ColumnChart {
             [Some(column.value), Some(low), Some(high), column.published]
         });
         let references = self.references.iter().map(|line| Some(line.value));
-        columns
-            .chain(references)
-            .flatten()
-            .filter(|value| value.is_finite())
+        columns.chain(references).flatten().filter(|value| value.is_finite())
     }
 }

@@ -55,12 +55,7 @@ pub(super) fn difference_row(label: String, figure: &ComparedFigure) -> Option<R
         value: figure.ratio?,
         interval: figure.interval.and_then(drawable_bounds),
         edges: Vec::new(),
-        trials: trial_ratios(
-            &figure.candidate,
-            &figure.baseline,
-            figure.better,
-            figure.paired,
-        ),
+        trials: trial_ratios(&figure.candidate, &figure.baseline, figure.better, figure.paired),
         word: figure.change.word().to_owned(),
         bad: matches!(figure.change, Change::Slower | Change::Worse),
     })
@@ -80,11 +75,7 @@ pub(super) fn trial_ratios(
     }
     let trials = candidate.trials.iter().enumerate();
     let ratios = trials.filter_map(|(at, trial)| {
-        let reference = if is_paired {
-            baseline.trials[at]
-        } else {
-            baseline.value?
-        };
+        let reference = if is_paired { baseline.trials[at] } else { baseline.value? };
         let ratio = match better {
             Better::Higher => trial / reference,
             Better::Lower => reference / trial,

@@ -40,9 +40,7 @@ fn verdicts_chart(
     rows: &[(String, Vec<CategoryResults>)],
 ) -> Chart {
     let labelled_latest = rows.iter().map(|(label, results)| {
-        let latest = results
-            .iter()
-            .map(|category| category.verdicts.last().copied());
+        let latest = results.iter().map(|category| category.verdicts.last().copied());
         (label.clone(), latest.collect::<Vec<_>>())
     });
     let rows: Vec<_> = labelled_latest.collect();
@@ -74,9 +72,7 @@ fn ratios_chart(
     let median_lines = with_ratio.take(MAX_LINES).map(|(label, results)| {
         let medians = results.iter().zip(0_u32..);
         let points = medians.map(|(category, at)| (f64::from(at), median(&category.ratios)));
-        let ratios = results
-            .iter()
-            .map(|category| category.ratios.iter().copied());
+        let ratios = results.iter().map(|category| category.ratios.iter().copied());
         LineSeries {
             name: label.clone(),
             points: points.collect(),
@@ -144,10 +140,8 @@ mod tests {
 
     #[test]
     fn verdicts_without_ratios_have_one_chart() {
-        let results = vec![CategoryResults {
-            verdicts: vec![Outcome::Measured],
-            ratios: Vec::new(),
-        }];
+        let results =
+            vec![CategoryResults { verdicts: vec![Outcome::Measured], ratios: Vec::new() }];
         let rows = [("8 x MI355X".to_owned(), results)];
         assert_eq!(
             history_charts(("month", "month"), &["2026-04".to_owned()], &rows, false).len(),

@@ -202,12 +202,7 @@ impl RatioRow {
 impl Bar {
     /// A bar without an interval or trials.
     pub(super) fn new(label: impl Into<String>, value: f64) -> Self {
-        Self {
-            label: label.into(),
-            value,
-            interval: None,
-            trials: Vec::new(),
-        }
+        Self { label: label.into(), value, interval: None, trials: Vec::new() }
     }
 }
 

@@ -44,11 +44,7 @@ impl Scale {
         let all_steps = iter::successors(Some(first), |at| Some(at + 1.0));
         // At most two more than requested; the limit is for values at the end of f64's precision.
         let steps = all_steps.take_while(|at| *at <= end).take(24);
-        Self {
-            min: first * step,
-            max: end * step,
-            ticks: steps.map(|at| at * step).collect(),
-        }
+        Self { min: first * step, max: end * step, ticks: steps.map(|at| at * step).collect() }
     }
 
     /// The position of a value, from 0 to 1.
@@ -64,19 +60,13 @@ impl Scale {
 
     /// The texts of all ticks.
     pub fn tick_labels(&self) -> Vec<String> {
-        self.ticks
-            .iter()
-            .map(|tick| self.tick_label(*tick))
-            .collect()
+        self.ticks.iter().map(|tick| self.tick_label(*tick)).collect()
     }
 
     /// A number on the axis, with as many digits as tell neighbours apart.
     pub fn tick_label(&self, tick: f64) -> String {
-        let step = self
-            .ticks
-            .windows(2)
-            .map(|pair| pair[1] - pair[0])
-            .fold(f64::INFINITY, f64::min);
+        let step =
+            self.ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
         if tick.abs() < step / 1e3 {
             return "0".to_owned();
         }
@@ -123,9 +113,8 @@ fn nice_step(rough: f64) -> f64 {
         return 1.0;
     }
     let power = 10_f64.powf(rough.log10().floor());
-    let nice = [1.0, 2.0, 2.5, 5.0, 10.0]
-        .into_iter()
-        .find(|nice| nice * power >= rough * (1.0 - 1e-9));
+    let nice =
+        [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|nice| nice * power >= rough * (1.0 - 1e-9));
     nice.unwrap_or(10.0) * power
 }
 
@@ -149,16 +138,10 @@ mod tests {
         #[case] ticks: &[&str],
     ) {
         let scale = Scale::from_values(values.iter().copied(), from_zero, 5);
-        let labels: Vec<String> = scale
-            .ticks
-            .iter()
-            .map(|tick| scale.tick_label(*tick))
-            .collect();
+        let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.tick_label(*tick)).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let zero: Vec<&str> = ticks
-            .iter()
-            .map(|tick| if *tick == "0.0" { "0" } else { tick })
-            .collect();
+        let zero: Vec<&str> =
+            ticks.iter().map(|tick| if *tick == "0.0" { "0" } else { tick }).collect();
         assert_eq!(labels, zero);
     }
 

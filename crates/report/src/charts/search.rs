@@ -8,17 +8,12 @@ pub(super) fn search_chart(search: &SearchVerdict) -> Option<Chart> {
     let category = |value: &String| search.values.iter().position(|category| category == value);
     let trials = search.trials.iter();
     let measured_dots = trials.filter_map(|trial| Some((category(&trial.value)?, trial.figure?)));
-    let dots: Vec<(usize, f64)> = measured_dots
-        .filter(|(_, value)| value.is_finite())
-        .collect();
+    let dots: Vec<(usize, f64)> = measured_dots.filter(|(_, value)| value.is_finite()).collect();
     if dots.is_empty() {
         return None;
     }
     let change = search.before.as_ref().zip(search.after.as_ref());
-    let title = format!(
-        "Search along {}: {} {}",
-        search.axis, search.scenario, search.figure
-    );
+    let title = format!("Search along {}: {} {}", search.axis, search.scenario, search.figure);
     let dots = DotChart {
         axis_name: search.axis.clone(),
         categories: search.values.clone(),
@@ -26,10 +21,5 @@ pub(super) fn search_chart(search: &SearchVerdict) -> Option<Chart> {
         dots,
         change: change.and_then(|(before, after)| Some((category(before)?, category(after)?))),
     };
-    Some(Chart::new(
-        "",
-        &title,
-        &search.sentence,
-        ChartKind::Dots(dots),
-    ))
+    Some(Chart::new("", &title, &search.sentence, ChartKind::Dots(dots)))
 }

@@ -15,23 +15,14 @@ const MAX_GPU_LINES: usize = 3;
 const MAX_LATE_INTERVALS: f64 = 3.0;
 
 /// A reading of a GPU: title, unit, whether its axis starts at zero, and the value.
-type SensorSeries = (
-    &'static str,
-    &'static str,
-    bool,
-    fn(&GpuReading) -> Option<f64>,
-);
+type SensorSeries = (&'static str, &'static str, bool, fn(&GpuReading) -> Option<f64>);
 
 const SENSORS: [SensorSeries; 5] = [
     ("Power of each GPU", "W", true, |gpu| gpu.power_w),
     ("Utilization of each GPU", "%", true, |gpu| gpu.utilization),
     ("Core clock of each GPU", "MHz", true, |gpu| gpu.core_mhz),
-    ("Temperature of each GPU", "°C", false, |gpu| {
-        gpu.temperature_c
-    }),
-    ("Memory in use on each GPU", BYTES_UNIT, true, |gpu| {
-        gpu.vram.map(bytes_to_f64)
-    }),
+    ("Temperature of each GPU", "°C", false, |gpu| gpu.temperature_c),
+    ("Memory in use on each GPU", BYTES_UNIT, true, |gpu| gpu.vram.map(bytes_to_f64)),
 ];
 
 /// Shown in the binary unit that fits the largest sample.
@@ -44,12 +35,8 @@ fn bytes_to_f64(bytes: u64) -> f64 {
 
 /// The unit in which an axis up to so many bytes has even numbers, and its size.
 fn fitting_binary_unit(most: f64) -> (&'static str, f64) {
-    const UNITS: [(&str, f64); 4] = [
-        ("GiB", 1_073_741_824.0),
-        ("MiB", 1_048_576.0),
-        ("KiB", 1024.0),
-        (BYTES_UNIT, 1.0),
-    ];
+    const UNITS: [(&str, f64); 4] =
+        [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0), (BYTES_UNIT, 1.0)];
     let fits = UNITS.into_iter().find(|(_, size)| most >= *size);
     fits.unwrap_or(UNITS[3])
 }
@@ -84,12 +71,7 @@ pub fn telemetry_charts(rows: &[TelemetryRow]) -> Vec<Chart> {
         add(title, unit, from_zero, drawable.collect());
     }
     let of_container = |samples| vec![("container".to_owned(), samples)];
-    add(
-        "CPUs in use",
-        "CPUs",
-        true,
-        of_container(busy_cpus(&container)),
-    );
+    add("CPUs in use", "CPUs", true, of_container(busy_cpus(&container)));
     let container_rows = container.iter();
     let memory_samples = container_rows
         .filter_map(|(row, reading)| Some(to_sample(row, bytes_to_f64(reading.memory?))));
@@ -135,11 +117,7 @@ fn sensor_chart(
     }
     let values = all.iter().flat_map(|(_, samples)| samples);
     let (least, most) = value_range(values.map(|sample| sample.3));
-    let (unit, size) = if unit == BYTES_UNIT {
-        fitting_binary_unit(most)
-    } else {
-        (unit, 1.0)
-    };
+    let (unit, size) = if unit == BYTES_UNIT { fitting_binary_unit(most) } else { (unit, 1.0) };
     for sample in all.iter_mut().flat_map(|(_, samples)| samples) {
         sample.3 /= size;
     }

@@ -9,33 +9,21 @@ use crate::terminal::{Terminal, chart::render_chart};
 use retrial_results::verdict::judge;
 use retrial_results::verdict::tests::build::*;
 
-const PLAIN: Terminal = Terminal {
-    width: 80,
-    unicode: false,
-    color: false,
-};
+const PLAIN: Terminal = Terminal { width: 80, unicode: false, color: false };
 
 fn all() -> Vec<Chart> {
     let mut others = official(97.0);
     others.kind = retrial_recipe::model::ExpectationKind::ThirdParty;
     others.source = Some("another lab".to_owned());
-    let mut offline = offline(&[100.0, 101.0, 99.5])
-        .expecting(TOKENS, official(102.0))
-        .expecting(TOKENS, others);
+    let mut offline =
+        offline(&[100.0, 101.0, 99.5]).expecting(TOKENS, official(102.0)).expecting(TOKENS, others);
     for (percentile, value) in [("p50", 1e9), ("p90", 2e9), ("p99", 3.5e9)] {
         offline = offline.with_figure(&format!("latency_{percentile}_ns"), value, "ns");
     }
     let mut table = own("gemm", "gemm[bf16]", "TFLOPS", &[900.0]).with_source("gemm", source());
-    for (entry, published) in [
-        ("bf16", 880.0),
-        ("fp8", 900.0),
-        ("fp16", 700.0),
-        ("fp32", 1200.0),
-    ] {
+    for (entry, published) in [("bf16", 880.0), ("fp8", 900.0), ("fp16", 700.0), ("fp32", 1200.0)] {
         let name = format!("gemm[{entry}]");
-        table = table
-            .with_figure(&name, 900.0, "TFLOPS")
-            .expecting(&name, official(published));
+        table = table.with_figure(&name, 900.0, "TFLOPS").expecting(&name, official(published));
     }
     let verdict = judge(&context(), &[offline, table]);
     verdict_charts(&verdict)
@@ -44,15 +32,9 @@ fn all() -> Vec<Chart> {
 #[test]
 fn in_a_terminal() {
     let width = 78;
-    let terminal = Terminal {
-        width: 80,
-        unicode: true,
-        color: false,
-    };
-    let drawn: Vec<String> = all()
-        .iter()
-        .map(|chart| render_chart(chart, width, terminal))
-        .collect();
+    let terminal = Terminal { width: 80, unicode: true, color: false };
+    let drawn: Vec<String> =
+        all().iter().map(|chart| render_chart(chart, width, terminal)).collect();
     insta::assert_snapshot!(drawn.join("\n"));
 }
 
@@ -102,11 +84,7 @@ fn the_first_chart_shows_the_deciding_figures() {
     assert_eq!(row.trials.len(), 3);
     assert!((row.trials[0] - 100.0 / 102.0).abs() < 1e-9);
     assert!((row.edges[0] - 0.95).abs() < 1e-9);
-    assert!(
-        !charts
-            .iter()
-            .any(|chart| matches!(chart.kind, ChartKind::Bars(_)))
-    );
+    assert!(!charts.iter().any(|chart| matches!(chart.kind, ChartKind::Bars(_))));
 }
 
 /// Right is better: a latency of twice the published one is at a half.
@@ -148,10 +126,7 @@ fn telemetry_of_short_trials_is_drawn() {
     let rows: Vec<_> = (1..4_u32)
         .flat_map(|step| {
             let at = f64::from(step) * 10.0;
-            [
-                sampled(at, step, 1_300_000),
-                sampled(at + 0.4, step, 1_310_000),
-            ]
+            [sampled(at, step, 1_300_000), sampled(at + 0.4, step, 1_310_000)]
         })
         .collect();
     let charts = telemetry_charts(&rows);
@@ -165,10 +140,7 @@ fn telemetry_of_short_trials_is_drawn() {
     };
     assert_eq!(memory.unit, "MiB");
     let drawn = standalone(&charts[1]);
-    assert!(
-        drawn.contains(">MiB<") && drawn.contains(">1.25<"),
-        "{drawn}"
-    );
+    assert!(drawn.contains(">MiB<") && drawn.contains(">1.25<"), "{drawn}");
 }
 
 #[test]

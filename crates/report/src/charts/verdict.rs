@@ -26,9 +26,8 @@ const LATENCIES: [(&str, &str); 4] = [
 /// published one. Bars are for figures that nothing was published of.
 pub fn verdict_charts(verdict: &Verdict) -> Vec<Chart> {
     let results = || verdict.results.iter();
-    let latencies = results()
-        .filter(|result| result.mode == Mode::Performance)
-        .flat_map(|result| {
+    let latencies =
+        results().filter(|result| result.mode == Mode::Performance).flat_map(|result| {
             let latencies = LATENCIES.iter();
             latencies.filter_map(move |(stem, name)| percentile_chart(result, stem, name))
         });
@@ -45,10 +44,7 @@ fn result_chart(result: &ResultVerdict, name: &str, description: &str, kind: Cha
 
 /// Two one-sided bounds are not a two-sided interval.
 pub(super) fn bounds_label(confidence: f64) -> String {
-    format!(
-        "bounds at {} confidence each",
-        number::format_percent(confidence)
-    )
+    format!("bounds at {} confidence each", number::format_percent(confidence))
 }
 
 /// A row for each judged figure: throughput, latency and accuracy alike.
@@ -155,12 +151,7 @@ fn unpublished_chart(result: &ResultVerdict) -> Option<Chart> {
         bars: vec![Bar { trials, ..bar }],
         ..BarChart::default()
     };
-    Some(result_chart(
-        result,
-        name,
-        &result.sentence,
-        ChartKind::Bars(bars),
-    ))
+    Some(result_chart(result, name, &result.sentence, ChartKind::Bars(bars)))
 }
 
 /// A latency by percentile: `latency_p99_9_ns` is the 99.9th of `latency`.
@@ -177,10 +168,8 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
     if percentiles.len() < 3 {
         return None;
     }
-    let categories: Vec<String> = percentiles
-        .iter()
-        .map(|(percent, ..)| format!("p{percent}"))
-        .collect();
+    let categories: Vec<String> =
+        percentiles.iter().map(|(percent, ..)| format!("p{percent}")).collect();
     let labelled = percentiles.iter().zip(&categories);
     let described_points =
         labelled.map(|((_, _, figure), category)| format!("{category}: {figure}"));
@@ -199,9 +188,7 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
             name.to_owned()
         },
         band: bands.map(|(_, name, _)| trials(name)).collect(),
-        points: points
-            .map(|(at, (_, _, figure))| (f64::from(at), Some(figure.value)))
-            .collect(),
+        points: points.map(|(at, (_, _, figure))| (f64::from(at), Some(figure.value))).collect(),
         marked: true,
     };
     let lines = LineChart {
@@ -213,10 +200,5 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
         whiskers: "lowest and highest trial",
         ..LineChart::default()
     };
-    Some(result_chart(
-        result,
-        name,
-        &described,
-        ChartKind::Lines(lines),
-    ))
+    Some(result_chart(result, name, &described, ChartKind::Lines(lines)))
 }

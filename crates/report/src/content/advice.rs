@@ -79,10 +79,7 @@ fn advise_on_failed(entry: &ReportedVerdict<'_>) -> String {
     let results = entry.verdict.results.iter();
     let mut trials = results.flat_map(|result| &result.trials);
     let has_output = trials.any(|trial| {
-        matches!(
-            trial.step,
-            StepOutcome::Failed { .. } | StepOutcome::TimedOut { .. }
-        )
+        matches!(trial.step, StepOutcome::Failed { .. } | StepOutcome::TimedOut { .. })
     });
     match (run_id(&entry.evidence), &entry.command) {
         // No measurement began, so none has an output.
@@ -133,12 +130,8 @@ fn advise_on_inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<Strin
         advice.push(text.to_owned());
     }
     if let Some(trials) = trials {
-        let open_scenarios = open
-            .iter()
-            .map(|(result, _)| result.scenario.to_lowercase());
-        let scenarios = open_scenarios
-            .dedup()
-            .map(|scenario| format!(" --scenario {scenario}"));
+        let open_scenarios = open.iter().map(|(result, _)| result.scenario.to_lowercase());
+        let scenarios = open_scenarios.dedup().map(|scenario| format!(" --scenario {scenario}"));
         let options = format!("--trials {trials}{}", join(scenarios, ""));
         advice.push(match command {
             Some(command) => format!("more trials: {command} {options}"),

@@ -47,10 +47,8 @@ pub(super) fn batch_blocks(
     let full = detail == DetailLevel::Full;
     let all_charts = full.then(|| charts::batch_charts(batch));
     let mut charts = all_charts.into_iter().flatten();
-    let conclusion = Conclusion {
-        chart: charts.next().map(Box::new),
-        ..batch_conclusion(batch, evidence)
-    };
+    let conclusion =
+        Conclusion { chart: charts.next().map(Box::new), ..batch_conclusion(batch, evidence) };
     let differences = full.then(|| difference_blocks(batch)).into_iter().flatten();
     let notes = batch.notes.iter().map(ListItem::new);
     let searches = batch.search.iter();
@@ -71,9 +69,7 @@ pub(super) fn batch_blocks(
 
 fn claim_blocks(batch: &BatchVerdict, full: bool) -> impl Iterator<Item = Block> {
     let parts = full.then(|| claims::evidence_table(&batch.claims, batch.confidence));
-    claims::claim_list(&batch.claims)
-        .into_iter()
-        .chain(parts.flatten())
+    claims::claim_list(&batch.claims).into_iter().chain(parts.flatten())
 }
 
 fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
@@ -87,12 +83,10 @@ fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
         Vec::from_iter(brief_table(batch))
     };
     blocks.extend(statistics_note(batch));
-    let lost = lost_runs_by_reason(batch)
-        .into_iter()
-        .map(|(reason, runs)| {
-            let text = format!("{}: {reason}", format::join_first(&runs, MAX_NAMED_RUNS));
-            ListItem::new(text).with_mark(marks::BAD)
-        });
+    let lost = lost_runs_by_reason(batch).into_iter().map(|(reason, runs)| {
+        let text = format!("{}: {reason}", format::join_first(&runs, MAX_NAMED_RUNS));
+        ListItem::new(text).with_mark(marks::BAD)
+    });
     blocks.extend(Block::list(lost));
     blocks
 }
@@ -202,14 +196,12 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
         .column(Column::text("scenario").stack_under(0), |row| row.1)
         .column(measured, |(_, _, figure, _)| figure.clone())
         .number("runs", |(cell, ..)| format_runs(cell))
-        .column(
-            Column::number("ratio").with_note("to baseline"),
-            |(cell, .., diff)| to_baseline(cell, *diff),
-        )
-        .column(
-            interval_column(batch.confidence).stack_under(4),
-            |(.., diff)| format_interval(diff.and_then(|diff| diff.interval)),
-        )
+        .column(Column::number("ratio").with_note("to baseline"), |(cell, .., diff)| {
+            to_baseline(cell, *diff)
+        })
+        .column(interval_column(batch.confidence).stack_under(4), |(.., diff)| {
+            format_interval(diff.and_then(|diff| diff.interval))
+        })
         .status("outcome", |(cell, ..)| outcome_cell(cell))
         .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
         .text("reason", |(cell, ..)| failure_reason(cell))
@@ -264,9 +256,8 @@ fn figures_table(batch: &BatchVerdict) -> Table {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-        let mut rows: Vec<Vec<TableCell>> = results
-            .flat_map(|result| figures::figure_rows(result, &[]))
-            .collect();
+        let mut rows: Vec<Vec<TableCell>> =
+            results.flat_map(|result| figures::figure_rows(result, &[])).collect();
         let reason = failure_reason(cell);
         if !reason.is_empty() {
             rows.push(vec![reason.into()]);
@@ -276,10 +267,7 @@ fn figures_table(batch: &BatchVerdict) -> Table {
         }
         rows.truncate(remaining);
         remaining -= rows.len();
-        RowGroup {
-            title: Some(TableCell::from(cell.name.as_str()).with_link(link)),
-            rows,
-        }
+        RowGroup { title: Some(TableCell::from(cell.name.as_str()).with_link(link)), rows }
     });
     let groups = all_groups.filter(|group| !group.rows.is_empty()).collect();
     Table::from_groups("Figures of each cell, over all its trials", columns, groups)
@@ -295,16 +283,10 @@ fn difference_blocks(batch: &BatchVerdict) -> Vec<Block> {
     let table = Table::builder("Figures of each cell and of its baseline", &all)
         .head("cell", |(cell, _)| &cell.name)
         .text("baseline", |(_, diff)| &diff.baseline.subject)
-        .text("scenario", |(_, diff)| {
-            format!("{} {}", diff.scenario, diff.mode)
-        })
+        .text("scenario", |(_, diff)| format!("{} {}", diff.scenario, diff.mode))
         .text("figure", |(_, diff)| &diff.figure)
-        .number("baseline's", |(_, diff)| {
-            format_in_baseline_unit(diff, diff.baseline.value)
-        })
-        .number("measured", |(_, diff)| {
-            format_in_baseline_unit(diff, diff.candidate.value)
-        })
+        .number("baseline's", |(_, diff)| format_in_baseline_unit(diff, diff.baseline.value))
+        .number("measured", |(_, diff)| format_in_baseline_unit(diff, diff.candidate.value))
         .number("ratio", |(_, diff)| format_ratio(diff.ratio))
         .column(interval_of, |(_, diff)| format_interval(diff.interval))
         .status("result", |(_, diff)| marks::change_cell(diff.change))
@@ -319,11 +301,7 @@ fn difference_blocks(batch: &BatchVerdict) -> Vec<Block> {
 }
 
 fn skipped_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
-    let most = if full {
-        MAX_TABLE_ROWS
-    } else {
-        MAX_BRIEF_SKIPPED
-    };
+    let most = if full { MAX_TABLE_ROWS } else { MAX_BRIEF_SKIPPED };
     let excluded = batch.excluded.iter().take(most);
     let skipped = excluded.map(|cell| ListItem::with_key(&cell.name, cell.reason.to_string()));
     let more = batch.excluded.len().saturating_sub(most);

@@ -70,19 +70,14 @@ fn plan_items(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
     let noise = "one trial does not show the variation between trials; --trials 5 does";
     let is_noisy = trials_per_cell == 1 && plan.cells.len() > 1;
     items.push(ListItem::with_key("trials", trials).with_details(is_noisy.then_some(("", noise))));
-    let letters = execution
-        .order
-        .describe_in_letters(plan.cells.len(), trials_per_cell);
+    let letters = execution.order.describe_in_letters(plan.cells.len(), trials_per_cell);
     let order = match execution.order {
         RunOrder::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
         RunOrder::Grouped => format!("grouped: {letters}"),
     };
     items.push(ListItem::with_key("order", order));
     items.push(ListItem::with_key("execution", describe_execution(plan)));
-    items.push(ListItem::with_key(
-        "time",
-        describe_time(estimate, execution.parallel),
-    ));
+    items.push(ListItem::with_key("time", describe_time(estimate, execution.parallel)));
     items.extend(estimate.disk.map(|disk| {
         let more = match estimate.images.len() {
             0 | 1 => String::new(),
@@ -130,10 +125,7 @@ fn describe_execution(plan: &BatchPlan) -> String {
         PullAhead::During => "images pulled ahead, also while something is measured",
         PullAhead::Never => "each image is pulled when its run starts",
     };
-    format!(
-        "on failure {}; {retries}; {at_once}{pull}",
-        execution.on_failure
-    )
+    format!("on failure {}; {retries}; {at_once}{pull}", execution.on_failure)
 }
 
 fn describe_time(estimate: &BatchEstimate, parallel: u32) -> String {
@@ -146,16 +138,10 @@ fn describe_time(estimate: &BatchEstimate, parallel: u32) -> String {
     };
     let rest = match estimate.without_duration {
         0 => String::new(),
-        count => format!(
-            ", and {} of unknown duration",
-            format::format_count(count, "run")
-        ),
+        count => format!(", and {} of unknown duration", format::format_count(count, "run")),
     };
     let whole = format::format_time_limit(seconds);
-    let basis = match (
-        estimate.by_earlier_runs,
-        estimate.runs - estimate.without_duration,
-    ) {
+    let basis = match (estimate.by_earlier_runs, estimate.runs - estimate.without_duration) {
         (0, _) => "on the published hardware".to_owned(),
         (earlier, estimated) if earlier == estimated => "by earlier runs".to_owned(),
         (earlier, estimated) => format!(
@@ -206,28 +192,20 @@ fn image_item(image: &ImageNeed) -> ListItem {
         (Some(false), ..) => "; not present".to_owned(),
         (None, ..) => "; unknown without an engine".to_owned(),
     };
-    ListItem::with_key(
-        name,
-        format!("{}{state}", format::format_count(image.cells, "cell")),
-    )
+    ListItem::with_key(name, format!("{}{state}", format::format_count(image.cells, "cell")))
 }
 
 fn claim_items(plan: &BatchPlan) -> Vec<ListItem> {
     let claims = (1..).zip(&plan.claims).map(|(number, claim): (usize, _)| {
         let parts = claim.parts.iter().take(MAX_CLAIM_PARTS).map(|part| {
             if let (Some([from, other]), Some(to)) = (&part.from, &part.baseline) {
-                let step = format!(
-                    "from {from} to {} compared with from {other} to {to}",
-                    part.candidate
-                );
+                let step =
+                    format!("from {from} to {} compared with from {other} to {to}", part.candidate);
                 return step;
             }
             let baseline_name = part.baseline.iter();
             let baseline = baseline_name.map(|name| format!(" compared with {name}"));
-            let gap = part
-                .gap_to
-                .iter()
-                .map(|name| format!(", the gap to {name}"));
+            let gap = part.gap_to.iter().map(|name| format!(", the gap to {name}"));
             let words: String = baseline.chain(gap).collect();
             format!("{}{words}", part.candidate)
         });

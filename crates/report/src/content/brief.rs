@@ -69,38 +69,24 @@ fn brief_rows<'a>(
         return Vec::new();
     }
     if result.mode == Mode::Accuracy {
-        let worst = figures
-            .iter()
-            .copied()
-            .max_by(|(left_name, left), (right_name, right)| {
-                let rank = |name: &str, judged: Option<&Judgement>| {
-                    let violates = result
-                        .rules
-                        .iter()
-                        .any(|rule| rule.rule == name && !rule.passed);
-                    (judged.map(|judgement| judgement.outcome), violates)
-                };
-                let ratio =
-                    |judged: Option<&Judgement>| judged.and_then(|judgement| judgement.ratio);
-                let by_rank = rank(left_name, *left).cmp(&rank(right_name, *right));
-                by_rank.then_with(|| {
-                    ratio(*right)
-                        .partial_cmp(&ratio(*left))
-                        .unwrap_or(std::cmp::Ordering::Equal)
-                })
-            });
-        return worst
-            .map(|figure| row(figure, figures.len()))
-            .into_iter()
-            .collect();
+        let worst = figures.iter().copied().max_by(|(left_name, left), (right_name, right)| {
+            let rank = |name: &str, judged: Option<&Judgement>| {
+                let violates = result.rules.iter().any(|rule| rule.rule == name && !rule.passed);
+                (judged.map(|judgement| judgement.outcome), violates)
+            };
+            let ratio = |judged: Option<&Judgement>| judged.and_then(|judgement| judgement.ratio);
+            let by_rank = rank(left_name, *left).cmp(&rank(right_name, *right));
+            by_rank.then_with(|| {
+                ratio(*right).partial_cmp(&ratio(*left)).unwrap_or(std::cmp::Ordering::Equal)
+            })
+        });
+        return worst.map(|figure| row(figure, figures.len())).into_iter().collect();
     }
     let is_long = figures.len() > MAX_INLINE_FIGURES;
     let holds = |judged: Option<&Judgement>| {
         judged.is_some_and(|judgement| result.outcome_of(judgement) == Outcome::Reproduced)
     };
-    let shown = figures
-        .iter()
-        .filter(|(_, judged)| !is_long || !holds(*judged));
+    let shown = figures.iter().filter(|(_, judged)| !is_long || !holds(*judged));
     shown.map(|figure| row(*figure, 1)).collect()
 }
 
@@ -147,11 +133,7 @@ fn figure_table(judged: &Verdict, rows: &[BriefRow<'_>]) -> Table {
 impl BriefRow<'_> {
     /// `tokens_per_second`, `ROUGE2, lowest of 4`
     fn figure_cell(&self) -> TableCell {
-        let name = if self.figure.is_empty() {
-            NOTHING
-        } else {
-            self.figure
-        };
+        let name = if self.figure.is_empty() { NOTHING } else { self.figure };
         let is_judged = self.judged.is_some();
         match self.count {
             0 | 1 => name.into(),
@@ -230,9 +212,8 @@ fn describe_undecided(result: &ResultVerdict) -> Vec<ListItem> {
     };
     let judgements = result.judgements.iter();
     let open = judgements.filter(|judgement| judgement.outcome != Outcome::Reproduced);
-    let mut items = open
-        .map(|judgement| item(judgement.outcome, &judgement.sentence))
-        .collect_vec();
+    let mut items =
+        open.map(|judgement| item(judgement.outcome, &judgement.sentence)).collect_vec();
     if items.is_empty() {
         // The figures hold: something else is missing.
         items.push(item(result.outcome, &result.sentence));
@@ -245,9 +226,8 @@ fn describe_undecided(result: &ResultVerdict) -> Vec<ListItem> {
 fn summarize_many(result: &ResultVerdict) -> Option<ListItem> {
     let is_long = result.mode == Mode::Performance && result.judgements.len() > MAX_INLINE_FIGURES;
     let judgements = result.judgements.iter().filter(|_| is_long);
-    let hold = judgements
-        .filter(|judgement| judgement.outcome == Outcome::Reproduced)
-        .collect_vec();
+    let hold =
+        judgements.filter(|judgement| judgement.outcome == Outcome::Reproduced).collect_vec();
     let subject = result_subject(result);
     let summary = verdict::summarize_holding(&hold)?;
     Some(ListItem::new(format!("{subject}: {summary}")).with_mark(Outcome::Reproduced))

@@ -21,9 +21,7 @@ pub(super) fn check_item(check: &HostCheck, text: &str) -> ListItem {
     let is_ok = check.state == HostCheckState::Ok;
     let all_details = [("required", &check.required), ("help", &check.fix)].into_iter();
     let details = all_details.filter(|(_, text)| !is_ok && !text.is_empty());
-    ListItem::with_key(&check.name, text)
-        .with_mark(check.state)
-        .with_details(details)
+    ListItem::with_key(&check.name, text).with_mark(check.state).with_details(details)
 }
 
 /// Concludes whether the host is ready, by the states of its checks.
@@ -36,11 +34,7 @@ pub(super) fn checks_conclusion(states: impl Iterator<Item = HostCheckState>) ->
         (0, _) => (HostCheckState::Warning.into(), "ready"),
         _ => (HostCheckState::Error.into(), "not ready"),
     };
-    Conclusion::new(
-        mark,
-        word,
-        count_nouns([(errors, "error"), (warnings, "warning")]),
-    )
+    Conclusion::new(mark, word, count_nouns([(errors, "error"), (warnings, "warning")]))
 }
 
 /// The numbers of things of which there are some: `2 errors, 1 warning`.

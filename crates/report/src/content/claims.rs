@@ -12,9 +12,7 @@ pub(super) fn claim_list(claims: &[ClaimVerdict]) -> Option<Block> {
     let items = claims.iter().map(|claim| {
         let text = format!("{}: {}", claim.claim, claim.sentence);
         let source = claim.source.iter().map(|source| ("source", source));
-        ListItem::new(text)
-            .with_mark(claim.outcome)
-            .with_details(source)
+        ListItem::new(text).with_mark(claim.outcome).with_details(source)
     });
     Block::list(items)
 }
@@ -34,9 +32,7 @@ pub(super) fn evidence_table(claims: &[ClaimVerdict], confidence: f64) -> Option
         .head("part", |(_, part)| &part.of)
         .text("candidate", |(_, part)| &part.candidate.subject)
         .text("baseline", |(_, part)| baseline(part).unwrap_or_default())
-        .text("scenario", |(_, part)| {
-            format!("{} {}", part.scenario, part.mode)
-        })
+        .text("scenario", |(_, part)| format!("{} {}", part.scenario, part.mode))
         .text("figure", |(_, part)| match part.statistic {
             Statistic::Value => part.figure.clone(),
             other => format!("{other} of {}", part.figure),
@@ -45,9 +41,7 @@ pub(super) fn evidence_table(claims: &[ClaimVerdict], confidence: f64) -> Option
         .column(Column::text("bound").with_note(note), |(_, part)| {
             format_one_sided(part.bounds, part.is_decided_by_lower_bound())
         })
-        .status("result", |(_, part)| {
-            TableCell::status(part.outcome, part.outcome.word())
-        })
+        .status("result", |(_, part)| TableCell::status(part.outcome, part.outcome.word()))
         .group_by(|(claim, _)| (*claim).to_owned())
         .into_block()
 }

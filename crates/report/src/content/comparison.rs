@@ -14,28 +14,17 @@ use retrial_results::verdict::{QualifiedOutcome, number};
 
 /// A comparison by itself.
 pub fn comparison_document(comparison: &Comparison, detail: DetailLevel) -> Document {
-    Document::new(
-        title_or_default(comparison),
-        comparison_blocks(comparison, detail),
-    )
+    Document::new(title_or_default(comparison), comparison_blocks(comparison, detail))
 }
 
 /// Several comparisons, a section each.
 pub fn comparisons_document(comparisons: &[Comparison], detail: DetailLevel) -> Document {
-    Document::new(
-        "",
-        comparisons
-            .iter()
-            .map(|comparison| comparison_section(comparison, detail)),
-    )
+    Document::new("", comparisons.iter().map(|comparison| comparison_section(comparison, detail)))
 }
 
 /// A comparison among others.
 pub fn comparison_section(comparison: &Comparison, detail: DetailLevel) -> Block {
-    Section::new_block(
-        title_or_default(comparison),
-        comparison_blocks(comparison, detail),
-    )
+    Section::new_block(title_or_default(comparison), comparison_blocks(comparison, detail))
 }
 
 fn title_or_default(comparison: &Comparison) -> &str {
@@ -62,11 +51,7 @@ fn comparison_blocks(comparison: &Comparison, detail: DetailLevel) -> Vec<Block>
     blocks.extend(Block::list(sentences.chain(notes)));
     let letters = comparison.subjects.iter().map(|subject| &subject.letter);
     let names: Vec<&String> = letters.collect();
-    blocks.extend(environment::difference_blocks(
-        &names,
-        &comparison.environment,
-        detail,
-    ));
+    blocks.extend(environment::difference_blocks(&names, &comparison.environment, detail));
     blocks.extend(notice_block(comparison.notice.as_deref()));
     blocks
 }
@@ -77,15 +62,9 @@ fn subjects_table(comparison: &Comparison, detail: DetailLevel) -> Option<Block>
     let role = |position: usize| if position == 0 { "baseline" } else { "" };
     Table::builder("Compared results", comparison.subjects.iter().enumerate())
         .head("", |(_, subject)| &subject.letter)
-        .head("name", |(at, subject)| {
-            TableCell::from(&subject.name).with_link(link(*at))
-        })
-        .column(Column::text("submission").stack_under(1), |(_, subject)| {
-            &subject.title
-        })
-        .number("runs", |(_, subject)| {
-            runs(subject.runs).unwrap_or_default()
-        })
+        .head("name", |(at, subject)| TableCell::from(&subject.name).with_link(link(*at)))
+        .column(Column::text("submission").stack_under(1), |(_, subject)| &subject.title)
+        .number("runs", |(_, subject)| runs(subject.runs).unwrap_or_default())
         .status("outcome", |(_, subject)| {
             let kinds = subject.qualifiers.iter().copied();
             marks::outcome_cell(&QualifiedOutcome::from_kinds(subject.outcome, kinds))
@@ -104,21 +83,11 @@ fn figures_table(comparison: &Comparison) -> Option<Block> {
     };
     let interval_of = interval_column(comparison.confidence).stack_under(5);
     Table::builder("Common figures", &comparison.figures)
-        .head("scenario", |figure| {
-            format!("{} {}", figure.scenario, figure.mode)
-        })
-        .column(Column::text("figure").stack_under(0), |figure| {
-            &figure.figure
-        })
-        .text("compared", |figure| {
-            if two { String::new() } else { letters(figure) }
-        })
-        .column(side("A"), |figure| {
-            format_in_baseline_unit(figure, figure.baseline.value)
-        })
-        .column(side(other), |figure| {
-            format_in_baseline_unit(figure, figure.candidate.value)
-        })
+        .head("scenario", |figure| format!("{} {}", figure.scenario, figure.mode))
+        .column(Column::text("figure").stack_under(0), |figure| &figure.figure)
+        .text("compared", |figure| if two { String::new() } else { letters(figure) })
+        .column(side("A"), |figure| format_in_baseline_unit(figure, figure.baseline.value))
+        .column(side(other), |figure| format_in_baseline_unit(figure, figure.candidate.value))
         .number("ratio", |figure| format_ratio(figure.ratio))
         .column(interval_of, |figure| format_interval(figure.interval))
         .status("result", |figure| marks::change_cell(figure.change))
@@ -128,7 +97,5 @@ fn figures_table(comparison: &Comparison) -> Option<Block> {
 /// A figure in the unit of the baseline's.
 pub(super) fn format_in_baseline_unit(figure: &ComparedFigure, value: Option<f64>) -> String {
     let like = figure.baseline.value.or(value).unwrap_or_default();
-    value.map_or(NOTHING.to_owned(), |value| {
-        number::format_figure_like(value, &figure.unit, like)
-    })
+    value.map_or(NOTHING.to_owned(), |value| number::format_figure_like(value, &figure.unit, like))
 }

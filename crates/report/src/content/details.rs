@@ -126,16 +126,9 @@ fn rules_blocks(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
     let (passed, notable): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| !rule.is_notable());
     let name = format!("{} {}", result.scenario, result.mode);
     let violated = notable.iter().any(|rule| !rule.passed);
-    let title = if violated {
-        "violated rules"
-    } else {
-        "warnings"
-    };
+    let title = if violated { "violated rules" } else { "warnings" };
     let table = rule_table(&format!("{name}: {title}"), notable);
-    let summary = format!(
-        "{name}: {} passed",
-        format::format_count(passed.len(), "rule")
-    );
+    let summary = format!("{name}: {} passed", format::format_count(passed.len(), "rule"));
     let passed = match (passed.is_empty(), in_full) {
         (true, _) if table.is_some() => None,
         (true, _) | (false, false) => Some(Block::paragraph(format!("{summary}."))),
@@ -172,9 +165,7 @@ fn telemetry_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
         let causes = all_causes.filter(|(_, seconds)| **seconds > 0.0);
         blocks.extend(causes.map(|(cause, seconds)| {
             let time = format::format_duration(*seconds);
-            Block::paragraph(format!(
-                "{name}: clocks were throttled by {cause} for {time}."
-            ))
+            Block::paragraph(format!("{name}: clocks were throttled by {cause} for {time}."))
         }));
     }
     let all_watched = watched.iter();
@@ -212,30 +203,18 @@ fn telemetry_table(watched: &[(String, &TelemetrySummary)]) -> Option<Block> {
     let cpus = |busy: Option<f64>| busy.map(|busy| format!("{busy:.2}")).unwrap_or_default();
     Table::builder("During the measurements, over all trials", watched)
         .head("scenario", |(name, _)| name)
-        .number("sampled for", |(_, summary)| {
-            format::format_duration(summary.seconds)
-        })
+        .number("sampled for", |(_, summary)| format::format_duration(summary.seconds))
         .number("GPUs", |(_, summary)| gpus(summary).unwrap_or_default())
         .number("mean power", |(_, summary)| text(summary.mean_power_w, "W"))
         .number("peak power", |(_, summary)| text(summary.peak_power_w, "W"))
         .number("energy", |(_, summary)| text(summary.energy_j, "J"))
-        .number("per joule", |(_, summary)| {
-            each(summary).unwrap_or_default()
-        })
-        .number("mean utilization", |(_, summary)| {
-            text(summary.mean_utilization, "%")
-        })
-        .number("mean clock", |(_, summary)| {
-            text(summary.mean_core_mhz, "MHz")
-        })
-        .number("peak temperature", |(_, summary)| {
-            text(summary.peak_temperature_c, "°C")
-        })
+        .number("per joule", |(_, summary)| each(summary).unwrap_or_default())
+        .number("mean utilization", |(_, summary)| text(summary.mean_utilization, "%"))
+        .number("mean clock", |(_, summary)| text(summary.mean_core_mhz, "MHz"))
+        .number("peak temperature", |(_, summary)| text(summary.peak_temperature_c, "°C"))
         .number("peak GPU memory", |(_, summary)| size(summary.peak_vram))
         .number("CPUs in use", |(_, summary)| cpus(summary.mean_cpus))
-        .number("peak container memory", |(_, summary)| {
-            size(summary.peak_memory)
-        })
+        .number("peak container memory", |(_, summary)| size(summary.peak_memory))
         .into_block()
 }
 
@@ -269,9 +248,7 @@ fn steps_blocks(subject: &ReportSubject<'_>) -> Vec<Block> {
         Some((_, seconds)) => format::format_duration(seconds),
     };
     let table = Table::builder("Steps", &subject.steps)
-        .head("step", |step| {
-            TableCell::from(name(step)).with_link(step.log.clone())
-        })
+        .head("step", |step| TableCell::from(name(step)).with_link(step.log.clone()))
         .status("status", |step| step_status(step))
         .number("duration", |step| duration(step));
     let tails = subject.steps.iter().filter_map(|step| {
@@ -303,9 +280,7 @@ pub(super) fn runs_table(subject: &ReportSubject<'_>) -> Option<Block> {
         Some(reason) => TableCell::status(BAD, reason),
     };
     Table::builder("Runs", &subject.runs)
-        .head("run", |(run, path)| {
-            TableCell::from(&run.run).with_link(path.clone())
-        })
+        .head("run", |(run, path)| TableCell::from(&run.run).with_link(path.clone()))
         .number("trial", |(run, _)| run.trial.to_string())
         .status("evidence", |(run, _)| evidence(run))
         .into_block()

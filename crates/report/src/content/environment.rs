@@ -37,9 +37,7 @@ pub(super) fn difference_blocks<N: AsRef<str>>(
             format_value(fact.values.get(at).and_then(Option::as_deref))
         })
     });
-    let table = value_table
-        .group_by(|(word, _)| (*word).to_owned())
-        .into_block();
+    let table = value_table.group_by(|(word, _)| (*word).to_owned()).into_block();
     let notes = groups.iter().flat_map(|group| group_notes(group, detail));
     let notes = Block::list(notes.map(ListItem::new));
     let alike = common_facts(groups, detail).join("; ");
@@ -68,9 +66,7 @@ fn visible_differences(group: &EnvironmentGroup, detail: DetailLevel) -> &[Envir
             let mut differs = group.differs.iter();
             let unknown_position = differs.position(|fact| !is_known_stack(&fact.what));
             let stack_count = unknown_position.unwrap_or(group.differs.len());
-            MAX_BRIEF_PACKAGES
-                .0
-                .min(stack_count.saturating_add(MAX_BRIEF_PACKAGES.1))
+            MAX_BRIEF_PACKAGES.0.min(stack_count.saturating_add(MAX_BRIEF_PACKAGES.1))
         }
         (DetailLevel::Brief, _) => MAX_BRIEF_FACTS,
     };
@@ -94,11 +90,7 @@ fn common_facts(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String>
         let facts = short.iter();
         words
             .extend(facts.map(|fact| format!("{} {}", fact.what, format_value(Some(&fact.value)))));
-        let more = if all || counted {
-            group.same - short.len()
-        } else {
-            long.len()
-        };
+        let more = if all || counted { group.same - short.len() } else { long.len() };
         if more > 0 {
             let besides = if short.is_empty() { "" } else { "more " };
             let count =

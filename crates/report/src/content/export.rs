@@ -21,22 +21,11 @@ pub fn export_document(export: &Export, to: &str) -> Document {
         export.system,
     );
     let results = export.results.iter().map(|result| {
-        let mode = result
-            .test
-            .clone()
-            .unwrap_or_else(|| result.mode.to_string());
+        let mode = result.test.clone().unwrap_or_else(|| result.mode.to_string());
         let first_figure = result.figures.values().next();
-        let value = first_figure
-            .map(|value| format!("{value}, "))
-            .unwrap_or_default();
-        let text = format!(
-            "{value}trial {} of {} ({})",
-            result.trial, result.run, result.reason
-        );
-        ListItem::with_key(
-            format!("{} {} {mode}", result.benchmark, result.scenario),
-            text,
-        )
+        let value = first_figure.map(|value| format!("{value}, ")).unwrap_or_default();
+        let text = format!("{value}trial {} of {} ({})", result.trial, result.run, result.reason);
+        ListItem::with_key(format!("{} {} {mode}", result.benchmark, result.scenario), text)
     });
     let all_notes = export.notes.iter();
     let notes = all_notes.map(|note| ListItem::new(format!("note: {note}")));
@@ -47,14 +36,11 @@ pub fn export_document(export: &Export, to: &str) -> Document {
     let mut blocks = vec![Block::paragraph(text)];
     blocks.extend(Block::list(results));
     blocks.extend(Block::list(notes.chain(violated)));
-    for items in export
-        .missing
-        .chunk_by(|left, right| (&left.path, &left.fix) == (&right.path, &right.fix))
+    for items in
+        export.missing.chunk_by(|left, right| (&left.path, &left.fix) == (&right.path, &right.fix))
     {
         let title = format!("missing in {}: {}", items[0].path, items[0].fix);
-        let missing_items = items
-            .iter()
-            .map(|missing| ListItem::new(&missing.item).with_mark(BAD));
+        let missing_items = items.iter().map(|missing| ListItem::new(&missing.item).with_mark(BAD));
         blocks.push(Section::new_block(title, Block::list(missing_items)));
     }
     blocks.push(Block::Conclusion(export_conclusion(export)));
@@ -84,11 +70,7 @@ struct PrintedExport<'a> {
 
 /// An export as indented JSON.
 pub fn export_json(export: &Export, to: &str) -> String {
-    let printed = PrintedExport {
-        to,
-        complete: export.is_complete(),
-        export,
-    };
+    let printed = PrintedExport { to, complete: export.is_complete(), export };
     // Its types cannot fail.
     serde_json::to_string_pretty(&printed).unwrap_or_default() + "\n"
 }

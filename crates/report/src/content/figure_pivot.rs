@@ -43,18 +43,12 @@ fn entry_tables(result: &ResultVerdict) -> impl Iterator<Item = PivotTable<'_>> 
     let all_columns = result.columns.iter();
     let names = all_columns.filter(|column| !column.by.is_empty());
     let tables = names.map(|column| &column.by).unique().map(move |by| {
-        let columns: Vec<&FigureColumn> = result
-            .columns
-            .iter()
-            .filter(|column| column.by == *by)
-            .collect();
+        let columns: Vec<&FigureColumn> =
+            result.columns.iter().filter(|column| column.by == *by).collect();
         let row = |entry| PivotRow {
             subject: entry,
             result,
-            figures: columns
-                .iter()
-                .map(|column| format!("{}[{entry}]", column.figure))
-                .collect(),
+            figures: columns.iter().map(|column| format!("{}[{entry}]", column.figure)).collect(),
         };
         PivotTable {
             title: format!("{} {}", result.scenario, result.mode),
@@ -77,9 +71,7 @@ fn entries_of<'a>(
     let entries = names.filter_map(|name| {
         let mut tables = columns.iter();
         tables.find(|column| table_name(name) == Some(column.figure.as_str()))?;
-        name.strip_suffix(']')?
-            .split_once('[')
-            .map(|(_, entry)| entry)
+        name.strip_suffix(']')?.split_once('[').map(|(_, entry)| entry)
     });
     entries.unique()
 }
@@ -87,9 +79,7 @@ fn entries_of<'a>(
 /// Scenarios of one mode that measure the same figures: a row each.
 fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<'a>> {
     let results = verdict.results.iter();
-    let groups = results
-        .map(|result| (result.mode, plain_figures(result)))
-        .unique();
+    let groups = results.map(|result| (result.mode, plain_figures(result))).unique();
     let tables = groups.map(|(mode, figures)| {
         let of_group = verdict.results.iter();
         let of_group = of_group
@@ -103,9 +93,7 @@ fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<
         PivotTable {
             title: format!("Scenarios, {mode}"),
             subject: "scenario".to_owned(),
-            columns: of_group
-                .first()
-                .map_or(Vec::new(), |result| plain_columns(result).collect()),
+            columns: of_group.first().map_or(Vec::new(), |result| plain_columns(result).collect()),
             rows: of_group.into_iter().map(row).collect(),
         }
     });
@@ -117,9 +105,7 @@ fn plain_columns(result: &ResultVerdict) -> impl Iterator<Item = &FigureColumn> 
 }
 
 fn plain_figures(result: &ResultVerdict) -> Vec<&str> {
-    plain_columns(result)
-        .map(|column| column.figure.as_str())
-        .collect()
+    plain_columns(result).map(|column| column.figure.as_str()).collect()
 }
 
 impl PivotTable<'_> {
@@ -139,13 +125,10 @@ impl PivotTable<'_> {
             let measured = Column::number(column.heading.as_str()).with_note(note);
             rows = rows
                 .column(measured, |row| row.measured(at))
-                .column(Column::number("published").stack_under(under), |row| {
-                    row.published(at)
-                })
-                .column(
-                    Column::number("ratio").stack_under(under).omit_at_rank(0),
-                    |row| row.ratio(at),
-                );
+                .column(Column::number("published").stack_under(under), |row| row.published(at))
+                .column(Column::number("ratio").stack_under(under).omit_at_rank(0), |row| {
+                    row.ratio(at)
+                });
         }
         let mut rows = rows.status("outcome", PivotRow::outcome);
         rows.table.titled = true;
@@ -161,13 +144,9 @@ impl PivotRow<'_> {
 
     /// The measured figure in its own unit, which the heading has.
     fn measured(&self, column: usize) -> String {
-        let judged = self
-            .judgement(column)
-            .and_then(|judgement| judgement.measured.as_ref());
+        let judged = self.judgement(column).and_then(|judgement| judgement.measured.as_ref());
         let figure = judged.or_else(|| self.result.figures.get(&self.figures[column]));
-        figure.map_or(NOTHING.to_owned(), |figure| {
-            number::format_grouped(figure.value)
-        })
+        figure.map_or(NOTHING.to_owned(), |figure| number::format_grouped(figure.value))
     }
 
     fn published(&self, column: usize) -> String {
@@ -192,9 +171,7 @@ impl PivotRow<'_> {
     fn outcome(&self) -> TableCell {
         let columns = 0..self.figures.len();
         let judged = columns.filter_map(|column| self.judgement(column));
-        let worst = judged
-            .map(|judgement| self.result.outcome_of(judgement))
-            .max();
+        let worst = judged.map(|judgement| self.result.outcome_of(judgement)).max();
         let outcome = worst.unwrap_or(self.result.outcome);
         marks::outcome_cell(&QualifiedOutcome::from_kinds(outcome, []))
     }

@@ -81,11 +81,7 @@ pub(super) fn interval_column(confidence: f64) -> Column {
 pub(super) fn format_interval(interval: Option<Bounds>) -> String {
     let proper = interval.filter(|interval| interval.upper > interval.lower);
     proper.map_or_else(String::new, |Bounds { lower, upper }| {
-        format!(
-            "{}–{}",
-            number::format_ratio(lower),
-            number::format_ratio(upper)
-        )
+        format!("{}–{}", number::format_ratio(lower), number::format_ratio(upper))
     })
 }
 
@@ -116,14 +112,9 @@ fn single_result_table(
             let entry = row[FIGURE_COLUMN].text[table.len()..].trim_matches(['[', ']']);
             row[FIGURE_COLUMN] = entry.to_owned().into();
         }
-        ONE_RESULT_COLUMNS
-            .map(|column| row[column].clone())
-            .to_vec()
+        ONE_RESULT_COLUMNS.map(|column| row[column].clone()).to_vec()
     });
-    Table {
-        titled: true,
-        ..Table::new(title, columns.to_vec(), lines)
-    }
+    Table { titled: true, ..Table::new(title, columns.to_vec(), lines) }
 }
 
 /// The one table that all figures are entries of.
@@ -135,9 +126,7 @@ fn common_table(rows: &[Vec<TableCell>]) -> Option<&str> {
 /// The cells of [`figure_columns`] of a result. `said` are kinds of qualifiers that stand next to the table.
 pub(super) fn figure_rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
     let figures = shown_figures(result).into_iter();
-    figures
-        .map(|(figure, judged)| figure_row(result, figure, judged, said).to_vec())
-        .collect()
+    figures.map(|(figure, judged)| figure_row(result, figure, judged, said).to_vec()).collect()
 }
 
 /// Each published figure; if there is none, each that the recipe declares, after the one that its suite publishes.
@@ -150,9 +139,7 @@ pub(super) fn shown_figures(result: &ResultVerdict) -> Vec<(&str, Option<&Judgem
         return names.map(|name| (name, None)).collect();
     }
     let judgements = result.judgements.iter();
-    judgements
-        .map(|judgement| (judgement.figure.as_str(), Some(judgement)))
-        .collect()
+    judgements.map(|judgement| (judgement.figure.as_str(), Some(judgement))).collect()
 }
 
 /// Returns the row of a figure and its published one; without a judgement, of the benchmark's own limit if it has one.
@@ -187,9 +174,8 @@ pub(super) fn figure_row(
 fn published_in_measured_unit(judgement: &Judgement) -> Option<(String, String)> {
     let reference = Reference::find_deciding(&judgement.references)?;
     let measured = judgement.measured.as_ref();
-    let (unit, like) = measured.map_or(("", reference.value), |figure| {
-        (figure.unit.as_str(), figure.value)
-    });
+    let (unit, like) =
+        measured.map_or(("", reference.value), |figure| (figure.unit.as_str(), figure.value));
     // The measured figure has the unit.
     let text = number::format_figure_like(reference.value, unit, like);
     let value = text.split(' ').next().unwrap_or_default();

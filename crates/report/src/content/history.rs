@@ -60,35 +60,20 @@ pub fn history_document(many: &RunsPage<'_>) -> Document {
     ];
     let blocks = sections.into_iter().flatten().chain(notices);
     let title = format!("Retrial: {}", format::format_count(many.rows.len(), "run"));
-    Document {
-        made_by: many.made_by.as_str().into(),
-        ..Document::new(title, blocks)
-    }
+    Document { made_by: many.made_by.as_str().into(), ..Document::new(title, blocks) }
 }
 
 /// Groups runs by title, variants and machine.
 fn group_runs(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
     let mut rows_by_group: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
-        let place = if row.gpus.is_empty() {
-            &row.host
-        } else {
-            &row.gpus
-        };
-        let key = (
-            runs::benchmark_title(row),
-            row.format_choices(),
-            place.as_str(),
-        );
+        let place = if row.gpus.is_empty() { &row.host } else { &row.gpus };
+        let key = (runs::benchmark_title(row), row.format_choices(), place.as_str());
         rows_by_group.entry(key).or_default().push(row);
     }
     let entries = rows_by_group.into_iter();
-    let groups = entries.map(|((title, choices, place), rows)| HistoryGroup {
-        title,
-        choices,
-        place,
-        rows,
-    });
+    let groups =
+        entries.map(|((title, choices, place), rows)| HistoryGroup { title, choices, place, rows });
     groups.collect()
 }
 
@@ -96,9 +81,7 @@ fn outcome_blocks(many: &RunsPage<'_>) -> Vec<Block> {
     let rows = many.rows.iter();
     let states = rows.map(|row| (row.qualified_outcome(), row.state_word()));
     let table = Table::builder("Runs by outcome", states.counts().into_iter().sorted())
-        .status("outcome", |((outcome, state), _)| {
-            outcome_status(outcome.as_ref(), state)
-        })
+        .status("outcome", |((outcome, state), _)| outcome_status(outcome.as_ref(), state))
         .number("runs", |(_, count)| count.to_string());
     let started = |row: Option<&RunSummary>| {
         row.map_or(String::new(), |row| runs::format_start(row, many.zone))
@@ -138,27 +121,22 @@ fn figure_spreads<'a>(group: &HistoryGroup<'a>) -> Vec<Spread<'a>> {
         (deciding.scenario.as_str(), deciding.figure.as_str())
     };
     let spreads =
-        measured
-            .into_group_map_by(key)
-            .into_iter()
-            .filter_map(|((scenario, figure), measured)| {
-                let values = measured.iter().map(|(_, value)| *value).collect_vec();
-                let ratios = measured.iter().filter_map(|(deciding, _)| deciding.ratio);
-                let (lowest, highest) = value_range(values.iter().copied());
-                Some(Spread {
-                    scenario,
-                    figure,
-                    unit: &measured[0].0.unit,
-                    runs: values.len(),
-                    lowest,
-                    median: median(&values)?,
-                    highest,
-                    ratio: median(&ratios.collect_vec()),
-                })
-            });
-    spreads
-        .sorted_by_key(|spread| (spread.scenario, spread.figure))
-        .collect()
+        measured.into_group_map_by(key).into_iter().filter_map(|((scenario, figure), measured)| {
+            let values = measured.iter().map(|(_, value)| *value).collect_vec();
+            let ratios = measured.iter().filter_map(|(deciding, _)| deciding.ratio);
+            let (lowest, highest) = value_range(values.iter().copied());
+            Some(Spread {
+                scenario,
+                figure,
+                unit: &measured[0].0.unit,
+                runs: values.len(),
+                lowest,
+                median: median(&values)?,
+                highest,
+                ratio: median(&ratios.collect_vec()),
+            })
+        });
+    spreads.sorted_by_key(|spread| (spread.scenario, spread.figure)).collect()
 }
 
 /// A chart for each figure of each recipe, with a bar for each group.
@@ -191,11 +169,8 @@ fn figure_charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
             values.map(|bar| format!("{}: {}", bar.label, number::format_figure(bar.value, unit)));
         let description = join(values, "; ");
         let title = format!("{title}, {scenario}: {figure}, median{word}{omitted}");
-        let bars = BarChart {
-            unit: unit.to_owned(),
-            bars,
-            whiskers: "lowest and highest run".to_owned(),
-        };
+        let bars =
+            BarChart { unit: unit.to_owned(), bars, whiskers: "lowest and highest run".to_owned() };
         Chart::new("", &title, &description, ChartKind::Bars(bars))
     });
     charts.collect()
@@ -223,9 +198,7 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         })
     };
     let table = Table::builder("Runs by benchmark, variant and machine", rows)
-        .head("benchmark", |(group, _)| {
-            TableCell::from(group.title).with_note(&group.choices)
-        })
+        .head("benchmark", |(group, _)| TableCell::from(group.title).with_note(&group.choices))
         .text("machine", |(group, _)| group.place)
         .number("runs", |(group, _)| group.rows.len().to_string())
         .text("outcomes", |(group, _)| outcomes_cell(&group.rows))
@@ -264,9 +237,7 @@ fn outcomes_cell(rows: &[&RunSummary]) -> TableCell {
     let qualified = kinds.filter(|outcome| !outcome.kinds.is_empty()).count();
     let qualified = (qualified > 0).then(|| format!("{qualified} qualified"));
     let format_note = |others: Vec<String>| join(others.into_iter().chain(qualified.clone()), ", ");
-    let each = others
-        .iter()
-        .map(|((_, state), count)| format!("{count} {state}"));
+    let each = others.iter().map(|((_, state), count)| format!("{count} {state}"));
     let mut note = format_note(each.collect());
     if note.chars().count() > MAX_NOTE_LETTERS {
         let sum: usize = others.iter().map(|(_, count)| count).sum();
@@ -289,9 +260,7 @@ fn run_blocks(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
         };
         let caption = format!("Runs of {name}, newest first");
         let table = Table::builder(caption, group.rows.iter().take(each))
-            .head("run", |row| {
-                TableCell::from(&row.id).with_link((many.link)(row))
-            })
+            .head("run", |row| TableCell::from(&row.id).with_link((many.link)(row)))
             .text("started", |row| runs::format_start(row, many.zone))
             .text("host", |row| &row.host)
             .status("outcome", |row| {

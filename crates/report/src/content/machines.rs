@@ -42,9 +42,7 @@ pub fn machines_document(machines: &[MachineReport], differences: &[String]) -> 
     blocks.extend(lists.into_iter().flatten());
     let each = machines.iter().flat_map(|machine| &machine.checks);
     let states = each.map(|check| check.state);
-    blocks.push(Block::Conclusion(checks::checks_conclusion(
-        states.chain(errors),
-    )));
+    blocks.push(Block::Conclusion(checks::checks_conclusion(states.chain(errors))));
     Document::new("", blocks)
 }
 
@@ -75,15 +73,9 @@ type MachineProblem<'a> = Vec<(&'a str, &'a HostCheck)>;
 fn problem_item(problem: &MachineProblem<'_>, machines: usize) -> ListItem {
     let (first, check) = problem[0];
     let names: Vec<&str> = problem.iter().map(|(name, _)| *name).collect();
-    let is_same = problem
-        .iter()
-        .all(|(_, other)| other.actual == check.actual);
+    let is_same = problem.iter().all(|(_, other)| other.actual == check.actual);
     let listed = |names: &[&str], all: &str| {
-        if problem.len() == machines && names.len() > 1 {
-            all.to_owned()
-        } else {
-            names.join(", ")
-        }
+        if problem.len() == machines && names.len() > 1 { all.to_owned() } else { names.join(", ") }
     };
     let on = if is_same {
         listed(&names, "all")
@@ -153,11 +145,7 @@ mod tests {
             machine("n3", 7, &[]),
         ];
         let differences = ["the clock of n3 is 5.0 s behind that of n1".to_owned()];
-        let terminal = Terminal {
-            width: 80,
-            color: false,
-            unicode: true,
-        };
+        let terminal = Terminal { width: 80, color: false, unicode: true };
         insta::assert_snapshot!(render_terminal(&machines_document(&machines, &differences), terminal), @r"
         machine  result          GPUs        driver
         ───────────────────────────────────────────

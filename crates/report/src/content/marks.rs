@@ -86,10 +86,7 @@ pub(super) fn outcome_cell(outcome: &QualifiedOutcome) -> TableCell {
 /// Counts outcomes: `2 reproduced, 1 reproduced (modified)`.
 pub fn count_outcomes(outcomes: impl Iterator<Item = QualifiedOutcome>) -> String {
     let counts = outcomes.counts().into_iter().sorted();
-    join(
-        counts.map(|(outcome, count)| format!("{count} {outcome}")),
-        ", ",
-    )
+    join(counts.map(|(outcome, count)| format!("{count} {outcome}")), ", ")
 }
 
 pub(super) fn change_cell(change: Change) -> TableCell {
@@ -108,11 +105,7 @@ impl From<&RuleCheck> for StatusMark {
 
 /// Returns the cell on whether all rules of a trial passed.
 pub(super) fn rules_cell(passed: bool) -> TableCell {
-    if passed {
-        TableCell::status(GOOD, "passed")
-    } else {
-        TableCell::status(BAD, "violated")
-    }
+    if passed { TableCell::status(GOOD, "passed") } else { TableCell::status(BAD, "violated") }
 }
 
 /// Returns the cell on whether a rule was passed or violated, or passed with a warning.

@@ -57,9 +57,7 @@ pub fn page_document(page: &ReportPage<'_>) -> Document {
         (Some(batch), _) => {
             blocks = batch::batch_blocks(batch, "", DetailLevel::Full);
             if let Some(Block::Conclusion(conclusion)) = blocks.first_mut() {
-                conclusion
-                    .remarks
-                    .splice(0..0, page.run_facts.iter().cloned());
+                conclusion.remarks.splice(0..0, page.run_facts.iter().cloned());
             }
             batch.title.clone()
         }
@@ -74,10 +72,7 @@ pub fn page_document(page: &ReportPage<'_>) -> Document {
     if page.batch.is_some() || page.subjects.len() != 1 {
         blocks.extend(subject_sections(&page.subjects));
     }
-    Document {
-        made_by: page.made_by.as_str().into(),
-        ..Document::new(title, blocks)
-    }
+    Document { made_by: page.made_by.as_str().into(), ..Document::new(title, blocks) }
 }
 
 /// Every subject in a section of its own.
@@ -97,9 +92,7 @@ fn subject_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let all_charts = in_full.then(|| charts::verdict_charts(judged));
     let mut charts = all_charts.into_iter().flatten();
     let mut conclusion = verdict::verdict_conclusion(&subject.entry);
-    conclusion
-        .remarks
-        .splice(0..0, subject.run_facts.iter().cloned());
+    conclusion.remarks.splice(0..0, subject.run_facts.iter().cloned());
     conclusion.chart = charts.next().map(Box::new);
     if conclusion.sentence.is_empty() {
         // The answer comes first, although the only reason repeats it.
@@ -127,11 +120,7 @@ fn section_heading(subject: &ReportSubject<'_>, all: &[ReportSubject<'_>]) -> St
 
 /// An overview of several results: a row for each figure, with a link to its section.
 fn overview_section(subjects: &[ReportSubject<'_>]) -> Block {
-    let results = || {
-        subjects
-            .iter()
-            .flat_map(|subject| &subject.entry.verdict.results)
-    };
+    let results = || subjects.iter().flat_map(|subject| &subject.entry.verdict.results);
     let counts = format!(
         "{} in {}: {}.",
         format::format_count(results().count(), "measurement"),
@@ -142,15 +131,11 @@ fn overview_section(subjects: &[ReportSubject<'_>]) -> Block {
     let confidence = verdicts().next().map_or(0.95, |verdict| verdict.confidence);
     let unverified = verdicts().any(|verdict| verdict.notice.is_some());
     let mut remaining = MAX_OVERVIEW_ROWS;
-    let groups = subjects
-        .iter()
-        .enumerate()
-        .map(subject_group)
-        .take_while(|group| {
-            let fits = group.rows.len() <= remaining;
-            remaining = remaining.saturating_sub(group.rows.len());
-            fits
-        });
+    let groups = subjects.iter().enumerate().map(subject_group).take_while(|group| {
+        let fits = group.rows.len() <= remaining;
+        remaining = remaining.saturating_sub(group.rows.len());
+        fits
+    });
     let columns = figure_columns(unverified, confidence);
     let table = Table::from_groups("All figures", columns, groups.collect());
     Section::new_block("Overview", [Block::paragraph(counts), Block::Table(table)])
@@ -167,8 +152,6 @@ fn subject_group((number, subject): (usize, &ReportSubject<'_>)) -> RowGroup {
         TableCell::from(verdict::submission_title(verdict)).with_link(Some(format!("#s{number}")));
     RowGroup {
         title: Some(title),
-        rows: results
-            .flat_map(|result| figure_rows(result, &[]))
-            .collect(),
+        rows: results.flat_map(|result| figure_rows(result, &[])).collect(),
     }
 }

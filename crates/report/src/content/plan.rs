@@ -33,10 +33,7 @@ pub fn plan_document(
         Section::nonempty_block("Deviations from the guide", list_texts(&plan.deviations)),
         Section::nonempty_block("Notes", list_texts(&plan.notes)),
         Section::nonempty_block("Before the first step", definition_blocks(&script)),
-        Section::nonempty_block(
-            "Steps",
-            script.steps.iter().map(|step| step_section(plan, step)),
-        ),
+        Section::nonempty_block("Steps", script.steps.iter().map(|step| step_section(plan, step))),
     ];
     blocks.extend(sections.into_iter().flatten());
     Document::new(&plan.title, blocks)
@@ -75,12 +72,10 @@ fn requirement_blocks(plan: &Plan, hub: &LocalHubSettings) -> Vec<Block> {
 
 /// The values of a machine, and the functions that the commands use.
 fn definition_blocks(script: &Script) -> Vec<Block> {
-    let values = script.node_variables.iter().flat_map(|assignment| {
-        [
-            Block::paragraph("On each machine:"),
-            script_block(assignment),
-        ]
-    });
+    let values = script
+        .node_variables
+        .iter()
+        .flat_map(|assignment| [Block::paragraph("On each machine:"), script_block(assignment)]);
     let mut blocks: Vec<Block> = values.collect();
     let definitions = script.definitions.trim();
     if !definitions.is_empty() {
@@ -95,12 +90,7 @@ fn step_section(plan: &Plan, scripted: &ScriptStep) -> Block {
     let step = &scripted.step;
     let machines = step.describe_machines();
     let place = machines.map(|machines| format!(", {machines}"));
-    let title = format!(
-        "{}. {}{}",
-        step.number,
-        step.name,
-        place.unwrap_or_default()
-    );
+    let title = format!("{}. {}{}", step.number, step.name, place.unwrap_or_default());
     let condition = Some(step.when.to_string()).filter(|when| !when.is_empty());
     let condition = condition.map(|when| Block::paragraph(format!("Condition: {when}.")));
     let meeting = Block::paragraph("Start it once all machines have come to this step.");

@@ -23,10 +23,7 @@ use retrial_results::verdict::{
 fn qualified_context() -> RunContext {
     let every = QualifierKind::ALL.into_iter();
     let every = every.map(|kind| Qualifier::new(kind, format!("why {kind}")));
-    RunContext {
-        qualifiers: every.collect(),
-        ..context()
-    }
+    RunContext { qualifiers: every.collect(), ..context() }
 }
 
 fn evidence() -> Evidence {
@@ -44,18 +41,11 @@ fn all_kinds() -> String {
 /// An outcome with all qualifiers in a cell of a page.
 fn all_notes() -> String {
     let kinds = QualifierKind::ALL.map(|kind| kind.to_string());
-    format!(
-        "reproduced <small class=\"note\">{}</small>",
-        kinds.join(", ")
-    )
+    format!("reproduced <small class=\"note\">{}</small>", kinds.join(", "))
 }
 
 fn in_terminal(document: &Document) -> String {
-    let wide = Terminal {
-        width: 400,
-        color: false,
-        unicode: true,
-    };
+    let wide = Terminal { width: 400, color: false, unicode: true };
     terminal::render_terminal(document, wide)
 }
 
@@ -121,22 +111,14 @@ fn lists_of_runs_have_them() {
     let text = html::render_html(&document);
     // By outcome and in the list; by group as a number.
     assert_eq!(text.matches(&all_notes()).count(), 2, "{text}");
-    assert_eq!(
-        text.matches("1 not reproduced, 1 qualified").count(),
-        1,
-        "{text}"
-    );
+    assert_eq!(text.matches("1 not reproduced, 1 qualified").count(), 1, "{text}");
 }
 
 #[test]
 fn the_website_and_its_feeds_have_them() {
     let rows = rows();
-    let options = WebsiteOptions {
-        made_by: "retrial",
-        link: &|_| None,
-        batches: &HashMap::new(),
-        url: None,
-    };
+    let options =
+        WebsiteOptions { made_by: "retrial", link: &|_| None, batches: &HashMap::new(), url: None };
     let website = Website::new(&rows, &options);
     for (at, name) in website.page_names().into_iter().enumerate() {
         let page = html::render_website_page(&website.build_page(at).document, &[]);
@@ -157,10 +139,7 @@ fn a_comparison_has_those_of_each_side() {
         ComparisonSubject::from_evidence("two", &groups, Vec::new()),
     ];
     let comparison = compare_subjects(&subjects, &Limits::default());
-    let text = in_terminal(&comparison::comparison_document(
-        &comparison,
-        DetailLevel::Brief,
-    ));
+    let text = in_terminal(&comparison::comparison_document(&comparison, DetailLevel::Brief));
     assert!(text.contains(&all_kinds()), "{text}");
     assert_eq!(comparison.subjects[1].qualifiers, QualifierKind::ALL);
 }

@@ -54,10 +54,7 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
     let measured = Column::number("figure").with_note(unverified_word(notice.is_some()));
     let table = Table::builder("Runs", lines)
         .head("run", RunsRow::id)
-        .column(
-            Column::status("outcome").shorten_at_rank(6),
-            RunsRow::outcome,
-        )
+        .column(Column::status("outcome").shorten_at_rank(6), RunsRow::outcome)
         .column(Column::text("benchmark").omit_at_rank(3), |row| {
             truncate_cell(&row.last_run().title)
         })
@@ -66,14 +63,10 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
             truncate_cell(&choices.unwrap_or_default())
         })
         .column(measured.omit_at_rank(5), |row| {
-            let figure = row
-                .single()
-                .map(|run| format_deciding_figure(run, scenarios));
+            let figure = row.single().map(|run| format_deciding_figure(run, scenarios));
             figure.unwrap_or_default()
         })
-        .column(Column::text("started").omit_at_rank(7), |row| {
-            format_minute(row.started(), zone)
-        })
+        .column(Column::text("started").omit_at_rank(7), |row| format_minute(row.started(), zone))
         .column(Column::number("ratio").omit_at_rank(8), |row| {
             let ratio = row.single().and_then(|run| run.deciding.as_ref()?.ratio);
             ratio.map(number::format_ratio).unwrap_or_default()
@@ -83,11 +76,7 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
             seconds.unwrap_or_default()
         })
         .column(Column::text("host").omit_at_rank(1), |row| {
-            if hosts {
-                truncate_cell(&row.last_run().host)
-            } else {
-                String::new()
-            }
+            if hosts { truncate_cell(&row.last_run().host) } else { String::new() }
         });
     let notice = verdict::notice_block(notice.as_deref());
     Document::new("", table.into_block().into_iter().chain(notice))
@@ -182,11 +171,7 @@ pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
 
 /// The title of a run's benchmark.
 pub(super) fn benchmark_title(row: &RunSummary) -> &str {
-    if row.title.is_empty() {
-        &row.recipe
-    } else {
-        &row.title
-    }
+    if row.title.is_empty() { &row.recipe } else { &row.title }
 }
 
 /// The deciding figure's ratio to the published one.

@@ -48,9 +48,7 @@ fn trials_table(search: &SearchVerdict) -> Option<Block> {
         (None, None) => NOTHING.to_owned(),
     };
     Table::builder("Trials, in their order", (1..).zip(&search.trials))
-        .number("trial", |(number, _): &(i32, &SearchTrial)| {
-            number.to_string()
-        })
+        .number("trial", |(number, _): &(i32, &SearchTrial)| number.to_string())
         .head(&search.axis, |(_, trial)| &trial.value)
         .number("result", |(_, trial)| result(trial))
         .text("run", |(_, trial)| &trial.run)

@@ -107,10 +107,7 @@ impl TreeCounts {
 impl TreeReport {
     /// A report without benchmarks.
     pub fn new(style: TreeReportStyle) -> Self {
-        Self {
-            style,
-            ..Self::default()
-        }
+        Self { style, ..Self::default() }
     }
 
     /// Renders one benchmark: its violated rules and its results.
@@ -200,10 +197,7 @@ impl TreeReport {
         // Results are printed as they come, so that columns have fixed widths.
         let first = format!("{figure:>20}  {qualified:15}");
         let all_parts = [Some(first), compared, accuracy, Some(tests)];
-        let parts = all_parts
-            .into_iter()
-            .flatten()
-            .filter(|part| !part.is_empty());
+        let parts = all_parts.into_iter().flatten().filter(|part| !part.is_empty());
         let details = results.iter().flat_map(|result| self.rule_lines(result));
         ListItem::with_key(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
             .with_mark(outcome)
@@ -265,9 +259,7 @@ impl TreeReport {
         }
         if counts.benchmarks_broken > 0 {
             let count = format::format_count(counts.benchmarks_broken, "benchmark");
-            lines.push(format!(
-                "{count} with scenarios or a system that violate the rules"
-            ));
+            lines.push(format!("{count} with scenarios or a system that violate the rules"));
         }
         let mut blocks = Vec::from_iter(faults_list(faults));
         blocks.extend(Block::list(lines.into_iter().map(ListItem::new)));
@@ -280,9 +272,7 @@ impl TreeReport {
 pub fn tree_document(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> Document {
     let mut document = verdict::verdicts_document(entries);
     let faults = faults_list(faults);
-    document
-        .blocks
-        .extend(Section::nonempty_block("Submission tree", faults));
+    document.blocks.extend(Section::nonempty_block("Submission tree", faults));
     document
 }
 

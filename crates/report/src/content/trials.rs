@@ -27,19 +27,13 @@ type TrialColumn = (&'static str, fn(&TrialFigure<'_>) -> String);
 const COLUMNS: [TrialColumn; 30] = [
     ("run", |row| row.name.to_owned()),
     ("suite", |row| row.verdict.submission.suite.clone()),
-    ("round", |row| {
-        first_known([&row.result.round, &row.verdict.submission.round])
-    }),
+    ("round", |row| first_known([&row.result.round, &row.verdict.submission.round])),
     ("division", |row| {
         let division = row.result.division.or(row.verdict.submission.division);
         division.map_or("", Division::as_str).to_owned()
     }),
-    ("submitter", |row| {
-        first_known([&row.result.submitter, &row.verdict.submission.submitter])
-    }),
-    ("system", |row| {
-        first_known([&row.result.system, &row.verdict.submission.system])
-    }),
+    ("submitter", |row| first_known([&row.result.submitter, &row.verdict.submission.submitter])),
+    ("system", |row| first_known([&row.result.system, &row.verdict.submission.system])),
     ("benchmark", |row| row.result.benchmark.clone()),
     ("variant", |row| {
         let axes = row.verdict.variant.iter();
@@ -55,17 +49,13 @@ const COLUMNS: [TrialColumn; 30] = [
     ("figure", |row| row.figure.to_owned()),
     ("unit", |row| row.value.unit.clone()),
     ("value", |row| row.value.value.to_string()),
-    ("deciding", |row| {
-        (row.result.deciding.as_deref() == Some(row.figure)).to_string()
-    }),
+    ("deciding", |row| (row.result.deciding.as_deref() == Some(row.figure)).to_string()),
     ("result_valid", |row| row.result.valid.to_string()),
     ("result_value", |row| {
         let figure = row.result.figures.get(row.figure);
         to_text(figure.map(|figure| figure.value))
     }),
-    ("published", |row| {
-        to_text(row.reference.map(|reference| reference.value))
-    }),
+    ("published", |row| to_text(row.reference.map(|reference| reference.value))),
     ("published_kind", |row| {
         let kind = row.reference.map(|reference| <&str>::from(reference.kind));
         kind.unwrap_or_default().to_owned()
@@ -74,18 +64,10 @@ const COLUMNS: [TrialColumn; 30] = [
         let source = row.reference.and_then(|reference| reference.source.clone());
         source.unwrap_or_default()
     }),
-    ("ratio", |row| {
-        to_text(row.judgement.and_then(|judged| judged.ratio))
-    }),
-    ("lower", |row| {
-        to_text(row.judgement.and_then(|judged| Some(judged.bounds?.lower)))
-    }),
-    ("upper", |row| {
-        to_text(row.judgement.and_then(|judged| Some(judged.bounds?.upper)))
-    }),
-    ("confidence", |row| {
-        to_text(row.judgement.map(|judged| judged.confidence))
-    }),
+    ("ratio", |row| to_text(row.judgement.and_then(|judged| judged.ratio))),
+    ("lower", |row| to_text(row.judgement.and_then(|judged| Some(judged.bounds?.lower)))),
+    ("upper", |row| to_text(row.judgement.and_then(|judged| Some(judged.bounds?.upper)))),
+    ("confidence", |row| to_text(row.judgement.map(|judged| judged.confidence))),
     // An invalid result decides for its figures.
     ("outcome", |row| match row.judgement {
         _ if row.is_warmup => String::new(),
@@ -94,10 +76,7 @@ const COLUMNS: [TrialColumn; 30] = [
     }),
     ("qualifiers", |row| {
         let qualifiers = row.result.qualifiers.iter();
-        join(
-            qualifiers.map(|one| format!("{}: {}", one.kind, one.reason)),
-            "; ",
-        )
+        join(qualifiers.map(|one| format!("{}: {}", one.kind, one.reason)), "; ")
     }),
     ("verified", |row| {
         let notice = row.verdict.notice.as_ref();

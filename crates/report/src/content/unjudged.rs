@@ -17,11 +17,8 @@ use retrial_results::verdict::{FigureValue, ResultVerdict, UnjudgedReference, Ve
 /// The ending of LoadGen's own times.
 const NANOSECONDS: &str = "_ns";
 /// LoadGen's kinds of latency, and their names in a table.
-const LATENCY_KINDS: [(&str, &str); 3] = [
-    ("latency_", "latency"),
-    ("ttft_", "time to first token"),
-    ("tpot_", "time per output token"),
-];
+const LATENCY_KINDS: [(&str, &str); 3] =
+    [("latency_", "latency"), ("ttft_", "time to first token"), ("tpot_", "time per output token")];
 /// LoadGen's statistics of a latency with their names in a table; the rank of those that a narrow
 /// table omits, the lowest first.
 const LATENCY_STATISTICS: [(&str, &str, Option<u8>); 9] = [
@@ -61,18 +58,13 @@ fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<B
     let rows = Table::builder("Latencies, not judged", latencies)
         .head("scenario", |row| row.result.scenario.as_str())
         .text("not judged", |row| row.name.clone());
-    let rows = LATENCY_STATISTICS
-        .iter()
-        .fold(rows, |rows, &(statistic, name, spare)| {
-            let column = Column {
-                omission_rank: spare,
-                ..Column::number(name)
-            };
-            rows.column(column, |row| {
-                let figure = row.figures.get(statistic);
-                figure.map(ToString::to_string).unwrap_or_default()
-            })
-        });
+    let rows = LATENCY_STATISTICS.iter().fold(rows, |rows, &(statistic, name, spare)| {
+        let column = Column { omission_rank: spare, ..Column::number(name) };
+        rows.column(column, |row| {
+            let figure = row.figures.get(statistic);
+            figure.map(ToString::to_string).unwrap_or_default()
+        })
+    });
     rows.into_block()
 }
 
@@ -87,20 +79,10 @@ fn unjudged_latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<
             let reference = find_reference(result, name)?;
             (!measured.is_empty()).then_some(&reference.published)
         });
-        let first = result
-            .unjudged
-            .iter()
-            .find(|one| one.figure.starts_with(prefix));
+        let first = result.unjudged.iter().find(|one| one.figure.starts_with(prefix));
         let source = first.map(reference_label).unwrap_or_default();
-        let of_kind = [
-            ((*kind).to_owned(), measured),
-            (format!("{kind}, {source}"), published),
-        ];
-        of_kind.map(|(name, figures)| Latencies {
-            result,
-            name,
-            figures,
-        })
+        let of_kind = [((*kind).to_owned(), measured), (format!("{kind}, {source}"), published)];
+        of_kind.map(|(name, figures)| Latencies { result, name, figures })
     });
     rows.filter(|row| !row.figures.is_empty())
 }
@@ -147,14 +129,10 @@ fn reference_label(reference: &UnjudgedReference) -> String {
 
 /// A cell of the table, in LoadGen's unit or in that of a limit.
 fn is_latency(name: &str) -> bool {
-    let kind = LATENCY_KINDS
-        .iter()
-        .find_map(|(kind, _)| name.strip_prefix(kind));
+    let kind = LATENCY_KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind));
     let statistic = kind.and_then(|rest| rest.rsplit_once('_'));
     statistic.is_some_and(|(suffix, _)| {
-        LATENCY_STATISTICS
-            .iter()
-            .any(|(statistic, ..)| *statistic == suffix)
+        LATENCY_STATISTICS.iter().any(|(statistic, ..)| *statistic == suffix)
     })
 }
 

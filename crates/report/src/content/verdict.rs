@@ -105,20 +105,15 @@ pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
         Some(open_run @ (OpenRun::Interrupted | OpenRun::InProgress)) => {
             describe_open_run(verdict, open_run)
         }
-        Some(OpenRun::HostFailed) | None => (
-            StatusMark::from(verdict.outcome),
-            headline_word(verdict),
-            verdict.headline.clone(),
-        ),
+        Some(OpenRun::HostFailed) | None => {
+            (StatusMark::from(verdict.outcome), headline_word(verdict), verdict.headline.clone())
+        }
     };
     // Figures of idle GPUs are not theirs, whatever the outcome.
-    let (idle, others): (Vec<_>, Vec<_>) = verdict
-        .qualifiers
-        .iter()
-        .partition(|qualifier| qualifier.kind == QualifierKind::IdleGpus);
-    let alerts = idle
-        .iter()
-        .map(|qualifier| format!("{}: {}", qualifier.kind, qualifier.reason).into());
+    let (idle, others): (Vec<_>, Vec<_>) =
+        verdict.qualifiers.iter().partition(|qualifier| qualifier.kind == QualifierKind::IdleGpus);
+    let alerts =
+        idle.iter().map(|qualifier| format!("{}: {}", qualifier.kind, qualifier.reason).into());
     let groups = others.chunk_by(|left, right| left.kind == right.kind);
     let qualifiers = groups.map(|of_kind| {
         let reason = join(of_kind.iter().map(|qualifier| &qualifier.reason), "; ");
@@ -126,9 +121,7 @@ pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     });
     let texts = verdict.warnings.iter().cloned();
     let warnings = texts.map(|text| ("warning", text));
-    let next = advice::next_steps(entry)
-        .into_iter()
-        .map(|action| ("help", action));
+    let next = advice::next_steps(entry).into_iter().map(|action| ("help", action));
     let labelled = qualifiers.chain(warnings).chain(next);
     let remarks = labelled.map(|(label, text)| (label.into(), text.into()));
     Conclusion {
@@ -207,10 +200,8 @@ fn reason_items(result: &ResultVerdict) -> Vec<ListItem> {
         return result.judgements.iter().map(sentence).collect();
     }
     // Of many, those that hold have one sentence: the table has each of them.
-    let (hold, others): (Vec<&Judgement>, Vec<&Judgement>) = result
-        .judgements
-        .iter()
-        .partition(|judgement| judgement.outcome == Outcome::Reproduced);
+    let (hold, others): (Vec<&Judgement>, Vec<&Judgement>) =
+        result.judgements.iter().partition(|judgement| judgement.outcome == Outcome::Reproduced);
     let mut reasons: Vec<ListItem> = others.into_iter().map(sentence).collect();
     reasons.extend(summarize_holding(&hold).map(|text| item(Outcome::Reproduced, &text)));
     reasons

@@ -19,21 +19,14 @@ const OPEN: StatusMark = StatusMark::new(Tone::Open, "?");
 pub fn verification_document(verification: &Verification) -> Document {
     let mut blocks = Vec::new();
     let judged = verification.judged.as_ref();
-    let first = [
-        archive_item(verification),
-        signature_item(&verification.signature),
-    ]
-    .into_iter();
+    let first = [archive_item(verification), signature_item(&verification.signature)].into_iter();
     let items = first.chain(judged.into_iter().flat_map(judged_items));
     blocks.extend(Block::list(items));
     if let Some(judged) = judged {
         let of_kind = |kind| judged.basis.iter().filter(move |basis| basis.kind == kind);
         let list = |kind| Block::list(of_kind(kind).map(basis_item));
         let declared = "declared by the machine that ran it, not checked";
-        blocks.extend(Section::nonempty_block(
-            "judged again",
-            list(BasisKind::Raw),
-        ));
+        blocks.extend(Section::nonempty_block("judged again", list(BasisKind::Raw)));
         blocks.extend(Section::nonempty_block(declared, list(BasisKind::Declared)));
     }
     if let Some(differences) = &verification.differences {
@@ -46,10 +39,7 @@ pub fn verification_document(verification: &Verification) -> Document {
             let paths = paths.iter();
             paths.map(move |path| ListItem::with_key(word, path).with_mark(marks::BAD))
         });
-        blocks.extend(Section::nonempty_block(
-            "compared with the manifest",
-            Block::list(items),
-        ));
+        blocks.extend(Section::nonempty_block("compared with the manifest", Block::list(items)));
     }
     blocks.push(Block::Conclusion(verification_conclusion(verification)));
     let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
@@ -64,18 +54,15 @@ fn archive_item(verification: &Verification) -> ListItem {
 
 fn signature_item(state: &SignatureState) -> ListItem {
     let (mark, text) = match state {
-        SignatureState::Unsigned => (
-            OPEN,
-            "unsigned: anyone could have created or changed it".to_owned(),
-        ),
-        SignatureState::Invalid => (
-            marks::BAD,
-            "not checked: the archive is not intact".to_owned(),
-        ),
-        SignatureState::NotChecked { key } => (
-            OPEN,
-            format!("by {key}; the key's owner was not checked (--signers FILE)"),
-        ),
+        SignatureState::Unsigned => {
+            (OPEN, "unsigned: anyone could have created or changed it".to_owned())
+        }
+        SignatureState::Invalid => {
+            (marks::BAD, "not checked: the archive is not intact".to_owned())
+        }
+        SignatureState::NotChecked { key } => {
+            (OPEN, format!("by {key}; the key's owner was not checked (--signers FILE)"))
+        }
         SignatureState::Allowed { key, principals } => {
             (marks::GOOD, format!("by {principals}, {key}"))
         }
@@ -85,10 +72,8 @@ fn signature_item(state: &SignatureState) -> ListItem {
 }
 
 fn judged_items(judged: &Rejudgement) -> Vec<ListItem> {
-    let (files, bytes) = (
-        format::format_count(judged.files, "file"),
-        format::format_bytes(judged.bytes),
-    );
+    let (files, bytes) =
+        (format::format_count(judged.files, "file"), format::format_bytes(judged.bytes));
     let good = |key: &str, text: String| ListItem::with_key(key, text).with_mark(marks::GOOD);
     let open = |key: &str, text: String| ListItem::with_key(key, text).with_mark(OPEN);
     let bad = |key: &str, text: String| ListItem::with_key(key, text).with_mark(marks::BAD);
@@ -103,10 +88,9 @@ fn judged_items(judged: &Rejudgement) -> Vec<ListItem> {
     };
     let rules = match &judged.rules {
         RulesComparison::None => ListItem::with_key("rules", "not judged by a round's rules"),
-        RulesComparison::Same { name } => good(
-            "rules",
-            format!("{name}: the same in the bundle and in this program"),
-        ),
+        RulesComparison::Same { name } => {
+            good("rules", format!("{name}: the same in the bundle and in this program"))
+        }
         RulesComparison::Differ { name } => open(
             "rules",
             format!(
@@ -134,24 +118,15 @@ fn judged_items(judged: &Rejudgement) -> Vec<ListItem> {
     let image = &judged.image;
     let digests = image.digests.join(", ");
     let image = match (image.pinned, &*digests) {
-        (_, "") => open(
-            "image",
-            format!("{}: the evidence has no digest of it", image.name),
-        ),
+        (_, "") => open("image", format!("{}: the evidence has no digest of it", image.name)),
         (true, digests) => good("image", format!("pinned; ran {digests}")),
-        (false, digests) => open(
-            "image",
-            format!("{} was not pinned; ran {digests}", image.name),
-        ),
+        (false, digests) => open("image", format!("{} was not pinned; ran {digests}", image.name)),
     };
     let files = format!("{files} ({bytes}), all match the manifest");
     let mut items = vec![good("files", files), verdict, rules, recipe, image];
     if !judged.statement_differs.is_empty() {
         let parts = judged.statement_differs.join(", ");
-        items.push(bad(
-            "statement",
-            format!("does not match its files: {parts}"),
-        ));
+        items.push(bad("statement", format!("does not match its files: {parts}")));
     }
     if !judged.missing.is_empty() {
         items.push(open("missing", judged.missing.join(", ")));
@@ -172,9 +147,9 @@ fn plan_mismatch_item(recipe: &RecipeComparison, plan: &PlanComparison) -> ListI
             item(format!("{name}: the plan does not follow from it"))
                 .with_details(lines.map(|one| ("differs", one.to_string())))
         }
-        PlanComparison::NotDerived { reason } => item(format!(
-            "{name}: the plan cannot be derived again: {reason}"
-        )),
+        PlanComparison::NotDerived { reason } => {
+            item(format!("{name}: the plan cannot be derived again: {reason}"))
+        }
     }
 }
 
@@ -192,10 +167,7 @@ fn verification_conclusion(verification: &Verification) -> Conclusion {
     let judged = verification.judged.as_ref();
     let alerts = verification.problems.iter().map(Line::from).collect();
     if !verification.verified {
-        return Conclusion {
-            alerts,
-            ..Conclusion::new(marks::BAD, "not verified", "")
-        };
+        return Conclusion { alerts, ..Conclusion::new(marks::BAD, "not verified", "") };
     }
     let unsigned = verification.signature == SignatureState::Unsigned;
     let mark = match verification.exit_code {

@@ -26,11 +26,7 @@ pub struct Document {
 impl Document {
     /// A report without a version.
     pub fn new(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Self {
-        Self {
-            title: title.into(),
-            made_by: Line::default(),
-            blocks: blocks.into_iter().collect(),
-        }
+        Self { title: title.into(), made_by: Line::default(), blocks: blocks.into_iter().collect() }
     }
 }
 
@@ -71,11 +67,7 @@ pub struct Section {
 impl Section {
     /// A section without an id.
     pub fn new_block(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Block {
-        Block::Section(Self {
-            title: title.into(),
-            id: None,
-            blocks: blocks.into_iter().collect(),
-        })
+        Block::Section(Self { title: title.into(), id: None, blocks: blocks.into_iter().collect() })
     }
 
     /// A section without an id, if it has a block.
@@ -112,12 +104,7 @@ impl Conclusion {
         word: impl Into<Line>,
         sentence: impl Into<Line>,
     ) -> Self {
-        Self {
-            mark: mark.into(),
-            word: word.into(),
-            sentence: sentence.into(),
-            ..Self::default()
-        }
+        Self { mark: mark.into(), word: word.into(), sentence: sentence.into(), ..Self::default() }
     }
 }
 
@@ -169,18 +156,12 @@ pub struct ListItem {
 impl ListItem {
     /// Creates an entry of text only.
     pub fn new(text: impl Into<StyledText>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// Creates an entry with a key.
     pub fn with_key(key: impl Into<Line>, text: impl Into<StyledText>) -> Self {
-        Self {
-            key: key.into(),
-            ..Self::new(text)
-        }
+        Self { key: key.into(), ..Self::new(text) }
     }
 
     /// Adds a mark.
@@ -195,9 +176,7 @@ impl ListItem {
         details: impl IntoIterator<Item = (L, T)>,
     ) -> Self {
         let labelled = details.into_iter();
-        self.details = labelled
-            .map(|(label, text)| (label.into(), text.into()))
-            .collect();
+        self.details = labelled.map(|(label, text)| (label.into(), text.into())).collect();
         self
     }
 }

@@ -152,19 +152,12 @@ impl TableCell {
 
     /// Creates a cell of good or bad news.
     pub fn with_tone(tone: Tone, text: impl Into<Line>) -> Self {
-        Self {
-            text: text.into(),
-            tone: Some(tone),
-            ..Self::default()
-        }
+        Self { text: text.into(), tone: Some(tone), ..Self::default() }
     }
 
     /// Sets the less important text after its text.
     pub fn with_note(self, note: impl Into<Line>) -> Self {
-        Self {
-            note: note.into(),
-            ..self
-        }
+        Self { note: note.into(), ..self }
     }
 
     /// Sets the ratio that a page draws as a bar.
@@ -188,10 +181,7 @@ impl TableCell {
 
 impl<T: Into<Line>> From<T> for TableCell {
     fn from(text: T) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { text: text.into(), ..Self::default() }
     }
 }
 
@@ -203,14 +193,7 @@ impl Table {
         rows: impl IntoIterator<Item = Vec<TableCell>>,
     ) -> Self {
         let cells = rows.into_iter().collect();
-        Self::from_groups(
-            caption,
-            columns,
-            vec![RowGroup {
-                title: None,
-                rows: cells,
-            }],
-        )
+        Self::from_groups(caption, columns, vec![RowGroup { title: None, rows: cells }])
     }
 
     /// Creates a table of groups.
@@ -219,22 +202,14 @@ impl Table {
         columns: Vec<Column>,
         groups: Vec<RowGroup>,
     ) -> Self {
-        Self {
-            caption: caption.into(),
-            titled: false,
-            columns,
-            groups,
-        }
+        Self { caption: caption.into(), titled: false, columns, groups }
     }
 
     /// Builds a table of one group, column by column.
     pub fn builder<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> RowTable<R> {
         let records: Vec<R> = rows.into_iter().collect();
         let cells = records.iter().map(|_| Vec::new());
-        RowTable {
-            table: Self::new(caption, Vec::new(), cells),
-            rows: records,
-        }
+        RowTable { table: Self::new(caption, Vec::new(), cells), rows: records }
     }
 
     /// Returns the rows of all groups.
@@ -263,11 +238,7 @@ pub struct RowTable<R> {
 impl<R> RowTable<R> {
     /// Adds a column whose cells are computed from the rows.
     pub fn column<C: Into<TableCell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
-        let cells = self
-            .table
-            .groups
-            .iter_mut()
-            .flat_map(|group| &mut group.rows);
+        let cells = self.table.groups.iter_mut().flat_map(|group| &mut group.rows);
         for (row, cells) in self.rows.iter().zip(cells) {
             cells.push(cell(row).into());
         }

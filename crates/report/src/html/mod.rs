@@ -225,12 +225,8 @@ fn render_prose(text: &str) -> Markup {
 }
 
 /// The characters that the target of a link is written without.
-const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/');
+const ESCAPED_CHARACTERS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// Returns a path as the target of a link: it has no scheme, host or fragment.
 fn to_link_target(path: &str) -> String {

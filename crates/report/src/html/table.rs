@@ -129,11 +129,7 @@ const BAR_RANGE: f64 = 0.2;
 /// A bar from the middle, which is 1, to a ratio: to the right if it is above 1.
 fn render_ratio_bar(ratio: f64) -> Markup {
     let end = ((ratio - 1.0) / BAR_RANGE).clamp(-1.0, 1.0) * 50.0 + 50.0;
-    let place = format!(
-        "left:{:.0}%;right:{:.0}%",
-        end.min(50.0),
-        100.0 - end.max(50.0)
-    );
+    let place = format!("left:{:.0}%;right:{:.0}%", end.min(50.0), 100.0 - end.max(50.0));
     html! { span.bar aria-hidden="true" { span style=(place) {} } }
 }
 

@@ -40,10 +40,7 @@ const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x on
     \" onload='x' \0\u{1b}[31m\u{202e}\u{fffe}javascript:&#60; {{ x }} مرحبا";
 
 #[rstest]
-#[case(
-    "measure two more (`--trials 3`)",
-    "measure two more (<code class=\"s\">--trials 3</code>)"
-)]
+#[case("measure two more (`--trials 3`)", "measure two more (<code class=\"s\">--trials 3</code>)")]
 #[case(
     "`retrial lock ./a-long-directory/recipe.yaml`, `a<b`",
     "<code>retrial lock ./a-long-directory/recipe.yaml</code>, <code class=\"s\">a&lt;b</code>"
@@ -70,10 +67,7 @@ fn verdict() -> Verdict {
     for percentile in ["p50", "p90", "p99", "p99_9"] {
         server = server.with_figure(&format!("latency_{percentile}_ns"), 2e9, "ns");
     }
-    let limit = Limit {
-        min: Some(45.0),
-        ..Limit::default()
-    };
+    let limit = Limit { min: Some(45.0), ..Limit::default() };
     let short = accuracy("Offline", "rouge1", 44.4).limited("rouge1", limit);
     judge(&mlperf(), &[good, server, short])
 }
@@ -207,25 +201,18 @@ const ELEMENTS: [&str; 49] = [
 
 /// Returns whether a style sheet has a rule for a class.
 fn is_styled(class: &str) -> bool {
-    let names = [STYLE, svg::STYLE]
-        .into_iter()
-        .flat_map(|sheet| sheet.split('.').skip(1));
+    let names = [STYLE, svg::STYLE].into_iter().flat_map(|sheet| sheet.split('.').skip(1));
     let end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-';
-    names
-        .filter_map(|name| name.split(end).next())
-        .any(|name| name == class)
+    names.filter_map(|name| name.split(end).next()).any(|name| name == class)
 }
 
 /// Reads it as XML, which forgives nothing, and looks at what a reader's aids need.
 fn check(page: &str) {
     // In HTML these have no end.
-    let closed = page
-        .split("<meta")
-        .enumerate()
-        .map(|(number, part)| match number {
-            0 => part.to_owned(),
-            _ => format!("<meta{}", part.replacen('>', "/>", 1)),
-        });
+    let closed = page.split("<meta").enumerate().map(|(number, part)| match number {
+        0 => part.to_owned(),
+        _ => format!("<meta{}", part.replacen('>', "/>", 1)),
+    });
     let closed: String = closed.collect();
     let mut reader = Reader::from_str(&closed);
     let mut ids = BTreeSet::new();
@@ -244,10 +231,7 @@ fn check(page: &str) {
             assert!(!attribute_name.starts_with("on"), "{name}");
             assert!(!attribute_name.contains('_'), "{attribute_name}");
         }
-        for class in attribute(&element, "class")
-            .iter()
-            .flat_map(|all| all.split_whitespace())
-        {
+        for class in attribute(&element, "class").iter().flat_map(|all| all.split_whitespace()) {
             assert!(is_styled(class), "{name} has the unknown class {class}");
         }
         if let Some(id) = attribute(&element, "id") {
@@ -256,10 +240,7 @@ fn check(page: &str) {
         if let Some(to) = attribute(&element, "href") {
             assert!(to.starts_with(['#', '.', '/']), "{to}");
         }
-        if let Some(digit) = name
-            .strip_prefix('h')
-            .and_then(|rest| rest.parse::<u32>().ok())
-        {
+        if let Some(digit) = name.strip_prefix('h').and_then(|rest| rest.parse::<u32>().ok()) {
             assert!(digit <= level + 1, "{name} after h{level}");
             level = digit;
         }
@@ -313,10 +294,7 @@ fn several_runs_side_by_side() {
         Compared::from_evidence(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
     let comparison = compare_subjects(
-        &[
-            compared("before", &[100.0, 101.0, 99.0]),
-            compared("after", &[110.0, 111.0, 109.0]),
-        ],
+        &[compared("before", &[100.0, 101.0, 99.0]), compared("after", &[110.0, 111.0, 109.0])],
         &ComparisonOptions::default(),
     );
     let page = render_html(&page_document(&ReportPage {
@@ -326,13 +304,7 @@ fn several_runs_side_by_side() {
         ..ReportPage::default()
     }));
     check(&page);
-    for words in [
-        "Overview",
-        "▲ faster",
-        "6.1 of after",
-        "href=\"#s1\"",
-        "2 results",
-    ] {
+    for words in ["Overview", "▲ faster", "6.1 of after", "href=\"#s1\"", "2 results"] {
         assert!(page.contains(words), "{words}");
     }
 }

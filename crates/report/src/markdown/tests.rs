@@ -21,10 +21,7 @@ fn mlperf() -> RunContext {
 
 fn page(evidence: &[Evidence]) -> String {
     let verdict = judge(&mlperf(), evidence);
-    render_markdown(&verdict::verdicts_document(&[ReportedVerdict::new(
-        "/runs/one",
-        &verdict,
-    )]))
+    render_markdown(&verdict::verdicts_document(&[ReportedVerdict::new("/runs/one", &verdict)]))
 }
 
 #[test]
@@ -41,10 +38,8 @@ fn a_comparison_is_rendered_with_its_differences() {
         let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
         ComparisonSubject::from_evidence(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
-    let subjects = [
-        subject("before", &[100.0, 101.0, 99.0]),
-        subject("after", &[110.0, 111.0, 109.0]),
-    ];
+    let subjects =
+        [subject("before", &[100.0, 101.0, 99.0]), subject("after", &[110.0, 111.0, 109.0])];
     let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     let document = comparison::comparisons_document(&[comparison], DetailLevel::Brief);
     insta::assert_snapshot!(render_markdown(&document));

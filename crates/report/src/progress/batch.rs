@@ -91,9 +91,7 @@ impl PlainBatchProgress {
         };
         let new_error = error.filter(|error| !self.reported_reasons.contains(error));
         let lines = new_error.into_iter().flat_map(ErrorText::help_lines);
-        lines
-            .map(|line| format!("    {}", sentence::to_message_line(&line)))
-            .collect()
+        lines.map(|line| format!("    {}", sentence::to_message_line(&line))).collect()
     }
 
     /// `[2/10] rocm=7.1.1 trial 1/5`
@@ -125,14 +123,9 @@ impl PlainBatchProgress {
     fn describe_start(&self, batch: &str, trial_runs: usize) -> String {
         let cells = self.plan.cells.len();
         if let Some(search) = &self.plan.search {
-            let (values, most) = (
-                format_count(cells, "value"),
-                format_count(search.most as usize, "run"),
-            );
-            return format!(
-                "search {batch}: {values} along {}, at most {most}",
-                search.axis
-            );
+            let (values, most) =
+                (format_count(cells, "value"), format_count(search.most as usize, "run"));
+            return format!("search {batch}: {values} along {}, at most {most}", search.axis);
         }
         let at_once = match self.workers {
             1 => String::new(),
@@ -145,9 +138,9 @@ impl PlainBatchProgress {
 
     fn describe_event(&self, what: &BatchEventKind) -> Option<String> {
         Some(match what {
-            BatchEventKind::BatchStarted {
-                batch, trial_runs, ..
-            } => self.describe_start(batch, *trial_runs),
+            BatchEventKind::BatchStarted { batch, trial_runs, .. } => {
+                self.describe_start(batch, *trial_runs)
+            }
             BatchEventKind::Reused { trial_runs } if trial_runs.is_empty() => return None,
             BatchEventKind::Reused { trial_runs } => {
                 let reused = format_count(trial_runs.len(), "run");
@@ -172,13 +165,7 @@ impl PlainBatchProgress {
                 sentence::to_message_line(image),
                 sentence::to_message_line(&error.message)
             ),
-            BatchEventKind::TrialRunStarted {
-                trial_run,
-                run,
-                attempt,
-                gpus,
-                ..
-            } => {
+            BatchEventKind::TrialRunStarted { trial_run, run, attempt, gpus, .. } => {
                 let again = match attempt {
                     1 if gpus.is_empty() && !self.shows_starts => return None,
                     1 => String::new(),
@@ -199,11 +186,7 @@ impl PlainBatchProgress {
                 let end_reason = end.reason.as_ref();
                 let reported =
                     end_reason.is_some_and(|reason| self.reported_reasons.contains(reason));
-                format!(
-                    "{}: {}",
-                    self.trial_run_label(*trial_run),
-                    describe_end(end, reported)
-                )
+                format!("{}: {}", self.trial_run_label(*trial_run), describe_end(end, reported))
             }
             BatchEventKind::Warning { text } => {
                 format!("warning: {}", sentence::to_message_line(text))
@@ -279,9 +262,7 @@ impl PlainBatchProgress {
         let estimate = cell.and_then(|cell| self.estimates.get(&cell));
         let estimate = |basis| Some(estimate.filter(|estimate| estimate.basis == basis)?.seconds);
         let of_cell = mean(true).or_else(|| estimate(EstimateBasis::EarlierRun));
-        of_cell
-            .or_else(|| mean(false))
-            .or_else(|| estimate(EstimateBasis::Recipe))
+        of_cell.or_else(|| mean(false)).or_else(|| estimate(EstimateBasis::Recipe))
     }
 }
 

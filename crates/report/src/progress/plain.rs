@@ -43,11 +43,7 @@ struct StepProgress {
 impl PlainProgress {
     /// Creates the lines of a run; with every line of output if `verbose`.
     pub fn new(verbose: bool, remaining: RemainingTime) -> Self {
-        Self {
-            verbose,
-            remaining,
-            ..Self::default()
-        }
+        Self { verbose, remaining, ..Self::default() }
     }
 
     /// Returns the lines of an event.
@@ -55,13 +51,7 @@ impl PlainProgress {
         let step = sentence::step_label(event);
         self.remaining.apply(event);
         let mut out = match &event.what {
-            EventKind::RunStarted {
-                run,
-                steps,
-                completed_steps,
-                since,
-                ..
-            } => {
+            EventKind::RunStarted { run, steps, completed_steps, since, .. } => {
                 self.run = sentence::to_message_line(run);
                 self.started = Some(since.unwrap_or(event.time));
                 self.completed_steps.clone_from(completed_steps);
@@ -79,9 +69,7 @@ impl PlainProgress {
                 self.start_step(event.time, *timeout_s);
                 self.report_step_start(&step, event, summary)
             }
-            EventKind::StepReattached {
-                started, timeout_s, ..
-            } => {
+            EventKind::StepReattached { started, timeout_s, .. } => {
                 self.start_step(started.unwrap_or(event.time), *timeout_s);
                 self.step.last_report = Some(event.time);
                 vec![format!("{step}: still running, reattached")]
@@ -96,10 +84,7 @@ impl PlainProgress {
             }
             EventKind::RunEnded { exit_code, .. } => {
                 let after = |started| {
-                    format!(
-                        " after {}",
-                        format_duration(seconds_between(started, event.time))
-                    )
+                    format!(" after {}", format_duration(seconds_between(started, event.time)))
                 };
                 let took = self.started.map(after).unwrap_or_default();
                 let run = &self.run;
@@ -178,10 +163,7 @@ impl PlainProgress {
             EventKind::Telemetry { live } => self.report_sample(now, live)?,
             _ => return None,
         };
-        let since = self
-            .step
-            .started
-            .map_or(0.0, |started| seconds_between(started, now));
+        let since = self.step.started.map_or(0.0, |started| seconds_between(started, now));
         Some(format!("{step}: {}: {text}", format_elapsed(since)))
     }
 
@@ -256,11 +238,7 @@ mod tests {
 
     fn lines(events: &[Event], verbose: bool) -> String {
         let mut plain = PlainProgress::new(verbose, RemainingTime::default());
-        events
-            .iter()
-            .flat_map(|event| plain.report_event(event))
-            .map(|line| line + "\n")
-            .collect()
+        events.iter().flat_map(|event| plain.report_event(event)).map(|line| line + "\n").collect()
     }
 
     #[test]
@@ -286,15 +264,10 @@ mod tests {
             .filter(|event| matches!(event.what, EventKind::Output { .. }))
             .count();
         assert_eq!(
-            text.lines()
-                .filter(|line| line.contains(" | ") && !line.starts_with("    "))
-                .count(),
+            text.lines().filter(|line| line.contains(" | ") && !line.starts_with("    ")).count(),
             outputs
         );
-        assert!(
-            text.contains("\n05 offline-performance | query 0001 of 2000\n"),
-            "{text}"
-        );
+        assert!(text.contains("\n05 offline-performance | query 0001 of 2000\n"), "{text}");
     }
 
     #[test]

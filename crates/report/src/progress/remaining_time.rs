@@ -22,11 +22,7 @@ pub struct RemainingTime {
 impl RemainingTime {
     /// The rest of a run, by an earlier one if there is any.
     pub fn new(remaining: RemainingSteps, earlier: Option<String>) -> Self {
-        Self {
-            remaining: Some(remaining),
-            earlier,
-            running: None,
-        }
+        Self { remaining: Some(remaining), earlier, running: None }
     }
 
     /// Updates the estimate with an event.
@@ -35,12 +31,7 @@ impl RemainingTime {
             return;
         };
         match (&event.what, event.step) {
-            (
-                EventKind::RunStarted {
-                    completed_steps, ..
-                },
-                _,
-            ) => {
+            (EventKind::RunStarted { completed_steps, .. }, _) => {
                 for step in completed_steps {
                     remaining.finish_step(*step, None);
                 }
@@ -60,26 +51,19 @@ impl RemainingTime {
 
     /// Returns the estimate at a moment.
     pub fn estimate_at(&self, now: Timestamp) -> Option<TimeEstimate> {
-        let running = self
-            .running
-            .map(|(step, started)| (step, seconds_between(started, now)));
+        let running = self.running.map(|(step, started)| (step, seconds_between(started, now)));
         self.remaining.as_ref()?.estimate(running)
     }
 
     /// The estimate with its basis: `about 12m 10s, by run 2026…`. Nothing of a short one.
     pub fn describe_with_basis(&self, now: Timestamp) -> Option<String> {
-        let estimate = self
-            .estimate_at(now)
-            .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
+        let estimate = self.estimate_at(now).filter(|estimate| estimate.seconds >= SHORTEST_S)?;
         let basis = match (estimate.basis, &self.earlier) {
             (EstimateBasis::Recipe, _) => ", by the recipe's expected_duration",
             (EstimateBasis::EarlierRun, Some(run)) => &format!(", by run {run}"),
             _ => "",
         };
-        Some(format!(
-            "about {}{basis}",
-            format_duration(estimate.seconds)
-        ))
+        Some(format!("about {}{basis}", format_duration(estimate.seconds)))
     }
 
     /// As [`Self::describe_with_basis`] before a run, if an earlier run is the basis.
@@ -91,9 +75,8 @@ impl RemainingTime {
     /// `about 9m 30s left`, at the beginning of a step that measures. Nothing of a short time.
     pub fn describe_at_measurement(&self, event: &Event) -> Option<String> {
         let measures = self.remaining.as_ref()?.is_measuring_step(event.step?);
-        let estimate = self
-            .estimate_at(event.time)
-            .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
+        let estimate =
+            self.estimate_at(event.time).filter(|estimate| estimate.seconds >= SHORTEST_S)?;
         measures.then(|| format!("about {} left", format_duration(estimate.seconds)))
     }
 }

@@ -28,9 +28,7 @@ pub fn to_message_line(text: &str) -> String {
 
 /// The lines of a text, each without control characters.
 pub fn to_lines(text: &str) -> Vec<String> {
-    text.lines()
-        .map(|part| to_message_line(part.trim_end()))
-        .collect()
+    text.lines().map(|part| to_message_line(part.trim_end())).collect()
 }
 
 /// Describes what an event adds to its step: the size of an image, a decision, the number of collected files.
@@ -43,13 +41,7 @@ pub fn step_note(what: &EventKind) -> Option<String> {
             let short: String = digits.chars().take(12).collect();
             format!("image {short}, {}", format::format_bytes(*size))
         }
-        EventKind::Model {
-            commit,
-            files,
-            bytes: size,
-            bytes_fetched,
-            ..
-        } => {
+        EventKind::Model { commit, files, bytes: size, bytes_fetched, .. } => {
             let short: String = commit.chars().take(12).collect();
             let fetched = match bytes_fetched {
                 0 => "all of it cached".to_owned(),
@@ -63,19 +55,13 @@ pub fn step_note(what: &EventKind) -> Option<String> {
         }
         EventKind::CacheMounted(mounted) => mounted.to_string(),
         EventKind::ContainerCreated { name, .. } => format!("container {name}"),
-        EventKind::Collected {
-            files, bytes: size, ..
-        } => format!(
-            "{}, {}",
-            format_count(*files, "file"),
-            format::format_bytes(*size)
-        ),
+        EventKind::Collected { files, bytes: size, .. } => {
+            format!("{}, {}", format_count(*files, "file"), format::format_bytes(*size))
+        }
         EventKind::ServiceReady { service, .. } => format!("{service} is ready"),
-        EventKind::ServiceEnded {
-            service,
-            exit_code: Some(code),
-            ..
-        } => format!("{service} ended with exit code {code}"),
+        EventKind::ServiceEnded { service, exit_code: Some(code), .. } => {
+            format!("{service} ended with exit code {code}")
+        }
         EventKind::Judged { outcome, .. } => outcome.clone(),
         EventKind::Measured { trial, figures, .. } => {
             let all_figures = figures.iter();
@@ -103,14 +89,12 @@ pub fn describe_sample(live: &LiveSample) -> String {
         live.utilization.map(|value| format!("{value:.0} %")),
         live.power_w.map(watts),
         live.temperature_c.map(|value| format!("{value:.0} °C")),
-        live.vram
-            .map(|used| format!("VRAM {}", format::format_bytes(used))),
+        live.vram.map(|used| format!("VRAM {}", format::format_bytes(used))),
         (!causes.is_empty()).then(|| format!("throttled by {causes}")),
     ];
     let container = [
         live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
-        live.memory
-            .map(|used| format!("{} of memory", format::format_bytes(used))),
+        live.memory.map(|used| format!("{} of memory", format::format_bytes(used))),
     ];
     let joined = |facts: &[Option<String>]| {
         let facts = join(facts.iter().flatten(), ", ");
@@ -138,9 +122,7 @@ pub fn event_warnings(what: &EventKind) -> Vec<String> {
         )],
         EventKind::Collected { omitted, .. } => {
             let files = omitted.iter();
-            files
-                .map(|file| format!("not collected: {}", to_message_line(file)))
-                .collect()
+            files.map(|file| format!("not collected: {}", to_message_line(file))).collect()
         }
         _ => Vec::new(),
     }
@@ -168,13 +150,7 @@ pub fn describe_step_end(end: &StepEnd, seconds: f64) -> String {
 /// The details of a failure: the rest of the reason, the last lines of the output, and advice.
 /// Nothing for other ends.
 pub fn failure_details(end: &StepEnd) -> Vec<String> {
-    let StepEnd::Failed {
-        reason,
-        last_lines,
-        advice,
-        ..
-    } = end
-    else {
+    let StepEnd::Failed { reason, last_lines, advice, .. } = end else {
         return Vec::new();
     };
     let further_lines = to_lines(reason).into_iter().skip(1);
@@ -182,12 +158,9 @@ pub fn failure_details(end: &StepEnd) -> Vec<String> {
     let head = (!last_lines.is_empty()).then(|| "    the last lines of its output:".to_owned());
     let shown_lines = last_lines.iter();
     let output = shown_lines.map(|text| format!("{OUTPUT_PREFIX}{}", to_message_line(text)));
-    let advice = to_lines(advice)
-        .into_iter()
-        .enumerate()
-        .map(|(index, text)| {
-            let lead = if index == 0 { "help: " } else { "" };
-            format!("    {lead}{}", text.trim_start())
-        });
+    let advice = to_lines(advice).into_iter().enumerate().map(|(index, text)| {
+        let lead = if index == 0 { "help: " } else { "" };
+        format!("    {lead}{}", text.trim_start())
+    });
     reason.chain(head).chain(output).chain(advice).collect()
 }

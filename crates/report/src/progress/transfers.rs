@@ -82,9 +82,8 @@ impl Transfers {
         let fetched = parts.filter(|part| part.state != TransferState::Cached);
         let totals = fetched.clone().filter_map(|part| part.total);
         let total = totals.fold(0, u64::saturating_add);
-        let total_known = fetched
-            .clone()
-            .all(|part| part.total.is_some() || part.state == TransferState::Done);
+        let total_known =
+            fetched.clone().all(|part| part.total.is_some() || part.state == TransferState::Done);
         let open = fetched.filter(|part| part.state != TransferState::Done);
         let done = self.done_bytes();
         let rate = self.bytes_per_second(now);
@@ -162,20 +161,13 @@ impl TransferTotals {
     pub fn format_facts(&self) -> Vec<String> {
         let mut facts = Vec::new();
         if self.total > 0 {
-            let doing = if self.is_extracting {
-                "extracting, "
-            } else {
-                ""
-            };
+            let doing = if self.is_extracting { "extracting, " } else { "" };
             let at_least = if self.total_known { "" } else { "at least " };
             let (done, total) = (format_bytes(self.done), format_bytes(self.total));
             facts.push(format!("{doing}{done} of {at_least}{total}"));
         }
         facts.extend(self.rate.map(format_byte_rate));
-        facts.extend(
-            self.remaining_s
-                .map(|seconds| format!("{} left", format_elapsed(seconds))),
-        );
+        facts.extend(self.remaining_s.map(|seconds| format!("{} left", format_elapsed(seconds))));
         facts
     }
 

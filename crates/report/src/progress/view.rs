@@ -82,31 +82,18 @@ impl LiveView {
         let mut out = Vec::new();
         self.remaining.apply(event);
         match &event.what {
-            EventKind::RunStarted {
-                run,
-                steps,
-                completed_steps,
-                since,
-                ..
-            } => {
+            EventKind::RunStarted { run, steps, completed_steps, since, .. } => {
                 self.started = Some(since.unwrap_or(event.time));
                 self.steps = *steps;
                 self.completed_steps.clone_from(completed_steps);
                 if !self.brief {
-                    out.push(format!(
-                        "run {}",
-                        style(sentence::to_message_line(run)).bold()
-                    ));
+                    out.push(format!("run {}", style(sentence::to_message_line(run)).bold()));
                 }
             }
             EventKind::StepStarted { summary, timeout_s } => {
                 self.step = Some(ActiveStep::new(event, summary, None, *timeout_s));
             }
-            EventKind::StepReattached {
-                summary,
-                started,
-                timeout_s,
-            } => {
+            EventKind::StepReattached { summary, started, timeout_s } => {
                 let mut step = ActiveStep::new(event, summary, *started, *timeout_s);
                 step.notes.push("reattached".to_owned());
                 self.step = Some(step);
@@ -120,11 +107,7 @@ impl LiveView {
             EventKind::Output { line } if self.verbose => {
                 let name = event.name.as_deref().map(sentence::to_message_line);
                 let name = format!("{} │", name.unwrap_or_default());
-                out.push(format!(
-                    "{} {}",
-                    style(name).dim(),
-                    sentence::to_message_line(line)
-                ));
+                out.push(format!("{} {}", style(name).dim(), sentence::to_message_line(line)));
             }
             what => {
                 if let Some(step) = &mut self.step {
@@ -133,11 +116,7 @@ impl LiveView {
             }
         }
         for text in sentence::event_warnings(&event.what) {
-            out.extend(wrap_words(
-                &format!("{} {text}", style('!').yellow()),
-                width,
-                2,
-            ));
+            out.extend(wrap_words(&format!("{} {text}", style('!').yellow()), width, 2));
         }
         out
     }
@@ -213,10 +192,8 @@ impl ActiveStep {
             EventKind::Transfer(transfer) => self.transfers.record_transfer(time, transfer),
             EventKind::Telemetry { live } => self.sample = sentence::describe_sample(live),
             EventKind::Output { line } => {
-                self.tail
-                    .push_back(expand_tabs(&sentence::to_message_line(line)));
-                self.tail
-                    .drain(..self.tail.len().saturating_sub(MAX_TAIL_LINES));
+                self.tail.push_back(expand_tabs(&sentence::to_message_line(line)));
+                self.tail.drain(..self.tail.len().saturating_sub(MAX_TAIL_LINES));
             }
             // The figure comes first: what does not fit is cut.
             EventKind::Measured { .. } => {

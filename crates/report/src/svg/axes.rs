@@ -42,10 +42,7 @@ pub(super) fn axis_ends(scale: &Scale, width: f64, (left, right): (f64, f64)) ->
     let half = |label: Option<&String>| {
         label.map_or(0.0, |label| text_width(label, SMALL_LETTER_WIDTH) / 2.0)
     };
-    (
-        left.max(half(labels.first())),
-        width - right.max(half(labels.last())),
-    )
+    (left.max(half(labels.first())), width - right.max(half(labels.last())))
 }
 
 /// The names of categories below, on two levels if one is too narrow.
@@ -58,11 +55,7 @@ pub(super) fn draw_categories(
     let bottom = drawing.height;
     drawing.draw_line("a", (left, bottom), (right, bottom));
     let room = (right - left) / to_f64(names.len().max(1));
-    let levels = if widest_text(names) + 6.0 > room {
-        2
-    } else {
-        1
-    };
+    let levels = if widest_text(names) + 6.0 > room { 2 } else { 1 };
     for (number, name) in names.iter().enumerate() {
         let tick = left + (to_f64(number) + 0.5) * room;
         drawing.draw_line("a", (tick, bottom), (tick, bottom + 4.0));
@@ -78,18 +71,12 @@ pub(super) fn draw_categories(
 
 /// The words for a unit.
 pub(super) fn describe_unit(unit: &str) -> &str {
-    if unit.is_empty() {
-        "without a unit"
-    } else {
-        unit
-    }
+    if unit.is_empty() { "without a unit" } else { unit }
 }
 
 /// The width of the widest of small texts.
 fn widest_text(texts: &[String]) -> f64 {
-    let widths = texts
-        .iter()
-        .map(|text| text_width(text, SMALL_LETTER_WIDTH));
+    let widths = texts.iter().map(|text| text_width(text, SMALL_LETTER_WIDTH));
     widths.fold(0.0, f64::max)
 }
 
@@ -99,17 +86,10 @@ const BELOW_BASELINE: f64 = 4.0;
 
 /// Raises the baseline of a text of this height above the lines that would run through it.
 pub(super) fn raise_above_lines(baseline: f64, height: f64, lines: &[f64]) -> f64 {
-    let sorted = lines
-        .iter()
-        .copied()
-        .sorted_by(|left, right| right.total_cmp(left));
+    let sorted = lines.iter().copied().sorted_by(|left, right| right.total_cmp(left));
     sorted.fold(baseline, |baseline, line| {
         let is_through = line > baseline - height && line < baseline + BELOW_BASELINE;
-        if is_through {
-            line - BELOW_BASELINE
-        } else {
-            baseline
-        }
+        if is_through { line - BELOW_BASELINE } else { baseline }
     })
 }
 
@@ -164,9 +144,7 @@ impl PlotArea {
     /// The heights of the lines of its numbers.
     pub fn line_heights(&self) -> Vec<f64> {
         let ticks = self.scale.ticks.iter();
-        ticks
-            .map(|tick| self.y_position(tick / self.factor))
-            .collect()
+        ticks.map(|tick| self.y_position(tick / self.factor)).collect()
     }
 
     /// Returns the baseline next to a height that no line of its numbers, and none of these, runs through.
@@ -179,12 +157,7 @@ impl PlotArea {
     pub fn draw_axis(&self, drawing: &mut Drawing, right: f64) {
         for (tick, at) in self.scale.ticks.iter().zip(self.line_heights()) {
             drawing.draw_line("g", (self.left, at), (right, at));
-            drawing.draw_text(
-                "s e",
-                self.left - 6.0,
-                at + 4.0,
-                &self.scale.tick_label(*tick),
-            );
+            drawing.draw_text("s e", self.left - 6.0, at + 4.0, &self.scale.tick_label(*tick));
         }
         drawing.height = self.bottom;
     }

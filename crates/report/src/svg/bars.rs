@@ -28,9 +28,7 @@ pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
     drawing.height = bottom;
     let named = axes::describe_unit(unit);
     let row_tops = (0..bars.bars.len()).map(|row| top + to_f64(row) * ROW_HEIGHT);
-    let bands: Vec<_> = row_tops
-        .map(|row| (row + WORDS_HEIGHT, row + ROW_HEIGHT))
-        .collect();
+    let bands: Vec<_> = row_tops.map(|row| (row + WORDS_HEIGHT, row + ROW_HEIGHT)).collect();
     axes::draw_number_axis(drawing, &scale, &bands, ends, named);
     for (row, bar) in bars.bars.iter().enumerate() {
         let row_top = top + to_f64(row) * ROW_HEIGHT;

@@ -40,13 +40,9 @@ impl ColumnLayout {
         let mut values: Vec<f64> = chart.axis_values().collect();
         let (_, most) = value_range(values.iter().copied());
         let (factor, _) = number::display_scale(&chart.unit, most);
-        let numbers: Vec<String> = chart
-            .columns()
-            .map(|(_, _, column)| format_short(column.value * factor))
-            .collect();
-        let widths = numbers
-            .iter()
-            .map(|text| text_width(text, SMALL_LETTER_WIDTH));
+        let numbers: Vec<String> =
+            chart.columns().map(|(_, _, column)| format_short(column.value * factor)).collect();
+        let widths = numbers.iter().map(|text| text_width(text, SMALL_LETTER_WIDTH));
         let widest = widths.fold(0.0, f64::max);
         let margin = margin_width(drawing.width, chart, factor);
         // The field's own ends, before its numbers at the left are known.
@@ -94,21 +90,14 @@ pub(super) fn draw_columns(drawing: &mut Drawing, chart: &ColumnChart) {
     let layout = ColumnLayout::new(drawing, chart);
     let field = &layout.field;
     // Numbers that run upwards are next to no line.
-    let line_end = if layout.has_upright_numbers() {
-        field.left
-    } else {
-        field.right
-    };
+    let line_end = if layout.has_upright_numbers() { field.left } else { field.right };
     field.draw_axis(drawing, line_end);
     let ends = (field.left, field.right);
     axes::draw_categories(drawing, &chart.groups, &chart.axis_name, ends);
     let count = chart.series.len();
     let zero = field.y_position(0.0);
     for (group, series, column) in chart.columns() {
-        let (x, top) = (
-            layout.middle(group, series, count),
-            field.y_position(column.value),
-        );
+        let (x, top) = (layout.middle(group, series, count), field.y_position(column.value));
         let width = layout.column * COLUMN_SHARE;
         let size = (width, (zero - top).abs().max(1.0));
         let corner = (x - width / 2.0, top.min(zero));
@@ -124,13 +113,7 @@ pub(super) fn draw_columns(drawing: &mut Drawing, chart: &ColumnChart) {
         drawing.draw_line("k", (field.left, y), (field.right, y));
     }
     for ((group, series, column), text) in chart.columns().zip(&layout.numbers) {
-        draw_number(
-            drawing,
-            &layout,
-            layout.middle(group, series, count),
-            &column,
-            text,
-        );
+        draw_number(drawing, &layout, layout.middle(group, series, count), &column, text);
     }
     draw_reference_names(drawing, chart, field);
     draw_column_legend(drawing, chart);
@@ -145,10 +128,7 @@ fn draw_number(drawing: &mut Drawing, layout: &ColumnLayout, x: f64, column: &Co
         drawing.draw_upright_whisker(x, field.y_position(low), high);
         top = top.min(high);
     }
-    let compared = column
-        .published
-        .into_iter()
-        .chain(layout.references.iter().copied());
+    let compared = column.published.into_iter().chain(layout.references.iter().copied());
     let lines: Vec<f64> = compared.map(|value| field.y_position(value)).collect();
     if layout.has_upright_numbers() {
         let height = text_width(text, SMALL_LETTER_WIDTH);
@@ -166,11 +146,7 @@ fn margin_width(width: f64, chart: &ColumnChart, factor: f64) -> f64 {
         [line.name.clone(), number].map(|text| text_width(&text, SMALL_LETTER_WIDTH))
     });
     let widest = texts.fold(0.0, f64::max);
-    if widest > 0.0 {
-        (widest + 6.0).min(width * MAX_MARGIN_SHARE)
-    } else {
-        0.0
-    }
+    if widest > 0.0 { (widest + 6.0).min(width * MAX_MARGIN_SHARE) } else { 0.0 }
 }
 
 /// The name of each line and its number, at its right end, without overlap.
@@ -211,10 +187,7 @@ fn draw_column_legend(drawing: &mut Drawing, chart: &ColumnChart) {
         any(|column| column.range.is_some())
             .then(|| (LegendSign::Whisker, chart.whiskers.to_owned())),
     ];
-    legend::draw_legend(
-        drawing,
-        series.chain(lines).chain(others.into_iter().flatten()),
-    );
+    legend::draw_legend(drawing, series.chain(lines).chain(others.into_iter().flatten()));
 }
 
 /// A number with four digits, or as many as it has before the point if these are few.

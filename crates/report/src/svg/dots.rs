@@ -26,10 +26,7 @@ pub(super) fn draw_dots(drawing: &mut Drawing, dots: &DotChart) {
     for category in 0..dots.categories.len() {
         draw_numbers(drawing, dots, category, x(category), &field);
     }
-    let trial = (
-        LegendSign::Line(0),
-        "a trial, with its number in the search",
-    );
+    let trial = (LegendSign::Line(0), "a trial, with its number in the search");
     let change = dots.change.map(|_| (LegendSign::Square("x"), "the change"));
     legend::draw_legend(drawing, [trial].into_iter().chain(change));
 }
@@ -37,9 +34,8 @@ pub(super) fn draw_dots(drawing: &mut Drawing, dots: &DotChart) {
 /// The numbers of the trials at a category, next to their dots without overlap.
 fn draw_numbers(drawing: &mut Drawing, dots: &DotChart, category: usize, x: f64, field: &PlotArea) {
     let in_category = (1..).zip(&dots.dots).filter(|(_, (at, _))| *at == category);
-    let mut here: Vec<(i32, f64)> = in_category
-        .map(|(number, (_, value))| (number, field.y_position(*value)))
-        .collect();
+    let mut here: Vec<(i32, f64)> =
+        in_category.map(|(number, (_, value))| (number, field.y_position(*value))).collect();
     here.sort_by(|left, right| right.1.total_cmp(&left.1));
     let mut lowest = field.bottom;
     for (number, at) in here {

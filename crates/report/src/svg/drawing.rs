@@ -27,11 +27,7 @@ pub(super) struct Drawing {
 
 impl Drawing {
     pub fn new(width: f64, height: f64) -> Self {
-        Self {
-            body: String::new(),
-            width,
-            height,
-        }
+        Self { body: String::new(), width, height }
     }
 
     pub fn push_element(&mut self, element: Markup) {
@@ -77,16 +73,10 @@ impl Drawing {
 
     /// Draws a whisker with ends.
     pub fn draw_whisker(&mut self, y: f64, from: f64, to: f64) {
-        let (x, end, top, bottom) = (
-            Coordinate(from),
-            Coordinate(to),
-            Coordinate(y - 5.0),
-            Coordinate(y + 5.0),
-        );
-        let path = format!(
-            "M{x} {top}V{bottom}M{x} {y}H{end}M{end} {top}V{bottom}",
-            y = Coordinate(y)
-        );
+        let (x, end, top, bottom) =
+            (Coordinate(from), Coordinate(to), Coordinate(y - 5.0), Coordinate(y + 5.0));
+        let path =
+            format!("M{x} {top}V{bottom}M{x} {y}H{end}M{end} {top}V{bottom}", y = Coordinate(y));
         self.draw_path("w", &path);
     }
 
@@ -113,14 +103,8 @@ impl Drawing {
 
     /// Draws the line of a series; lines also differ in their dashes.
     pub fn draw_stroke(&mut self, series: usize, path: &str) {
-        const DASHES: [Option<&str>; 6] = [
-            None,
-            Some("7 3"),
-            Some("2 3"),
-            Some("9 3 2 3"),
-            Some("12 4"),
-            Some("4 4"),
-        ];
+        const DASHES: [Option<&str>; 6] =
+            [None, Some("7 3"), Some("2 3"), Some("9 3 2 3"), Some("12 4"), Some("4 4")];
         let class = format!("l l{}", series % 6 + 1);
         let dashes = DASHES[series % 6];
         self.push_element(html! { path class=(class) d=(path) stroke-dasharray=[dashes] {} });

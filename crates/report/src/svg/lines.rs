@@ -28,9 +28,7 @@ pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
     }
     let all = || lines.series.iter().enumerate();
     for (number, series) in all() {
-        draw_series(drawing, number, series, &x, &|value| {
-            field.y_position(value)
-        });
+        draw_series(drawing, number, series, &x, &|value| field.y_position(value));
     }
     let series = all().map(|(number, series)| (LegendSign::Line(number), series.name.as_str()));
     let has_whiskers = |series: &LineSeries| series.marked && !series.band.is_empty();
@@ -53,11 +51,7 @@ fn finite_values(lines: &LineChart) -> Vec<f64> {
 /// The axis below. Of categories it has half a category of room at either end.
 fn horizontal_scale(lines: &LineChart) -> Scale {
     if !lines.categories.is_empty() {
-        return Scale {
-            min: -0.5,
-            max: to_f64(lines.categories.len()) - 0.5,
-            ticks: Vec::new(),
-        };
+        return Scale { min: -0.5, max: to_f64(lines.categories.len()) - 0.5, ticks: Vec::new() };
     }
     let points = lines.series.iter().flat_map(|series| &series.points);
     let stretches = lines.stretches.iter().flat_map(|(from, to)| [*from, *to]);
@@ -124,9 +118,8 @@ fn draw_band(
         }
         return;
     }
-    let measured: Vec<(f64, f64, f64)> = measured_points
-        .map(|((at, _), (low, high))| (x(*at), y(*low), y(*high)))
-        .collect();
+    let measured: Vec<(f64, f64, f64)> =
+        measured_points.map(|((at, _), (low, high))| (x(*at), y(*low), y(*high))).collect();
     let there = measured.iter().map(|(x, low, _)| Some((*x, *low)));
     let back = measured.iter().rev().map(|(x, _, high)| Some((*x, *high)));
     let area = broken_path(there.chain(back));

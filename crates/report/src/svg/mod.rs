@@ -25,11 +25,7 @@ const TITLE_LINE_HEIGHT: f64 = 19.0;
 
 /// A file of its own.
 pub fn render_svg(chart: &Chart) -> String {
-    let width = if is_wide(chart) {
-        WIDE_DRAWING_WIDTH
-    } else {
-        DRAWING_WIDTH
-    };
+    let width = if is_wide(chart) { WIDE_DRAWING_WIDTH } else { DRAWING_WIDTH };
     let title = wrap_lines(&chart.title, width - 8.0);
     let drawn = draw_chart(chart, "chart", width, &title).into_string();
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}\n")
@@ -37,10 +33,7 @@ pub fn render_svg(chart: &Chart) -> String {
 
 /// Returns whether a chart takes all of a wide screen.
 pub(super) fn is_wide(chart: &Chart) -> bool {
-    matches!(
-        chart.kind,
-        ChartKind::Ratios(_) | ChartKind::Dots(_) | ChartKind::Columns(_)
-    )
+    matches!(chart.kind, ChartKind::Ratios(_) | ChartKind::Dots(_) | ChartKind::Columns(_))
 }
 
 /// A part of a page, whose caption has the title; `id` is unique in it. The page's style shows one of
@@ -68,11 +61,7 @@ fn draw_chart(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
     let height = drawing.height.ceil();
     let is_file = !title.is_empty();
     let size = |units: f64| is_file.then(|| format!("{:.0}", units * 2.0));
-    let class = if width < WIDE_DRAWING_WIDTH {
-        "chart"
-    } else {
-        "chart wide"
-    };
+    let class = if width < WIDE_DRAWING_WIDTH { "chart" } else { "chart wide" };
     html! {
         svg class=(class) xmlns="http://www.w3.org/2000/svg"
             viewBox=(format!("0 0 {width:.0} {height:.0}"))

@@ -32,15 +32,9 @@ impl RatioRowLayout {
     /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
     /// the axis is below.
     fn new(ratios: &RatioChart, scale: &Scale, width: f64) -> Self {
-        let widths = ratios
-            .rows
-            .iter()
-            .map(|row| text_width(&ratio_words(row), BOLD_LETTER_WIDTH));
+        let widths = ratios.rows.iter().map(|row| text_width(&ratio_words(row), BOLD_LETTER_WIDTH));
         let words = widths.fold(0.0, f64::max) + 20.0;
-        let labels = ratios
-            .rows
-            .iter()
-            .map(|row| text_width(&row.label, LETTER_WIDTH));
+        let labels = ratios.rows.iter().map(|row| text_width(&row.label, LETTER_WIDTH));
         let widest = labels.fold(0.0, f64::max);
         let is_beside = width >= WIDE_DRAWING_WIDTH && widest <= MAX_LABEL_WIDTH;
         let trials = ratios.rows.iter().any(|row| !row.trials.is_empty());
@@ -87,9 +81,7 @@ pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
     drawing.height = top + to_f64(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.reference);
     let row_tops = (0..ratios.rows.len()).map(|row| top + to_f64(row) * layout.row);
-    let bands: Vec<_> = row_tops
-        .map(|row| (row + layout.marks, row + layout.row))
-        .collect();
+    let bands: Vec<_> = row_tops.map(|row| (row + layout.marks, row + layout.row)).collect();
     axes::draw_number_axis(drawing, &scale, &bands, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
         let row_top = top + to_f64(number) * layout.row;

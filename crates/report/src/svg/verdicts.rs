@@ -25,22 +25,13 @@ pub(super) fn draw_verdicts(drawing: &mut Drawing, verdicts: &VerdictChart) {
         for (category, verdict) in cells.iter().enumerate() {
             let Some(verdict) = *verdict else { continue };
             let (x, y) = (left + room * to_f64(category), y + 22.0);
-            drawing.draw_rectangle(
-                verdict_class(verdict),
-                (x + 1.0, y),
-                (room - 2.0, CELL_HEIGHT),
-            );
+            drawing.draw_rectangle(verdict_class(verdict), (x + 1.0, y), (room - 2.0, CELL_HEIGHT));
             let sign = StatusMark::from(verdict).sign;
             drawing.draw_text("m", x + room / 2.0, y + 16.0, sign);
         }
     }
     drawing.height = top + to_f64(verdicts.rows.len()) * ROW_HEIGHT;
-    axes::draw_categories(
-        drawing,
-        &verdicts.categories,
-        &verdicts.axis_name,
-        (left, right),
-    );
+    axes::draw_categories(drawing, &verdicts.categories, &verdicts.axis_name, (left, right));
     draw_verdict_legend(drawing, verdicts);
 }
 

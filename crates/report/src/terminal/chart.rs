@@ -18,10 +18,7 @@ const BAD_COLOR: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
 pub(crate) fn render_chart(chart: &Chart, width: usize, terminal: Terminal) -> String {
-    let mut canvas = TerminalWriter {
-        width: width.max(40),
-        ..TerminalWriter::new(terminal)
-    };
+    let mut canvas = TerminalWriter { width: width.max(40), ..TerminalWriter::new(terminal) };
     let title = canvas.fit_to_columns(&chart.title, canvas.width);
     canvas.write_line(&canvas.terminal.bold(title.trim_end()));
     match &chart.kind {
@@ -44,11 +41,7 @@ struct ChartRow<'a> {
 
 impl<'a> ChartRow<'a> {
     fn new(label: &'a str, words: String) -> Self {
-        Self {
-            label,
-            words,
-            note: None,
-        }
+        Self { label, words, note: None }
     }
 }
 
@@ -62,14 +55,9 @@ impl TerminalWriter {
         note: Option<&str>,
     ) {
         let chart_rows: Vec<ChartRow<'_>> = rows.collect();
-        let words: Vec<String> = chart_rows
-            .iter()
-            .map(|row| self.to_plain_signs(&row.words))
-            .collect();
-        let widest_label = chart_rows
-            .iter()
-            .map(|row| sanitize_line(row.label).width())
-            .max();
+        let words: Vec<String> =
+            chart_rows.iter().map(|row| self.to_plain_signs(&row.words)).collect();
+        let widest_label = chart_rows.iter().map(|row| sanitize_line(row.label).width()).max();
         let label = widest_label.unwrap_or(0).min(self.width / 3);
         let word = words.iter().map(|word| word.width()).max().unwrap_or(0);
         let columns = self.width.saturating_sub(label + word + 6).clamp(6, 60);
@@ -141,18 +129,12 @@ fn draw_measured_and_references(
     let rows = bars.iter().map(|bar| ChartRow {
         label: &bar.label,
         words: text(bar.value),
-        note: bar
-            .interval
-            .map(|(lower, upper)| format!("{} to {}", text(lower), text(upper))),
+        note: bar.interval.map(|(lower, upper)| format!("{} to {}", text(lower), text(upper))),
     });
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
-        let share = if most > 0.0 {
-            bars[at].value / most
-        } else {
-            0.0
-        };
+        let share = if most > 0.0 { bars[at].value / most } else { 0.0 };
         let (full, part, code) = match (at < measured.len(), unicode) {
             (true, true) => ("█", true, MEASURED_COLOR),
             (false, true) => ("░", false, REFERENCE_COLOR),
@@ -202,18 +184,12 @@ fn draw_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
         }
         cells[column(1.0)] = reference_line;
         cells[column(row.value)] = if row.bad { bad } else { good };
-        (
-            cells.concat(),
-            if row.bad { BAD_COLOR } else { MEASURED_COLOR },
-        )
+        (cells.concat(), if row.bad { BAD_COLOR } else { MEASURED_COLOR })
     };
     let has_edges = ratios.rows.iter().any(|row| !row.edges.is_empty());
     let edge_note = has_edges.then(|| format!("{edge} {}; ", ratios.edge));
     let edge = edge_note.unwrap_or_default();
-    let note = format!(
-        "{reference_line} {}; {edge}right is better",
-        ratios.reference
-    );
+    let note = format!("{reference_line} {}; {edge}right is better", ratios.reference);
     canvas.draw_rows(rows, draw, Some(&note));
 }
 
@@ -231,10 +207,7 @@ fn draw_lines(canvas: &mut TerminalWriter, chart: &LineChart) {
     let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
         let series = &chart.series[at];
-        (
-            render_sparkline(series, &scale, columns, unicode),
-            MEASURED_COLOR,
-        )
+        (render_sparkline(series, &scale, columns, unicode), MEASURED_COLOR)
     };
     canvas.draw_rows(rows, draw, Some(&over));
 }
@@ -261,9 +234,7 @@ fn draw_verdicts(canvas: &mut TerminalWriter, chart: &VerdictChart) {
 /// A row for each category with a trial: its trials along the axis of values, and their numbers.
 fn draw_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
     let numbers = |category: usize| {
-        let here = (1..)
-            .zip(&chart.dots)
-            .filter(|(_, (at, _))| *at == category);
+        let here = (1..).zip(&chart.dots).filter(|(_, (at, _))| *at == category);
         join(here.map(|(number, _): (i32, _)| number), " ")
     };
     let measured = |category: &usize| chart.dots.iter().any(|(at, _)| at == category);
@@ -274,11 +245,7 @@ fn draw_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
     let values = || chart.dots.iter().map(|(_, value)| *value);
     let (low, high) = value_range(values());
     let scale = Scale::from_values(values(), false, 5);
-    let (dot, line) = if canvas.terminal.unicode {
-        ("●", "·")
-    } else {
-        ("o", ".")
-    };
+    let (dot, line) = if canvas.terminal.unicode { ("●", "·") } else { ("o", ".") };
     let draw = |at: usize, columns: usize| {
         let mut cells = vec![line; columns];
         for (category, value) in &chart.dots {

@@ -32,9 +32,7 @@ pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> S
     }
     let rank = |at: &usize| table.columns[*at].omission_rank;
     let shortening_rank = |at: &usize| table.columns[*at].shortening_rank;
-    let all_ranks = used
-        .iter()
-        .flat_map(|at| rank(at).into_iter().chain(shortening_rank(at)));
+    let all_ranks = used.iter().flat_map(|at| rank(at).into_iter().chain(shortening_rank(at)));
     let ranks = all_ranks.sorted().dedup().collect_vec();
     let without = |omitted: &[u8]| -> Vec<usize> {
         let is_shown = |at: &usize| rank(at).is_none_or(|rank| !omitted.contains(&rank));
@@ -98,11 +96,7 @@ fn render_layout(
     }
     let rows = grid.lines_of_rows();
     if narrowing == Narrowing::Folded {
-        if rows
-            .iter()
-            .flatten()
-            .any(|lines| lines.len() > MAX_CELL_LINES)
-        {
+        if rows.iter().flatten().any(|lines| lines.len() > MAX_CELL_LINES) {
             return None;
         }
         grid.fit_to_lines(&rows);

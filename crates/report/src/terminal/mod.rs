@@ -169,9 +169,7 @@ impl TerminalWriter {
         let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
         let text = join_filled([&word, &conclusion.sentence], ": ");
         let terminal = self.terminal;
-        self.write_with_head(&text, word.len(), 2, |head| {
-            terminal.style_strong_tone(tone, head)
-        });
+        self.write_with_head(&text, word.len(), 2, |head| terminal.style_strong_tone(tone, head));
         for alert in &conclusion.alerts {
             self.write_styled(&format!("! {alert}"), 2, |terminal, line| {
                 terminal.style_strong_tone(Tone::Bad, line)

@@ -20,15 +20,8 @@ use retrial_results::verdict::{
 const RUN: &str = "/home/lab/.local/share/retrial/runs/20260821-llama2";
 
 fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> String {
-    let terminal = Terminal {
-        width,
-        color,
-        unicode: true,
-    };
-    render_terminal(
-        &verdict::verdict_document(&ReportedVerdict::new(evidence, verdict)),
-        terminal,
-    )
+    let terminal = Terminal { width, color, unicode: true };
+    render_terminal(&verdict::verdict_document(&ReportedVerdict::new(evidence, verdict)), terminal)
 }
 
 fn context() -> RunContext {
@@ -42,9 +35,7 @@ fn context() -> RunContext {
             benchmark: "llama2-70b-99".to_owned(),
             sources: Vec::new(),
         },
-        accuracy_scenarios: ["Offline", "Server", "Interactive"]
-            .map(Into::into)
-            .to_vec(),
+        accuracy_scenarios: ["Offline", "Server", "Interactive"].map(Into::into).to_vec(),
         ..RunContext::default()
     }
 }
@@ -62,21 +53,12 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
         margin: None,
         claim: Claim::NotWorse,
     };
-    evidence
-        .plan
-        .expect
-        .push((figure.to_owned(), vec![expectation]));
+    evidence.plan.expect.push((figure.to_owned(), vec![expectation]));
     for (number, value) in (1..).zip(values) {
         let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
         trial.validity = StatedValidity::Valid;
-        let unit = if figure.ends_with("_ns") {
-            "ns"
-        } else {
-            "tokens/s"
-        };
-        trial
-            .figures
-            .insert(figure.to_owned(), FigureValue::new(*value, unit));
+        let unit = if figure.ends_with("_ns") { "ns" } else { "tokens/s" };
+        trial.figures.insert(figure.to_owned(), FigureValue::new(*value, unit));
         evidence.trials.push(trial);
     }
     evidence
@@ -85,15 +67,10 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
 fn accuracy(scenario: &str, value: f64) -> Evidence {
     let mut evidence = Evidence::new(scenario, Mode::Accuracy);
     evidence.plan.loadgen = true;
-    let limit = Limit {
-        min: Some(43.986_888),
-        ..Limit::default()
-    };
+    let limit = Limit { min: Some(43.986_888), ..Limit::default() };
     evidence.plan.limits.push(("rouge1".to_owned(), limit));
     let mut trial = TrialEvidence::new_finished(1, "run_1");
-    trial
-        .figures
-        .insert("rouge1".to_owned(), FigureValue::new(value, ""));
+    trial.figures.insert("rouge1".to_owned(), FigureValue::new(value, ""));
     evidence.trials.push(trial);
     evidence
 }
@@ -104,9 +81,7 @@ fn reproduced() -> Verdict {
         QualifierKind::UnpinnedImage,
         "rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0 may move",
     )];
-    context
-        .variant
-        .insert("rocm".to_owned(), "7.1.1".to_owned());
+    context.variant.insert("rocm".to_owned(), "7.1.1".to_owned());
     let evidence = [
         performance("Offline", "tokens_per_second", &[102_961.0], 103_480.0),
         accuracy("Offline", 44.46),
@@ -116,33 +91,19 @@ fn reproduced() -> Verdict {
             &[99_807.4, 100_011.0, 99_905.2],
             100_282.0,
         ),
-        performance(
-            "Interactive",
-            "completed_tokens_per_second",
-            &[78_012.9],
-            73_608.2,
-        ),
+        performance("Interactive", "completed_tokens_per_second", &[78_012.9], 73_608.2),
     ];
     judge(&context, &evidence)
 }
 
 fn mixed() -> Verdict {
-    let mut invalid = performance(
-        "Interactive",
-        "completed_tokens_per_second",
-        &[73_608.2],
-        73_608.2,
-    );
+    let mut invalid =
+        performance("Interactive", "completed_tokens_per_second", &[73_608.2], 73_608.2);
     invalid.trials[0].validity =
         StatedValidity::Invalid(vec!["Performance constraints satisfied : NO".to_owned()]);
     let evidence = [
         performance("Offline", "tokens_per_second", &[93_045.8], 103_480.0),
-        performance(
-            "Server",
-            "completed_tokens_per_second",
-            &[95_350.0],
-            100_282.0,
-        ),
+        performance("Server", "completed_tokens_per_second", &[95_350.0], 100_282.0),
         invalid,
         performance(
             "SingleStream",
@@ -172,12 +133,7 @@ fn inconclusive() -> Verdict {
     measured.plan.expect.clear();
     let evidence = [
         performance("Offline", "tokens_per_second", &[98_900.0], 103_480.0),
-        performance(
-            "Server",
-            "completed_tokens_per_second",
-            &[95_268.0],
-            100_282.0,
-        ),
+        performance("Server", "completed_tokens_per_second", &[95_268.0], 100_282.0),
         measured,
     ];
     judge(&context, &evidence)
@@ -189,9 +145,7 @@ fn many() -> Verdict {
     let declared = retrial_results::verdict::tests::build::source();
     evidence.plan.figures.push(("gemm".to_owned(), declared));
     for trial in 1..4_u32 {
-        evidence
-            .trials
-            .push(TrialEvidence::new_finished(trial, format!("run_{trial}")));
+        evidence.trials.push(TrialEvidence::new_finished(trial, format!("run_{trial}")));
     }
     for number in 1..=40_u32 {
         let name = format!("gemm[bf16 {0}x{0}x{0}]", number * 256);
@@ -209,9 +163,7 @@ fn many() -> Verdict {
         let share = if number % 20 == 0 { 0.8 } else { 1.01 };
         for (trial, noise) in evidence.trials.iter_mut().zip([0.999, 1.0, 1.001]) {
             let value = published * share * noise;
-            trial
-                .figures
-                .insert(name.clone(), FigureValue::new(value, "TFLOP/s"));
+            trial.figures.insert(name.clone(), FigureValue::new(value, "TFLOP/s"));
         }
     }
     let mut context = context();
@@ -220,11 +172,7 @@ fn many() -> Verdict {
 }
 
 fn render_brief(verdict: &Verdict, width: u16) -> String {
-    let terminal = Terminal {
-        width,
-        color: false,
-        unicode: true,
-    };
+    let terminal = Terminal { width, color: false, unicode: true };
     let entry = ReportedVerdict::new(RUN, verdict).with_open_run(None);
     render_terminal(&brief::brief_document(&entry), terminal)
 }
@@ -298,10 +246,7 @@ fn any_width_is_rendered() {
 #[test]
 fn a_run_without_results_is_invalid() {
     let text = table(&judge(&context(), &[]), RUN, 80, false);
-    assert!(
-        text.contains("! invalid: There is no result to judge."),
-        "{text}"
-    );
+    assert!(text.contains("! invalid: There is no result to judge."), "{text}");
 }
 
 proptest! {
@@ -323,22 +268,12 @@ proptest! {
 
 #[test]
 fn a_long_key_shifts_only_its_own_text() {
-    let items = [
-        "gpus",
-        "disk for runs",
-        "model meta-llama/Llama-3.1-405B-Instruct-FP8-KV",
-    ];
+    let items = ["gpus", "disk for runs", "model meta-llama/Llama-3.1-405B-Instruct-FP8-KV"];
     let items =
         items.map(|key| ListItem::with_key(key, "as much as is needed of it, and a little more"));
-    let document = Document {
-        blocks: Block::list(items).into_iter().collect(),
-        ..Document::default()
-    };
-    let terminal = Terminal {
-        width: 60,
-        color: false,
-        unicode: true,
-    };
+    let document =
+        Document { blocks: Block::list(items).into_iter().collect(), ..Document::default() };
+    let terminal = Terminal { width: 60, color: false, unicode: true };
     let text = render_terminal(&document, terminal);
     assert!(text.contains("  gpus           as much"), "{text}");
     assert!(text.contains("  disk for runs  as much"), "{text}");

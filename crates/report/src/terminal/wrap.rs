@@ -24,9 +24,7 @@ fn wrap_text(text: &str, width: usize, indent: usize, anywhere: bool) -> Vec<Str
     // A number stays with its percent sign.
     let glued = text.replace(" %", "\u{a0}%");
     let lines = textwrap::wrap(&glued, options).into_iter();
-    lines
-        .map(|line| line.replace('\u{a0}', " ").trim_end().to_owned())
-        .collect()
+    lines.map(|line| line.replace('\u{a0}', " ").trim_end().to_owned()).collect()
 }
 
 /// Folds names and paths between their parts, and anywhere only if a part is too long:
@@ -77,15 +75,9 @@ mod tests {
 
     #[test]
     fn lines_are_wrapped_and_indented() {
-        assert_eq!(
-            wrap_words("one two three four", 9, 2),
-            ["one two", "  three", "  four"]
-        );
+        assert_eq!(wrap_words("one two three four", 9, 2), ["one two", "  three", "  four"]);
         assert_eq!(wrap_words("  help: do it", 9, 4), ["  help:", "    do it"]);
-        assert_eq!(
-            wrap_words("a-very-long-word b", 6, 2),
-            ["a-very-long-word", "  b"]
-        );
+        assert_eq!(wrap_words("a-very-long-word b", 6, 2), ["a-very-long-word", "  b"]);
         assert_eq!(wrap_words("", 6, 2), [""]);
         assert_eq!(wrap_words("within 5 %", 9, 0), ["within", "5 %"]);
     }

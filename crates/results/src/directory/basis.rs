@@ -83,10 +83,7 @@ impl JudgeBasis {
             rules: &self.rules,
             require_accuracy: self.require_accuracy,
         };
-        (
-            context,
-            tree_round.and_then(|round| mixed_rounds_fault(&round)),
-        )
+        (context, tree_round.and_then(|round| mixed_rounds_fault(&round)))
     }
 
     /// The context for training results: the named round, else the one that their paths, benchmarks and
@@ -172,10 +169,8 @@ impl RecipelessRules for JudgeBasis {
     ) -> MeasurementPlan {
         let benchmark = self.benchmark_of(place);
         let rules = self.rules_for_log(&benchmark, scenario, run);
-        let mut measurement = MeasurementPlan {
-            loadgen: true,
-            ..MeasurementPlan::new(scenario.clone(), mode)
-        };
+        let mut measurement =
+            MeasurementPlan { loadgen: true, ..MeasurementPlan::new(scenario.clone(), mode) };
         if mode == Mode::Performance
             && let (Some(rules), Some(published)) = (&rules, &self.published)
         {

@@ -28,9 +28,7 @@ pub fn gather_folders(
         without_recipe: basis,
     })?;
     let groups = groups.into_iter();
-    groups
-        .map(|group| add_context(group, directory, plan, basis))
-        .collect()
+    groups.map(|group| add_context(group, directory, plan, basis)).collect()
 }
 
 /// Adds the context of a group: that of the recipe, or the one that its folder and its rules state.
@@ -40,12 +38,7 @@ fn add_context(
     plan: Option<&Plan>,
     basis: &JudgeBasis,
 ) -> Result<ResultSet, JudgeError> {
-    let rules = || {
-        group
-            .evidence
-            .iter()
-            .find_map(|one| one.plan.rules.as_ref())
-    };
+    let rules = || group.evidence.iter().find_map(|one| one.plan.rules.as_ref());
     let mut context = match plan {
         Some(plan) => RunContext::from(plan),
         None => RunContext {
@@ -54,15 +47,10 @@ fn add_context(
         },
     };
     if let Some(plan) = plan {
-        context
-            .qualifiers
-            .extend(other_system_qualifiers(&group, plan, basis)?);
+        context.qualifiers.extend(other_system_qualifiers(&group, plan, basis)?);
         // Accuracy is required only of scenarios that were measured.
         let is_there = |scenario: &ScenarioName| {
-            group
-                .evidence
-                .iter()
-                .any(|one| one.plan.scenario == *scenario)
+            group.evidence.iter().any(|one| one.plan.scenario == *scenario)
         };
         context.accuracy_scenarios.retain(is_there);
     }

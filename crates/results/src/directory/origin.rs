@@ -65,10 +65,7 @@ impl SubmissionOrigin {
         if force {
             return Ok(vec![Qualifier::new(QualifierKind::Modified, differences)]);
         }
-        Err(JudgeError::OtherSystem {
-            folder: self.folder.clone(),
-            differences,
-        })
+        Err(JudgeError::OtherSystem { folder: self.folder.clone(), differences })
     }
 
     /// Names what differs: `system 87xMI355X (recipe: 8xMI355X)`.
@@ -80,9 +77,7 @@ impl SubmissionOrigin {
             let benchmark = round.and_then(|round| round.find_benchmark(name));
             let official_name = benchmark.map_or(name, |(official, _)| official);
             // A result is submitted as -99 and as -99.9 with the same logs.
-            let name = official_name
-                .trim_end_matches("-99.9")
-                .trim_end_matches("-99");
+            let name = official_name.trim_end_matches("-99.9").trim_end_matches("-99");
             name.to_owned()
         };
         let mut differences = Vec::new();
@@ -109,9 +104,7 @@ impl SubmissionOrigin {
 /// How many accelerators the system's description counts, over all nodes.
 fn count_accelerators(submitter: &Path, system: &str) -> Option<u64> {
     let described = read_description(submitter, system).ok()?;
-    Accelerators::from_description(&described)?
-        .total
-        .map(u64::from)
+    Accelerators::from_description(&described)?.total.map(u64::from)
 }
 
 /// How many GPUs a recipe's figures were published on, over all nodes.

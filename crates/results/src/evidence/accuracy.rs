@@ -92,10 +92,7 @@ pub fn add_to_trial(trial: &mut TrialEvidence, accuracy: &Accuracy) {
         let reason = format!("it was printed as `{text}`, which is not a number");
         (*name, reason)
     });
-    let cut = accuracy
-        .cut
-        .iter()
-        .map(|name| (*name, "the text ends inside it".to_owned()));
+    let cut = accuracy.cut.iter().map(|name| (*name, "the text ends inside it".to_owned()));
     for (name, reason) in broken.chain(cut) {
         if trial.figure(name).is_none() {
             trial.missing.entry(name.to_owned()).or_insert(reason);
@@ -121,10 +118,7 @@ pub fn check_accuracy_files(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCh
         RuleCheck::new(
             "accuracy log is truncated",
             format::format_bytes(length),
-            format!(
-                "{ACCURACY_LOG} of at most {}",
-                format::format_bytes(MAX_LOG_BYTES)
-            ),
+            format!("{ACCURACY_LOG} of at most {}", format::format_bytes(MAX_LOG_BYTES)),
             length <= MAX_LOG_BYTES,
         )
     }));
@@ -157,12 +151,7 @@ pub fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
     let passed = actual.eq_ignore_ascii_case(stated);
     let rule = "hash of the whole accuracy log";
     let required = format!("{stated}, as in {ACCURACY_FILE}");
-    Some(RuleCheck::new(
-        rule,
-        format!("SHA-256 {actual}"),
-        required,
-        passed,
-    ))
+    Some(RuleCheck::new(rule, format!("SHA-256 {actual}"), required, passed))
 }
 
 #[cfg(test)]
@@ -214,16 +203,10 @@ mod tests {
     fn the_log_is_hashed_and_truncated() {
         let passed = |text: &str, log| -> Vec<bool> {
             let read = retrial_mlperf::accuracy::parse_accuracy(text.as_bytes());
-            check_accuracy_files(&read, log)
-                .iter()
-                .map(|check| check.passed)
-                .collect()
+            check_accuracy_files(&read, log).iter().map(|check| check.passed).collect()
         };
         assert_eq!(passed("mAP=37.3%\nhash=0f\n", Some(10 << 10)), [true, true]);
         assert_eq!(passed("mAP=37.3%\n", Some(10_241)), [false, false]);
-        assert_eq!(
-            passed("mAP=37.3%\nmAP=36.1%\nhash=0f\n", None),
-            [true, false]
-        );
+        assert_eq!(passed("mAP=37.3%\nmAP=36.1%\nhash=0f\n", None), [true, false]);
     }
 }

@@ -16,11 +16,8 @@ use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_RUN};
 use retrial_store::open;
 
 /// The files that the tests' scripts write.
-pub const VERIFY_FILES: [&str; 3] = [
-    "verify_accuracy.txt",
-    "verify_performance.txt",
-    "verify_output_len.txt",
-];
+pub const VERIFY_FILES: [&str; 3] =
+    ["verify_accuracy.txt", "verify_performance.txt", "verify_output_len.txt"];
 /// The largest text that is read: the longest that was published has 140 kB.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
 /// More names than this are no folder of a test.

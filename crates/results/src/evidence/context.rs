@@ -100,9 +100,7 @@ fn describe_foreign_plan(files: &RunFiles<'_>) -> Option<String> {
     };
     let mut found = differences.into_iter();
     let first = found.find(|difference| is_imported || is_judged_by(difference))?;
-    Some(format!(
-        "its plan does not follow from its recipe.yaml: {first}"
-    ))
+    Some(format!("its plan does not follow from its recipe.yaml: {first}"))
 }
 
 /// Returns whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the

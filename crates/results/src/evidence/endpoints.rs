@@ -61,8 +61,7 @@ pub enum EndpointFileError {
 pub fn is_endpoint_result(folder: &Path) -> bool {
     let has_logs = ["", PERFORMANCE_RUN, ACCURACY_FOLDER].iter().any(|run| {
         let logs = [folder::SUMMARY, folder::DETAIL].map(|log| folder.join(run).join(log));
-        logs.iter()
-            .any(|log| std::fs::symlink_metadata(log).is_ok())
+        logs.iter().any(|log| std::fs::symlink_metadata(log).is_ok())
     });
     !has_logs && has_results(folder)
 }
@@ -73,9 +72,7 @@ pub fn find_result_folders(directory: &Path) -> Vec<PathBuf> {
         folder::find_folders_with(directory, folder::MAX_SEARCH_DEPTH, is_output_name).into_iter();
     let run_folders = runs.filter_map(|run| Some(run.parent()?.to_owned()));
     let folders = run_folders.dedup();
-    folders
-        .filter(|relative| is_endpoint_result(&directory.join(relative)))
-        .collect()
+    folders.filter(|relative| is_endpoint_result(&directory.join(relative))).collect()
 }
 
 fn is_output_name(name: &OsStr) -> bool {
@@ -98,10 +95,7 @@ pub fn has_results(folder: &Path) -> bool {
 pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, EndpointFileError> {
     let configured = read_config(folder)?;
     let summary = read_json_object(folder, SUMMARY_FILE)?;
-    Ok(EndpointPerformance::from_config_and_summary(
-        &configured,
-        &summary,
-    ))
+    Ok(EndpointPerformance::from_config_and_summary(&configured, &summary))
 }
 
 /// Returns the accuracy run of a scenario's folder.

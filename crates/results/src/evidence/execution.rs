@@ -21,9 +21,8 @@ pub(super) fn execution_qualifiers(files: &RunFiles<'_>) -> Vec<Qualifier> {
         .chain(foreign_lock(files))
         .chain(unwatched_gpus(files))
         .chain(replaced_image(files));
-    let resumptions = repeated_steps(files)
-        .chain(several_containers(files))
-        .chain(stale_preparation(files));
+    let resumptions =
+        repeated_steps(files).chain(several_containers(files)).chain(stale_preparation(files));
     let modified = modifications.map(|reason| Qualifier::new(QualifierKind::Modified, reason));
     let resumed = resumptions.map(|reason| Qualifier::new(QualifierKind::Resumed, reason));
     modified.chain(resumed).collect()
@@ -73,19 +72,14 @@ fn repeated_steps(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
             None => "it had been interrupted".to_owned(),
             Some(StepEnd::Done { .. } | StepEnd::Skipped { .. }) => "it had finished".to_owned(),
         });
-        Some(format!(
-            "{} was executed again: {}",
-            step.name,
-            reasons.unique().join("; ")
-        ))
+        Some(format!("{} was executed again: {}", step.name, reasons.unique().join("; ")))
     })
 }
 
 /// Trials of an interrupted run that were measured in different containers.
 fn several_containers(files: &RunFiles<'_>) -> Option<String> {
-    let containers: BTreeSet<u32> = finished_measurements(files)
-        .map(|(_, process)| process)
-        .collect();
+    let containers: BTreeSet<u32> =
+        finished_measurements(files).map(|(_, process)| process).collect();
     let number = containers.len();
     (number > 1).then(|| format!("measured in {number} containers, one after the other"))
 }
@@ -94,9 +88,7 @@ fn several_containers(files: &RunFiles<'_>) -> Option<String> {
 /// created after it.
 fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
     let history = &files.state.history;
-    let latest = finished_measurements(files)
-        .map(|(_, process)| process)
-        .max()?;
+    let latest = finished_measurements(files).map(|(_, process)| process).max()?;
     let is_stale = |step: &&Step| {
         let is_of_host = matches!(step.action, Action::Host(_) | Action::CopyOut { .. });
         let by = history.ended_by.get(&step.number);
@@ -112,11 +104,7 @@ fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
 
 /// Returns the measurements that finished, each with the process that created its container.
 fn finished_measurements<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u32)> {
-    let steps = files
-        .plan
-        .steps
-        .iter()
-        .filter(|step| step.runs_measurement());
+    let steps = files.plan.steps.iter().filter(|step| step.runs_measurement());
     let done = steps.filter(|step| files.state.is_done(step.number));
     done.filter_map(|step| {
         let process = files.state.history.container_by.get(&step.number)?;

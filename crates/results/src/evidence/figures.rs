@@ -100,22 +100,10 @@ fn find_figure_in(
     text: &TextFile,
 ) -> Result<FigureReadings, FigureReadError> {
     let files = text.matching_files().map_err(FigureReadError::absent)?;
-    let target = FigureExtraction {
-        name,
-        source,
-        files: &files,
-    };
+    let target = FigureExtraction { name, source, files: &files };
     let found = match &source.find {
-        FigureLocator::Pattern {
-            expression,
-            below,
-            until,
-        } => {
-            let block = PatternScope {
-                below: below.as_deref(),
-                until: until.as_deref(),
-                headings,
-            };
+        FigureLocator::Pattern { expression, below, until } => {
+            let block = PatternScope { below: below.as_deref(), until: until.as_deref(), headings };
             read_pattern_figure(source, expression, &block, &files)
                 .map(|entries| target.collect_figures(entries))
         }
@@ -126,9 +114,9 @@ fn find_figure_in(
         FigureLocator::Csv(_) => {
             read_csv_figure(source, &files).map(|entries| target.collect_figures(entries))
         }
-        FigureLocator::Mllog(_) => Err(FigureReadError::fault(
-            "figures of a training log are read run by run",
-        )),
+        FigureLocator::Mllog(_) => {
+            Err(FigureReadError::fault("figures of a training log are read run by run"))
+        }
     };
     found.map_err(|unread| unread.with_path(&text.file.display().to_string()))
 }
@@ -160,22 +148,16 @@ impl FigureExtraction<'_> {
                 Some((least, place)) => {
                     origin = self::locate_origin(self.files, place);
                     let least = format!("{least} {unit}");
-                    Err(format!(
-                        "it is {least}, and none of this unit is below zero"
-                    ))
+                    Err(format!("it is {least}, and none of this unit is below zero"))
                 }
-                None => accumulator
-                    .into_single_value()
-                    .map_err(|error| error.to_string()),
+                None => accumulator.into_single_value().map_err(|error| error.to_string()),
             };
             match number {
                 Ok(printed) => {
                     origin.passed_over = passed_over;
                     origin.repeated = repeated;
                     let value = FigureValue::new(printed.value, unit.clone());
-                    let figure = value
-                        .with_half_digit(printed.half_digit)
-                        .with_origin(origin);
+                    let figure = value.with_half_digit(printed.half_digit).with_origin(origin);
                     found.figures.insert(name, figure);
                 }
                 Err(reason) => drop(found.missing.insert(name, format!("{origin}: {reason}"))),
@@ -205,14 +187,8 @@ pub(super) fn repeated_values<E: Display>(
     source: &FigureSource,
     accumulator: &Accumulator<E>,
 ) -> Option<RepeatedValues> {
-    let (least, greatest) = accumulator
-        .differing_values()
-        .filter(|_| source.take.is_none())?;
-    Some(RepeatedValues {
-        count: accumulator.count(),
-        least,
-        greatest,
-    })
+    let (least, greatest) = accumulator.differing_values().filter(|_| source.take.is_none())?;
+    Some(RepeatedValues { count: accumulator.count(), least, greatest })
 }
 
 /// Returns the records that were skipped.
@@ -239,9 +215,7 @@ fn read_csv_figure(
         return Ok(FigureEntries::new());
     };
     read_each_file(source, files, |number, file| {
-        let bytes = file
-            .read_bytes(MAX_DOCUMENT_BYTES)
-            .map_err(FigureReadError::absent)?;
+        let bytes = file.read_bytes(MAX_DOCUMENT_BYTES).map_err(FigureReadError::absent)?;
         let entries =
             rows::read_csv_entries(&bytes, cell, &source.by, source.match_selection(), number);
         entries.map_err(|error| match error {
@@ -312,11 +286,8 @@ fn read_json_figure(
             .map_err(FigureReadError::fault)?;
         reader.begin_file(number);
         if source.file.is_some() {
-            reader.read_file(
-                &file
-                    .read_bytes(MAX_DOCUMENT_BYTES)
-                    .map_err(FigureReadError::absent)?,
-            );
+            reader
+                .read_file(&file.read_bytes(MAX_DOCUMENT_BYTES).map_err(FigureReadError::absent)?);
         } else {
             let mut opened = file.open().map_err(FigureReadError::absent)?;
             let feed = |line: &str| reader.feed_line(line);

@@ -66,10 +66,7 @@ pub fn read_result_folder(folder: &Path) -> Result<LoadgenRun, FolderError> {
         Err(error) if is_not_found(&error) => None,
         Err(error) => return Err(error.into()),
     };
-    Ok(LoadgenRun {
-        summary: Some(summary),
-        detail,
-    })
+    Ok(LoadgenRun { summary: Some(summary), detail })
 }
 
 /// The two logs of one folder, as far as they can be read, and what is wrong with a file: its name
@@ -111,10 +108,7 @@ pub fn read_logs(root: &Path, folder: &Path) -> LoadgenLogs {
 pub fn read_summary(root: &Path, folder: &Path) -> Result<LoadgenSummary, FolderError> {
     let path = folder.join(SUMMARY);
     let bytes = open::read_beneath(root, &path, MAX_SUMMARY_BYTES)?;
-    let unreadable = |reason| FolderError::Unreadable {
-        path: path.display().to_string(),
-        reason,
-    };
+    let unreadable = |reason| FolderError::Unreadable { path: path.display().to_string(), reason };
     if let Some(encoding) = describe_encoding(&bytes) {
         return Err(unreadable(encoding));
     }
@@ -139,9 +133,7 @@ pub fn read_detail_log(root: &Path, folder: &Path) -> Result<detail::LoadgenDeta
 fn read_head(root: &Path, folder: &Path) -> Option<Vec<u8>> {
     let file = open::open_beneath(root, &folder.join(DETAIL)).ok()?;
     let mut head = Vec::new();
-    file.take(ENCODING_HEAD_BYTES as u64)
-        .read_to_end(&mut head)
-        .ok()?;
+    file.take(ENCODING_HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
     Some(head)
 }
 

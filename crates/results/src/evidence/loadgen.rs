@@ -18,24 +18,16 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
     let value = |figure: &retrial_readings::Figure| {
         FigureValue::new(figure.value, figure.unit.clone()).with_half_digit(figure.half_digit)
     };
-    trial.figures.extend(
-        all.iter()
-            .map(|(name, figure)| (name.to_string(), value(figure))),
-    );
+    trial.figures.extend(all.iter().map(|(name, figure)| (name.to_string(), value(figure))));
     for name in evidence.required_figures() {
         if let Some(figure) = run.resolve_figure(name) {
             trial.figures.insert(name.clone(), value(&figure));
         }
     }
     if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.plan.mode) {
-        let tokens = all
-            .keys()
-            .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
-        let of_round = evidence
-            .plan
-            .rules
-            .as_ref()
-            .map(|rules| rules.metric.figure.as_str());
+        let tokens =
+            all.keys().any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
+        let of_round = evidence.plan.rules.as_ref().map(|rules| rules.metric.figure.as_str());
         let metric = of_round
             .filter(|name| all.contains_key(*name))
             .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
@@ -46,11 +38,8 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
     let run = audited.as_ref().unwrap_or(run);
     // What is not known to be valid is not valid.
     let reasons = run.validity().reasons;
-    trial.validity = if reasons.is_empty() {
-        StatedValidity::Valid
-    } else {
-        StatedValidity::Invalid(reasons)
-    };
+    trial.validity =
+        if reasons.is_empty() { StatedValidity::Valid } else { StatedValidity::Invalid(reasons) };
     if evidence.plan.mode == Mode::Compliance && !is_speed_compared(&trial.path) {
         if let StatedValidity::Invalid(reasons) = &trial.validity {
             let required = "VALID, except in tests of answers";
@@ -73,9 +62,7 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
         checks.extend(run.check_consistency());
     }
     let loadgen_checks = checks.into_iter();
-    evidence
-        .checks
-        .extend(loadgen_checks.map(|check| check.for_trial(Some(trial.trial))));
+    evidence.checks.extend(loadgen_checks.map(|check| check.for_trial(Some(trial.trial))));
 }
 
 /// Returns a failed check where the logs are of another mode or scenario than their folder; properties
@@ -99,20 +86,13 @@ pub(crate) fn check_mode_and_scenario(
 /// Logs of another mode or scenario than that of an accuracy run are reported with their path: MLCommons'
 /// checker takes them, and five folders of v5.1 have them.
 pub fn warn_of_other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> Vec<RuleCheck> {
-    let file = if run.detail.is_some() {
-        DETAIL
-    } else {
-        SUMMARY
-    };
+    let file = if run.detail.is_some() { DETAIL } else { SUMMARY };
     let checks = check_mode_and_scenario(run, loadgen::TestMode::Accuracy, scenario);
     checks
         .into_iter()
         .map(|check| {
             let rule = format!("{} of accuracy/{file}", check.rule);
-            let required = format!(
-                "{}; the official checker does not check this",
-                check.required
-            );
+            let required = format!("{}; the official checker does not check this", check.required);
             RuleCheck::warning(rule, check.measured, required)
         })
         .collect()
@@ -131,17 +111,11 @@ fn drop_audit_config_error(mut run: LoadgenRun) -> LoadgenRun {
         return run;
     };
     let before = detail.error_messages.len();
-    detail
-        .error_messages
-        .retain(|message| !message.contains(AUDIT_CONFIG));
+    detail.error_messages.retain(|message| !message.contains(AUDIT_CONFIG));
     let omitted = (before - detail.error_messages.len()) as u64;
     detail.errors = detail.errors.saturating_sub(omitted);
     detail.num_errors = detail.num_errors.map(|count| count.saturating_sub(omitted));
-    if let Some(errors) = run
-        .summary
-        .as_mut()
-        .and_then(|summary| summary.errors.as_mut())
-    {
+    if let Some(errors) = run.summary.as_mut().and_then(|summary| summary.errors.as_mut()) {
         *errors = errors.saturating_sub(omitted);
     }
     run
@@ -153,11 +127,7 @@ pub fn warn_of_missing_detail_log(run: &LoadgenRun) -> Option<RuleCheck> {
     let is_summary = run.detail.is_none() && run.summary.is_some();
     let measured = "missing; figures are those printed in the summary";
     is_summary.then(|| {
-        RuleCheck::warning(
-            DETAIL,
-            measured,
-            "the detail log, whose figures MLCommons publishes",
-        )
+        RuleCheck::warning(DETAIL, measured, "the detail log, whose figures MLCommons publishes")
     })
 }
 
@@ -196,18 +166,12 @@ mod tests {
             failed.map(|check| check.rule).collect::<Vec<_>>()
         };
         assert_eq!(violated(loadgen::TestMode::Accuracy), wrong);
-        assert_eq!(
-            violated(loadgen::TestMode::Performance).len(),
-            wrong.len() + 1
-        );
+        assert_eq!(violated(loadgen::TestMode::Performance).len(), wrong.len() + 1);
     }
 
     #[rstest]
     #[case("results/8xMI355X/gpt-oss-120b/Offline/TEST07/performance/run_1", true)]
-    #[case(
-        "results/8xMI355X/gpt-oss-120b/Offline/TEST01/performance/run_1",
-        false
-    )]
+    #[case("results/8xMI355X/gpt-oss-120b/Offline/TEST01/performance/run_1", false)]
     #[case("results/Offline/compliance/run_1", false)]
     fn a_short_compliance_test_is_only_a_warning(#[case] path: &str, #[case] is_warning: bool) {
         let mut evidence = Evidence::new("Offline", Mode::Compliance);

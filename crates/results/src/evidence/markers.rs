@@ -42,11 +42,7 @@ pub fn check_recipe_markers(
 pub fn check_usual_marker(folder: &Path) -> Option<RuleCheck> {
     let path = folder.join(MARKER_FILE);
     std::fs::symlink_metadata(&path).ok()?;
-    Some(marker_violation(
-        MARKER_FILE,
-        folder,
-        Path::new(MARKER_FILE),
-    ))
+    Some(marker_violation(MARKER_FILE, folder, Path::new(MARKER_FILE)))
 }
 
 fn check_marker_file(folder: &Path, name: &str) -> Option<RuleCheck> {
@@ -54,10 +50,7 @@ fn check_marker_file(folder: &Path, name: &str) -> Option<RuleCheck> {
         let there = std::fs::symlink_metadata(folder.join(name)).is_ok();
         return there.then(|| marker_violation(name, folder, Path::new(name)));
     }
-    let entries = WalkDir::new(folder)
-        .max_depth(MAX_MARKER_DEPTH)
-        .into_iter()
-        .flatten();
+    let entries = WalkDir::new(folder).max_depth(MAX_MARKER_DEPTH).into_iter().flatten();
     let mut named = entries.filter(|entry| entry.file_name() == name);
     let entry = named.next()?;
     let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
@@ -107,11 +100,7 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
             .get_or_insert_with(|| format!("not searched: it takes more than {MAX_STEPS} steps"));
     }
     let required = format!("no line that matches {pattern}");
-    Some(RuleCheck::violation(
-        "the benchmark's own checks",
-        matching?,
-        required,
-    ))
+    Some(RuleCheck::violation("the benchmark's own checks", matching?, required))
 }
 
 fn read_output_lines(output: &TextFile, mut feed: impl FnMut(&str)) -> Result<(), TextError> {
@@ -128,10 +117,8 @@ mod tests {
     #[test]
     fn an_output_that_cannot_be_opened_fails_the_check() {
         let folder = tempfile::tempdir().unwrap();
-        let output = |file: &str| TextFile {
-            directory: folder.path().to_owned(),
-            file: file.into(),
-        };
+        let output =
+            |file: &str| TextFile { directory: folder.path().to_owned(), file: file.into() };
         std::fs::write(folder.path().join("result_1.txt"), "all is well\n").unwrap();
         std::os::unix::fs::symlink("result_1.txt", folder.path().join("output.log")).unwrap();
         let measured = |file: &str| {
@@ -145,10 +132,7 @@ mod tests {
         assert_eq!(measured("missing_*.txt"), None);
         std::fs::create_dir(folder.path().join("result_2.txt")).unwrap();
         let of_directory = measured("result_*.txt").unwrap();
-        assert!(
-            of_directory.contains("not a regular file"),
-            "{of_directory}"
-        );
+        assert!(of_directory.contains("not a regular file"), "{of_directory}");
     }
 
     #[test]
@@ -160,10 +144,7 @@ mod tests {
         };
         let check = check_marker_line("checksum .* does not match", &[output]);
         let measured = check.unwrap().measured;
-        assert!(
-            measured.starts_with("not searched: it cannot be read"),
-            "{measured}"
-        );
+        assert!(measured.starts_with("not searched: it cannot be read"), "{measured}");
     }
 
     #[test]
@@ -174,10 +155,7 @@ mod tests {
             InvalidMarker::File("logs/INVALID".to_owned()),
             InvalidMarker::Pattern("checksum .* does not match".to_owned()),
         ];
-        let output = TextFile {
-            directory: folder.path().to_owned(),
-            file: "output.log".into(),
-        };
+        let output = TextFile { directory: folder.path().to_owned(), file: "output.log".into() };
         let check = || check_recipe_markers(&markers, folder.path(), std::slice::from_ref(&output));
         assert!(check().is_empty());
         std::fs::write(folder.path().join("output.log"), "model checksum ok\n").unwrap();
@@ -200,10 +178,6 @@ mod tests {
             ]
         );
         assert!(check_usual_marker(folder.path()).is_none());
-        assert!(
-            !check_usual_marker(&folder.path().join("logs"))
-                .unwrap()
-                .passed
-        );
+        assert!(!check_usual_marker(&folder.path().join("logs")).unwrap().passed);
     }
 }

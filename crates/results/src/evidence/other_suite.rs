@@ -29,34 +29,25 @@ pub struct OtherSuiteResult {
 /// Returns the first result of another suite in or below a directory that holds no result of ours.
 pub fn find_other_suite(directory: &Path) -> Option<OtherSuiteResult> {
     let full = directory.canonicalize().ok()?;
-    let walk = WalkDir::new(&full)
-        .max_depth(MAX_SEARCH_DEPTH)
-        .sort_by_file_name();
+    let walk = WalkDir::new(&full).max_depth(MAX_SEARCH_DEPTH).sort_by_file_name();
     let mut folders = walk.into_iter().flatten();
     folders.find_map(|entry| {
         let path = entry.path();
         let suite = suite_of_path(path).filter(|_| entry.file_type().is_dir())?;
-        Some(OtherSuiteResult {
-            path: path.to_owned(),
-            suite,
-        })
+        Some(OtherSuiteResult { path: path.to_owned(), suite })
     })
 }
 
 /// Returns the first result in or below a directory whose summary is another suite's.
 pub fn find_other_suite_summary(directory: &Path) -> Option<OtherSuiteResult> {
-    folder::find_summary_folders(directory)
-        .into_iter()
-        .find_map(|relative| {
-            let run = LoadgenRun {
-                summary: folder::read_summary(directory, &relative).ok(),
-                detail: None,
-            };
-            Some(OtherSuiteResult {
-                path: directory.join(relative),
-                suite: OtherSuite::from_run(&run)?,
-            })
+    folder::find_summary_folders(directory).into_iter().find_map(|relative| {
+        let run =
+            LoadgenRun { summary: folder::read_summary(directory, &relative).ok(), detail: None };
+        Some(OtherSuiteResult {
+            path: directory.join(relative),
+            suite: OtherSuite::from_run(&run)?,
         })
+    })
 }
 
 /// Returns the suite by the folders of a path below a submitter's `results`.

@@ -35,10 +35,7 @@ pub enum PlanDerivationError {
 
 impl PlanDerivationError {
     fn from_file_error(file: &str, error: &StoreError) -> Self {
-        Self::File {
-            file: file.to_owned(),
-            reason: error.reason_without_path(),
-        }
+        Self::File { file: file.to_owned(), reason: error.reason_without_path() }
     }
 }
 

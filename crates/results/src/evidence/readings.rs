@@ -81,16 +81,10 @@ impl TrialReadings {
         let is_reduced = |name: &str| {
             let named = declared.iter().find(|(declared, _)| declared == name);
             named.is_some_and(|(_, source)| {
-                matches!(
-                    source.match_selection(),
-                    MatchSelection::Sum | MatchSelection::Mean
-                )
+                matches!(source.match_selection(), MatchSelection::Sum | MatchSelection::Mean)
             })
         };
-        let files = texts
-            .iter()
-            .filter_map(|text| text.matching_files().ok())
-            .flatten();
+        let files = texts.iter().filter_map(|text| text.matching_files().ok()).flatten();
         for file in files.unique_by(|file| (file.directory.clone(), file.file.clone())) {
             let name = file.file.display().to_string();
             let all_figures = self.figures.iter();
@@ -99,9 +93,8 @@ impl TrialReadings {
             if figures.is_empty() {
                 continue;
             }
-            let is_reduced = names
-                .into_iter()
-                .any(|name| is_reduced(table_name(name).unwrap_or(name)));
+            let is_reduced =
+                names.into_iter().any(|name| is_reduced(table_name(name).unwrap_or(name)));
             self.logs.extend(text_log(&file, &figures, is_reduced));
         }
     }
@@ -113,9 +106,8 @@ pub fn read_trial_figures(
     texts: &dyn Fn(&FigureSource) -> Vec<TextFile>,
 ) -> Vec<TrialReadings> {
     let logs = TrainingLogs::from_texts(figures, texts);
-    let mut readings: Vec<TrialReadings> = (0..logs.run_count().max(1))
-        .map(|run| logs.read_run(run))
-        .collect();
+    let mut readings: Vec<TrialReadings> =
+        (0..logs.run_count().max(1)).map(|run| logs.read_run(run)).collect();
     let mut searched: Vec<Vec<TextFile>> = vec![Vec::new(); readings.len()];
     for (name, source) in figures {
         if matches!(source.find, FigureLocator::Mllog(_)) {
@@ -141,17 +133,11 @@ fn headings_of_same_pattern<'a>(
     figures: &'a OrderedMap<FigureSource>,
     source: &FigureSource,
 ) -> Vec<&'a str> {
-    let of_file = figures
-        .iter()
-        .filter(|(_, other)| other.file == source.file);
+    let of_file = figures.iter().filter(|(_, other)| other.file == source.file);
     let headings = of_file.filter_map(|(_, other)| match (&other.find, &source.find) {
         (
-            FigureLocator::Pattern {
-                expression, below, ..
-            },
-            FigureLocator::Pattern {
-                expression: own, ..
-            },
+            FigureLocator::Pattern { expression, below, .. },
+            FigureLocator::Pattern { expression: own, .. },
         ) if expression == own => below.as_deref(),
         _ => None,
     });
@@ -166,16 +152,9 @@ enum TrainingLogsError {
     #[error("{}: {source}", file.display())]
     Text { file: PathBuf, source: TextError },
     #[error("{}: {source}", file.display())]
-    Runs {
-        file: PathBuf,
-        source: TrainingLogError,
-    },
+    Runs { file: PathBuf, source: TrainingLogError },
     #[error("{}: {}: {source}", glob.display(), file.display())]
-    RunsOfOne {
-        glob: PathBuf,
-        file: PathBuf,
-        source: TrainingLogError,
-    },
+    RunsOfOne { glob: PathBuf, file: PathBuf, source: TrainingLogError },
 }
 
 /// The training logs that figures are read of, run by run.
@@ -210,15 +189,11 @@ impl<'a> TrainingLogs<'a> {
             .map(|(_, source, figure)| (figure.key.clone(), source.match_selection()))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
-            let runs = texts(source)
-                .into_iter()
-                .map(|text| parse_runs(&text, &keys));
-            runs.find_or_last(Result::is_ok)
-                .unwrap_or(Err(TrainingLogsError::NoOutput))
+            let runs = texts(source).into_iter().map(|text| parse_runs(&text, &keys));
+            runs.find_or_last(Result::is_ok).unwrap_or(Err(TrainingLogsError::NoOutput))
         });
-        let several_files = runs
-            .as_ref()
-            .is_ok_and(|runs| !runs.iter().map(|(text, _)| &text.file).all_equal());
+        let several_files =
+            runs.as_ref().is_ok_and(|runs| !runs.iter().map(|(text, _)| &text.file).all_equal());
         Self {
             file: leader.and_then(|(_, source, _)| source.file.as_ref().map(|file| file.0.clone())),
             figures: mllog_figures,
@@ -234,11 +209,7 @@ impl<'a> TrainingLogs<'a> {
     /// Returns the file of one run, where each run has its own and this figure is read there.
     fn own_file(&self, run: usize, source: &FigureSource) -> Option<TextFile> {
         let same = source.file.as_ref().map(|file| &file.0) == self.file.as_ref();
-        let runs = self
-            .runs
-            .as_ref()
-            .ok()
-            .filter(|_| same && self.several_files)?;
+        let runs = self.runs.as_ref().ok().filter(|_| same && self.several_files)?;
         runs.get(run).map(|(file, _)| file.clone())
     }
 
@@ -258,10 +229,7 @@ impl<'a> TrainingLogs<'a> {
         };
         reading.logs.push(training_log(file, run));
         if self.several_files {
-            reading.run = file
-                .file
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned());
+            reading.run = file.file.file_name().map(|name| name.to_string_lossy().into_owned());
         } else if self.run_count() > 1 {
             reading.run = Some(format!("run {} of the log", index + 1));
         }
@@ -290,10 +258,8 @@ fn parse_runs(
     text: &TextFile,
     keys: &[(String, MatchSelection)],
 ) -> Result<Vec<(TextFile, TrainingRun)>, TrainingLogsError> {
-    let unreadable = |source: TextError| TrainingLogsError::Text {
-        file: text.file.clone(),
-        source,
-    };
+    let unreadable =
+        |source: TextError| TrainingLogsError::Text { file: text.file.clone(), source };
     let mut all = Vec::new();
     for file in text.matching_files().map_err(unreadable)? {
         let mut runs = TrainingRunReader::new(keys);
@@ -344,9 +310,7 @@ fn read_value(
                 .ok_or_else(|| FigureReadError::Fault("it was not requested".to_owned()))?;
             let files = std::slice::from_ref(file);
             if let Some(record) = accumulator.unreadable_announcement() {
-                let line = figures::locate_origin(files, record.place)
-                    .line
-                    .unwrap_or(0);
+                let line = figures::locate_origin(files, record.place).line.unwrap_or(0);
                 let reason = format!("line {line}: {}", record.error);
                 return Err(FigureReadError::Fault(reason));
             }

@@ -44,10 +44,7 @@ impl ResultPath {
         let first = |count| path.components().take(count).collect::<PathBuf>();
         Self {
             group: first(depth),
-            scenario: scenario
-                .as_ref()
-                .and_then(scenario_of)
-                .map(ScenarioName::from),
+            scenario: scenario.as_ref().and_then(scenario_of).map(ScenarioName::from),
             mode: test.as_ref().map(|_| Mode::Compliance).or(mode),
             is_trial,
             test: test.and_then(|name| {
@@ -59,13 +56,7 @@ impl ResultPath {
 
     /// Returns the path of a folder with scenarios.
     pub fn from_group(group: &Path) -> Self {
-        Self {
-            group: group.to_owned(),
-            scenario: None,
-            mode: None,
-            is_trial: false,
-            test: None,
-        }
+        Self { group: group.to_owned(), scenario: None, mode: None, is_trial: false, test: None }
     }
 
     /// Returns whether it lies in a submission tree: `closed/AMD/results/SYSTEM/BENCHMARK`.
@@ -108,10 +99,7 @@ fn component_names(path: &Path) -> Vec<String> {
 /// Returns the number of a trial's folder: `run_1`, `trial-2`, `3`.
 pub(crate) fn trial_number(name: &str) -> Option<u32> {
     let rest = name.trim_end_matches(|character: char| character.is_ascii_digit());
-    let is_trial = matches!(
-        rest,
-        "" | "run" | "run_" | "run-" | "trial" | "trial_" | "trial-"
-    );
+    let is_trial = matches!(rest, "" | "run" | "run_" | "run-" | "trial" | "trial_" | "trial-");
     name[rest.len()..].parse().ok().filter(|_| is_trial)
 }
 
@@ -151,9 +139,7 @@ mod tests {
         assert_ne!(first.group, second.group);
         assert_eq!(first.submission().benchmark, "llama2-70b_server");
         assert_eq!(
-            ResultPath::parse(Path::new("/lg/single-stream/accuracy"))
-                .scenario
-                .as_deref(),
+            ResultPath::parse(Path::new("/lg/single-stream/accuracy")).scenario.as_deref(),
             Some("SingleStream")
         );
     }

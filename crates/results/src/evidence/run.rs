@@ -45,21 +45,14 @@ impl<'a> RunFiles<'a> {
         plan: &'a Plan,
         state: &'a JournalState,
     ) -> Self {
-        Self {
-            directory,
-            plan,
-            state,
-            telemetry: RunTelemetry::default(),
-        }
+        Self { directory, plan, state, telemetry: RunTelemetry::default() }
     }
 }
 
 /// Returns the evidence of every measurement.
 pub fn gather_evidence(files: &RunFiles<'_>) -> Vec<Evidence> {
     let indexes = 0..files.plan.measurements.len();
-    let mut all: Vec<Evidence> = indexes
-        .map(|index| gather_measurement(files, index))
-        .collect();
+    let mut all: Vec<Evidence> = indexes.map(|index| gather_measurement(files, index)).collect();
     copies::check_copied_measurements(&mut all, Some(files.plan));
     all
 }
@@ -71,12 +64,7 @@ pub fn gather_measurement(files: &RunFiles<'_>, index: usize) -> Evidence {
     };
     let mut evidence = Evidence::from(measured.clone());
     evidence.unknown_rules = unknown_rules::reason_for_recipe(&files.plan.submission, measured);
-    let trial = |number: u32| RunTrial {
-        files,
-        index,
-        measured,
-        number,
-    };
+    let trial = |number: u32| RunTrial { files, index, measured, number };
     for number in 1..=measured.warmup {
         // The rules of a result are not those of its warm-up.
         let trials = trial(number).gather_trials(&mut Evidence::from(measured.clone()));

@@ -36,16 +36,8 @@ pub fn scan_file<'a>(
         return scan_decoded(pattern, file, number);
     }
     // Which lines count may depend on a line of another part.
-    let size = if pattern.has_heading() {
-        u64::MAX
-    } else {
-        MIN_PART_BYTES
-    };
-    let source = ScannedFile {
-        file,
-        number,
-        mark: mark as u64,
-    };
+    let size = if pattern.has_heading() { u64::MAX } else { MIN_PART_BYTES };
+    let source = ScannedFile { file, number, mark: mark as u64 };
     scan_in_parts(pattern, &source, size)
 }
 
@@ -121,9 +113,7 @@ fn scan_parallel<'a>(
 ) -> io::Result<Vec<PatternReader<'a>>> {
     let block = || vec![0; BLOCK_BYTES];
     let part_iter = parts.par_iter();
-    part_iter
-        .map_init(block, |block, part| scan_part(pattern, file, *part, block))
-        .collect()
+    part_iter.map_init(block, |block, part| scan_part(pattern, file, *part, block)).collect()
 }
 
 fn scan_part<'a>(

@@ -57,20 +57,16 @@ impl StepSpan {
 
     /// Returns the rows on that clock: they count the seconds since the run started.
     fn rows_on_step_clock(&self, rows: &[TelemetryRow]) -> Vec<TelemetryRow> {
-        let before = self
-            .run
-            .as_ref()
-            .map(|run| run.duration_until(&self.started));
+        let before = self.run.as_ref().map(|run| run.duration_until(&self.started));
         let shift = |row: &TelemetryRow| {
             let since = SignedDuration::try_from_secs_f64(row.seconds - before?.as_secs_f64());
             let time = self.started.time.checked_add(since.ok()?).ok()?;
             let is_step = time.duration_since(row.time).abs() >= MIN_CLOCK_STEP;
             is_step.then_some(time)
         };
-        let shifted_rows = rows.iter().map(|row| TelemetryRow {
-            time: shift(row).unwrap_or(row.time),
-            ..row.clone()
-        });
+        let shifted_rows = rows
+            .iter()
+            .map(|row| TelemetryRow { time: shift(row).unwrap_or(row.time), ..row.clone() });
         shifted_rows.collect()
     }
 }
@@ -81,19 +77,14 @@ impl RunTelemetry {
         let others = run.list_other_machines().into_iter().map(|name| {
             let directory = run.machine_directory(&name);
             let plan: Value = directory.read_json("plan.json").unwrap_or_default();
-            let gpus = plan
-                .pointer("/assigned_gpus/gpus")
-                .and_then(Value::as_array);
+            let gpus = plan.pointer("/assigned_gpus/gpus").and_then(Value::as_array);
             PeerTelemetry {
                 has_gpus: gpus.is_some_and(|gpus| !gpus.is_empty()),
                 rows: read_rows(&directory),
                 name,
             }
         });
-        Self {
-            others: others.collect(),
-            head: read_rows(run),
-        }
+        Self { others: others.collect(), head: read_rows(run) }
     }
 
     /// Summarizes a step, from its beginning to its end; a step that was executed again keeps nothing
@@ -114,11 +105,7 @@ impl RunTelemetry {
         if self.others.is_empty() {
             return here(required);
         }
-        let steps = || {
-            plan.steps
-                .iter()
-                .filter(|other| belongs_to_step(other, step))
-        };
+        let steps = || plan.steps.iter().filter(|other| belongs_to_step(other, step));
         let head = needed(steps().any(Step::runs_on_head));
         let elsewhere = needed(steps().any(Step::runs_on_others));
         let assigned = plan.assigned_gpus.as_ref();
@@ -144,13 +131,9 @@ impl RunTelemetry {
 /// Returns the rows that were recorded on one machine; none where nothing was watched.
 pub fn read_rows(machine: &RunDirectory) -> Vec<TelemetryRow> {
     // The header and the last look may reach beyond the limit.
-    let text = read_text_beneath(
-        machine.path(),
-        Path::new(TELEMETRY_FILE),
-        MAX_FILE_BYTES + (1 << 20),
-    );
-    text.map(|text| table::parse_rows(&text))
-        .unwrap_or_default()
+    let text =
+        read_text_beneath(machine.path(), Path::new(TELEMETRY_FILE), MAX_FILE_BYTES + (1 << 20));
+    text.map(|text| table::parse_rows(&text)).unwrap_or_default()
 }
 
 /// Returns whether it is the step, or starts a service that the step needs.

@@ -102,11 +102,7 @@ impl TextFile {
         }
         let mut matches = vec![PathBuf::new()];
         let mut others = Vec::new();
-        for part in pattern
-            .split('/')
-            .filter(|part| !part.is_empty())
-            .take(MAX_GLOB_DEPTH)
-        {
+        for part in pattern.split('/').filter(|part| !part.is_empty()).take(MAX_GLOB_DEPTH) {
             let part = compile_glob(part)?;
             let mut next = Vec::new();
             for directory in &matches {
@@ -135,10 +131,8 @@ impl TextFile {
                 glob: pattern.into_owned(),
             });
         }
-        let texts = matches.into_iter().map(|file| Self {
-            directory: self.directory.clone(),
-            file,
-        });
+        let texts =
+            matches.into_iter().map(|file| Self { directory: self.directory.clone(), file });
         Ok(texts.collect())
     }
 
@@ -156,9 +150,7 @@ impl TextFile {
         if !is_not_found(&error) {
             return error.into();
         }
-        TextError::Missing {
-            found: self.list_neighbours(),
-        }
+        TextError::Missing { found: self.list_neighbours() }
     }
 
     /// Returns the first of the names in the directory in which it would be.
@@ -187,10 +179,7 @@ impl TextFile {
             });
         };
         // UTF-16 has two bytes for each of ASCII.
-        let file = self
-            .open()
-            .ok()?
-            .take(offset.saturating_mul(2).saturating_add(4));
+        let file = self.open().ok()?.take(offset.saturating_mul(2).saturating_add(4));
         blocks::for_each_block(file, count).ok()?;
         Some(lines)
     }
@@ -216,10 +205,7 @@ mod tests {
     use super::*;
 
     fn text(directory: &Path, file: &str) -> TextFile {
-        TextFile {
-            directory: directory.to_owned(),
-            file: file.into(),
-        }
+        TextFile { directory: directory.to_owned(), file: file.into() }
     }
 
     #[test]
@@ -231,21 +217,9 @@ mod tests {
             std::fs::write(at("logs").join(name), name).unwrap();
         }
         std::os::unix::fs::symlink("/etc/passwd", at("logs/result_3.txt")).unwrap();
-        let files = text(directory.path(), "l*/result_*.txt")
-            .matching_files()
-            .unwrap();
-        let names: Vec<_> = files
-            .iter()
-            .map(|text| text.file.display().to_string())
-            .collect();
-        assert_eq!(
-            names,
-            [
-                "logs/result_1.txt",
-                "logs/result_2.txt",
-                "logs/result_10.txt"
-            ]
-        );
+        let files = text(directory.path(), "l*/result_*.txt").matching_files().unwrap();
+        let names: Vec<_> = files.iter().map(|text| text.file.display().to_string()).collect();
+        assert_eq!(names, ["logs/result_1.txt", "logs/result_2.txt", "logs/result_10.txt"]);
         assert_eq!(files[0].read_bytes(100).unwrap(), b"result_1.txt");
         assert!(files[0].read_bytes(3).is_err());
         let missing = text(directory.path(), "logs/trial.log");
@@ -256,13 +230,7 @@ mod tests {
                 && names.to_string().contains("other.log"),
             "{names}"
         );
-        let none = text(directory.path(), "logs/trial_*")
-            .matching_files()
-            .unwrap_err()
-            .to_string();
-        assert!(
-            none.contains("no file logs/trial_*") && none.contains("other.log"),
-            "{none}"
-        );
+        let none = text(directory.path(), "logs/trial_*").matching_files().unwrap_err().to_string();
+        assert!(none.contains("no file logs/trial_*") && none.contains("other.log"), "{none}");
     }
 }

@@ -105,9 +105,8 @@ impl TrialFiles<'_> {
     ) -> Vec<TrialEvidence> {
         let checks = markers::check_recipe_markers(self.markers, self.folder, &self.outputs);
         add_checks(evidence, trial.trial, checks);
-        let readings = read_trial_figures(&self.measured.figures, &|source| {
-            self.texts_of_source(source)
-        });
+        let readings =
+            read_trial_figures(&self.measured.figures, &|source| self.texts_of_source(source));
         let readings = match retain_own_readings(self.window.as_ref(), readings, trial) {
             Ok((readings, warnings)) => {
                 evidence.checks.extend(warnings);
@@ -119,9 +118,7 @@ impl TrialFiles<'_> {
         let trials = readings.into_iter().map(|mut reading| {
             if !has_output {
                 let measured = self.measured;
-                reading
-                    .missing
-                    .retain(|name, _| is_expected_figure(measured, name));
+                reading.missing.retain(|name, _| is_expected_figure(measured, name));
             }
             let mut read_trial = trial.clone();
             reading.add_to_trial(&mut read_trial);
@@ -192,10 +189,9 @@ impl TrialFiles<'_> {
     /// Returns the texts in which a figure is searched.
     fn texts_of_source(&self, source: &FigureSource) -> Vec<TextFile> {
         match &source.file {
-            Some(file) => vec![TextFile {
-                directory: self.folder.to_owned(),
-                file: file.0.clone().into(),
-            }],
+            Some(file) => {
+                vec![TextFile { directory: self.folder.to_owned(), file: file.0.clone().into() }]
+            }
             None => self.outputs.clone(),
         }
     }
@@ -203,9 +199,7 @@ impl TrialFiles<'_> {
 
 fn add_checks(evidence: &mut Evidence, trial: u32, checks: Vec<RuleCheck>) {
     let trial_checks = checks.into_iter();
-    evidence
-        .checks
-        .extend(trial_checks.map(|check| check.for_trial(Some(trial))));
+    evidence.checks.extend(trial_checks.map(|check| check.for_trial(Some(trial))));
 }
 
 /// Returns whether a figure is read from a file of the results, or something is required of it.
@@ -214,14 +208,8 @@ fn is_expected_figure(measured: &MeasurementPlan, name: &str) -> bool {
     let is_in_file = figures.any(|(figure, source)| figure == name && source.file.is_some());
     let is_required = |required: &str| required == name || table_name(required) == Some(name);
     is_in_file
-        || measured
-            .expect
-            .iter()
-            .any(|(required, _)| is_required(required))
-        || measured
-            .limits
-            .iter()
-            .any(|(required, _)| is_required(required))
+        || measured.expect.iter().any(|(required, _)| is_required(required))
+        || measured.limits.iter().any(|(required, _)| is_required(required))
 }
 
 /// Returns whether figures of a measurement are read of training logs.

@@ -16,9 +16,8 @@ const MAX_TRIAL_NUMBER: u32 = 1000;
 
 /// Adds what a warm-up gave. It is not judged, but one that failed is no warm-up.
 pub(crate) fn add_warmup(evidence: &mut Evidence, trials: Vec<TrialEvidence>) {
-    let (finished, failed): (Vec<_>, Vec<_>) = trials
-        .into_iter()
-        .partition(|trial| trial.outcome == StepOutcome::Finished);
+    let (finished, failed): (Vec<_>, Vec<_>) =
+        trials.into_iter().partition(|trial| trial.outcome == StepOutcome::Finished);
     evidence.warmups.extend(finished);
     evidence.trials.extend(failed);
 }
@@ -44,18 +43,13 @@ pub(crate) fn complete_evidence(evidence: &mut Evidence) {
 fn note_missing_trials(evidence: &mut Evidence) {
     let planned = evidence.plan.trials.min;
     let there = u32::try_from(evidence.trials.len()).unwrap_or(u32::MAX);
-    let names = evidence
-        .trials
-        .iter()
-        .map(|trial| parse_trial_name(&trial.path));
+    let names = evidence.trials.iter().map(|trial| parse_trial_name(&trial.path));
     let missing = match names.collect::<Option<Vec<_>>>() {
         Some(names) => missing_trial_names(&names, planned, evidence.plan.warmup),
         None => Vec::new(),
     };
     // Of trials without numbers only the count is known.
-    let count = u32::try_from(missing.len())
-        .unwrap_or(u32::MAX)
-        .max(planned.saturating_sub(there));
+    let count = u32::try_from(missing.len()).unwrap_or(u32::MAX).max(planned.saturating_sub(there));
     if count == 0 || there == 0 {
         return;
     }
@@ -67,9 +61,7 @@ fn note_missing_trials(evidence: &mut Evidence) {
     let all = there.saturating_add(count);
     let missing = format!("{count} of {all} trials {verb} not among these results{names}");
     let required = "all trials: none may be left out";
-    evidence
-        .checks
-        .push(RuleCheck::warning("trials", missing.clone(), required));
+    evidence.checks.push(RuleCheck::warning("trials", missing.clone(), required));
     evidence.missing_trials = Some(missing);
 }
 
@@ -77,9 +69,7 @@ fn note_missing_trials(evidence: &mut Evidence) {
 /// it.
 fn parse_trial_name(path: &str) -> Option<(String, u32, &'static str)> {
     let name = Path::new(path).file_name()?.to_str()?;
-    let log = name
-        .strip_prefix("result_")
-        .and_then(|rest| rest.strip_suffix(".txt"));
+    let log = name.strip_prefix("result_").and_then(|rest| rest.strip_suffix(".txt"));
     if let Some(number) = log.and_then(|number| number.parse().ok()) {
         return Some(("result_".to_owned(), number, ".txt"));
     }
@@ -113,13 +103,9 @@ fn missing_trial_names(
     };
     let end_of_plan = begin.saturating_add(planned.saturating_sub(1));
     // Numbers far apart are no series of trials.
-    let last = highest
-        .max(end_of_plan)
-        .min(begin.saturating_add(MAX_TRIAL_NUMBER));
+    let last = highest.max(end_of_plan).min(begin.saturating_add(MAX_TRIAL_NUMBER));
     let missing = (begin..=last).filter(|number| !numbers.contains(number));
-    missing
-        .map(|number| format!("{stem}{number}{end}"))
-        .collect()
+    missing.map(|number| format!("{stem}{number}{end}")).collect()
 }
 
 /// Returns the numbers of trials after which the evidence may have been analysed, of which there are `judged`
@@ -186,18 +172,11 @@ mod tests {
         for (trial, path) in evidence.trials.iter_mut().zip(paths) {
             (*path).clone_into(&mut trial.path);
         }
-        evidence.plan.trials = Trials {
-            min: planned,
-            max: planned,
-        };
+        evidence.plan.trials = Trials { min: planned, max: planned };
         evidence.plan.warmup = warmup;
         complete_evidence(&mut evidence);
         assert_eq!(evidence.missing_trials.as_deref(), missing);
-        let expected = if missing.is_some() {
-            Outcome::Inconclusive
-        } else {
-            Outcome::Reproduced
-        };
+        let expected = if missing.is_some() { Outcome::Inconclusive } else { Outcome::Reproduced };
         let mut source = source();
         source.noise = Some(0.01);
         evidence.plan.figures = vec![("tflops".to_owned(), source)];

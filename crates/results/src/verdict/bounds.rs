@@ -17,9 +17,6 @@ pub struct Bounds {
 impl Bounds {
     /// Returns the bounds of a ratio whose logarithm has these bounds.
     pub fn from_logs((lower, upper): (f64, f64)) -> Self {
-        Self {
-            lower: finite_exp(lower),
-            upper: finite_exp(upper),
-        }
+        Self { lower: finite_exp(lower), upper: finite_exp(upper) }
     }
 }

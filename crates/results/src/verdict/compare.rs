@@ -67,10 +67,7 @@ fn compare_figure(
     let unit = figure_unit(evidence, name);
     let better = reference::figure_direction(evidence, name);
     let aggregate = reference::figure_aggregate(evidence, name);
-    let sigma = expectation
-        .sigma
-        .filter(|sigma| has_logarithm(*sigma))
-        .unwrap_or(0.0);
+    let sigma = expectation.sigma.filter(|sigma| has_logarithm(*sigma)).unwrap_or(0.0);
     let assumed = reference::assumed_noise(context, evidence, name, Some(expectation));
     let noise = assumed.as_ref().map(|assumed| assumed.value);
     let comparison = better.map(|better| ReferenceComparison {
@@ -89,9 +86,7 @@ fn compare_figure(
         Estimate::from_trials(&values, &comparison)
             .scale_by(factor.unwrap_or(1.0), comparison.better)
     });
-    let aggregate = estimate
-        .as_ref()
-        .map_or(aggregate, |estimate| estimate.aggregate);
+    let aggregate = estimate.as_ref().map_or(aggregate, |estimate| estimate.aggregate);
     let margin = reference::figure_margin(context, evidence.plan.mode, expectation);
     let mut qualifiers = context.qualifiers.iter();
     let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
@@ -146,9 +141,7 @@ fn printed_resolution(evidence: &Evidence, name: &str, noise: Option<f64>) -> f6
         return 0.0;
     }
     let shares = figures_of_trials(evidence, name).map(|figure| figure.half_digit / figure.value);
-    shares
-        .filter(|share| has_logarithm(*share))
-        .fold(0.0, f64::max)
+    shares.filter(|share| has_logarithm(*share)).fold(0.0, f64::max)
 }
 
 /// Returns a figure's unit: by the trials, else by the recipe, else by `MLPerf`.
@@ -171,9 +164,7 @@ impl PublishedFigureTrials {
     /// On which side of the acceptance region the figure lies, with error `alpha` on either side.
     pub fn decide(&self, alpha: f64) -> Decision {
         let bounds = self.bounds(alpha);
-        bounds.map_or(Decision::Open, |(lower, upper)| {
-            self.region.decide(lower, upper)
-        })
+        bounds.map_or(Decision::Open, |(lower, upper)| self.region.decide(lower, upper))
     }
 
     /// Returns whether its bounds have a width: it may be wrong by chance, and counts in a correction for many.
@@ -220,15 +211,12 @@ pub(crate) fn find_worse(figures: &[&PublishedFigureTrials]) -> Vec<bool> {
     let worse_at = |figure: &PublishedFigureTrials, share: f64| {
         figure.decide(figure.alpha / share) == Decision::Worse
     };
-    let mut worse: Vec<bool> = figures
-        .iter()
-        .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
-        .collect();
+    let mut worse: Vec<bool> =
+        figures.iter().map(|figure| !figure.is_statistical() && worse_at(figure, 1.0)).collect();
     let tested_positions = figures.iter().positions(|figure| figure.is_statistical());
     let tested: Vec<usize> = tested_positions.collect();
-    let rejected = holm_step_down(tested.len(), |index, share| {
-        worse_at(figures[tested[index]], share)
-    });
+    let rejected =
+        holm_step_down(tested.len(), |index, share| worse_at(figures[tested[index]], share));
     for (position, rejected) in tested.into_iter().zip(rejected) {
         worse[position] |= rejected;
     }

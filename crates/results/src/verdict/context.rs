@@ -68,15 +68,8 @@ impl From<&Plan> for RunContext {
 impl RunContext {
     /// Returns the margin of performance figures that state none of their own.
     pub(crate) fn performance_margin(&self) -> f64 {
-        let default = if self.same_sku {
-            DEFAULT_MARGIN_SAME_SKU
-        } else {
-            DEFAULT_MARGIN
-        };
-        self.rules
-            .margin
-            .filter(|margin| is_usable_margin(*margin))
-            .unwrap_or(default)
+        let default = if self.same_sku { DEFAULT_MARGIN_SAME_SKU } else { DEFAULT_MARGIN };
+        self.rules.margin.filter(|margin| is_usable_margin(*margin)).unwrap_or(default)
     }
 
     /// Returns the one-sided error of one of `looks` analyses of the evidence.

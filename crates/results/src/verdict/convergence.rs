@@ -79,29 +79,17 @@ fn normalize_trials(
         let of_trial = evidence.trials.iter().map(move |trial| {
             let logged = trial.parameters.get(name).copied();
             let number = trial.trial;
-            logged.ok_or(TrialConvergenceError::NotLogged {
-                trial: number,
-                parameter,
-            })
+            logged.ok_or(TrialConvergenceError::NotLogged { trial: number, parameter })
         });
         of_trial.collect::<Result<Vec<f64>, _>>()
     };
-    let samples = logged(
-        SAMPLES_PARAMETER,
-        "samples_count or epoch_num of an eval_accuracy",
-    )?;
+    let samples = logged(SAMPLES_PARAMETER, "samples_count or epoch_num of an eval_accuracy")?;
     let sizes = logged(BATCH_SIZE_PARAMETER, "global_batch_size")?;
     let size = sizes[0];
     if let Some(other) = sizes.iter().find(|other| (*other - size).abs() > 0.0) {
-        return Err(TrialConvergenceError::BatchSizes {
-            first: size,
-            second: *other,
-        });
+        return Err(TrialConvergenceError::BatchSizes { first: size, second: *other });
     }
-    let points = ReferencePoints {
-        points: rcp.points.iter().cloned().collect(),
-        allowance: 0.0,
-    };
+    let points = ReferencePoints { points: rcp.points.iter().cloned().collect(), allowance: 0.0 };
     let normalised = convergence::normalize_convergence(&points, rcp.runs, size, &samples);
     Ok(normalised?)
 }

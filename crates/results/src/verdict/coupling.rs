@@ -24,21 +24,11 @@ pub(crate) fn couple_accuracy(
             let judged = result.outcome == Outcome::Reproduced
                 || (result.outcome == Outcome::Measured
                     && evidence.limited_figures().next().is_some());
-            (
-                result.scenario.clone(),
-                result.outcome,
-                judged,
-                result.sentence.clone(),
-            )
+            (result.scenario.clone(), result.outcome, judged, result.sentence.clone())
         })
         .collect();
-    for result in results
-        .iter_mut()
-        .filter(|result| result.mode == Mode::Performance)
-    {
-        let own = accuracy
-            .iter()
-            .find(|(scenario, ..)| *scenario == result.scenario);
+    for result in results.iter_mut().filter(|result| result.mode == Mode::Performance) {
+        let own = accuracy.iter().find(|(scenario, ..)| *scenario == result.scenario);
         if let Some((_, Outcome::Invalid, _, sentence)) = own
             && result.valid
         {

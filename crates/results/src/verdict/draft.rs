@@ -64,10 +64,7 @@ impl<'a> ResultDraft<'a> {
             .collect();
         let deciding = deciding_judgement(evidence, &judgements);
         let mut figures = aggregate_figures(evidence);
-        for judgement in judgements
-            .iter()
-            .filter(|judgement| !judgement.slow.is_empty())
-        {
+        for judgement in judgements.iter().filter(|judgement| !judgement.slow.is_empty()) {
             let typical = judgement.measured.clone();
             figures.extend(typical.map(|figure| (judgement.figure.clone(), figure)));
         }
@@ -102,9 +99,7 @@ impl<'a> ResultDraft<'a> {
                 && outcome != Outcome::Failed
                 && evidence.unknown_rules.is_none(),
             rules: self.checked.rules.clone(),
-            references: deciding
-                .map(|judgement| judgement.references.clone())
-                .unwrap_or_default(),
+            references: deciding.map(|judgement| judgement.references.clone()).unwrap_or_default(),
             ratio: deciding.and_then(|judgement| judgement.ratio),
             bounds: deciding.and_then(|judgement| judgement.bounds),
             margin: deciding.map(|judgement| judgement.margin),
@@ -162,9 +157,7 @@ impl<'a> ResultDraft<'a> {
             && claim != Claim::Better
             && !explains_better_figure(&self.qualifiers);
         let decision = compared.decide(compared.alpha);
-        let unshown = self
-            .reason_not_shown(ratio)
-            .filter(|_| decision == Decision::Holds);
+        let unshown = self.reason_not_shown(ratio).filter(|_| decision == Decision::Holds);
         let is_unshown = unshown.is_some();
         let outcome = match decision {
             _ if compared.values.is_empty() => Outcome::Invalid,
@@ -203,12 +196,12 @@ impl<'a> ResultDraft<'a> {
                 let furthest = if either_way { lower.min(-upper) } else { lower };
                 (1.0 - finite_exp(furthest)).max(0.0)
             }),
-            more_trials: estimate
-                .filter(|_| asks_for_more && !is_implausible && !is_unshown)
-                .map(|estimate| {
+            more_trials: estimate.filter(|_| asks_for_more && !is_implausible && !is_unshown).map(
+                |estimate| {
                     let distance = compared.region.distance_to_edge(estimate.center);
                     estimate_more_trials(estimate, distance, compared.alpha)
-                }),
+                },
+            ),
             outcome,
             sentence: ReasonSentence::default(),
         };
@@ -230,12 +223,7 @@ impl<'a> ResultDraft<'a> {
         if self.evidence.trials.iter().any(|trial| trial.excerpt) {
             return Some(format!("Incomplete log: {figure}validity cannot be shown"));
         }
-        if let Some(missing) = self
-            .evidence
-            .missing_trials
-            .as_ref()
-            .filter(|_| ratio.is_some())
-        {
+        if let Some(missing) = self.evidence.missing_trials.as_ref().filter(|_| ratio.is_some()) {
             return Some(format!("{figure}but {missing}"));
         }
         let reason = self.evidence.unknown_rules.as_ref()?;
@@ -265,9 +253,7 @@ impl<'a> ResultDraft<'a> {
     /// Nothing is said of their validity but how their steps ended.
     fn warmup_verdicts(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
         let warmups = self.evidence.warmups.iter();
-        warmups
-            .map(|trial| trial_verdict(trial, true, deciding))
-            .collect()
+        warmups.map(|trial| trial_verdict(trial, true, deciding)).collect()
     }
 
     fn trial_verdicts(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
@@ -310,9 +296,7 @@ fn deciding_judgement<'a>(
     judgements: &'a [Judgement],
 ) -> Option<&'a Judgement> {
     let worst = judgements.iter().map(|judgement| judgement.outcome).max()?;
-    let equals = judgements
-        .iter()
-        .filter(|judgement| judgement.outcome == worst);
+    let equals = judgements.iter().filter(|judgement| judgement.outcome == worst);
     let metric = evidence.published_metric.as_ref();
     equals.find_or_first(|judgement| Some(&judgement.figure) == metric)
 }

@@ -84,10 +84,7 @@ impl Evidence {
                 && one.path == path
         });
         let index = existing.unwrap_or_else(|| {
-            let mut added = Self {
-                path,
-                ..Self::from(measured.clone())
-            };
+            let mut added = Self { path, ..Self::from(measured.clone()) };
             complete(&mut added);
             all.push(added);
             all.len() - 1
@@ -102,11 +99,7 @@ impl Evidence {
 
     /// Returns the figures that have limits, by the recipe or by the round's rules.
     pub fn limited_figures(&self) -> impl Iterator<Item = &str> {
-        let rules = self
-            .plan
-            .rules
-            .iter()
-            .filter(|_| self.plan.mode == Mode::Accuracy);
+        let rules = self.plan.rules.iter().filter(|_| self.plan.mode == Mode::Accuracy);
         let of_round = rules.flat_map(|rules| &rules.accuracy);
         let all = self.plan.limits.iter().chain(of_round);
         all.map(|(name, _)| name.as_str())
@@ -165,11 +158,7 @@ pub struct TrialEvidence {
 impl TrialEvidence {
     /// Returns a trial that finished, with nothing stated yet.
     pub fn new_finished(trial: u32, path: impl Into<String>) -> Self {
-        Self {
-            trial,
-            path: path.into(),
-            ..Self::default()
-        }
+        Self { trial, path: path.into(), ..Self::default() }
     }
 
     /// Returns why a figure is not there, if anything is known of that.

@@ -128,20 +128,14 @@ mod tests {
         for first in Outcome::ALL {
             for second in Outcome::ALL {
                 let by_outcome = ExitCode::from(first.max(second));
-                assert_eq!(
-                    ExitCode::first_applicable([first.into(), second.into()]),
-                    by_outcome
-                );
+                assert_eq!(ExitCode::first_applicable([first.into(), second.into()]), by_outcome);
             }
         }
     }
 
     #[test]
     fn json_is_the_number() {
-        assert_eq!(
-            serde_json::to_string(&ExitCode::Interrupted).unwrap(),
-            "130"
-        );
+        assert_eq!(serde_json::to_string(&ExitCode::Interrupted).unwrap(), "130");
         assert!(serde_json::from_str::<ExitCode>("77").is_err());
     }
 }

@@ -60,11 +60,7 @@ pub struct RepeatedValues {
 /// Writes them for a sentence: `printed 3 times with different values, the last is taken`.
 impl fmt::Display for RepeatedValues {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "printed {} times with different values, the last is taken",
-            self.count
-        )
+        write!(formatter, "printed {} times with different values, the last is taken", self.count)
     }
 }
 
@@ -96,21 +92,13 @@ impl fmt::Display for FigureLocation {
 impl FigureValue {
     /// Returns a value in a unit.
     pub fn new(value: f64, unit: impl Into<String>) -> Self {
-        Self {
-            value,
-            unit: unit.into(),
-            half_digit: 0.0,
-            origin: None,
-        }
+        Self { value, unit: unit.into(), half_digit: 0.0, origin: None }
     }
 
     /// Returns the figure with the location where it was read.
     #[must_use]
     pub fn with_origin(self, origin: FigureLocation) -> Self {
-        Self {
-            origin: Some(origin),
-            ..self
-        }
+        Self { origin: Some(origin), ..self }
     }
 
     /// Returns whether it was read of this file.

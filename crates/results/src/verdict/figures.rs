@@ -20,10 +20,7 @@ pub(crate) fn main_figure(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
 ) -> Option<String> {
-    let metric = evidence
-        .published_metric
-        .clone()
-        .filter(|name| figures.contains_key(name));
+    let metric = evidence.published_metric.clone().filter(|name| figures.contains_key(name));
     // Measured figures come before limits: a limit on the model's size is no result.
     let first = evidence.plan.figures.first().map(|(name, _)| name.clone());
     let first =
@@ -42,11 +39,7 @@ pub(crate) fn main_figure(
 /// Returns what the benchmark's own rules say of a valid result with nothing to compare it with.
 pub(crate) fn describe_validity(evidence: &Evidence) -> String {
     let is_limited = evidence.limited_figures().next().is_some();
-    let round = evidence
-        .plan
-        .rules
-        .as_ref()
-        .map(|rules| rules.round.as_str());
+    let round = evidence.plan.rules.as_ref().map(|rules| rules.round.as_str());
     match (evidence.plan.mode, is_limited, round) {
         (Mode::Performance, _, Some(round)) => {
             format!("passes the rules of {round}; nothing was published to compare with")
@@ -134,11 +127,7 @@ pub(crate) fn figure_columns(evidence: &Evidence) -> Vec<FigureColumn> {
             Some(unit) => format!("{name} ({unit})"),
             None => name.clone(),
         });
-        FigureColumn {
-            figure: name.clone(),
-            heading,
-            by: source.by.clone(),
-        }
+        FigureColumn { figure: name.clone(), heading, by: source.by.clone() }
     });
     columns.collect()
 }
@@ -165,11 +154,7 @@ pub(crate) fn unjudged_references(
 }
 
 fn finite_mean(values: &[f64]) -> Option<f64> {
-    let finite: Vec<f64> = values
-        .iter()
-        .copied()
-        .filter(|value| value.is_finite())
-        .collect();
+    let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let count = f64::from(u32::try_from(finite.len()).unwrap_or(u32::MAX));
     (!finite.is_empty()).then(|| finite.iter().map(|value| value / count).sum())
 }

@@ -16,25 +16,16 @@ const SCHEMA: u32 = 1;
 
 /// Judges a run: the same evidence always gives the same verdict.
 pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
-    let drafts: Vec<ResultDraft> = evidence
-        .iter()
-        .map(|one| ResultDraft::new(context, one))
-        .collect();
+    let drafts: Vec<ResultDraft> =
+        evidence.iter().map(|one| ResultDraft::new(context, one)).collect();
     // Only valid results are tested, so only they share the error.
-    let family: Vec<&PublishedFigureTrials> = drafts
-        .iter()
-        .filter(|draft| draft.is_valid())
-        .flat_map(|draft| &draft.compared)
-        .collect();
+    let family: Vec<&PublishedFigureTrials> =
+        drafts.iter().filter(|draft| draft.is_valid()).flat_map(|draft| &draft.compared).collect();
     let mut worse = find_worse(&family).into_iter();
     let mut results: Vec<ResultVerdict> = drafts
         .iter()
         .map(|draft| {
-            let tested = if draft.is_valid() {
-                draft.compared.len()
-            } else {
-                0
-            };
+            let tested = if draft.is_valid() { draft.compared.len() } else { 0 };
             draft.finish(context, &worse.by_ref().take(tested).collect::<Vec<_>>())
         })
         .collect();

@@ -27,11 +27,7 @@ impl fmt::Display for NoiseBasis {
 
 impl From<String> for NoiseBasis {
     fn from(text: String) -> Self {
-        if text == OF_RECIPE {
-            Self::Recipe
-        } else {
-            Self::Published(text)
-        }
+        if text == OF_RECIPE { Self::Recipe } else { Self::Published(text) }
     }
 }
 

@@ -11,9 +11,7 @@ use retrial_recipe::model::Submission;
 pub fn trademark_notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
     let suite = join(suite.split(['-', '_', ' ']).map(capitalize), " ");
-    let division = submission
-        .division
-        .map(|division| capitalize(division.as_str()));
+    let division = submission.division.map(|division| capitalize(division.as_str()));
     let words = [
         "Unverified MLPerf",
         submission.round.as_deref().unwrap_or_default(),
@@ -22,9 +20,7 @@ pub fn trademark_notice(submission: &Submission) -> Option<String> {
         &submission.benchmark,
     ];
     let words = join(words.into_iter().filter(|word| !word.is_empty()), " ");
-    Some(format!(
-        "{words} results. Results not verified by MLCommons Association. {TRADEMARK}"
-    ))
+    Some(format!("{words} results. Results not verified by MLCommons Association. {TRADEMARK}"))
 }
 
 /// The part of the notice that is also due where published figures stand alone.
@@ -46,9 +42,7 @@ fn capitalize(word: &str) -> String {
         return "HPC".to_owned();
     }
     let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -68,12 +62,9 @@ mod tests {
 
     #[test]
     fn the_notice_names_round_and_division() {
-        let text = trademark_notice(&submission(
-            "mlperf-inference",
-            Some("v6.0"),
-            Some(Division::Closed),
-        ))
-        .unwrap();
+        let text =
+            trademark_notice(&submission("mlperf-inference", Some("v6.0"), Some(Division::Closed)))
+                .unwrap();
         assert!(text.starts_with("Unverified MLPerf v6.0 Inference Closed llama2-70b-99 results."));
         assert!(text.contains("not verified by MLCommons Association"));
         assert!(text.contains("trademarks of MLCommons Association"));
@@ -88,9 +79,6 @@ mod tests {
 
     #[test]
     fn other_suites_have_no_notice() {
-        assert_eq!(
-            trademark_notice(&submission("quickstart", None, None)),
-            None
-        );
+        assert_eq!(trademark_notice(&submission("quickstart", None, None)), None);
     }
 }

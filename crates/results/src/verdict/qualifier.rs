@@ -24,10 +24,7 @@ pub struct Qualifier {
 impl Qualifier {
     /// Returns a qualifier with its reason.
     pub fn new(kind: QualifierKind, reason: impl Into<String>) -> Self {
-        Self {
-            kind,
-            reason: reason.into(),
-        }
+        Self { kind, reason: reason.into() }
     }
 
     /// Returns the qualifier of an option that changed a plan, as `Plan::changing_options` lists it.
@@ -84,10 +81,7 @@ impl QualifiedOutcome {
         let mut unique_kinds: Vec<QualifierKind> = kinds.into_iter().collect();
         unique_kinds.sort();
         unique_kinds.dedup();
-        Self {
-            outcome,
-            kinds: unique_kinds,
-        }
+        Self { outcome, kinds: unique_kinds }
     }
 }
 
@@ -114,12 +108,7 @@ pub fn merge_qualifiers(into: &mut Vec<Qualifier>, more: impl IntoIterator<Item 
 
 /// Returns whether qualifiers explain a figure far better than the published one.
 pub(crate) fn explains_better_figure(qualifiers: &[Qualifier]) -> bool {
-    let other = [
-        QualifierKind::Modified,
-        QualifierKind::OtherHardware,
-        QualifierKind::Reimplemented,
-    ];
-    qualifiers
-        .iter()
-        .any(|qualifier| other.contains(&qualifier.kind))
+    let other =
+        [QualifierKind::Modified, QualifierKind::OtherHardware, QualifierKind::Reimplemented];
+    qualifiers.iter().any(|qualifier| other.contains(&qualifier.kind))
 }

@@ -41,10 +41,7 @@ pub(crate) fn qualifiers_of_exceeding(judgements: &[Judgement]) -> impl Iterator
 
 /// Server and Interactive compare at the published target rate only.
 fn qualifier_of_other_target(evidence: &Evidence) -> Option<Qualifier> {
-    let published = evidence
-        .plan
-        .target_qps
-        .filter(|rate| rate.is_finite() && *rate > 0.0)?;
+    let published = evidence.plan.target_qps.filter(|rate| rate.is_finite() && *rate > 0.0)?;
     if evidence.plan.scenario != "Server" && evidence.plan.scenario != "Interactive" {
         return None;
     }

@@ -22,10 +22,7 @@ impl ReasonSentence {
         let mut text = clause.into();
         let clause_length = text.len();
         text.push('.');
-        Self {
-            text,
-            clause_length,
-        }
+        Self { text, clause_length }
     }
 
     /// Returns the clause, to be a part of another sentence.
@@ -43,10 +40,7 @@ impl ReasonSentence {
 impl From<String> for ReasonSentence {
     fn from(text: String) -> Self {
         let clause_length = text.strip_suffix('.').unwrap_or(&text).len();
-        Self {
-            text,
-            clause_length,
-        }
+        Self { text, clause_length }
     }
 }
 
@@ -84,9 +78,6 @@ mod tests {
         assert_eq!((read.clause(), &read), (clause, &sentence));
         let prefixed = sentence.prefixed("nothing is decided");
         assert_eq!(&*prefixed, format!("nothing is decided: {clause}."));
-        assert_eq!(
-            ReasonSentence::from(String::new()),
-            ReasonSentence::default()
-        );
+        assert_eq!(ReasonSentence::from(String::new()), ReasonSentence::default());
     }
 }

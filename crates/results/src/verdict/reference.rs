@@ -35,9 +35,7 @@ pub(crate) fn figure_aggregate(evidence: &Evidence, figure: &str) -> Aggregate {
 /// Returns the margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
 /// no margin but its own.
 pub(crate) fn figure_margin(context: &RunContext, mode: Mode, expectation: &Expectation) -> f64 {
-    let own = expectation
-        .margin
-        .filter(|margin| is_usable_margin(*margin));
+    let own = expectation.margin.filter(|margin| is_usable_margin(*margin));
     own.unwrap_or_else(|| match mode {
         _ if expectation.claim == Claim::Better => 0.0,
         Mode::Performance => context.performance_margin(),
@@ -73,10 +71,7 @@ pub(crate) fn assumed_noise(
         .or_else(of_figure)
         .or_else(of_run)
         .filter(|noise| noise.is_finite() && *noise >= 0.0);
-    let stated = stated_noise.map(|value| AssumedNoise {
-        value,
-        basis: NoiseBasis::Recipe,
-    });
+    let stated = stated_noise.map(|value| AssumedNoise { value, basis: NoiseBasis::Recipe });
     stated.or_else(|| {
         let rules = evidence.plan.rules.as_ref();
         let benchmark = rules.map_or(&context.submission.benchmark, |rules| &rules.benchmark);
@@ -105,9 +100,7 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
         return false;
     }
     let without_completed = figure.strip_prefix("completed_").unwrap_or(figure);
-    let rate = without_completed
-        .strip_prefix("inferred_")
-        .unwrap_or(without_completed);
+    let rate = without_completed.strip_prefix("inferred_").unwrap_or(without_completed);
     match evidence.plan.scenario.test_scenario() {
         Some(TestScenario::Offline | TestScenario::Server | TestScenario::Interactive) => {
             rate.starts_with("samples_per_second") || rate.starts_with("tokens_per_second")
@@ -173,13 +166,7 @@ mod tests {
     #[case("Server", Mode::Performance, "completed_tokens_per_second", true, true)]
     #[case("Server", Mode::Performance, "samples_per_second", true, true)]
     #[case("Server", Mode::Performance, "ttft_p99_ns", true, false)]
-    #[case(
-        "SingleStream",
-        Mode::Performance,
-        "early_stopping_latency_ms",
-        true,
-        true
-    )]
+    #[case("SingleStream", Mode::Performance, "early_stopping_latency_ms", true, true)]
     #[case("SingleStream", Mode::Performance, "latency_mean_ns", true, false)]
     #[case("Offline", Mode::Performance, "tokens_per_second", false, false)]
     #[case("gemm", Mode::Performance, "tflops", false, false)]
@@ -206,12 +193,7 @@ mod tests {
     /// By the benchmark's own pairs; what the recipe states goes before them.
     #[rstest]
     #[case("rgat", None, 0.019_7, "18 published pairs of rgat Offline")]
-    #[case(
-        "llama2-70b-99.9",
-        None,
-        0.003_2,
-        "16 published pairs of llama2-70b Offline"
-    )]
+    #[case("llama2-70b-99.9", None, 0.003_2, "16 published pairs of llama2-70b Offline")]
     #[case("gpt-oss-120b", None, 0.009_5, "59 published pairs of v6.0 Offline")]
     #[case("rgat", Some(0.01), 0.01, "the recipe")]
     fn noise_depends_on_the_benchmark(

@@ -76,11 +76,7 @@ fn add_file_checks(checked: &mut RuleFindings, evidence: &Evidence) {
 
 /// `trial 2: `, where there are several.
 fn trial_prefix(evidence: &Evidence, trial: u32) -> String {
-    if evidence.trials.len() > 1 {
-        format!("trial {trial}: ")
-    } else {
-        String::new()
-    }
+    if evidence.trials.len() > 1 { format!("trial {trial}: ") } else { String::new() }
 }
 
 /// MLPerf Training: not faster than chance can explain.
@@ -92,10 +88,8 @@ fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
     {
         checked.rules.push(match convergence {
             Ok(convergence) => {
-                let required = format!(
-                    "at least {} samples",
-                    number::format_grouped(convergence.fewest)
-                );
+                let required =
+                    format!("at least {} samples", number::format_grouped(convergence.fewest));
                 let samples = number::format_grouped(convergence.samples);
                 let reference = number::format_grouped(convergence.reference);
                 let measured = format!("{samples} samples, {reference} in the reference");
@@ -173,9 +167,7 @@ impl TrialRules<'_> {
             StepOutcome::TimedOut { reason } => format!("the step ran out of time: {reason}"),
             StepOutcome::NotRun { reason } => format!("the step did not run: {reason}"),
         };
-        self.checked
-            .failed
-            .push(format!("{}{failure}", self.prefix));
+        self.checked.failed.push(format!("{}{failure}", self.prefix));
         self.checked.causes.add("step", &failure);
         self.add_check(RuleCheck::violation("step", failure, "finished"));
     }
@@ -291,9 +283,8 @@ impl TrialRules<'_> {
             return;
         }
         let first_missing = trial.missing.iter().next();
-        let why = first_missing.map_or(String::new(), |(name, reason)| {
-            format!(": {name}: {reason}")
-        });
+        let why =
+            first_missing.map_or(String::new(), |(name, reason)| format!(": {name}: {reason}"));
         let why = format!("it has no figure{why}");
         let cause = first_missing.map_or(&why, |(_, reason)| reason);
         self.add_violation_by("figures", "none", "at least one", &why, cause);
@@ -307,11 +298,7 @@ impl TrialRules<'_> {
             required.any(|name| name == declared || table_name(name) == Some(declared))
         };
         for (name, reason) in &self.trial.missing {
-            let is_declared = evidence
-                .plan
-                .figures
-                .iter()
-                .any(|(figure, _)| figure == name);
+            let is_declared = evidence.plan.figures.iter().any(|(figure, _)| figure == name);
             if is_declared && !is_required(name) {
                 let why = format!("{name} is missing: {reason}");
                 self.add_violation_by(name, "no such figure", "a figure", &why, reason);
@@ -390,9 +377,5 @@ fn describe_missing(trial: &TrialEvidence, name: &str) -> String {
 /// `at least 43.9869`, `below 450 ms`.
 fn describe_limit(limit: &Limit, unit: &str) -> String {
     let bounds = limit.describe(|bound| number::format_figure(bound, unit));
-    if bounds.is_empty() {
-        "a figure".to_owned()
-    } else {
-        bounds
-    }
+    if bounds.is_empty() { "a figure".to_owned() } else { bounds }
 }

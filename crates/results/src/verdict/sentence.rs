@@ -43,11 +43,7 @@ pub(crate) fn describe_figure(
             number::format_grouped(expectation.value)
         );
     };
-    let subject = if one_of_several {
-        format!("{name}: ")
-    } else {
-        String::new()
-    };
+    let subject = if one_of_several { format!("{name}: ") } else { String::new() };
     let head = format!(
         "{subject}{measured}, {} of {}",
         format_share(ratio, better),
@@ -104,10 +100,9 @@ fn describe_basis(
             words.push(format!("noise {}", number::format_fine_percent(noise)));
         }
         Noise::Measured(_) => words.push("all alike".to_owned()),
-        Noise::Assumed(noise) if noise > 0.0 => words.push(format!(
-            "assumed noise {}",
-            number::format_fine_percent(noise)
-        )),
+        Noise::Assumed(noise) if noise > 0.0 => {
+            words.push(format!("assumed noise {}", number::format_fine_percent(noise)))
+        }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown => words.push(match &compared.assumed {
             Some(assumed) if judgement.trials > 1 => format!(
@@ -119,10 +114,7 @@ fn describe_basis(
     }
     words.extend(trials::describe_unlike_trials(compared, judgement));
     if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
-        words.push(format!(
-            "multiplied by {} for its convergence",
-            number::format_grouped(factor)
-        ));
+        words.push(format!("multiplied by {} for its convergence", number::format_grouped(factor)));
     }
     if compared.sigma > 0.0 {
         words.push(format!(
@@ -131,9 +123,7 @@ fn describe_basis(
         ));
     }
     if analyses > 1 {
-        words.push(format!(
-            "the error split between {analyses} interim analyses"
-        ));
+        words.push(format!("the error split between {analyses} interim analyses"));
     }
     let ordered = |it: &Estimate| it.has_order_statistic_bounds(compared.alpha);
     if compared.estimate.as_ref().is_some_and(ordered) {
@@ -178,9 +168,8 @@ pub(crate) fn describe_run(
             .chain(is_valid.then(|| summarize_claims(&outcomes)))
             .filter(|words| !words.is_empty())
             .join(" "),
-        detail: deciding.map_or(of_results.detail, |claim| {
-            format!("{}: {}", claim.claim, claim.sentence)
-        }),
+        detail: deciding
+            .map_or(of_results.detail, |claim| format!("{}: {}", claim.claim, claim.sentence)),
     }
 }
 
@@ -196,10 +185,7 @@ fn describe_results(outcome: Outcome, results: &[ResultVerdict]) -> RunSentences
         Outcome::Reproduced | Outcome::Measured => String::new(),
         _ => format!("{} {}: {}", first.scenario, first.mode, first.sentence),
     };
-    RunSentences {
-        headline: describe_counts(outcome, results),
-        detail,
-    }
+    RunSentences { headline: describe_counts(outcome, results), detail }
 }
 
 /// `1 of 3 published figures does not hold.`
@@ -208,18 +194,14 @@ fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
     let judged: Vec<Outcome> = judgements.map(|judgement| judgement.outcome).collect();
     let judged_count = judged.len();
     let figure_count = judged.iter().filter(|judged| **judged == outcome).count();
-    let result_count = results
-        .iter()
-        .filter(|result| result.outcome == outcome)
-        .count();
+    let result_count = results.iter().filter(|result| result.outcome == outcome).count();
     let is_or_are = |count: usize| if count == 1 { "is" } else { "are" };
     match outcome {
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
         Outcome::Reproduced if judged_count == 1 => "The published figure holds.".to_owned(),
-        Outcome::Reproduced => format!(
-            "{} hold.",
-            format::format_both_or_all(judged_count, "published figure")
-        ),
+        Outcome::Reproduced => {
+            format!("{} hold.", format::format_both_or_all(judged_count, "published figure"))
+        }
         Outcome::NotReproduced if judged_count == 1 => {
             "The published figure does not hold.".to_owned()
         }

@@ -26,9 +26,7 @@ pub enum StageDecision {
 /// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
 /// the other scenarios give.
 pub fn decide_stage(context: &RunContext, evidence: &Evidence, stage: usize) -> StageDecision {
-    let stop = |reason: &str| StageDecision::Stop {
-        reason: reason.to_owned(),
-    };
+    let stop = |reason: &str| StageDecision::Stop { reason: reason.to_owned() };
     let draft = ResultDraft::new(context, evidence);
     if !draft.is_valid() {
         return stop("the run violates a rule of the benchmark: more trials do not fix that");
@@ -38,26 +36,20 @@ pub fn decide_stage(context: &RunContext, evidence: &Evidence, stage: usize) -> 
     }
     let family = context.published_figures.max(draft.compared.len());
     let share = f64::from(u32::try_from(family).unwrap_or(u32::MAX));
-    let worse = draft
-        .compared
-        .iter()
-        .find(|figure| figure.decide(figure.alpha / share) == Decision::Worse);
+    let worse =
+        draft.compared.iter().find(|figure| figure.decide(figure.alpha / share) == Decision::Worse);
     if let Some(figure) = worse {
         return stop(&format!("{} is worse than allowed", figure.figure));
     }
-    let open = draft
-        .compared
-        .iter()
-        .find(|figure| figure.decide(figure.alpha) != Decision::Holds);
+    let open = draft.compared.iter().find(|figure| figure.decide(figure.alpha) != Decision::Holds);
     match open {
         None => stop("every published figure holds"),
-        Some(figure) if stage + 1 >= evidence.stages.len() => stop(&format!(
-            "{} is undecided, and this was the last stage",
-            figure.figure
-        )),
-        Some(figure) => StageDecision::Continue {
-            reason: format!("{} is undecided so far", figure.figure),
-        },
+        Some(figure) if stage + 1 >= evidence.stages.len() => {
+            stop(&format!("{} is undecided, and this was the last stage", figure.figure))
+        }
+        Some(figure) => {
+            StageDecision::Continue { reason: format!("{} is undecided so far", figure.figure) }
+        }
     }
 }
 

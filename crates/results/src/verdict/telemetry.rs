@@ -28,11 +28,7 @@ pub(crate) fn summarize_result(
     let seen = trials.filter_map(|trial| Some((&trial.path, trial.telemetry.as_ref()?)));
     let of_steps = seen.unique_by(|(path, _)| *path);
     let all: Vec<&TelemetrySummary> = of_steps.map(|(_, summary)| summary).collect();
-    Some(with_figure_per_joule(
-        TelemetrySummary::combine_trials(&all)?,
-        deciding,
-        figures,
-    ))
+    Some(with_figure_per_joule(TelemetrySummary::combine_trials(&all)?, deciding, figures))
 }
 
 fn with_figure_per_joule(
@@ -87,11 +83,6 @@ fn gpus_idle_in_all_trials(evidence: &Evidence) -> Option<&IdleGpus> {
 pub(crate) fn qualifier_of_idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
     let idle = measured_telemetry(evidence).filter_map(|summary| summary.idle.as_ref());
     let worst = idle.max_by_key(|idle| idle.gpus.len())?;
-    let reason = format!(
-        "{} {}: {}",
-        evidence.plan.scenario,
-        evidence.plan.mode,
-        worst.describe()
-    );
+    let reason = format!("{} {}: {}", evidence.plan.scenario, evidence.plan.mode, worst.describe());
     Some(Qualifier::new(QualifierKind::IdleGpus, reason))
 }

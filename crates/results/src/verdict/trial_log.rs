@@ -162,10 +162,7 @@ mod tests {
     fn names_omit_the_directories_that_both_share() {
         let (first, second) = (text("a/run_1", 1, None), text("a/run_2", 1, None));
         let names = first.relative_names(&second);
-        assert_eq!(
-            names,
-            ("run_1/output.log".into(), "run_2/output.log".into())
-        );
+        assert_eq!(names, ("run_1/output.log".into(), "run_2/output.log".into()));
         let mut other = first.clone();
         other.file = "result_0.txt".to_owned();
         let names = first.relative_names(&other);

@@ -77,11 +77,7 @@ impl ObservedDirectories {
 fn required_paths(session: &RunSession) -> Vec<PathBuf> {
     let local = session.local.path();
     let (run_steps, control) = (session.run.steps_directory(), session.control.path());
-    let mut paths = vec![
-        local.to_owned(),
-        session.run.journal_path(),
-        run_steps.clone(),
-    ];
+    let mut paths = vec![local.to_owned(), session.run.journal_path(), run_steps.clone()];
     paths.extend([control.to_owned(), control.join("steps")]);
     let services = session.service_controls.values();
     paths.extend(services.map(|control| control.path().to_owned()));
@@ -105,9 +101,6 @@ fn file_identity(path: &Path) -> Option<(u64, u64)> {
 fn is_missing(path: &Path) -> bool {
     let status = std::fs::symlink_metadata(path);
     status.is_err_and(|error| {
-        matches!(
-            error.kind(),
-            ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle
-        )
+        matches!(error.kind(), ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle)
     })
 }

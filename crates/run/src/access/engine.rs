@@ -122,10 +122,7 @@ impl EngineAccess {
     /// Returns the time that operations have waited since [`Self::reset_waited_time`].
     pub fn waited_time(&self) -> Duration {
         let waits = lock(&self.waits);
-        waits.ended_waits
-            + waits
-                .waiting_since
-                .map_or(Duration::ZERO, |since| since.elapsed())
+        waits.ended_waits + waits.waiting_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Resets the time that operations have waited.
@@ -166,11 +163,7 @@ impl<'a> WaitGuard<'a> {
         waits.waiting += 1;
         waits.waiting_since.get_or_insert(begun);
         let is_first = waits.waiting == 1;
-        Self {
-            access,
-            failed_at: Instant::now(),
-            is_first,
-        }
+        Self { access, failed_at: Instant::now(), is_first }
     }
 }
 

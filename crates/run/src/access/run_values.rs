@@ -12,11 +12,8 @@ pub fn fill_run_values<T: PlaceholderTexts + Clone>(
 ) -> T {
     let mut part = planned.clone();
     let state = session.state();
-    let commits: Vec<(String, &String)> = state
-        .models
-        .iter()
-        .map(|(model, commit)| (commit_placeholder(model), commit))
-        .collect();
+    let commits: Vec<(String, &String)> =
+        state.models.iter().map(|(model, commit)| (commit_placeholder(model), commit)).collect();
     for text in part.rendered_texts() {
         for (later, commit) in &commits {
             if text.contains(later) {
@@ -25,9 +22,7 @@ pub fn fill_run_values<T: PlaceholderTexts + Clone>(
         }
     }
     if let Some(machine) = &session.options.machine {
-        session
-            .plan
-            .render_on_machine(part.rendered_texts(), &machine.scope, trial);
+        session.plan.render_on_machine(part.rendered_texts(), &machine.scope, trial);
     }
     part
 }

@@ -110,11 +110,7 @@ impl RunSession {
         let lock = FileLock::acquire(&run.lock_path(), run.id())?;
         let plan: Plan = run.read_json("plan.json")?;
         let path = run.journal_path();
-        let before = if path.exists() {
-            Journal::read::<Event>(&path)?
-        } else {
-            Vec::new()
-        };
+        let before = if path.exists() { Journal::read::<Event>(&path)? } else { Vec::new() };
         let journal = Journal::open(&path)?;
         let redactor = Redactor::new(&secrets).map_err(|error| StoreError::Unusable {
             path: run.path().to_owned(),
@@ -124,10 +120,8 @@ impl RunSession {
             Some(scratch) => scratch::create_run_scratch(scratch, &run)?,
             None => run.clone(),
         };
-        let (control, host_control) = (
-            ControlDirectory::for_run(&local),
-            ControlDirectory::for_host(&local),
-        );
+        let (control, host_control) =
+            (ControlDirectory::for_run(&local), ControlDirectory::for_host(&local));
         let services = service_containers(&plan.steps).map(|(service, _)| {
             let control = ControlDirectory::for_service(&local, &service.service);
             (service.service.clone(), control)
@@ -165,11 +159,7 @@ impl RunSession {
     /// Takes control of the run's other machines.
     #[must_use]
     pub fn with_peers(self, others: PeerNodes) -> Self {
-        Self {
-            failures: others.failures.clone(),
-            others: Some(others),
-            ..self
-        }
+        Self { failures: others.failures.clone(), others: Some(others), ..self }
     }
 
     /// Returns what this process does, for others who wait for a lock that it holds.

@@ -34,11 +34,9 @@ pub async fn acquire_cache_mounts(
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
         let image = image_id(session, &spec.image).await?;
         let machine = retrial_host::machine_name(&session.run_session.options.root);
-        let companions = digest_companions(
-            session.run_session,
-            session.run_session.plan.companion_mounts(),
-        )
-        .await?;
+        let companions =
+            digest_companions(session.run_session, session.run_session.plan.companion_mounts())
+                .await?;
         let plan = &session.run_session.plan;
         let identity = plan.cache_mount_identity(&path, &image, &machine, &companions);
         let (entry, lock) = acquire_free_entry(session, &mount, &identity).await?;

@@ -75,9 +75,8 @@ pub async fn full_identity(
     let state = session.run_session.state();
     let earlier_cached =
         earlier_directories(session).filter_map(|(number, _)| state.cached.get(&number));
-    let earlier_identities: Vec<&str> = earlier_cached
-        .map(|cached| cached.identity.as_str())
-        .collect();
+    let earlier_identities: Vec<&str> =
+        earlier_cached.map(|cached| cached.identity.as_str()).collect();
     Ok(directory.full_identity(image, &companions_digest, &earlier_identities))
 }
 
@@ -118,10 +117,7 @@ async fn lock_entry(session: &StepSession<'_>, entry: &CacheEntry) -> Result<Fil
             let label = entry.label();
             session.record_decision(format!("waiting for {holder}, which populates {label}"))?;
         }
-        session
-            .run_session
-            .sleep_unless_stopped(LOCK_RETRY_INTERVAL)
-            .await?;
+        session.run_session.sleep_unless_stopped(LOCK_RETRY_INTERVAL).await?;
     }
 }
 
@@ -156,9 +152,7 @@ pub async fn image_id(session: &StepSession<'_>, reference: &str) -> Result<Stri
         return Ok(image);
     }
     // It may be present without a pull: `--skip pull`.
-    let image = session
-        .with_engine(|engine| engine.find_image(reference))
-        .await?;
+    let image = session.with_engine(|engine| engine.find_image(reference)).await?;
     let missing = || Halt::host_failure(format!("the engine has no image {reference}"));
     Ok(image.ok_or_else(missing)?.id)
 }

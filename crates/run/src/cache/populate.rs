@@ -36,10 +36,7 @@ pub async fn populate_cache(
     let identity = full_identity(session, directory, &image).await?;
     let (entry, _lock) = acquire_entry(session, &directory.key, &identity).await?;
     let label = entry.label();
-    let cached = EventKind::Cached(CacheIdentity {
-        directory: entry.name().to_owned(),
-        identity,
-    });
+    let cached = EventKind::Cached(CacheIdentity { directory: entry.name().to_owned(), identity });
     let stage = entry.stage_for_run(session.run_session.run.id());
     match check_cache_state(session.run_session, &entry, directory).await? {
         CacheState::Valid(manifest) => {
@@ -57,12 +54,7 @@ pub async fn populate_cache(
         }
         CacheState::Missing => {}
     }
-    let population = CachePopulation {
-        session: *session,
-        populate,
-        image: &image,
-        stage: &stage,
-    };
+    let population = CachePopulation { session: *session, populate, image: &image, stage: &stage };
     if let Err(halt) = population.populate_stage(reattach).await {
         let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
         let keep = is_failed && keeps_failed_container(session.run_session);
@@ -145,9 +137,7 @@ impl CachePopulation<'_> {
         let content = self.stage.content_directory();
         let mut command_on_host = command.clone();
         let variable = "RETRIAL_CACHE_PATH".to_owned();
-        command_on_host
-            .env
-            .push((variable, content.display().to_string()));
+        command_on_host.env.push((variable, content.display().to_string()));
         exec::run_on_host(session, &command_on_host, reattach).await
     }
 
@@ -188,9 +178,7 @@ impl CachePopulation<'_> {
         let words = ["chown", "-hR", &owner, &self.populate.directory.path];
         let spec = ExecSpec::as_root(words);
         // The next check reports files of other users.
-        let _ = session
-            .with_engine(|engine| engine.exec_attached(&container, &spec))
-            .await;
+        let _ = session.with_engine(|engine| engine.exec_attached(&container, &spec)).await;
     }
 }
 
@@ -216,10 +204,7 @@ async fn discard_stage(
 
 fn describe_size(manifest: &CacheManifest) -> String {
     let bytes = format::format_bytes(manifest.total_bytes());
-    format!(
-        "{}, {bytes}",
-        format::format_count(manifest.files.len(), "file")
-    )
+    format!("{}, {bytes}", format::format_count(manifest.files.len(), "file"))
 }
 
 /// Returns whether `--keep` asks to keep the container of a failed step.

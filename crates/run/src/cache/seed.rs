@@ -37,18 +37,14 @@ pub async fn take_ownership(session: &RunSession, directory: &Path) -> Result<()
         format!("chown -hR \"$1\" {STAGE_MOUNT_PATH} && chmod -R a+rwX {STAGE_MOUNT_PATH}");
     let image = session.state().image.clone().unwrap_or_default();
     let spec = ContainerSpec {
-        command: ["-c", &script, "sh", &container_owner(session).await]
-            .map(str::to_owned)
-            .to_vec(),
+        command: ["-c", &script, "sh", &container_owner(session).await].map(str::to_owned).to_vec(),
         ..root_container(session, &image, directory)
     };
     let id = create_and_start(session, &spec).await?;
     let ended = session.with_engine(|engine| engine.wait_for_exit(&id));
     // Files of other users are refused, with their names, when they are used.
     let _ = tokio::time::timeout(CHOWN_TIMEOUT, ended).await;
-    session
-        .with_engine(|engine| engine.remove_container(&id))
-        .await
+    session.with_engine(|engine| engine.remove_container(&id)).await
 }
 
 /// Returns a container of the image with one mounted directory of ours.
@@ -85,29 +81,20 @@ pub async fn copy_image_content(
     let created = create_and_start(session.run_session, &spec).await;
     let id = created.map_err(|error| start_error(&error))?;
     let copied = wait_for_copy(session, &id, path).await;
-    session
-        .with_engine(|engine| engine.remove_container(&id))
-        .await?;
+    session.with_engine(|engine| engine.remove_container(&id)).await?;
     copied
 }
 
 async fn wait_for_copy(session: &StepSession<'_>, id: &str, path: &str) -> Result<(), Halt> {
     loop {
-        let state = session
-            .with_engine(|engine| engine.inspect_container(id))
-            .await?;
+        let state = session.with_engine(|engine| engine.inspect_container(id)).await?;
         match state {
             Some(state) if state.running => {
-                session
-                    .run_session
-                    .sleep_unless_stopped(END_CHECK_INTERVAL)
-                    .await?;
+                session.run_session.sleep_unless_stopped(END_CHECK_INTERVAL).await?;
             }
             Some(state) if state.exit_code == Some(0) => return Ok(()),
             state => {
-                let log = session
-                    .with_engine(|engine| engine.read_container_log(id, 3))
-                    .await;
+                let log = session.with_engine(|engine| engine.read_container_log(id, 3)).await;
                 let code = state.and_then(|state| state.exit_code).unwrap_or(-1);
                 return Err(Halt::host_failure(format!(
                     "the image's content at {path} could not be copied (exit code {code}): {}",

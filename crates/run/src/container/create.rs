@@ -14,10 +14,7 @@ pub async fn create_replacing_unrecorded(
     session: &RunSession,
     spec: &ContainerSpec,
 ) -> Result<String, EngineError> {
-    let refused = match session
-        .with_engine(|engine| engine.create_container(spec))
-        .await
-    {
+    let refused = match session.with_engine(|engine| engine.create_container(spec)).await {
         Err(error @ EngineError::Refused { status: 409, .. }) => error,
         other => return other,
     };
@@ -27,12 +24,8 @@ pub async fn create_replacing_unrecorded(
     for container in containers.await? {
         if container.name == spec.name && recorded.as_deref() != Some(container.id.as_str()) {
             let id = &container.id;
-            session
-                .with_engine(|engine| engine.remove_container(id))
-                .await?;
-            return session
-                .with_engine(|engine| engine.create_container(spec))
-                .await;
+            session.with_engine(|engine| engine.remove_container(id)).await?;
+            return session.with_engine(|engine| engine.create_container(spec)).await;
         }
     }
     Err(refused)
@@ -66,9 +59,7 @@ pub async fn create_and_start(
         if matches!(started, Ok(true)) {
             return Ok(id);
         }
-        let removed = session
-            .with_engine(|engine| engine.remove_container(&id))
-            .await;
+        let removed = session.with_engine(|engine| engine.remove_container(&id)).await;
         started?;
         removed?;
     }

@@ -87,15 +87,8 @@ fn unpack_on_thread(
     copy: &Extraction<'_>,
     chunks: Receiver<Bytes>,
 ) -> impl Future<Output = Result<UnpackSummary, StoreError>> + use<> {
-    let (path, to, limits) = (
-        PathBuf::from(copy.path),
-        copy.target.to_owned(),
-        copy.limits,
-    );
-    let archive = ArchiveStream {
-        chunks,
-        chunk: Bytes::new(),
-    };
+    let (path, to, limits) = (PathBuf::from(copy.path), copy.target.to_owned(), copy.limits);
+    let archive = ArchiveStream { chunks, chunk: Bytes::new() };
     let name = path.clone();
     let unpacking = tokio::task::spawn_blocking(move || {
         remove_directory(&to)?;

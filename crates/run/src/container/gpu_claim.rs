@@ -33,10 +33,7 @@ const ENGINE_RECHECK_INTERVAL: Duration = Duration::from_mins(1);
 pub fn gpu_claim(session: &RunSession) -> Option<String> {
     session.plan.requires.gpus.as_ref()?;
     let assigned = session.plan.assigned_gpus.as_ref();
-    Some(assigned.map_or_else(
-        || "all".to_owned(),
-        |assigned| assigned.claim_keys().join(","),
-    ))
+    Some(assigned.map_or_else(|| "all".to_owned(), |assigned| assigned.claim_keys().join(",")))
 }
 
 /// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
@@ -48,9 +45,7 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
     let mut reported = String::new();
     loop {
         let lock = lock_claims(session.run_session).await?;
-        let others = session
-            .with_engine(|engine| engine.list_containers(GPU_LABEL))
-            .await?;
+        let others = session.with_engine(|engine| engine.list_containers(GPU_LABEL)).await?;
         let is_of_another_run = |other: &&ContainerState| {
             other.running && label_value(other, RUN_LABEL) != session.run_session.run.id()
         };
@@ -70,11 +65,7 @@ pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt>
         if session.run_session.plan.no_wait {
             // Any GPU would have done if none was chosen: a free one would have been assigned.
             let is_any_gpu_enough = session.run_session.plan.gpus.is_empty();
-            let holder_text = describe(if is_any_gpu_enough {
-                &of_other_runs
-            } else {
-                &holders
-            });
+            let holder_text = describe(if is_any_gpu_enough { &of_other_runs } else { &holders });
             let run = label_value(holder, RUN_LABEL);
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"

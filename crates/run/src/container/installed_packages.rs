@@ -82,9 +82,7 @@ async fn list_installed(session: &RunSession, container: &str) -> InstalledPacka
             }
         }
         let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL_MOUNT}/packages")]);
-        let output = session
-            .with_engine(|engine| engine.exec_attached(container, &spec))
-            .await;
+        let output = session.with_engine(|engine| engine.exec_attached(container, &spec)).await;
         output.map(|output| output.stdout)
     };
     let remark = match tokio::time::timeout(LISTING_TIMEOUT, list).await {
@@ -105,13 +103,8 @@ fn redact_variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option
         .map(|(name, value)| {
             let is_sensitive = is_secret_name(name)
                 || contains_password(value)
-                || secrets
-                    .iter()
-                    .any(|secret| !secret.is_empty() && value.contains(secret));
-            (
-                name.to_owned(),
-                (!is_sensitive).then(|| truncate_value(value)),
-            )
+                || secrets.iter().any(|secret| !secret.is_empty() && value.contains(secret));
+            (name.to_owned(), (!is_sensitive).then(|| truncate_value(value)))
         })
         .take(MAX_VARIABLES)
         .collect()
@@ -171,10 +164,8 @@ mod tests {
         ]
         .map(str::to_owned);
         let found = redact_variables(&env, &["hunter2", ""]);
-        let shown: Vec<(&str, Option<&str>)> = found
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_deref()))
-            .collect();
+        let shown: Vec<(&str, Option<&str>)> =
+            found.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
         assert_eq!(
             shown,
             [

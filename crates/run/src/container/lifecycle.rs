@@ -60,9 +60,7 @@ pub async fn create_service_container(
     let cached_mounts = cached_directories::mount_cached_directories(session).await?;
     let mut service_spec = own.clone();
     let main = session.run_session.require_container()?;
-    service_spec
-        .network
-        .get_or_insert(format!("container:{main}"));
+    service_spec.network.get_or_insert(format!("container:{main}"));
     let spec = complete_spec(session, service_spec, &format!("-{service}"), cached_mounts)?;
     let control = &session.run_session.service_controls[service];
     launch_container(session, spec, control).await
@@ -100,9 +98,7 @@ async fn launch_container(
             && !session.run_session.stop.is_cancelled();
         if was_away && attempts_left > 0 {
             // An engine that is restarted while it starts a container may start it in part, or stop it.
-            session
-                .with_engine(|engine| engine.remove_container(&id))
-                .await?;
+            session.with_engine(|engine| engine.remove_container(&id)).await?;
             session.record(EventKind::ContainerRemoved { id })?;
             control.lay_out(&nonce, spec.pid.is_none())?;
             continue;
@@ -171,34 +167,25 @@ async fn create_from_image(
     let Some(expected) = session.run_session.state().image.clone() else {
         return Ok(id);
     };
-    let created = session
-        .with_engine(|engine| engine.inspect_container(&id))
-        .await?;
+    let created = session.with_engine(|engine| engine.inspect_container(&id)).await?;
     let actual = created.map(|created| created.image).unwrap_or_default();
     if actual.trim_start_matches("sha256:") == expected.trim_start_matches("sha256:") {
         return Ok(id);
     }
-    session
-        .with_engine(|engine| engine.remove_container(&id))
-        .await?;
+    session.with_engine(|engine| engine.remove_container(&id)).await?;
     let text = format!(
         "the tag {} has moved: creating the container from the image that was pulled, {expected}",
         spec.image
     );
     session.emit(EventKind::Warning { text });
-    let exact = ContainerSpec {
-        image: expected,
-        ..spec.clone()
-    };
+    let exact = ContainerSpec { image: expected, ..spec.clone() };
     create_replacing_unrecorded(session.run_session, &exact).await
 }
 
 /// Returns the first bind mount whose source does not exist.
 fn find_missing_mount_source(container: &ContainerSpec) -> Option<&str> {
     let sources = container.mounts.iter().map(|mount| mount.source.as_str());
-    sources
-        .filter(|source| source.starts_with('/'))
-        .find(|source| !Path::new(source).exists())
+    sources.filter(|source| source.starts_with('/')).find(|source| !Path::new(source).exists())
 }
 
 /// Returns a container of the plan with this run's name, labels and mounts.
@@ -214,10 +201,7 @@ fn complete_spec(
     spec.labels = run_container_labels(session.run_session);
     let cached_locations = cached.locations.join("\n");
     let cached = Some(cached_locations).filter(|labels| !labels.is_empty());
-    let optional_labels = [
-        (CACHE_LABEL, cached),
-        (GPU_LABEL, gpu_claim(session.run_session)),
-    ];
+    let optional_labels = [(CACHE_LABEL, cached), (GPU_LABEL, gpu_claim(session.run_session))];
     let labels = optional_labels.map(|(name, value)| Some((name.to_owned(), value?)));
     spec.labels.extend(labels.into_iter().flatten());
     Ok(fill_run_values(session.run_session, &spec, None))
@@ -252,9 +236,7 @@ pub async fn remove_ahead(session: &RunSession) {
 /// Removes one container of the run.
 pub async fn discard_container(session: &RunSession, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
-    session
-        .with_engine(|engine| engine.remove_container(id))
-        .await?;
+    session.with_engine(|engine| engine.remove_container(id)).await?;
     cache_mounts::release_cache_mounts(session, id).await;
     let owned_id = id.to_owned();
     Ok(session.record(EventKind::ContainerRemoved { id: owned_id })?)
@@ -262,25 +244,21 @@ pub async fn discard_container(session: &RunSession, id: &str) -> Result<(), Run
 
 /// The last step of a plan.
 pub async fn run_remove_step(session: &RunSession) -> Result<(), Halt> {
-    remove_containers(session)
-        .await
-        .map_err(|error| match error {
-            RunError::Engine(error) => {
-                let advice = format!("remove it: retrial clean {}", session.run.id());
-                Halt::host_failure(ErrorText::of(&error).with_help(advice))
-            }
-            error @ RunError::Store(_) => error.into(),
-        })
+    remove_containers(session).await.map_err(|error| match error {
+        RunError::Engine(error) => {
+            let advice = format!("remove it: retrial clean {}", session.run.id());
+            Halt::host_failure(ErrorText::of(&error).with_help(advice))
+        }
+        error @ RunError::Store(_) => error.into(),
+    })
 }
 
 /// Stops everything. The container is removed, unless it has results that were not collected: then it is only
 /// stopped, for a resumed run to collect them. Returns why it was not removed.
 pub async fn tear_down(session: &RunSession) -> Result<Option<SkipReason>, RunError> {
     let state = session.state();
-    let Some(id) = state
-        .container
-        .as_ref()
-        .filter(|_| state.has_uncollected_results(&session.plan))
+    let Some(id) =
+        state.container.as_ref().filter(|_| state.has_uncollected_results(&session.plan))
     else {
         remove_containers(session).await?;
         return Ok(None);
@@ -289,9 +267,7 @@ pub async fn tear_down(session: &RunSession) -> Result<Option<SkipReason>, RunEr
         discard_container(session, service).await?;
     }
     restore_ownership(session, id).await;
-    session
-        .with_engine(|engine| engine.stop_container(id, 10))
-        .await?;
+    session.with_engine(|engine| engine.stop_container(id, 10)).await?;
     let run = session.run.id().to_owned();
     Ok(Some(SkipReason::ContainerStopped { run }))
 }
@@ -307,9 +283,7 @@ pub async fn tear_down_after_error(session: &RunSession, error: &RunError) {
         let state = session.state();
         for id in state.service_containers.values().chain(&state.container) {
             // The error that ended the run is reported; `clean` finds what is left by its label.
-            let _ = session
-                .with_engine(|engine| engine.remove_container(id))
-                .await;
+            let _ = session.with_engine(|engine| engine.remove_container(id)).await;
         }
     } else if let Err(halt) = tear_down(session).await {
         // The error that ended the run is reported.
@@ -326,7 +300,5 @@ async fn restore_ownership(session: &RunSession, id: &str) {
     let owner = container_owner(session).await;
     let spec = ExecSpec::as_root(["chown", "-hR", &owner, first_process::CONTROL_MOUNT]);
     // Files that stay the container's are reported when they are read or removed.
-    let _ = session
-        .with_engine(|engine| engine.exec_attached(id, &spec))
-        .await;
+    let _ = session.with_engine(|engine| engine.exec_attached(id, &spec)).await;
 }

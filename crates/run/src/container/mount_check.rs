@@ -36,9 +36,7 @@ pub async fn verify_control_mount(
         }
         if last_checked.elapsed() > Duration::from_millis(300) {
             last_checked = Instant::now();
-            let state = session
-                .with_engine(|engine| engine.inspect_container(id))
-                .await?;
+            let state = session.with_engine(|engine| engine.inspect_container(id)).await?;
             if let Some(state) = state
                 && !state.running
                 && !control.is_nonce_copied(nonce)
@@ -97,10 +95,7 @@ async fn can_read_nonce(session: &RunSession, id: &str, nonce: &str) -> Option<b
     let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);
     let query = session.with_engine(|engine| engine.exec_attached(id, &spec));
     let output = query.await.ok()?;
-    let line = output
-        .stdout
-        .lines()
-        .find_map(|line| line.strip_prefix("nonce "))?;
+    let line = output.stdout.lines().find_map(|line| line.strip_prefix("nonce "))?;
     Some(line.trim() == nonce)
 }
 
@@ -109,7 +104,5 @@ async fn format_container_log(session: &RunSession, id: &str) -> Vec<String> {
     let answer = query.await;
     let log = answer.unwrap_or_default();
     let quoted_lines = log.lines();
-    quoted_lines
-        .map(|line| retrial_readings::sanitize(line).to_string())
-        .collect()
+    quoted_lines.map(|line| retrial_readings::sanitize(line).to_string()).collect()
 }

@@ -24,9 +24,7 @@ impl RunExecution<'_> {
                 own = Some(container);
             } else if !services.any(|id| *id == container.id) {
                 let id = &container.id;
-                session
-                    .with_engine(|engine| engine.remove_container(id))
-                    .await?;
+                session.with_engine(|engine| engine.remove_container(id)).await?;
             }
         }
         let mut steps = session.plan.steps.iter();

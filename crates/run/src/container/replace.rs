@@ -47,9 +47,7 @@ impl RunExecution<'_> {
         if !state.service_containers.is_empty() || session.plan.steps.iter().any(ran) {
             return Ok(false);
         }
-        let found = session
-            .with_engine(|engine| engine.inspect_container(id))
-            .await?;
+        let found = session.with_engine(|engine| engine.inspect_container(id)).await?;
         if found.is_none_or(|found| found.running) {
             return Ok(false);
         }

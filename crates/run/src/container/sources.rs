@@ -57,10 +57,7 @@ fn resolve_source(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
     if is_approved {
         return Ok(found);
     }
-    Err(not_approved_error(
-        path,
-        &format!("to {}", found.path().display()),
-    ))
+    Err(not_approved_error(path, &format!("to {}", found.path().display())))
 }
 
 fn not_approved_error(path: &str, to: &str) -> Halt {
@@ -101,28 +98,20 @@ impl ResolvedMounts {
         session: &StepSession<'_>,
         container: &str,
     ) -> Result<(), Halt> {
-        let mounted = session
-            .with_engine(|engine| engine.list_bind_mounts(container))
-            .await?;
+        let mounted = session.with_engine(|engine| engine.list_bind_mounts(container)).await?;
         for (real, target) in &self.0 {
             let mut of_target = mounted.iter().filter(|mount| mount.target == *target);
             // An engine in a virtual machine puts the directory before it at which it has our files.
             let relative = real.path().strip_prefix("/").unwrap_or(real.path());
             if !of_target.any(|mount| mount.source.ends_with(relative)) {
-                return Err(replaced_error(
-                    real.path(),
-                    "the engine mounts another path there",
-                ));
+                return Err(replaced_error(real.path(), "the engine mounts another path there"));
             }
         }
         let is_ours = |target: &Path| target == Path::new(CONTROL_MOUNT);
         let is_known =
             |target: &Path| is_ours(target) || self.0.iter().any(|(_, known)| known == target);
         if let Some(other) = mounted.iter().find(|mount| !is_known(&mount.target)) {
-            return Err(replaced_error(
-                &other.source,
-                "the engine mounts it by itself",
-            ));
+            return Err(replaced_error(&other.source, "the engine mounts it by itself"));
         }
         self.verify_unchanged()
     }
@@ -131,10 +120,7 @@ impl ResolvedMounts {
     pub fn verify_unchanged(&self) -> Result<(), Halt> {
         let replaced_one = self.0.iter().find(|(real, _)| !real.is_unchanged());
         replaced_one.map_or(Ok(()), |(real, _)| {
-            Err(replaced_error(
-                real.path(),
-                "it was replaced while the container was created",
-            ))
+            Err(replaced_error(real.path(), "it was replaced while the container was created"))
         })
     }
 }
@@ -142,10 +128,7 @@ impl ResolvedMounts {
 fn replaced_error(path: &Path, reason: &str) -> Halt {
     Halt::failure(
         StepFault::Request,
-        format!(
-            "the mount's source {} is not what was approved: {reason}",
-            path.display()
-        ),
+        format!("the mount's source {} is not what was approved: {reason}", path.display()),
         "find out which program replaced it; the container was removed",
     )
 }

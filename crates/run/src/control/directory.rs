@@ -94,10 +94,7 @@ impl ControlDirectory {
     }
 
     pub(super) fn at_path(path: PathBuf) -> Self {
-        Self {
-            path,
-            scripts: Arc::default(),
-        }
+        Self { path, scripts: Arc::default() }
     }
 
     /// Returns its path on this machine.
@@ -166,8 +163,7 @@ impl ControlDirectory {
 
     /// Returns whether the container's first process has copied the nonce.
     pub fn is_nonce_copied(&self, nonce: &str) -> bool {
-        self.read_text("seen")
-            .is_some_and(|text| text.trim() == nonce)
+        self.read_text("seen").is_some_and(|text| text.trim() == nonce)
     }
 
     /// Returns why the first process ended, if it wrote it: `deadline` or `stopped`.
@@ -181,20 +177,14 @@ impl ControlDirectory {
     /// it does so once, and as root.
     pub fn request_packages(&self) -> bool {
         let directory = DirHandle::open(&self.path);
-        directory.is_ok_and(|directory| {
-            directory
-                .write_to_pipe(PACKAGES_PIPE, b"packages\n")
-                .is_ok()
-        })
+        directory
+            .is_ok_and(|directory| directory.write_to_pipe(PACKAGES_PIPE, b"packages\n").is_ok())
     }
 
     /// The response to [`Self::request_packages`], once it is complete; empty if it is too long, or not a file.
     pub fn listed_packages(&self) -> Option<String> {
-        match open::read_text_beneath(
-            &self.path,
-            Path::new(PACKAGES_LIST),
-            MAX_PACKAGES_LIST_BYTES,
-        ) {
+        match open::read_text_beneath(&self.path, Path::new(PACKAGES_LIST), MAX_PACKAGES_LIST_BYTES)
+        {
             Ok(text) => packages::is_complete(&text).then_some(text),
             Err(_) => Some(String::new()),
         }

@@ -9,9 +9,8 @@ use retrial_store::{StoreError, open};
 const EXIT_PLACEHOLDER: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
-const PREPARED_FILES: [&str; 9] = [
-    "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "files", "stale",
-];
+const PREPARED_FILES: [&str; 9] =
+    ["pid.tmp", "oom", "others", "left", "code", "found", "lengths", "files", "stale"];
 
 /// The files of one step in the control directory.
 #[derive(Debug, Clone)]
@@ -69,8 +68,7 @@ impl StepControl {
 
     /// Returns whether the container's side has begun.
     pub fn has_started(&self) -> bool {
-        self.open_directory()
-            .is_ok_and(|directory| directory.has_entry("started"))
+        self.open_directory().is_ok_and(|directory| directory.has_entry("started"))
     }
 
     /// Returns the directory's name, also as the container sees it.
@@ -139,15 +137,9 @@ impl StepControl {
         let mut words = text.split_whitespace();
         let code = words.next()?.parse().ok()?;
         let (before, after) = self.read_oom_counts();
-        let oom_kills = before
-            .zip(after)
-            .map(|(before, after)| after.saturating_sub(before));
-        let leftovers = self
-            .read_text("left")
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect();
+        let oom_kills = before.zip(after).map(|(before, after)| after.saturating_sub(before));
+        let leftovers =
+            self.read_text("left").unwrap_or_default().lines().map(str::to_owned).collect();
         let terminated_by_us = self.is_exit_after_container_end();
         Some(StepExit {
             code,
@@ -178,9 +170,7 @@ impl StepControl {
     pub fn find_result_file(&self, pattern: &str) -> Option<String> {
         let text = self.read_text("files")?;
         let mut files = text.lines().filter_map(|line| line.split_once('\t'));
-        files
-            .find(|(matched, _)| *matched == pattern)
-            .map(|(_, path)| path.to_owned())
+        files.find(|(matched, _)| *matched == pattern).map(|(_, path)| path.to_owned())
     }
 
     /// Returns the result directories that the step created and that match the pattern.
@@ -193,10 +183,7 @@ impl StepControl {
         let found = pairs.filter_map(|(line, length)| {
             let (matched, path) = line.split_once('\t')?;
             let owned_path = path.to_owned();
-            (matched == pattern).then_some(ResultDirectory {
-                path: owned_path,
-                length,
-            })
+            (matched == pattern).then_some(ResultDirectory { path: owned_path, length })
         });
         found.collect()
     }

@@ -36,31 +36,15 @@ for process in "$service" "$own" "$unmarked"; do end_one "$process"; done
 #[test]
 fn service_and_ended_processes_are_not_part_of_the_measurement() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(
-        directory.path().join("processes"),
-        include_str!("processes"),
-    )
-    .unwrap();
+    fs::write(directory.path().join("processes"), include_str!("processes")).unwrap();
     fs::write(directory.path().join("private-pids"), "").unwrap();
 
-    let output = Command::new("sh")
-        .args(["-c", ASK, "sh"])
-        .arg(directory.path())
-        .output()
-        .unwrap();
+    let output = Command::new("sh").args(["-c", ASK, "sh"]).arg(directory.path()).output().unwrap();
 
-    let mut answers: Vec<String> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(str::to_owned)
-        .collect();
+    let mut answers: Vec<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
     answers.sort();
-    assert_eq!(
-        answers,
-        ["own", "unmarked"],
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert_eq!(answers, ["own", "unmarked"], "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A process that leads a group, of which a test leaves nothing behind.

@@ -13,9 +13,7 @@ impl RunExecution<'_> {
     /// Makes the other machines leave. Their containers are preserved if this one's is.
     pub(super) async fn detach_peers(&self) {
         if let Some(others) = &self.session.others {
-            others
-                .dismiss_all(self.session.state().container.is_some())
-                .await;
+            others.dismiss_all(self.session.state().container.is_some()).await;
             // A journal that cannot be written fails the next record.
             let _ = record_peer_events(self.session, others);
         }
@@ -59,9 +57,7 @@ impl RunExecution<'_> {
 
 /// Makes the other machines execute a step, and records their events.
 async fn execute_on_peers(session: &StepSession<'_>, others: &PeerNodes) -> Result<(), Halt> {
-    let executed = others
-        .execute_step(session.step.number, &session.run_session.stop)
-        .await;
+    let executed = others.execute_step(session.step.number, &session.run_session.stop).await;
     record_peer_events(session.run_session, others)?;
     Ok(executed?)
 }
@@ -75,10 +71,9 @@ fn record_peer_events(session: &RunSession, others: &PeerNodes) -> Result<(), St
 /// Records the start or the end of a service that runs on other machines only.
 fn record_service_on_peers(session: &StepSession<'_>) -> Result<Option<i64>, Halt> {
     let event = match &session.step.action {
-        Action::StartService(started) => EventKind::ServiceReady {
-            service: started.service.clone(),
-            exec: None,
-        },
+        Action::StartService(started) => {
+            EventKind::ServiceReady { service: started.service.clone(), exec: None }
+        }
         Action::StopService(ending) => EventKind::ServiceEnded {
             service: ending.service.clone(),
             of: ending.of,

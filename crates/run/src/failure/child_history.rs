@@ -52,9 +52,7 @@ impl ChildHistory {
         let before = std::mem::take(&mut self.dead);
         let since = |child: &DeadChild| *before.get(&child.process_key()).unwrap_or(&now);
         let dead = snapshot.dead.iter();
-        self.dead = dead
-            .map(|child| (child.process_key(), since(child)))
-            .collect();
+        self.dead = dead.map(|child| (child.process_key(), since(child))).collect();
         self.record_gpu_processes(&snapshot, now);
         snapshot
     }
@@ -66,21 +64,17 @@ impl ChildHistory {
             let Some((parent, devices)) = parent.zip(self.devices.get(&process.0)) else {
                 continue;
             };
-            let child = self
-                .gpu_processes
-                .entry(*process)
-                .or_insert_with(|| GpuProcess {
-                    parent: *parent,
-                    name: name.clone(),
-                    devices: devices.clone(),
-                    first_seen: now,
-                    missing_since: None,
-                });
+            let child = self.gpu_processes.entry(*process).or_insert_with(|| GpuProcess {
+                parent: *parent,
+                name: name.clone(),
+                devices: devices.clone(),
+                first_seen: now,
+                missing_since: None,
+            });
             // A forked process may change its environment when it executes a program.
             child.devices.clone_from(devices);
         }
-        self.gpu_processes
-            .retain(|_, child| snapshot.alive.contains_key(&child.parent));
+        self.gpu_processes.retain(|_, child| snapshot.alive.contains_key(&child.parent));
         for (process, child) in &mut self.gpu_processes {
             if !snapshot.alive.contains_key(process) {
                 child.missing_since.get_or_insert(now);
@@ -131,11 +125,7 @@ impl ChildHistory {
                 && alive.any(|(_, other)| other.devices != child.devices)
         };
         let (process, child) = self.gpu_processes.iter().find(missing)?;
-        if let Some(dead) = snapshot
-            .dead
-            .iter()
-            .find(|dead| dead.process_key() == *process)
-        {
+        if let Some(dead) = snapshot.dead.iter().find(|dead| dead.process_key() == *process) {
             return Some(self.dead_child_finding(dead.clone()));
         }
         Some(FailureFinding::MissingChild(MissingChild {
@@ -188,11 +178,7 @@ fn parse_alive_child(text: &str) -> Option<(ProcessKey, u32, String)> {
     let mut words = text.splitn(4, ' ');
     let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
     let name = retrial_readings::sanitize(words.next()?).into_owned();
-    Some((
-        (pid.parse().ok()?, started.parse().ok()?),
-        parent.parse().ok()?,
-        name,
-    ))
+    Some(((pid.parse().ok()?, started.parse().ok()?), parent.parse().ok()?, name))
 }
 
 #[cfg(test)]
@@ -270,10 +256,7 @@ mod tests {
         // The exit status of an unreaped child is known.
         let dead = format!("{first}dead 71 11 4 35584 python\n");
         let found = missing(&[all.clone(), dead.clone(), dead]).unwrap();
-        assert!(
-            found.contains("HIP_VISIBLE_DEVICES=0) ended with exit code 139"),
-            "{found}"
-        );
+        assert!(found.contains("HIP_VISIBLE_DEVICES=0) ended with exit code 139"), "{found}");
         // A child that was observed only once is not reported.
         let short = [family(&[(72, 12, "1")]), all.clone(), first.clone()];
         assert_eq!(missing(&short), None);

@@ -25,10 +25,7 @@ impl ChildWatch {
         let signs = &command.exec.failure;
         let limits = signs.dead_child.into_iter().chain(signs.missing_child);
         let interval = limits.min()?.min(MAX_PROBE_INTERVAL);
-        if self
-            .last_probe
-            .is_some_and(|last_probe| last_probe.elapsed() < interval)
-        {
+        if self.last_probe.is_some_and(|last_probe| last_probe.elapsed() < interval) {
             return None;
         }
         let output = command.run_script_once("children", &[]).await?;
@@ -38,9 +35,8 @@ impl ChildWatch {
         let mut children = lock(&session.run_session.children);
         let history = children.entry(session.step.number).or_default();
         let snapshot = history.add_snapshot(&session.run_session.redact(&output), now);
-        let dead = signs
-            .dead_child
-            .and_then(|limit| history.find_dead_child(&snapshot, limit, now));
+        let dead =
+            signs.dead_child.and_then(|limit| history.find_dead_child(&snapshot, limit, now));
         dead.or_else(|| history.find_missing_child(&snapshot, signs.missing_child?, now))
     }
 }

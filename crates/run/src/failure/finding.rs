@@ -85,11 +85,7 @@ impl fmt::Display for DeadChild {
         } else {
             write!(formatter, ") was terminated by {}", signal_name(signal))?;
         }
-        write!(
-            formatter,
-            ", and its parent {} has not noticed",
-            self.parent
-        )
+        write!(formatter, ", and its parent {} has not noticed", self.parent)
     }
 }
 
@@ -132,10 +128,7 @@ mod tests {
 
     #[test]
     fn missing_progress_is_described() {
-        let finding = FailureFinding::NoProgress {
-            pattern: "step [0-9]+".into(),
-            within_s: 60,
-        };
+        let finding = FailureFinding::NoProgress { pattern: "step [0-9]+".into(), within_s: 60 };
         let text = "it made no progress: no line of its output matched 'step [0-9]+' for 1m";
         assert_eq!(finding.to_string(), text);
     }

@@ -58,11 +58,7 @@ impl FailureWatch {
                 old_bytes: status.map_or(0, |status| status.len()),
             }
         });
-        Ok(Self {
-            output,
-            children: ChildWatch::default(),
-            first_finding: None,
-        })
+        Ok(Self { output, children: ChildWatch::default(), first_finding: None })
     }
 
     /// Searches the output since the last call.
@@ -80,14 +76,9 @@ impl FailureWatch {
         for _ in 0..MAX_BLOCKS_PER_READ {
             let (count, finding) = output.search_block(age);
             if count == 0 || finding.is_some() {
-                let rest = || {
-                    output
-                        .search
-                        .search_unterminated(Some(age), Instant::now(), false)
-                };
-                self.first_finding = finding
-                    .or_else(rest)
-                    .map(|found| to_timed_finding(command, found));
+                let rest = || output.search.search_unterminated(Some(age), Instant::now(), false);
+                self.first_finding =
+                    finding.or_else(rest).map(|found| to_timed_finding(command, found));
                 break;
             }
         }
@@ -118,16 +109,10 @@ impl FailureWatch {
         exit_code: Option<i64>,
     ) -> Result<(), StepEnd> {
         let age = command.session.age();
-        while let Some(output) = self
-            .output
-            .as_mut()
-            .filter(|_| self.first_finding.is_none())
-        {
+        while let Some(output) = self.output.as_mut().filter(|_| self.first_finding.is_none()) {
             let (count, finding) = output.search_block(age);
             let finding = match (finding, count) {
-                (None, 0) => output
-                    .search
-                    .search_unterminated(Some(age), Instant::now(), true),
+                (None, 0) => output.search.search_unterminated(Some(age), Instant::now(), true),
                 (finding, _) => finding,
             };
             self.first_finding = finding.map(|found| to_timed_finding(command, found));

@@ -22,10 +22,7 @@ pub async fn copy_from_image(session: &StepSession<'_>, path: &str, to: &str) ->
     let state = session.run_session.state();
     let spec = ContainerSpec {
         name: format!("retrial-{}-copy", session.run_session.run.id()),
-        image: state
-            .image
-            .clone()
-            .unwrap_or_else(|| session.run_session.plan.image.clone()),
+        image: state.image.clone().unwrap_or_else(|| session.run_session.plan.image.clone()),
         // An image without a command cannot be created; this one never runs.
         entrypoint: Some(vec!["/bin/true".to_owned()]),
         network: Some("none".to_owned()),
@@ -52,9 +49,7 @@ pub async fn copy_from_image(session: &StepSession<'_>, path: &str, to: &str) ->
         too_large: "copy a smaller directory, or several",
     };
     let extracted = extract_path(session, copy).await;
-    session
-        .with_engine(|engine| engine.remove_container(&id))
-        .await?;
+    session.with_engine(|engine| engine.remove_container(&id)).await?;
     let unpacked = extracted?;
     let target = host::host_files_directory(session.run_session).join(to);
     let parent = target.parent().unwrap_or(&target);

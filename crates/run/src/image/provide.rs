@@ -58,9 +58,7 @@ async fn is_present(
     reference: &str,
     policy: PullPolicy,
 ) -> Result<bool, Halt> {
-    let image = session
-        .with_engine(|engine| engine.find_image(reference))
-        .await?;
+    let image = session.with_engine(|engine| engine.find_image(reference)).await?;
     // A resumed run keeps its original image, even if the tag has moved.
     let is_before = image.as_ref().map(|image| &image.id) == recorded_image(session).as_ref();
     if policy == PullPolicy::Always && (image.is_none() || !is_before) {
@@ -94,11 +92,9 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
         return Ok(());
     }
     let tagged = &reference.to_string();
-    let found_auth = run_unless_stopped(
-        &session.run_session.stop,
-        credentials::find_image_credentials(tagged),
-    )
-    .await?;
+    let found_auth =
+        run_unless_stopped(&session.run_session.stop, credentials::find_image_credentials(tagged))
+            .await?;
     let auth = found_auth.ok().flatten();
     let query = session.with_engine(|engine| engine.fetch_registry_digest(tagged, auth.clone()));
     let now = query.await;
@@ -121,9 +117,7 @@ pub async fn build_image(session: &StepSession<'_>, build: &BuildStep) -> Result
     };
     let _exclusive = session.run_session.lock_exclusive().await;
     let build = async |progress: UnboundedSender<_>| {
-        session
-            .with_engine(|engine| engine.build_image(&spec, progress.clone()))
-            .await
+        session.with_engine(|engine| engine.build_image(&spec, progress.clone())).await
     };
     let image = run_with_log(session, build).await?;
     record_image(session, image)
@@ -132,28 +126,16 @@ pub async fn build_image(session: &StepSession<'_>, build: &BuildStep) -> Result
 /// Returns the image that the run is launched from, if an earlier process recorded it; services have their own.
 fn recorded_image(session: &StepSession<'_>) -> Option<String> {
     let is_launched = session.step.container.is_none();
-    session
-        .run_session
-        .state()
-        .image
-        .clone()
-        .filter(|_| is_launched)
+    session.run_session.state().image.clone().filter(|_| is_launched)
 }
 
 /// Records the image that is launched.
 fn record_image(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
     if let Some(before) = recorded_image(session).filter(|before| *before != image.id) {
-        let text = format!(
-            "the run began with the image {before}; resumed with {}",
-            image.id
-        );
+        let text = format!("the run began with the image {before}; resumed with {}", image.id);
         session.warn(text)?;
     }
-    let event = EventKind::Image {
-        id: image.id,
-        digests: image.repo_digests,
-        size: image.size,
-    };
+    let event = EventKind::Image { id: image.id, digests: image.repo_digests, size: image.size };
     Ok(session.record(event)?)
 }
 
@@ -182,12 +164,7 @@ async fn run_with_log(
     let mut log = std::fs::File::create(&path).ok();
     let emit = |progress: ImageProgress| {
         let event = match progress {
-            ImageProgress::Layer {
-                id,
-                status,
-                current,
-                total,
-            } => {
+            ImageProgress::Layer { id, status, current, total } => {
                 let Some(state) = to_transfer_state(&status) else {
                     return;
                 };
@@ -204,15 +181,9 @@ async fn run_with_log(
                     // The step does not depend on its log; a full disk fails the journal.
                     let _ = writeln!(log, "{line}");
                 }
-                EventKind::Output {
-                    line: sanitize(&line).into_owned(),
-                }
+                EventKind::Output { line: sanitize(&line).into_owned() }
             }
-            ImageProgress::Retry {
-                reason,
-                attempt,
-                after_ms,
-            } => {
+            ImageProgress::Retry { reason, attempt, after_ms } => {
                 let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;
                 let text = format!("{reason}: attempt {attempt} in {seconds:.1} s");
                 // A journal that cannot be written fails the step at its end.
@@ -224,20 +195,13 @@ async fn run_with_log(
     };
     let work = run_with_progress(work, emit);
     let result = session.run_session.stop.run_until_cancelled(work).await;
-    result
-        .ok_or(StepEnd::Stopped)?
-        .map_err(|error| match error {
-            EngineError::Build {
-                tag,
-                reason,
-                last_lines,
-                ..
-            } => {
-                let reason = format!("the build of {tag} failed: {reason}");
-                let advice = format!("the whole log: {}", path.display());
-                let end = StepEnd::failure(StepFault::Command, reason, advice);
-                end.with_last_lines(|| last_lines).into()
-            }
-            error => error.into(),
-        })
+    result.ok_or(StepEnd::Stopped)?.map_err(|error| match error {
+        EngineError::Build { tag, reason, last_lines, .. } => {
+            let reason = format!("the build of {tag} failed: {reason}");
+            let advice = format!("the whole log: {}", path.display());
+            let end = StepEnd::failure(StepFault::Command, reason, advice);
+            end.with_last_lines(|| last_lines).into()
+        }
+        error => error.into(),
+    })
 }

@@ -28,11 +28,7 @@ const MAX_WARNINGS: usize = 20;
 pub fn read_fetched_models(
     run: &RunDirectory,
 ) -> Result<BTreeMap<String, FetchedModel>, StoreError> {
-    if run.join(MODELS_FILE).exists() {
-        run.read_json(MODELS_FILE)
-    } else {
-        Ok(BTreeMap::new())
-    }
+    if run.join(MODELS_FILE).exists() { run.read_json(MODELS_FILE) } else { Ok(BTreeMap::new()) }
 }
 
 /// Returns the request to the hub. A plan stores more of a model (its key, lock and mount), and is pure, so that it
@@ -51,11 +47,8 @@ pub(crate) async fn fetch_model(session: &StepSession<'_>, model: &ModelFetch) -
     let (name, spec) = (&model.model, to_model_spec(model));
     let hub = &Hub::from_environment()?;
     let cancelled = &session.run_session.stop;
-    let mut reporter = FetchReporter {
-        session: *session,
-        warnings: 0,
-        waited_for: BTreeSet::new(),
-    };
+    let mut reporter =
+        FetchReporter { session: *session, warnings: 0, waited_for: BTreeSet::new() };
     let before = session.run_session.state().models.get(name).cloned();
     let pinned = &ModelSpec {
         revision: before.clone().unwrap_or_else(|| spec.revision.clone()),
@@ -100,9 +93,7 @@ fn find_lock_difference(
         let (path, found) = (&file.path, format_digest(&file.digest));
         match locked.get(path) {
             Some(locked) if *locked == found => None,
-            Some(locked) => Some(format!(
-                "{path}: the lock has {locked}, the hub has {found}"
-            )),
+            Some(locked) => Some(format!("{path}: the lock has {locked}, the hub has {found}")),
             None => Some(format!("{path}: the hub has it, and the lock does not")),
         }
     })
@@ -167,12 +158,7 @@ struct FetchReporter<'a> {
 impl FetchReporter<'_> {
     fn report_progress(&mut self, progress: FetchProgress) {
         let text = match progress {
-            FetchProgress::File {
-                path,
-                state,
-                current,
-                total,
-            } => {
+            FetchProgress::File { path, state, current, total } => {
                 let transfer = journal::Transfer {
                     unit: journal::TransferUnit::File,
                     part: path,
@@ -182,12 +168,7 @@ impl FetchReporter<'_> {
                 };
                 return self.session.emit(EventKind::Transfer(transfer));
             }
-            FetchProgress::Retry {
-                subject,
-                reason,
-                attempt,
-                delay,
-            } => {
+            FetchProgress::Retry { subject, reason, attempt, delay } => {
                 let seconds = delay.as_secs_f64();
                 format!("{subject}: {reason}: attempt {attempt} in {seconds:.1} s")
             }

@@ -29,10 +29,7 @@ pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
                     .map_err(|error| Halt::host_failure(ErrorText::of(&error)))?
                 {
                     ModelView::Ready(path) => {
-                        vec![read_only_mount(
-                            path.display().to_string(),
-                            &model.mount.target,
-                        )]
+                        vec![read_only_mount(path.display().to_string(), &model.mount.target)]
                     }
                     ModelView::Unsupported(error) => {
                         let decision = format!(
@@ -58,11 +55,7 @@ pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
 }
 
 fn read_only_mount(source: String, target: &str) -> Mount {
-    Mount {
-        source,
-        target: target.to_owned(),
-        read_only: true,
-    }
+    Mount { source, target: target.to_owned(), read_only: true }
 }
 
 /// Blobs under their files' names. The directories are private to the container and writable.

@@ -41,9 +41,7 @@ pub fn create_view(fetched: &FetchedModel) -> Result<ModelView, StoreError> {
         blobs.push((file, (status.dev(), status.ino())));
     }
     let model = model_directory(fetched);
-    let path = model
-        .join(VIEWS_FOLDER)
-        .join(view_name(&fetched.commit, &blobs));
+    let path = model.join(VIEWS_FOLDER).join(view_name(&fetched.commit, &blobs));
     match link_blobs(&path, &blobs) {
         Ok(()) => {}
         Err(error) if cannot_link(&error) => return Ok(ModelView::Unsupported(error)),
@@ -190,9 +188,6 @@ mod tests {
         let disk = |path: &Path| fs::metadata(path).unwrap().dev();
         assert_ne!(disk(cache.path()), disk(other.path()), "two file systems");
         let model = fetched(cache.path(), other.path().join("1"), "one");
-        assert!(matches!(
-            create_view(&model).unwrap(),
-            ModelView::Unsupported(_)
-        ));
+        assert!(matches!(create_view(&model).unwrap(), ModelView::Unsupported(_)));
     }
 }

@@ -73,9 +73,7 @@ impl Agent<'_> {
                         session.failures.add(step, end);
                     }
                     AgentRequest::Stop => session.stop.cancel(),
-                    AgentRequest::Leave {
-                        keep: keep_containers,
-                    } => {
+                    AgentRequest::Leave { keep: keep_containers } => {
                         keep = Some(keep_containers);
                         break;
                     }
@@ -200,11 +198,7 @@ impl Agent<'_> {
             self.execute_step(run, step).await?
         };
         let image = pulled_image(&StepSession::new(self.session, step)).await;
-        self.send_reply(AgentReply::Ended {
-            step: number,
-            end,
-            image,
-        });
+        self.send_reply(AgentReply::Ended { step: number, end, image });
         Ok(())
     }
 

@@ -55,11 +55,7 @@ pub(crate) async fn compare_images(
     let advice = format!(
         "docker pull {reference} on {nodes}, or allow it with --force: the verdict is then marked 'modified'"
     );
-    Err(Halt::failure(
-        StepFault::Host,
-        join(differences, "; "),
-        advice,
-    ))
+    Err(Halt::failure(StepFault::Host, join(differences, "; "), advice))
 }
 
 fn find_image_differences(

@@ -38,13 +38,7 @@ pub(super) fn raise_open_file_limit(machines: usize) {
     if limit.current.is_some_and(|current| current < required) {
         let current = limit.maximum.map_or(required, |most| most.min(required));
         // Without it, the start of a machine's process reports the error.
-        let _ = setrlimit(
-            Resource::Nofile,
-            Rlimit {
-                current: Some(current),
-                ..limit
-            },
-        );
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
     }
 }
 
@@ -60,12 +54,7 @@ impl Launcher {
                 let mut command = Command::new("ssh");
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]);
                 // A machine without power does not respond: it counts as lost after a minute.
-                command.args([
-                    "-o",
-                    "ServerAliveInterval=15",
-                    "-o",
-                    "ServerAliveCountMax=4",
-                ]);
+                command.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]);
                 command.arg(node);
                 // The other side's shell splits it again.
                 command.arg(join(words.iter().map(|word| shell_quote(word)), " "));

@@ -32,11 +32,7 @@ pub struct LineReader<R> {
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Lines of at most `max_bytes`.
     pub fn new(input: R, max_bytes: usize) -> Self {
-        Self {
-            input: BufReader::new(input),
-            max_bytes,
-            is_cut: false,
-        }
+        Self { input: BufReader::new(input), max_bytes, is_cut: false }
     }
 
     /// The next line; none at the end, or if reading fails. A line that is too long is returned as soon as that
@@ -90,22 +86,13 @@ mod tests {
         let whole = |text: &[u8]| LimitedLine::Complete(text.to_vec());
         let found = lines(b"gr\xfc\xdfe\n\nlonger than 8\nnext\nlast", 8).await;
         let cut = LimitedLine::Truncated(b"longer t".to_vec());
-        let expected = [
-            whole(b"gr\xfc\xdfe"),
-            whole(b""),
-            cut,
-            whole(b"next"),
-            whole(b"last"),
-        ];
+        let expected = [whole(b"gr\xfc\xdfe"), whole(b""), cut, whole(b"next"), whole(b"last")];
         assert_eq!(found, expected);
     }
 
     #[tokio::test]
     async fn a_line_without_an_end_is_returned_at_its_limit() {
         let mut reader = LineReader::new(tokio::io::repeat(b'x'), 1000);
-        assert_eq!(
-            reader.next_line().await,
-            Some(LimitedLine::Truncated(vec![b'x'; 1000]))
-        );
+        assert_eq!(reader.next_line().await, Some(LimitedLine::Truncated(vec![b'x'; 1000])));
     }
 }

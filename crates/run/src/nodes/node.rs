@@ -130,9 +130,7 @@ impl PeerNode {
     /// Waits for the end of a step there.
     pub(super) async fn wait_for_step_end(&self, step: u32) -> StepEnd {
         let reply = self.wait_for_reply(|reply| match reply {
-            AgentReply::Ended {
-                step: ended, end, ..
-            } if ended == step => Some(end),
+            AgentReply::Ended { step: ended, end, .. } if ended == step => Some(end),
             _ => None,
         });
         match reply.await {
@@ -147,8 +145,7 @@ impl PeerNode {
             AgentReply::Facts(facts) => Some(*facts),
             _ => None,
         };
-        self.wait_for_reply_within(facts, "start retrial there", START_TIMEOUT)
-            .await
+        self.wait_for_reply_within(facts, "start retrial there", START_TIMEOUT).await
     }
 
     /// How far its clock is ahead of this one, seconds. The round trip explains a part of the difference: only
@@ -160,8 +157,7 @@ impl PeerNode {
             AgentReply::Clock { time } => Some(clock_lead_s(time, sent, Timestamp::now())),
             _ => None,
         };
-        self.wait_for_reply_within(clock, "report its time", START_TIMEOUT)
-            .await
+        self.wait_for_reply_within(clock, "report its time", START_TIMEOUT).await
     }
 
     /// Returns whether the run's containers are alive there.
@@ -171,9 +167,7 @@ impl PeerNode {
             AgentReply::Refused { error } => Some(Err(error)),
             _ => None,
         };
-        let ready = self
-            .wait_for_reply_within(ready, "check itself", PREFLIGHT_TIMEOUT)
-            .await?;
+        let ready = self.wait_for_reply_within(ready, "check itself", PREFLIGHT_TIMEOUT).await?;
         ready.map_err(|reason| self.new_error(reason))
     }
 
@@ -215,9 +209,8 @@ impl PeerNode {
 
     /// Describes how the process exited.
     async fn exit_reason(&self) -> String {
-        let status = timeout(Duration::from_secs(5), async {
-            self.process.lock().await.wait().await
-        });
+        let status =
+            timeout(Duration::from_secs(5), async { self.process.lock().await.wait().await });
         let status = match status.await {
             Ok(Ok(status)) => format!("{} ended with {status}", self.launcher),
             _ => format!("{} closed its output", self.launcher),
@@ -239,11 +232,7 @@ impl PeerNode {
         };
         let output = timeout(END_TIMEOUT, process.wait_with_output()).await;
         // Containers that are left end at their deadline.
-        tracing::debug!(
-            node = self.name,
-            ?output,
-            "removed the containers of a machine"
-        );
+        tracing::debug!(node = self.name, ?output, "removed the containers of a machine");
     }
 
     /// Waits until its process has exited, and kills it after a timeout.
@@ -326,8 +315,7 @@ impl ReplyReader {
             errors => format!("its process ended: {errors}"),
         };
         tracing::debug!(node = self.node, reason, "the process on a machine ended");
-        self.failures
-            .record_lost_machine(lost_machine_end(&self.node, &reason));
+        self.failures.record_lost_machine(lost_machine_end(&self.node, &reason));
     }
 }
 

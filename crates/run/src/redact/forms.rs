@@ -22,15 +22,10 @@ pub fn printed_forms(value: &str) -> Vec<String> {
         quoted.to_owned(),
         quoted.replace('/', "\\/"),
         // As Go writes JSON.
-        quoted
-            .replace('&', "\\u0026")
-            .replace('<', "\\u003c")
-            .replace('>', "\\u003e"),
+        quoted.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e"),
         value.replace('\'', "'\\''"),
     ];
-    let lines = value
-        .lines()
-        .filter(|line| line.len() >= MIN_ENCODED_SECRET_BYTES);
+    let lines = value.lines().filter(|line| line.len() >= MIN_ENCODED_SECRET_BYTES);
     forms.extend(lines.map(str::to_owned));
     // Searched for line by line.
     forms.retain(|form| !form.contains('\n'));
@@ -86,9 +81,7 @@ fn html_forms(value: &str) -> Vec<String> {
                 '&' => "&amp;",
                 '<' => "&lt;",
                 '>' => "&gt;",
-                _ => at
-                    .map(|at| quotes[at])
-                    .filter(|entity| !entity.is_empty())?,
+                _ => at.map(|at| quotes[at]).filter(|entity| !entity.is_empty())?,
             };
             Some(entity.to_owned())
         })

@@ -14,10 +14,7 @@ const WITHHELD_LINE: &str = "[a line that could not be searched for secrets]";
 
 /// Forms of secrets, and the text that replaces each.
 const SECRET_FORMS: [(&str, &str); 3] = [
-    (
-        r#"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@"']+@"#,
-        "${1}[credentials]@",
-    ),
+    (r#"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@"']+@"#, "${1}[credentials]@"),
     (r#"(https?://[^\s"'<>?]+)\?[^\s"'<>]*"#, "${1}?[query]"),
     (
         r#"(?i)\b((?:[\w-]*(?:token|password|secret|signature)|(?:proxy-)?authorization|(?:set-)?cookie|x-registry-(?:auth|config))\\?["']?\s*[:=]\s*)\\?["']?(?:(?:bearer|basic)\s+)?[^\s"',;{}\[\]\\]+"#,
@@ -27,9 +24,7 @@ const SECRET_FORMS: [(&str, &str); 3] = [
 
 static PATTERNS: LazyLock<Result<Vec<(Regex, &str)>, regex::Error>> = LazyLock::new(|| {
     let forms = SECRET_FORMS.into_iter();
-    forms
-        .map(|(form, with)| Ok((Regex::new(form)?, with)))
-        .collect()
+    forms.map(|(form, with)| Ok((Regex::new(form)?, with))).collect()
 });
 
 /// The secrets that this process has read.
@@ -39,10 +34,8 @@ struct KnownSecrets {
     redactor: Result<Option<Redactor>, aho_corasick::BuildError>,
 }
 
-static KNOWN: Mutex<KnownSecrets> = Mutex::new(KnownSecrets {
-    values: BTreeSet::new(),
-    redactor: Ok(None),
-});
+static KNOWN: Mutex<KnownSecrets> =
+    Mutex::new(KnownSecrets { values: BTreeSet::new(), redactor: Ok(None) });
 
 /// Hides a secret in everything that this process logs from here on.
 pub fn hide_in_log(name: &str, value: &str) {
@@ -63,9 +56,9 @@ pub fn redact_log_text(text: &str) -> String {
         Some(redactor) => redactor.redact_text(text),
         None => text.to_owned(),
     };
-    patterns.iter().fold(without_known, |line, (form, with)| {
-        form.replace_all(&line, *with).into_owned()
-    })
+    patterns
+        .iter()
+        .fold(without_known, |line, (form, with)| form.replace_all(&line, *with).into_owned())
 }
 
 #[cfg(test)]
@@ -85,10 +78,7 @@ mod tests {
         r#"headers: {"x-registry-auth": [redacted]", "host": "a"}"#
     )]
     #[case("Authorization: Bearer abc.def next", "Authorization: [redacted] next")]
-    #[case(
-        r#"{"accessToken":"xet_1","exp":1}"#,
-        r#"{"accessToken":[redacted]","exp":1}"#
-    )]
+    #[case(r#"{"accessToken":"xet_1","exp":1}"#, r#"{"accessToken":[redacted]","exp":1}"#)]
     #[case(
         r#"{\"accessToken\":\"xet_1\",\"exp\":1}"#,
         r#"{\"accessToken\":[redacted]\",\"exp\":1}"#

@@ -58,14 +58,10 @@ pub fn redaction_environment(
     if hidden.is_empty() {
         return Vec::new();
     }
-    let mut environment: Vec<(String, String)> = selected
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let mut environment: Vec<(String, String)> =
+        selected.map(|(name, value)| (name.clone(), value.clone())).collect();
     let list = hidden.iter().enumerate();
-    let list = join(
-        list.map(|(index, (_, name))| format!("{index}:{name}")),
-        " ",
-    );
+    let list = join(list.map(|(index, (_, name))| format!("{index}:{name}")), " ");
     environment.push(("RETRIAL_HIDDEN".to_owned(), list));
     let forms = hidden.into_iter().enumerate();
     environment.extend(forms.map(|(index, (form, _))| (format!("RETRIAL_HIDE_{index}"), form)));
@@ -112,10 +108,7 @@ impl Redactor {
     /// A text without them.
     pub fn redact_text(&self, text: &str) -> String {
         let clean = self.redact_bytes(text.as_bytes());
-        clean.map_or_else(
-            || text.to_owned(),
-            |clean| String::from_utf8_lossy(&clean).into_owned(),
-        )
+        clean.map_or_else(|| text.to_owned(), |clean| String::from_utf8_lossy(&clean).into_owned())
     }
 
     /// Redacts the files below a directory, and their names.
@@ -139,8 +132,7 @@ impl Redactor {
                     candidate.symlink_metadata().is_err().then_some(candidate)
                 });
                 let rename = |free| fs::rename(path, free);
-                free.map_or(Ok(()), rename)
-                    .map_err(StoreError::io("rename", path))?;
+                free.map_or(Ok(()), rename).map_err(StoreError::io("rename", path))?;
             }
         }
         Ok(())
@@ -228,10 +220,7 @@ struct JoinedText {
 
 impl JoinedText {
     fn new(text: &[u8]) -> Self {
-        let mut joined = Self {
-            bytes: Vec::with_capacity(text.len()),
-            breaks: Vec::new(),
-        };
+        let mut joined = Self { bytes: Vec::with_capacity(text.len()), breaks: Vec::new() };
         let mut begin = 0;
         for end in memchr::memchr2_iter(b'\n', b'\r', text) {
             joined.bytes.extend_from_slice(&text[begin..end]);

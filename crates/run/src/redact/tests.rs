@@ -86,9 +86,8 @@ fn names_and_compressed_files_are_searched() {
 fn the_filter_receives_each_form_once() {
     let secrets = BTreeMap::from([("T".to_owned(), "plain".to_owned())]);
     let names = ["T".to_owned(), "ABSENT".to_owned()];
-    let environment: BTreeMap<String, String> = redaction_environment(&names, &secrets)
-        .into_iter()
-        .collect();
+    let environment: BTreeMap<String, String> =
+        redaction_environment(&names, &secrets).into_iter().collect();
     assert_eq!(environment["T"], "plain");
     assert_eq!(environment["RETRIAL_HIDDEN"], "0:T");
     assert_eq!(environment.len(), 3);

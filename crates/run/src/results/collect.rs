@@ -39,10 +39,7 @@ pub async fn collect_results(
             let file = control.and_then(|control| control.find_result_file(pattern));
             if let Some(file) = file {
                 return Err(missing(
-                    format!(
-                        "{} is a file, not a directory",
-                        session.run_session.redact(&file)
-                    ),
+                    format!("{} is a file, not a directory", session.run_session.redact(&file)),
                     "let `results:` name the directory of the file, and `file:` of each figure the file",
                 ));
             }
@@ -76,11 +73,8 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
     let Some(source) = session.run_session.plan.step(producer) else {
         return;
     };
-    let directories = session
-        .run_session
-        .control
-        .step_control(source)
-        .find_result_directories(pattern);
+    let directories =
+        session.run_session.control.step_control(source).find_result_directories(pattern);
     for (index, directory) in directories.iter().enumerate() {
         let to = format!("steps/{}/results-{}", source.directory_name(), index + 1);
         if let Err(halt) = copy_results(session, directory, &to, None).await {
@@ -91,12 +85,7 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
 
 /// Returns the directory from which a step collected results before.
 fn find_collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
-    let path = session
-        .run_session
-        .state()
-        .collected
-        .get(&session.step.number)
-        .cloned()?;
+    let path = session.run_session.state().collected.get(&session.step.number).cloned()?;
     Some(ResultDirectory { path, length: 0 })
 }
 
@@ -111,10 +100,8 @@ async fn copy_results(
     let path = &directory.path;
     let target = session.run_session.run.join(to);
     let part = target.with_extension("part");
-    let absent = format!(
-        "{} was removed before it could be collected",
-        session.run_session.redact(path)
-    );
+    let absent =
+        format!("{} was removed before it could be collected", session.run_session.redact(path));
     let max_bytes = match session.step.action {
         Action::Collect { max_bytes, .. } => max_bytes,
         _ => None,
@@ -160,13 +147,8 @@ pub fn record_collected(
     unpacked: &UnpackSummary,
 ) -> Result<(), Halt> {
     let omitted = unpacked.omitted.iter();
-    let omitted_names = omitted
-        .map(|text| session.run_session.redact(text))
-        .collect();
-    let older = unpacked
-        .older
-        .iter()
-        .map(|name| session.run_session.redact(name));
+    let omitted_names = omitted.map(|text| session.run_session.redact(text)).collect();
+    let older = unpacked.older.iter().map(|name| session.run_session.redact(name));
     let event = EventKind::Collected {
         from: session.run_session.redact(from),
         to: to.to_owned(),

@@ -38,16 +38,11 @@ pub fn judge_files(files: &RunFiles<'_>) -> Verdict {
 
 /// The judge step: writes the verdict to `verdict.json`.
 pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict, Halt> {
-    let (run, require_accuracy) = (
-        session.run_session.run.clone(),
-        session.run_session.options.require_accuracy,
-    );
+    let (run, require_accuracy) =
+        (session.run_session.run.clone(), session.run_session.options.require_accuracy);
     let judge = move || judge_run(&run, require_accuracy);
     let verdict = run_on_thread(&session.run_session.stop, judge).await??;
-    session
-        .run_session
-        .run
-        .write_json("verdict.json", &verdict)?;
+    session.run_session.run.write_json("verdict.json", &verdict)?;
     let event = EventKind::Judged {
         outcome: verdict.qualified_outcome().to_string(),
         sentence: verdict.sentence().clone(),
@@ -65,12 +60,7 @@ pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
     let (measurement, trial) = session.run_session.plan.served_trial(session.step)?;
     // Only whole stages count: the latest one before this trial.
     let mut stages = all_stages.iter().copied().enumerate().rev();
-    let warmup = session
-        .run_session
-        .plan
-        .measurements
-        .get(measurement)?
-        .warmup;
+    let warmup = session.run_session.plan.measurements.get(measurement)?.warmup;
     let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
     let (directory, plan, state) = (
         session.run_session.run.clone(),
@@ -81,16 +71,11 @@ pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
     let decide = move || {
         let files = RunFiles::without_telemetry(&directory, &plan, &state);
         let mut evidence = run::gather_measurement(&files, measurement);
-        evidence
-            .trials
-            .retain(|earlier| earlier.trial <= warmup + completed);
+        evidence.trials.retain(|earlier| earlier.trial <= warmup + completed);
         evidence.stages.clone_from(&owned_stages);
         verdict::decide_stage(&gather_context(&files), &evidence, decided)
     };
-    match run_on_thread(&session.run_session.stop, decide)
-        .await
-        .ok()?
-    {
+    match run_on_thread(&session.run_session.stop, decide).await.ok()? {
         StageDecision::Stop { reason } => {
             Some(format!("decided after {completed} trials: {reason}"))
         }

@@ -22,26 +22,17 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
     else {
         return Ok(());
     };
-    let collecting = session
-        .run_session
-        .plan
-        .result_steps(measured)
-        .filter(|step| state.is_done(step.number));
+    let collecting =
+        session.run_session.plan.result_steps(measured).filter(|step| state.is_done(step.number));
     let collected_directories = collecting.filter_map(|step| {
-        let (measurement, trial) = step
-            .measurement_and_trial()
-            .filter(|_| step.collects_results())?;
+        let (measurement, trial) =
+            step.measurement_and_trial().filter(|_| step.collects_results())?;
         let top = state.collected.get(&step.number)?.trim_start_matches('/');
-        let directory = session
-            .run_session
-            .plan
-            .results_directory(measurement, trial);
+        let directory = session.run_session.plan.results_directory(measurement, trial);
         Some((session.run_session.run.join(&directory), PathBuf::from(top)))
     });
     let directories: Vec<(PathBuf, PathBuf)> = collected_directories.collect();
-    let archive = session
-        .step_directory(&session.run_session.local)
-        .join("results.tar");
+    let archive = session.step_directory(&session.run_session.local).join("results.tar");
     let packing = archive.clone();
     let pack = move || {
         let packed = pack_directories(&directories, &packing)?;

@@ -38,10 +38,7 @@ pub async fn emit_figures(session: &StepSession<'_>) {
     let mut state = JournalState::clone(&session.run_session.state());
     let done = StepEnd::Done { exit_code: None };
     state.ended.insert(step.number, (done, Moment::now()));
-    let (directory, plan) = (
-        session.run_session.run.clone(),
-        session.run_session.plan.clone(),
-    );
+    let (directory, plan) = (session.run_session.run.clone(), session.run_session.plan.clone());
     let read = move || trial_figures(&directory, &plan, &state, (measurement, trial));
     let figures =
         tokio::time::timeout(READ_TIMEOUT, run_on_thread(&session.run_session.stop, read)).await;
@@ -92,7 +89,5 @@ fn trial_figures(
 /// The size of the files in a directory.
 fn directory_size(directory: &Path) -> u64 {
     let files = fs::read_dir(directory).into_iter().flatten().flatten();
-    files
-        .filter_map(|file| Some(file.metadata().ok()?.len()))
-        .sum()
+    files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
 }

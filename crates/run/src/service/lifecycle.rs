@@ -29,10 +29,7 @@ pub async fn start_service(
     let halt = match result {
         Ok(exec) => {
             let service_name = service.service.clone();
-            return Ok(session.record(EventKind::ServiceReady {
-                service: service_name,
-                exec,
-            })?);
+            return Ok(session.record(EventKind::ServiceReady { service: service_name, exec })?);
         }
         Err(Halt::Ended(end)) => Halt::Ended(with_output(session, end)),
         Err(halt) => return Err(halt),
@@ -53,9 +50,7 @@ async fn prepare_container(
     };
     let state = session.run_session.state();
     if let Some(id) = state.service_containers.get(&session.step.number) {
-        let found = session
-            .with_engine(|engine| engine.inspect_container(id))
-            .await?;
+        let found = session.with_engine(|engine| engine.inspect_container(id)).await?;
         let control = &session.run_session.service_controls[&service.service];
         let begun = control.step_control(session.step).has_started();
         if reattach && begun && found.is_some_and(|found| found.running) {
@@ -149,9 +144,7 @@ async fn find_unnoticed_end(
     let Some(container) = &command.container else {
         return Ok(None);
     };
-    let state = session
-        .with_engine(|engine| engine.inspect_container(container))
-        .await?;
+    let state = session.with_engine(|engine| engine.inspect_container(container)).await?;
     Ok(match state {
         Some(state) if state.running => None,
         Some(state) if state.oom_killed => {
@@ -196,11 +189,7 @@ async fn shut_down(
         container::discard_container(session.run_session, id).await?;
     }
     let service_name = service.service.clone();
-    let event = EventKind::ServiceEnded {
-        service: service_name,
-        of: start,
-        exit_code,
-    };
+    let event = EventKind::ServiceEnded { service: service_name, of: start, exit_code };
     Ok(session.record(event)?)
 }
 
@@ -210,9 +199,7 @@ async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> 
     let Some(container) = &command.container else {
         return Ok(false);
     };
-    let found = session
-        .with_engine(|engine| engine.inspect_container(container))
-        .await?;
+    let found = session.with_engine(|engine| engine.inspect_container(container)).await?;
     Ok(found.is_some())
 }
 
@@ -221,8 +208,5 @@ fn effective_ending(session: &RunSession, stop: StopPolicy) -> StopPolicy {
     if !session.stop.is_cancelled() {
         return stop;
     }
-    StopPolicy {
-        timeout_s: stop.timeout_s.min(StopPolicy::OF_COMMANDS.timeout_s),
-        ..stop
-    }
+    StopPolicy { timeout_s: stop.timeout_s.min(StopPolicy::OF_COMMANDS.timeout_s), ..stop }
 }

@@ -63,11 +63,7 @@ impl<'a> Readiness<'a> {
 
     fn with_future(service: &'a ServiceStep, ready: ReadyFuture<'a>) -> Self {
         let polled_time = Duration::ZERO;
-        Self {
-            service,
-            polled_time,
-            ready,
-        }
+        Self { service, polled_time, ready }
     }
 }
 
@@ -75,10 +71,7 @@ impl StepObserver for Readiness<'_> {
     type EarlyResult = ();
 
     async fn wait_for_outcome(&mut self) -> Result<(), StepEnd> {
-        let _polling = PollTimer {
-            started_at: Instant::now(),
-            polled_time: &mut self.polled_time,
-        };
+        let _polling = PollTimer { started_at: Instant::now(), polled_time: &mut self.polled_time };
         self.ready.as_mut().await
     }
 
@@ -89,11 +82,7 @@ impl StepObserver for Readiness<'_> {
     }
 
     fn on_timeout(&self, end: StepEnd) -> StepEnd {
-        let StepEnd::Failed {
-            fault: fault @ StepFault::Timeout,
-            ..
-        } = end
-        else {
+        let StepEnd::Failed { fault: fault @ StepFault::Timeout, .. } = end else {
             return end;
         };
         let service = self.service;
@@ -132,9 +121,8 @@ async fn wait_for_line(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
     loop {
         file = file.or_else(|| output::open_output(session).ok());
         block.clear();
-        let read = file
-            .as_mut()
-            .and_then(|file| file.take(READ_BLOCK_BYTES).read_to_end(&mut block).ok());
+        let read =
+            file.as_mut().and_then(|file| file.take(READ_BLOCK_BYTES).read_to_end(&mut block).ok());
         let mut found = false;
         splitter.push(&block, |line| found |= pattern.is_match(&line.text));
         if found {
@@ -166,8 +154,7 @@ pub async fn is_ready(service: &ServiceStep, command: &StepCommand<'_>) -> Resul
     };
     let mut spec = ExecSpec::as_root(["/bin/sh", "-c", script, &target]);
     let session = &command.session;
-    spec.env
-        .push(step_mark(&session.run_session.run, session.step));
+    spec.env.push(step_mark(&session.run_session.run, session.step));
     let code = run_probe(command, &spec, true).await?;
     if code == Some(127) {
         let reason = format!("the image has no curl, wget or bash that could query {target}");

@@ -61,9 +61,8 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
             let current_leftovers = command.find_leftovers().await;
             let leftovers = current_leftovers.unwrap_or_else(|| exit.leftovers.clone());
             if !leftovers.is_empty() {
-                let redacted_processes = leftovers
-                    .iter()
-                    .map(|process| session.run_session.redact(process));
+                let redacted_processes =
+                    leftovers.iter().map(|process| session.run_session.redact(process));
                 let processes = redacted_processes.collect();
                 session.record(EventKind::LeftoverProcesses { processes })?;
                 command.terminate_leftovers(StopPolicy::OF_COMMANDS).await;

@@ -15,9 +15,7 @@ const MAX_SHOWN_LINES: usize = 12;
 /// Adds the last lines of a step to a failure, and the cause that its output states, unless it has those of another
 /// step.
 pub fn with_output(session: &StepSession<'_>, end: StepEnd) -> StepEnd {
-    let stated = end
-        .lacks_output()
-        .then(|| output::find_stated_cause(session));
+    let stated = end.lacks_output().then(|| output::find_stated_cause(session));
     end.with_cause(stated.flatten())
         .with_last_lines(|| output::read_last_lines(session, MAX_SHOWN_LINES))
 }
@@ -37,10 +35,8 @@ pub fn verify_exit(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, St
     let killed = exit.oom_kills.unwrap_or(0);
     let (fault, reason, advice) = if exit.is_disk_full || full.is_some() {
         let path = full.unwrap_or(session.run_session.run.path());
-        let reason = format!(
-            "the disk of {} is full: the step's output may be truncated",
-            path.display()
-        );
+        let reason =
+            format!("the disk of {} is full: the step's output may be truncated", path.display());
         (StepFault::Host, reason, FREE_SPACE_ADVICE.to_owned())
     } else if killed > 0 {
         let processes = match killed {
@@ -52,11 +48,7 @@ pub fn verify_exit(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, St
         );
         (StepFault::Command, reason, MORE_MEMORY_ADVICE.to_owned())
     } else if code != 0 {
-        (
-            StepFault::Command,
-            describe_exit_code(code),
-            exit_advice(command, code),
-        )
+        (StepFault::Command, describe_exit_code(code), exit_advice(command, code))
     } else {
         return Ok(code);
     };
@@ -65,13 +57,7 @@ pub fn verify_exit(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, St
 
 fn exit_advice(command: &StepCommand<'_>, code: i64) -> String {
     let StepCommand { session, exec, .. } = command;
-    let is_collected = |of| {
-        session
-            .run_session
-            .plan
-            .result_steps(of)
-            .any(Step::collects_results)
-    };
+    let is_collected = |of| session.run_session.plan.result_steps(of).any(Step::collects_results);
     match exec.purpose {
         _ if code == 126 => {
             "make it executable (`chmod +x`), or start it by its interpreter: `bash FILE`"
@@ -100,10 +86,7 @@ fn describe_exit_code(code: i64) -> String {
         127 => "a command was not found (exit code 127)".to_owned(),
         code if code > 128 && code < 193 => {
             let signal = i32::try_from(code - 128).unwrap_or_default();
-            format!(
-                "it was terminated by {} (exit code {code})",
-                signal_name(signal)
-            )
+            format!("it was terminated by {} (exit code {code})", signal_name(signal))
         }
         code => format!("it ended with exit code {code}"),
     }

@@ -104,9 +104,7 @@ pub async fn follow_step<M: StepObserver>(
             let exit = liveness.confirm_exit(command, exit).await?;
             meanwhile.check_after_exit(&exit).await?;
             if !exit.terminated_by_us {
-                let found = failure
-                    .search_remaining_output(command, Some(exit.code))
-                    .await;
+                let found = failure.search_remaining_output(command, Some(exit.code)).await;
                 found.map_err(|end| meanwhile.on_failure(end))?;
             }
             return Ok(FollowOutcome::Exited(exit));
@@ -115,9 +113,7 @@ pub async fn follow_step<M: StepObserver>(
             return Err(StepEnd::Stopped);
         }
         meanwhile.check_files()?;
-        failure
-            .search_new_output(command)
-            .map_err(|end| meanwhile.on_failure(end))?;
+        failure.search_new_output(command).map_err(|end| meanwhile.on_failure(end))?;
         if last_asked.elapsed() > ENGINE_QUERY_INTERVAL {
             last_asked = Instant::now();
             if let Some(end) = liveness.find_death(command).await {
@@ -174,10 +170,7 @@ fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), S
     let total_age = command.session.age();
     let age = total_age.saturating_sub(command.session.run_session.engine.waited_time());
     let reason = if age >= Duration::from_secs(exec.timeout_s) {
-        format!(
-            "it did not finish within {}",
-            format_time_limit(exec.timeout_s)
-        )
+        format!("it did not finish within {}", format_time_limit(exec.timeout_s))
     } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
         format!("it printed nothing for {}", format_time_limit(silence))
     } else {
@@ -197,10 +190,7 @@ pub(crate) struct LivenessProbe {
 
 impl LivenessProbe {
     pub(crate) fn new(started: Option<StartedCommand>) -> Self {
-        Self {
-            started,
-            unknown_count: 0,
-        }
+        Self { started, unknown_count: 0 }
     }
 
     /// Compares a written exit code with the engine's, if the engine has the process.
@@ -240,10 +230,8 @@ impl LivenessProbe {
         let session = &command.session;
         if let Some(container) = &command.container {
             // Without a response from the engine, only the files show the container's state.
-            let inspection = session
-                .run_session
-                .engine
-                .call_once(|engine| engine.inspect_container(container));
+            let inspection =
+                session.run_session.engine.call_once(|engine| engine.inspect_container(container));
             let state = inspection.await.ok()?;
             if !state.as_ref().is_some_and(|state| state.running) {
                 return Some(missing_container_end(command, state));
@@ -295,10 +283,7 @@ impl LivenessProbe {
             let reason = format!(
                 "the step's shell was killed before it could write its exit code (exit code {code})"
             );
-            let advice = format!(
-                "continue with: retrial resume {}",
-                session.run_session.run.id()
-            );
+            let advice = format!("continue with: retrial resume {}", session.run_session.run.id());
             (StepFault::Host, reason, advice)
         } else {
             let reason = format!("the step could not be started (exit code {code})");
@@ -327,11 +312,7 @@ fn missing_container_end(command: &StepCommand<'_>, state: Option<ContainerState
             }
         }
     };
-    StepEnd::failure(
-        StepFault::Host,
-        reason,
-        resume_advice(command.session.run_session),
-    )
+    StepEnd::failure(StepFault::Host, reason, resume_advice(command.session.run_session))
 }
 
 /// ` with exit code 137`, if there is one.

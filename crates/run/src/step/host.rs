@@ -49,28 +49,16 @@ pub fn host_files_directory(session: &RunSession) -> PathBuf {
 /// Starts the host's side of a step, in a session of its own: it survives a hangup or a Ctrl-C at our
 /// terminal.
 pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Halt> {
-    let control = session
-        .run_session
-        .host_control
-        .path()
-        .display()
-        .to_string();
+    let control = session.run_session.host_control.path().display().to_string();
     let mut process = Command::new("setsid");
     process
         .args(step_command(&control, session.step, command))
         .env_clear()
-        .envs(
-            INHERITED_VARIABLES
-                .iter()
-                .filter_map(|name| Some((name, std::env::var_os(name)?))),
-        )
+        .envs(INHERITED_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .envs(run_variables(session.run_session))
         .envs(command.env.iter().map(|(name, value)| (name, value)))
         .envs([step_mark(&session.run_session.run, session.step)])
-        .envs(redact::redaction_environment(
-            &command.secrets,
-            &session.run_session.secrets,
-        ))
+        .envs(redact::redaction_environment(&command.secrets, &session.run_session.secrets))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -81,10 +69,7 @@ pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<
     if !directory.is_dir() {
         return Err(Halt::failure(
             StepFault::Request,
-            format!(
-                "its working directory {} does not exist",
-                directory.display()
-            ),
+            format!("its working directory {} does not exist", directory.display()),
             "correct the step's `workdir:`; without one it is the run's directory for host files",
         ));
     }
@@ -101,10 +86,7 @@ pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<
 pub fn kill_step_processes(run: &RunDirectory) {
     let mark = format!("RETRIAL_STEP={}/", run.id());
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let pid = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
         let Some(pid) = pid.and_then(Pid::from_raw) else {
             continue;
         };
@@ -120,16 +102,10 @@ pub fn kill_step_processes(run: &RunDirectory) {
 /// The variables that describe the run to a command on the host.
 fn run_variables(session: &RunSession) -> Vec<(&'static str, String)> {
     let state = session.state();
-    let image = state
-        .image
-        .clone()
-        .unwrap_or_else(|| session.plan.image.clone());
+    let image = state.image.clone().unwrap_or_else(|| session.plan.image.clone());
     let mut variables = vec![
         ("RETRIAL_RUN_DIR", session.run.path().display().to_string()),
-        (
-            "RETRIAL_HOST_DIR",
-            host_files_directory(session).display().to_string(),
-        ),
+        ("RETRIAL_HOST_DIR", host_files_directory(session).display().to_string()),
         ("RETRIAL_IMAGE", image),
     ];
     let endpoint = &session.engine.info().endpoint;

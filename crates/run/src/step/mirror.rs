@@ -32,11 +32,7 @@ impl Mirror {
         let path = session.output_path(&session.run_session.run);
         let copy = File::options().create(true).append(true).open(path).ok()?;
         let copied = copy.metadata().ok()?.len();
-        Some(Self {
-            copy,
-            copied_bytes: copied,
-            last_copied: Instant::now(),
-        })
+        Some(Self { copy, copied_bytes: copied, last_copied: Instant::now() })
     }
 
     /// Copies new output, once a second. After a write error, [`copy_complete_output`] writes the rest, or reports the

@@ -51,13 +51,8 @@ pub fn create_output(command: &StepCommand<'_>) -> Result<(), StoreError> {
     let directory = session.step_directory(&session.run_session.run);
     if directory.exists() {
         let name = |attempt| format!("{}.{attempt}", session.step.directory_name());
-        let mut free = (1..10_000).map(|attempt| {
-            session
-                .run_session
-                .run
-                .steps_directory()
-                .join(name(attempt))
-        });
+        let mut free = (1..10_000)
+            .map(|attempt| session.run_session.run.steps_directory().join(name(attempt)));
         if let Some(aside) = free.find(|aside| !aside.exists()) {
             fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;
         }
@@ -71,9 +66,7 @@ pub fn create_output(command: &StepCommand<'_>) -> Result<(), StoreError> {
     }
     File::create_new(&path).map_err(StoreError::io("create", &path))?;
     set_mode(&path, 0o666)?;
-    command
-        .files
-        .prepare(&command.exec.run, &command.exec.results, &path)
+    command.files.prepare(&command.exec.run, &command.exec.results, &path)
 }
 
 /// Removes the container's access to a step's output, cuts it at its limit, and removes secrets that
@@ -89,15 +82,12 @@ pub async fn finalize_output(command: &StepCommand<'_>) -> Result<(), Halt> {
     let limit = max_log_bytes(command.exec);
     if file.metadata().is_ok_and(|status| status.len() > limit) {
         let cut = File::options().write(true).open(&path);
-        cut.and_then(|file| file.set_len(limit))
-            .map_err(StoreError::io("cut", &path))?;
+        cut.and_then(|file| file.set_len(limit)).map_err(StoreError::io("cut", &path))?;
     }
     if let Some(redactor) = session.run_session.redactor.clone() {
         let output = path.clone();
-        let redacted = run_on_thread(&session.run_session.stop, move || {
-            redactor.redact_file(&output)
-        })
-        .await;
+        let redacted =
+            run_on_thread(&session.run_session.stop, move || redactor.redact_file(&output)).await;
         if redacted.is_err() {
             // It may still contain a secret.
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
@@ -192,8 +182,7 @@ impl<'a> OutputFollower<'a> {
         self.length += count as u64;
         let session = self.session;
         let block = &self.block[..count];
-        self.splitter
-            .push(block, |line| emit_line(&session, &line.text));
+        self.splitter.push(block, |line| emit_line(&session, &line.text));
         count > 0
     }
 
@@ -214,11 +203,7 @@ impl<'a> OutputFollower<'a> {
 
     /// Reads new output, at most its end.
     fn read_tail(&mut self) {
-        let Some(file) = self
-            .file
-            .as_mut()
-            .filter(|_| self.length > self.shown_bytes)
-        else {
+        let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_bytes) else {
             return;
         };
         let from = self.shown_bytes.max(self.length.saturating_sub(TAIL_BYTES));

@@ -29,17 +29,12 @@ impl<'a> StepSession<'a> {
 
     /// Returns when the step began, if it has.
     pub fn start_time(&self) -> Option<Moment> {
-        lock(&self.run_session.state)
-            .started
-            .get(&self.step.number)
-            .cloned()
+        lock(&self.run_session.state).started.get(&self.step.number).cloned()
     }
 
     /// Returns the time since the step began; 0 if it has not.
     pub fn age(&self) -> Duration {
-        self.start_time()
-            .map(|started| started.age())
-            .unwrap_or_default()
+        self.start_time().map(|started| started.age()).unwrap_or_default()
     }
 
     /// Records an event of the step in the journal, then emits it.
@@ -79,10 +74,7 @@ impl<'a> StepSession<'a> {
     {
         // A journal that cannot be written fails the step at its end.
         let report = |text| drop(self.warn(text));
-        self.run_session
-            .engine
-            .call_with_retries(operation, report)
-            .await
+        self.run_session.engine.call_with_retries(operation, report).await
     }
 
     /// Records how a condition of the step was decided.
@@ -101,11 +93,8 @@ impl<'a> StepSession<'a> {
 
     /// [`Self::emit`] for another thread, as long as the step runs.
     pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
-        let (events, step, node) = (
-            self.run_session.events.clone(),
-            self.step.clone(),
-            self.run_session.node_name(),
-        );
+        let (events, step, node) =
+            (self.run_session.events.clone(), self.step.clone(), self.run_session.node_name());
         move |event| {
             // The run continues without a listener.
             let _ = events.send(Event::new(&node, Some(&step), event));

@@ -18,17 +18,13 @@ impl RunExecution<'_> {
     ) -> Result<Option<SkipReason>, RunError> {
         if let StepCondition::Skipped { option } = &step.when {
             let option_text = option.clone();
-            return Ok(Some(SkipReason::Option {
-                option: option_text,
-            }));
+            return Ok(Some(SkipReason::Option { option: option_text }));
         }
         let is_unneeded = match &step.action {
             Action::Remove => return self.reason_to_keep_container(step).await,
             // A run that was stopped is not judged: `resume` continues it.
             Action::Judge => {
-                return Ok(self
-                    .abort_skip_reason()
-                    .filter(|_| self.session.stop.is_cancelled()));
+                return Ok(self.abort_skip_reason().filter(|_| self.session.stop.is_cancelled()));
             }
             // Results are collected, whatever happened afterwards.
             Action::Collect { .. } => false,
@@ -78,9 +74,7 @@ impl RunExecution<'_> {
                 let is_open = state.open.contains(&step.number);
                 needs.find(|start| !is_open && self.is_service_missing(state, *start))
             }
-            _ => step
-                .measured_step()
-                .filter(|source| !state.is_done(*source)),
+            _ => step.measured_step().filter(|source| !state.is_done(*source)),
         }
     }
 
@@ -109,9 +103,7 @@ impl RunExecution<'_> {
         let starts = step.runs_measurement() || matches!(step.action, Action::StartService(_));
         let plan = &self.session.plan;
         let (measurement, trial) = plan.served_trial(step).filter(|_| starts)?;
-        self.session
-            .state()
-            .find_repeating_failure(plan, measurement, trial)
+        self.session.state().find_repeating_failure(plan, measurement, trial)
     }
 
     /// Returns whether one of these steps is left to run.

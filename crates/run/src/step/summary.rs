@@ -4,9 +4,7 @@ use retrial_plan::step::{Action, Step};
 
 /// The first line of a script, with `…` if there are more.
 fn abbreviate_script(script: &str) -> String {
-    let mut lines = script
-        .lines()
-        .map(|line| line.trim().trim_end_matches('\\'));
+    let mut lines = script.lines().map(|line| line.trim().trim_end_matches('\\'));
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
     let mut words: Vec<&str> = first.split_whitespace().collect();
     if lines.any(|line| !line.is_empty()) {

@@ -20,8 +20,7 @@ pub struct OutputTail {
 impl OutputTail {
     /// Adds output; only its last 8 KiB are buffered.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.bytes
-            .extend_from_slice(&bytes[bytes.len().saturating_sub(MAX_BUFFERED_BYTES)..]);
+        self.bytes.extend_from_slice(&bytes[bytes.len().saturating_sub(MAX_BUFFERED_BYTES)..]);
         let over = self.bytes.len().saturating_sub(MAX_BUFFERED_BYTES);
         if over > 0 || bytes.len() > MAX_BUFFERED_BYTES {
             self.starts_mid_line = true;
@@ -53,9 +52,7 @@ impl OutputTail {
         }
         let text = String::from_utf8_lossy(&bytes);
         let lines = text.split(['\n', '\r']);
-        let latest = lines
-            .filter(|line| !line.trim().is_empty())
-            .tail(MAX_RETURNED_LINES);
+        let latest = lines.filter(|line| !line.trim().is_empty()).tail(MAX_RETURNED_LINES);
         latest.map(|line| sanitize(line).into_owned()).collect()
     }
 }
@@ -82,9 +79,7 @@ mod tests {
         for number in 0..5000 {
             tail.push(format!("line {number}\n").as_bytes());
         }
-        let eight: Vec<String> = (4992..5000)
-            .map(|number| format!("line {number}"))
-            .collect();
+        let eight: Vec<String> = (4992..5000).map(|number| format!("line {number}")).collect();
         assert_eq!(tail.drain_lines(false), eight);
         tail.push(("x".repeat(20_000) + "\nend\n").as_bytes());
         assert_eq!(tail.drain_lines(false), ["end"]);

@@ -52,9 +52,7 @@ impl StartedCommand {
     pub async fn query_status(&mut self, session: &RunSession) -> Option<ExecStatus> {
         match self {
             Self::Exec(exec) => {
-                let status = session
-                    .engine
-                    .call_once(|engine| engine.query_exec_status(exec));
+                let status = session.engine.call_once(|engine| engine.query_exec_status(exec));
                 status.await.ok()
             }
             Self::Process(child) => Some(match child.try_wait().ok()? {
@@ -87,12 +85,7 @@ impl<'a> StepCommand<'a> {
     /// If there is none.
     pub fn for_container(session: &StepSession<'a>, exec: &'a ExecStep) -> Result<Self, Halt> {
         let container = Some(session.run_session.require_container()?);
-        Ok(Self::new(
-            session,
-            exec,
-            container,
-            &session.run_session.control,
-        ))
+        Ok(Self::new(session, exec, container, &session.run_session.control))
     }
 
     /// Returns the command on this machine.
@@ -139,10 +132,7 @@ impl<'a> StepCommand<'a> {
         let (session, exec) = (&self.session, self.exec);
         let mut env = exec.env.clone();
         env.push(step_mark(&session.run_session.run, session.step));
-        env.extend(redact::redaction_environment(
-            &exec.secrets,
-            &session.run_session.secrets,
-        ));
+        env.extend(redact::redaction_environment(&exec.secrets, &session.run_session.secrets));
         ExecSpec {
             command: step_command(CONTROL_MOUNT, session.step, exec),
             env,
@@ -194,11 +184,7 @@ impl<'a> StepCommand<'a> {
     /// Returns the program and the arguments that run a script for the step.
     fn script_command_line(&self, name: &str, arguments: &[&str]) -> Vec<String> {
         let script = format!("{}/{name}", self.control_path());
-        let words = [
-            "/bin/sh".to_owned(),
-            script,
-            self.session.step.directory_name(),
-        ];
+        let words = ["/bin/sh".to_owned(), script, self.session.step.directory_name()];
         let owned_arguments = arguments.iter().map(|&argument| argument.to_owned());
         words.into_iter().chain(owned_arguments).collect()
     }
@@ -206,8 +192,7 @@ impl<'a> StepCommand<'a> {
     fn script_exec_spec(&self, name: &str, arguments: &[&str]) -> ExecSpec {
         let words = self.script_command_line(name, arguments);
         let mut spec = ExecSpec::as_root(words);
-        spec.env
-            .push(step_mark(&self.session.run_session.run, self.session.step));
+        spec.env.push(step_mark(&self.session.run_session.run, self.session.step));
         spec
     }
 
@@ -249,10 +234,8 @@ impl<'a> StepCommand<'a> {
 
 /// Returns why the engine did not start a command.
 async fn start_refusal(session: &RunSession, container: &str, error: &EngineError) -> Halt {
-    if matches!(
-        error.refusal(),
-        Some(EngineRefusal::UnknownUser | EngineRefusal::WorkingDirectory)
-    ) {
+    if matches!(error.refusal(), Some(EngineRefusal::UnknownUser | EngineRefusal::WorkingDirectory))
+    {
         let advice = "does the image have the `user:` and the `workdir:` of the step?";
         let error = ErrorText::of(error).with_help(advice);
         return StepEnd::error(StepFault::Request, error).into();

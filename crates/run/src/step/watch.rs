@@ -38,18 +38,11 @@ impl DirectoryWatch {
             let descriptor = inotify::init(flags).ok()?;
             let full_mask = mask | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
             inotify::add_watch(&descriptor, directory, full_mask).ok()?;
-            #[expect(
-                deprecated,
-                reason = "an owned descriptor; the new name is unsafe to call"
-            )]
+            #[expect(deprecated, reason = "an owned descriptor; the new name is unsafe to call")]
             AsyncFd::new(descriptor).ok()
         };
         let now = Instant::now();
-        Self {
-            events: events(),
-            created_at: now,
-            latest: now,
-        }
+        Self { events: events(), created_at: now, latest: now }
     }
 
     /// Waits until something has happened since the last call, `longest` at most.

@@ -46,11 +46,7 @@ impl<'a> StepDependencies<'a> {
         let (session, needs) = (command.session, &command.exec.needs);
         let mut steps = needs.clone();
         steps.push(session.step.number);
-        Ok(Self {
-            session,
-            services: watch_services(session.run_session, needs)?,
-            steps,
-        })
+        Ok(Self { session, services: watch_services(session.run_session, needs)?, steps })
     }
 }
 
@@ -62,10 +58,7 @@ pub fn watch_services<'a>(
     let state = session.state();
     let needs = starts.iter().filter_map(|start| {
         let exec = state.services.get(start)?;
-        session
-            .plan
-            .started_service(*start)
-            .map(|found| (found, exec))
+        session.plan.started_service(*start).map(|found| (found, exec))
     });
     needs
         .filter(|((step, _), _)| session.executes_step(step))
@@ -115,11 +108,8 @@ impl WatchedService<'_> {
         if self.own_exit().is_some() {
             return Ok(());
         }
-        let Some(mut end) = self
-            .liveness
-            .find_death(&self.command)
-            .await
-            .filter(|_| self.own_exit().is_none())
+        let Some(mut end) =
+            self.liveness.find_death(&self.command).await.filter(|_| self.own_exit().is_none())
         else {
             let found = self.failure.probe_children(&self.command).await;
             return found.map_err(|end| self.to_measurement_fault(end));
@@ -136,26 +126,18 @@ impl WatchedService<'_> {
     /// Fails if its complete output shows a failure: measurements that used it are invalid.
     async fn check_complete_output(&mut self) -> Result<(), StepEnd> {
         let code = self.own_exit().map(|exit| exit.code);
-        let found = self
-            .failure
-            .search_remaining_output(&self.command, code)
-            .await;
+        let found = self.failure.search_remaining_output(&self.command, code).await;
         found.map_err(|end| self.to_measurement_fault(end))
     }
 
     /// Returns the service's exit, unless its container was stopped.
     fn own_exit(&self) -> Option<StepExit> {
-        self.command
-            .files
-            .read_exit()
-            .filter(|exit| !exit.terminated_by_us)
+        self.command.files.read_exit().filter(|exit| !exit.terminated_by_us)
     }
 
     fn check_exit(&self, exit: &StepExit) -> Result<(), StepEnd> {
         let verified = verify_exit(&self.command, exit);
-        verified
-            .map(drop)
-            .map_err(|end| self.to_measurement_fault(end))
+        verified.map(drop).map_err(|end| self.to_measurement_fault(end))
     }
 
     fn ended_by_itself_error(&self) -> StepEnd {
@@ -188,14 +170,8 @@ impl StepObserver for StepDependencies<'_> {
 
     fn check_files(&mut self) -> Result<(), StepEnd> {
         let steps = self.steps.iter().copied();
-        self.session
-            .run_session
-            .failures
-            .find_first(steps)
-            .map_or(Ok(()), Err)?;
-        self.services
-            .iter_mut()
-            .try_for_each(WatchedService::check_files)
+        self.session.run_session.failures.find_first(steps).map_or(Ok(()), Err)?;
+        self.services.iter_mut().try_for_each(WatchedService::check_files)
     }
 
     async fn probe_engine(&mut self) -> Result<(), StepEnd> {

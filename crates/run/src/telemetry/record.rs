@@ -46,11 +46,7 @@ pub struct SensorRecorder {
 impl SensorRecorder {
     /// Returns a recorder of a run; nothing is opened yet.
     pub fn new(session: &RunSession) -> Self {
-        let assigned = session
-            .plan
-            .assigned_gpus
-            .iter()
-            .flat_map(|assigned| &assigned.gpus);
+        let assigned = session.plan.assigned_gpus.iter().flat_map(|assigned| &assigned.gpus);
         Self {
             path: session.run.join(TELEMETRY_FILE),
             root: session.options.root.clone(),
@@ -88,8 +84,7 @@ impl SensorRecorder {
                 // The step may have started without waiting for it.
                 let _ = sampled.send(());
             }
-            task.pace
-                .add_sample(thread_cpu_time().saturating_sub(cpu_time));
+            task.pace.add_sample(thread_cpu_time().saturating_sub(cpu_time));
             let pause = task.pace.next_pause().saturating_sub(started.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 self.take_sample(&mut task);
@@ -123,11 +118,7 @@ impl SensorRecorder {
     fn take_sample<T>(&mut self, task: &mut SamplingTask<T>) -> LiveSample {
         let now = Moment::now();
         let time = now.time;
-        let gpus = self
-            .sensors
-            .as_mut()
-            .map(Sensors::read_samples)
-            .unwrap_or_default();
+        let gpus = self.sensors.as_mut().map(Sensors::read_samples).unwrap_or_default();
         let container = task.container.as_mut().map(ContainerSensor::read_sample);
         let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
         let mut live = LiveSample::from_readings(&readings);
@@ -223,9 +214,6 @@ mod tests {
         assert_eq!(text, format!("{}\nwhole\n", csv_header()));
         std::fs::write(&path, "no header, no end").unwrap();
         drop(open_for_append(&path).unwrap());
-        assert_eq!(
-            std::fs::read_to_string(&path).unwrap(),
-            format!("{}\n", csv_header())
-        );
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{}\n", csv_header()));
     }
 }

@@ -147,11 +147,7 @@ pub async fn with_peer_telemetry<T>(session: &StepSession<'_>, work: impl Future
         plan.telemetry.initial_pause().is_some() && find_measured(plan, session.step).is_some();
     let others = session.run_session.others.as_ref();
     match others.filter(|_| is_watched && !session.step.runs_on_others()) {
-        Some(others) => {
-            others
-                .record_telemetry_during(session.step.number, work)
-                .await
-        }
+        Some(others) => others.record_telemetry_during(session.step.number, work).await,
         None => work.await,
     }
 }
@@ -159,11 +155,8 @@ pub async fn with_peer_telemetry<T>(session: &StepSession<'_>, work: impl Future
 /// Warns at once, hours before the verdict does.
 fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
     let telemetry = RunTelemetry::from_run(&session.run_session.run);
-    let span = StepSpan {
-        run: session.run_session.state().since.clone(),
-        started,
-        ended: Moment::now(),
-    };
+    let span =
+        StepSpan { run: session.run_session.state().since.clone(), started, ended: Moment::now() };
     let summary = telemetry.summarize_step(&session.run_session.plan, session.step, &span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
         session.warn(idle.describe())?;
@@ -176,11 +169,7 @@ fn find_measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
     let Action::Exec(command) = &step.action else {
         return None;
     };
-    let CommandPurpose::Measure {
-        measurements,
-        trial,
-    } = &command.purpose
-    else {
+    let CommandPurpose::Measure { measurements, trial } = &command.purpose else {
         return None;
     };
     let indices = measurements.iter();
@@ -192,10 +181,7 @@ fn find_measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
             .map(|measurement| measurement.scenario.as_str())
             .dedup()
             .join("+"),
-        mode: covered
-            .map(|measurement| measurement.mode)
-            .dedup()
-            .join("+"),
+        mode: covered.map(|measurement| measurement.mode).dedup().join("+"),
         trial: *trial,
     })
 }
@@ -203,10 +189,6 @@ fn find_measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
 /// Opens the container's counters, where they can be read on this machine.
 async fn open_container_sensor(session: &RunSession) -> Option<ContainerSensor> {
     let id = session.state().container.clone()?;
-    let state = session
-        .engine
-        .call_once(|engine| engine.inspect_container(&id))
-        .await
-        .ok()??;
+    let state = session.engine.call_once(|engine| engine.inspect_container(&id)).await.ok()??;
     ContainerSensor::open(std::path::Path::new("/"), &state.id, state.pid?)
 }

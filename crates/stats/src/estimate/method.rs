@@ -49,10 +49,9 @@ pub(super) fn choose_method(logs: &[f64], comparison: &ReferenceComparison) -> B
         },
         // The median of two is their mean.
         (_, 2) => method_for_two_trials(logs, comparison.noise.filter(|noise| *noise > 0.0)),
-        (Aggregate::Median, 5..) => BoundsMethod::Ordered {
-            deviation: standard_deviation(logs),
-            sorted: to_sorted(logs),
-        },
+        (Aggregate::Median, 5..) => {
+            BoundsMethod::Ordered { deviation: standard_deviation(logs), sorted: to_sorted(logs) }
+        }
         // The median of three and of four is the Olympic mean.
         (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
             student_method(logs, small_samples::error_of_middle(trials))
@@ -85,11 +84,7 @@ fn student_method(logs: &[f64], factor: f64) -> BoundsMethod {
 
 /// An error that is a factor of the deviation of one trial, which so many trials gave.
 pub(super) fn student_with_error(deviation: f64, factor: f64, trials: usize) -> BoundsMethod {
-    BoundsMethod::Student {
-        deviation,
-        error: deviation * factor,
-        degrees: to_f64(trials) - 1.0,
-    }
+    BoundsMethod::Student { deviation, error: deviation * factor, degrees: to_f64(trials) - 1.0 }
 }
 
 fn winsorized_method(logs: &[f64]) -> BoundsMethod {

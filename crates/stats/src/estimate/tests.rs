@@ -9,10 +9,8 @@ struct Generator(u64);
 
 impl Generator {
     fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let high = u32::try_from(self.0 >> 32).unwrap();
         (f64::from(high) + 0.5) / 4_294_967_296.0
     }
@@ -55,9 +53,7 @@ fn share_reproduced(
         .filter(|_| {
             let values: Vec<f64> = (0..trials).map(|_| 100.0 * truth * draw().exp()).collect();
             let estimate = Estimate::from_trials(&values, &comparison(aggregate));
-            estimate
-                .bounds(0.05)
-                .is_some_and(|(lower, _)| lower >= (1.0 - margin).ln())
+            estimate.bounds(0.05).is_some_and(|(lower, _)| lower >= (1.0 - margin).ln())
         })
         .count();
     f64::from(u32::try_from(reproduced).unwrap()) / f64::from(draws)
@@ -97,10 +93,7 @@ fn power_matches_the_documented_table(
         let mut generator = Generator(u64::from(trials));
         let mut draw = || noise * generator.normal();
         let actual = share_reproduced(Aggregate::Mean, 1.0, margin, trials, &mut draw);
-        assert!(
-            (actual - expected).abs() <= 0.03,
-            "{trials} trials: {actual}, not {expected}"
-        );
+        assert!((actual - expected).abs() <= 0.03, "{trials} trials: {actual}, not {expected}");
     }
 }
 
@@ -115,15 +108,8 @@ fn false_reproductions_at_the_margin(
     let actual = share_reproduced(aggregate, 0.95, 0.05, trials, &mut draw);
     let chance = 2.6 * (0.05_f64 * 0.95 / 8_000.0).sqrt();
     // Median and winsorized errors are asymptotic: of few trials they are a little off.
-    let slack = if aggregate == Aggregate::Mean {
-        0.0
-    } else {
-        0.015
-    };
-    assert!(
-        actual <= 0.05 + chance + slack,
-        "{aggregate:?} of {trials}: {actual}"
-    );
+    let slack = if aggregate == Aggregate::Mean { 0.0 } else { 0.015 };
+    assert!(actual <= 0.05 + chance + slack, "{aggregate:?} of {trials}: {actual}");
 }
 
 /// Heavy tails make the t bound careful, not careless: wide samples widen it.
@@ -194,14 +180,9 @@ fn two_trials_are_as_noisy_as_assumed_or_too_few(
     #[case] noise: Option<f64>,
     #[case] half: Option<f64>,
 ) {
-    let of = |noise| ReferenceComparison {
-        noise,
-        ..comparison(Aggregate::Mean)
-    };
+    let of = |noise| ReferenceComparison { noise, ..comparison(Aggregate::Mean) };
     let estimate = Estimate::from_trials(values, &of(noise));
-    let actual = estimate
-        .bounds(0.05)
-        .map(|(lower, _)| estimate.center - lower);
+    let actual = estimate.bounds(0.05).map(|(lower, _)| estimate.center - lower);
     assert_eq!(actual.is_some(), half.is_some());
     let apart = actual.unwrap_or_default() - half.unwrap_or_default();
     assert!(apart.abs() < 1e-5, "{actual:?}");
@@ -215,16 +196,10 @@ fn drifting_trials_count_as_one() {
         let estimate = Estimate::from_trials(values, &comparison(aggregate));
         estimate.center - estimate.bounds(0.05).unwrap().0
     };
-    let (one, other) = (
-        width(&drifting, Aggregate::Mean),
-        width(&mixed, Aggregate::Mean),
-    );
+    let (one, other) = (width(&drifting, Aggregate::Mean), width(&mixed, Aggregate::Mean));
     assert!((one - 5.0_f64.sqrt() * other).abs() < 1e-9, "{one} {other}");
     // Training runs are read in the order of their files, which is no order of time.
-    let (one, other) = (
-        width(&drifting, Aggregate::Olympic),
-        width(&mixed, Aggregate::Olympic),
-    );
+    let (one, other) = (width(&drifting, Aggregate::Olympic), width(&mixed, Aggregate::Olympic));
     assert!((one - other).abs() < 1e-9, "{one} {other}");
 }
 
@@ -232,28 +207,17 @@ fn drifting_trials_count_as_one() {
 fn rare_slow_trials_do_not_move_the_median() {
     let values = [100.0, 90.0, 100.2, 99.9, 100.1];
     let estimate = Estimate::from_trials(&values, &comparison(Aggregate::Mean));
-    assert_eq!(
-        (estimate.slow.as_slice(), estimate.aggregate),
-        (&[1][..], Aggregate::Median)
-    );
+    assert_eq!((estimate.slow.as_slice(), estimate.aggregate), (&[1][..], Aggregate::Median));
     assert!(estimate.center.abs() < 1e-12, "{}", estimate.center);
     assert!(estimate.bounds(0.05).unwrap().0 > 0.995_f64.ln());
 }
 
 #[test]
 fn bounds_are_not_finer_than_the_printed_precision() {
-    let printed = ReferenceComparison {
-        rounding_error: 0.5 / 95.0,
-        ..comparison(Aggregate::Mean)
-    };
+    let printed = ReferenceComparison { rounding_error: 0.5 / 95.0, ..comparison(Aggregate::Mean) };
     for values in [&[95.0; 1][..], &[95.0; 3]] {
-        let assumed = ReferenceComparison {
-            noise: Some(0.001),
-            ..printed
-        };
-        let (lower, upper) = Estimate::from_trials(values, &assumed)
-            .bounds(0.05)
-            .unwrap();
+        let assumed = ReferenceComparison { noise: Some(0.001), ..printed };
+        let (lower, upper) = Estimate::from_trials(values, &assumed).bounds(0.05).unwrap();
         assert!(lower < 0.946_f64.ln() && upper > 0.954_f64.ln());
     }
 }
@@ -264,10 +228,7 @@ fn a_reference_with_a_deviation_has_more_degrees_of_freedom() {
     let exact = Estimate::from_trials(&values, &comparison(Aggregate::Mean));
     let vague = Estimate::from_trials(
         &values,
-        &ReferenceComparison {
-            sigma: 0.05,
-            ..comparison(Aggregate::Mean)
-        },
+        &ReferenceComparison { sigma: 0.05, ..comparison(Aggregate::Mean) },
     );
     let width = |estimate: &Estimate| estimate.center - estimate.bounds(0.05).unwrap().0;
     // 6.31 × 1 % alone; 1.7 × 5.1 % together, not 6.31 × 5.1 %.

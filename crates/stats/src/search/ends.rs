@@ -19,10 +19,7 @@ pub(super) enum EndsComparison {
 pub(super) fn compare_ends(search: &ChangeSearch, trials: &[Observation]) -> EndsComparison {
     let last = search.positions - 1;
     // Inner positions are measured when they differ, and not before.
-    if trials
-        .iter()
-        .any(|trial| (1..last).contains(&trial.position))
-    {
+    if trials.iter().any(|trial| (1..last).contains(&trial.position)) {
         return EndsComparison::Differ;
     }
     let values = |position: usize| -> Vec<f64> {
@@ -83,7 +80,5 @@ fn test_difference(
 
 /// The lead of yes over no at which an answer of a position is wrong with at most half of `alpha`.
 pub(super) fn answers_needed(error: f64, alpha: f64) -> f64 {
-    ((2.0 / alpha).ln() / ((1.0 - error) / error).ln())
-        .ceil()
-        .max(1.0)
+    ((2.0 / alpha).ln() / ((1.0 - error) / error).ln()).ceil().max(1.0)
 }

@@ -125,10 +125,9 @@ impl SearchStep {
                 after: map(found.after),
                 ..found
             }),
-            Self::Undecided { first, last } => Self::Undecided {
-                first: map(first),
-                last: map(last),
-            },
+            Self::Undecided { first, last } => {
+                Self::Undecided { first: map(first), last: map(last) }
+            }
             Self::NoDifference | Self::EndsUndecided => self,
         }
     }
@@ -180,19 +179,12 @@ impl ChangeSearch {
         }
         if trials.len() >= self.max_trials {
             let (low, high) = place::credible_interval(&chances, self.alpha);
-            return SearchStep::Undecided {
-                first: first + low,
-                last: first + high + 1,
-            };
+            return SearchStep::Undecided { first: first + low, last: first + high + 1 };
         }
         if !sure {
             // A position is compared with the ends: they are known no worse than it is.
             let inner = first + place::median_position(&chances);
-            let rarer = if tallies[last].count < tallies[first].count {
-                last
-            } else {
-                first
-            };
+            let rarer = if tallies[last].count < tallies[first].count { last } else { first };
             let behind = tallies[rarer].count < tallies[inner].count;
             return SearchStep::Measure(if behind { rarer } else { inner });
         }
@@ -228,13 +220,7 @@ impl ChangeSearch {
         if let ChangeCriterion::Answer { error } = self.change {
             let sweep = self.positions * place::sweep_answers_per_position(error, self.alpha);
             let ratio = None;
-            return ChangePoint {
-                before,
-                after: before + 1,
-                probability,
-                ratio,
-                sweep,
-            };
+            return ChangePoint { before, after: before + 1, probability, ratio, sweep };
         }
         let (error, degrees) = place::neighbour_error(places, at);
         let drop = places[at].mean() - places[at + 1].mean();
@@ -250,10 +236,7 @@ impl ChangeSearch {
             before,
             after: before + 1,
             probability,
-            ratio: Some(NeighbourRatio {
-                center,
-                bounds: (center - half, center + half),
-            }),
+            ratio: Some(NeighbourRatio { center, bounds: (center - half, center + half) }),
             sweep: self.positions * trials_per_position.unwrap_or(1000) as usize,
         }
     }

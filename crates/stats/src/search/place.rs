@@ -134,6 +134,5 @@ pub(super) fn sweep_answers_per_position(error: f64, alpha: f64) -> usize {
         wrong.map_or(0.0, |wrong| 1.0 - wrong.cdf(answers / 2))
     };
     let mut odd = (1..100).step_by(2);
-    odd.find(|answers| 2.0 * wrong(*answers as u64) <= alpha)
-        .unwrap_or(99)
+    odd.find(|answers| 2.0 * wrong(*answers as u64) <= alpha).unwrap_or(99)
 }

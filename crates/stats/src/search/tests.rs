@@ -2,10 +2,7 @@ use super::*;
 
 const SEARCH: ChangeSearch = ChangeSearch {
     positions: 10,
-    change: ChangeCriterion::Slower {
-        better: Better::Higher,
-        margin: 0.02,
-    },
+    change: ChangeCriterion::Slower { better: Better::Higher, margin: 0.02 },
     alpha: 0.05,
     max_trials: 100,
     rounding_error: 0.0005,
@@ -16,10 +13,9 @@ fn search(search: &ChangeSearch, value: impl Fn(usize, usize) -> f64) -> (Search
     let mut trials = Vec::new();
     loop {
         match search.next_step(&trials) {
-            SearchStep::Measure(position) => trials.push(Observation {
-                position,
-                value: value(position, trials.len()),
-            }),
+            SearchStep::Measure(position) => {
+                trials.push(Observation { position, value: value(position, trials.len()) })
+            }
             end => return (end, trials.iter().map(|trial| trial.position).collect()),
         }
     }
@@ -55,10 +51,7 @@ fn ends_are_measured_first_then_halves_then_the_pair() {
 #[test]
 fn falling_latency_is_faster() {
     let latency = |position, trial| if position < 2 { 10.0 } else { 9.0 } * (1.0 + noise(trial));
-    let change = ChangeCriterion::Faster {
-        better: Better::Lower,
-        margin: 0.05,
-    };
+    let change = ChangeCriterion::Faster { better: Better::Lower, margin: 0.05 };
     let change_point = change_point(search(&ChangeSearch { change, ..SEARCH }, latency).0);
     assert_eq!(change_point.before, 1);
     assert!(change_point.ratio.unwrap().center > 0.0);
@@ -73,13 +66,7 @@ fn ends_that_do_not_differ_are_refused() {
     assert_eq!(search(&SEARCH, faster).0, SearchStep::NoDifference);
     // Noise as large as the margin: half of the trials are used.
     let loud = |_, trial| 100.0 * (1.0 + 8.0 * noise(trial));
-    let (end, positions) = search(
-        &ChangeSearch {
-            max_trials: 8,
-            ..SEARCH
-        },
-        loud,
-    );
+    let (end, positions) = search(&ChangeSearch { max_trials: 8, ..SEARCH }, loud);
     assert_eq!((end, positions.len()), (SearchStep::EndsUndecided, 4));
 }
 
@@ -122,10 +109,7 @@ fn figures_without_noise_are_found() {
 #[test]
 fn a_search_over_two_values_works() {
     let speed = |position, trial| [100.0, 90.0][position] * (1.0 + noise(trial));
-    let two = ChangeSearch {
-        positions: 2,
-        ..SEARCH
-    };
+    let two = ChangeSearch { positions: 2, ..SEARCH };
     assert_eq!(change_point(search(&two, speed).0).before, 0);
 }
 
@@ -147,18 +131,9 @@ fn yes_no_answers_have_an_assumed_error_rate() {
 #[test]
 fn an_undecided_search_reports_its_range() {
     let speed = |position, trial| if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial));
-    let (end, _) = search(
-        &ChangeSearch {
-            max_trials: 8,
-            ..SEARCH
-        },
-        speed,
-    );
+    let (end, _) = search(&ChangeSearch { max_trials: 8, ..SEARCH }, speed);
     let SearchStep::Undecided { first, last } = end else {
         panic!("{end:?}");
     };
-    assert!(
-        first <= 6 && last >= 7 && last - first < 6,
-        "{first} {last}"
-    );
+    assert!(first <= 6 && last >= 7 && last - first < 6, "{first} {last}");
 }

@@ -57,9 +57,7 @@ fn add_entry(digest: &mut Sha256, source: &Path, entry: &DirEntry) {
 
 /// The hash of a file; none if it is large or unreadable.
 fn hash_file(path: &Path, size: u64) -> Option<Vec<u8>> {
-    let file = fs::File::open(path)
-        .ok()
-        .filter(|_| size <= MAX_HASHED_BYTES)?;
+    let file = fs::File::open(path).ok().filter(|_| size <= MAX_HASHED_BYTES)?;
     let mut content = Vec::new();
     file.take(MAX_HASHED_BYTES).read_to_end(&mut content).ok()?;
     Some(Sha256::digest(content).to_vec())

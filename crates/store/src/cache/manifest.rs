@@ -106,9 +106,7 @@ impl CacheManifest {
             };
             if let Some(size) = required.size.filter(|size| *size != file.size) {
                 let actual = file.size;
-                return Some(format!(
-                    "{name} has {actual} bytes; the recipe requires {size}"
-                ));
+                return Some(format!("{name} has {actual} bytes; the recipe requires {size}"));
             }
             let hash = required.sha256.as_ref();
             hash.filter(|hash| **hash != file.sha256).map(|hash| {
@@ -160,9 +158,7 @@ impl CacheManifest {
                 return Ok(CacheState::Invalid(reason));
             }
             let changed = found.files[&name].changed;
-            self.files
-                .entry(name)
-                .and_modify(|file| file.changed = changed);
+            self.files.entry(name).and_modify(|file| file.changed = changed);
         }
         if is_touched {
             self.write(path)?;
@@ -211,10 +207,7 @@ fn hash_files(
     stop: &AtomicBool,
 ) -> Result<BTreeMap<String, String>, StoreError> {
     let directory = DirHandle::open(content)?;
-    names
-        .par_iter()
-        .map(|name| Ok(((*name).clone(), hash_file(&directory, name, stop)?)))
-        .collect()
+    names.par_iter().map(|name| Ok(((*name).clone(), hash_file(&directory, name, stop)?))).collect()
 }
 
 fn hash_file(directory: &DirHandle, name: &str, stop: &AtomicBool) -> Result<String, StoreError> {
@@ -226,9 +219,7 @@ fn hash_file(directory: &DirHandle, name: &str, stop: &AtomicBool) -> Result<Str
             let source = std::io::Error::from(std::io::ErrorKind::Interrupted);
             return Err(StoreError::io("read", Path::new(name))(source));
         }
-        let count = file
-            .read(&mut block)
-            .map_err(StoreError::io("read", Path::new(name)))?;
+        let count = file.read(&mut block).map_err(StoreError::io("read", Path::new(name)))?;
         if count == 0 {
             return Ok(hex::encode(digest.finalize()));
         }

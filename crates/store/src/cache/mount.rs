@@ -60,9 +60,5 @@ impl CacheEntry {
 }
 
 fn claim_manifest(origin: &CacheOrigin) -> CacheManifest {
-    CacheManifest {
-        origin: origin.clone(),
-        written_by_runs: true,
-        ..CacheManifest::default()
-    }
+    CacheManifest { origin: origin.clone(), written_by_runs: true, ..CacheManifest::default() }
 }

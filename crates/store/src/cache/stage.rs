@@ -20,10 +20,7 @@ pub struct CacheStagingDirectory {
 
 impl CacheStagingDirectory {
     pub(super) fn new(path: PathBuf, identity: &str) -> Self {
-        Self {
-            path,
-            identity: identity.to_owned(),
-        }
+        Self { path, identity: identity.to_owned() }
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -54,19 +54,12 @@ impl Event {
     #[must_use]
     pub fn with_current_time(&self) -> Self {
         let Moment { time, since_boot } = Moment::now();
-        Self {
-            time,
-            since_boot,
-            ..self.clone()
-        }
+        Self { time, since_boot, ..self.clone() }
     }
 
     /// Returns when it happened, on both clocks.
     pub fn moment(&self) -> Moment {
-        Moment {
-            time: self.time,
-            since_boot: self.since_boot.clone(),
-        }
+        Moment { time: self.time, since_boot: self.since_boot.clone() }
     }
 }
 
@@ -357,13 +350,7 @@ pub struct ImageDifference {
 
 impl std::fmt::Display for ImageDifference {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            reference,
-            node,
-            digest,
-            first,
-            first_digest,
-        } = self;
+        let Self { reference, node, digest, first, first_digest } = self;
         write!(
             formatter,
             "{node} has a different image {reference} than {first}: {digest}, not {first_digest}"

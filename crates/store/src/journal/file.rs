@@ -31,14 +31,10 @@ impl Journal {
             .open(path)
             .map_err(StoreError::io("open", path))?;
         if torn {
-            file.write_all(b"\n")
-                .map_err(StoreError::io("write", path))?;
+            file.write_all(b"\n").map_err(StoreError::io("write", path))?;
         }
         tracing::debug!(path = %path.display(), torn, "journal opened");
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-        })
+        Ok(Self { file, path: path.to_owned() })
     }
 
     /// Writes an entry and syncs it.
@@ -49,19 +45,13 @@ impl Journal {
         let mut line = serde_json::to_vec(entry).map_err(StoreError::json(&self.path))?;
         tracing::debug!(entry = %String::from_utf8_lossy(&line), "journal");
         line.push(b'\n');
-        let length = self
-            .file
-            .metadata()
-            .map_err(StoreError::io("write", &self.path))?
-            .len();
+        let length = self.file.metadata().map_err(StoreError::io("write", &self.path))?.len();
         if let Err(error) = self.file.write_all(&line) {
             // A full disk may truncate a line: the next one must not be appended to it.
             let _ = self.file.set_len(length);
             return Err(StoreError::io("write", &self.path)(error));
         }
-        self.file
-            .sync_data()
-            .map_err(StoreError::io("sync", &self.path))
+        self.file.sync_data().map_err(StoreError::io("sync", &self.path))
     }
 
     /// Reads the entries of a journal; invalid lines (truncated by a crash) are skipped.

@@ -76,9 +76,7 @@ impl History {
     fn start_step(&mut self, step: u32) {
         let end = self.ends.remove(&step);
         let was_interrupted = self.open_steps.contains(&step);
-        let was_executed = end
-            .as_ref()
-            .is_some_and(|end| !matches!(end, StepEnd::Skipped { .. }));
+        let was_executed = end.as_ref().is_some_and(|end| !matches!(end, StepEnd::Skipped { .. }));
         if was_interrupted || was_executed {
             self.earlier.entry(step).or_default().push(end);
         }
@@ -169,19 +167,10 @@ mod tests {
 
     #[test]
     fn a_reattached_step_is_executed_once() {
-        let reattached = EventKind::StepReattached {
-            summary: String::new(),
-            started: None,
-            timeout_s: None,
-        };
-        let events = [
-            process(),
-            container(1),
-            start(3),
-            process(),
-            event(3, reattached),
-            end(3, DONE),
-        ];
+        let reattached =
+            EventKind::StepReattached { summary: String::new(), started: None, timeout_s: None };
+        let events =
+            [process(), container(1), start(3), process(), event(3, reattached), end(3, DONE)];
         let found = history(&events);
         assert!(found.earlier.is_empty());
         assert_eq!((found.ended_by[&3], found.container_by[&3]), (2, 1));
@@ -190,9 +179,7 @@ mod tests {
     #[test]
     fn a_step_that_was_skipped_before_is_executed_once() {
         use crate::journal::{AbortReason, SkipReason};
-        let reason = SkipReason::Aborted {
-            reason: AbortReason::Stopped,
-        };
+        let reason = SkipReason::Aborted { reason: AbortReason::Stopped };
         let skipped = end(3, StepEnd::Skipped { reason });
         let found = history(&[process(), skipped, process(), start(3), end(3, DONE)]);
         assert!(found.earlier.is_empty());

@@ -18,9 +18,8 @@ impl JournalState {
         let ends = (1..trial)
             .filter_map(|earlier| Some((earlier, self.trial_end(plan, measurement, earlier)?)))
             .filter(|(_, end)| !matches!(end, StepEnd::Skipped { .. }));
-        let causes: Vec<(u32, Option<FailureKind>)> = ends
-            .map(|(earlier, end)| (earlier, end.cause().map(|cause| cause.kind)))
-            .collect();
+        let causes: Vec<(u32, Option<FailureKind>)> =
+            ends.map(|(earlier, end)| (earlier, end.cause().map(|cause| cause.kind))).collect();
         let (trials, cause) = match causes.as_slice() {
             [(only, Some(cause))] if cause.repeats() => (vec![*only], *cause),
             [.., (earlier, Some(before)), (latest, Some(cause))] if before == cause => {
@@ -35,9 +34,7 @@ impl JournalState {
     fn trial_end(&self, plan: &Plan, measurement: usize, trial: u32) -> Option<&StepEnd> {
         let end = |step: u32| self.ended.get(&step).map(|(end, _)| end);
         match end(plan.measuring_step(measurement, trial)?.number)? {
-            StepEnd::Skipped {
-                reason: SkipReason::InputMissing { step },
-            } => end(*step),
+            StepEnd::Skipped { reason: SkipReason::InputMissing { step } } => end(*step),
             measured => Some(measured),
         }
     }
@@ -54,20 +51,14 @@ mod tests {
     use retrial_plan::step::{Action, CommandPurpose, ExecStep, Step, StepCondition};
 
     fn measuring(number: u32) -> Step {
-        let purpose = CommandPurpose::Measure {
-            measurements: vec![0],
-            trial: number,
-        };
+        let purpose = CommandPurpose::Measure { measurements: vec![0], trial: number };
         Step {
             number,
             name: format!("main-performance-{number}"),
             on: None,
             container: None,
             when: StepCondition::Always,
-            action: Action::Exec(ExecStep {
-                purpose,
-                ..ExecStep::default()
-            }),
+            action: Action::Exec(ExecStep { purpose, ..ExecStep::default() }),
         }
     }
 
@@ -103,10 +94,7 @@ mod tests {
         #[case] reason: Option<&str>,
     ) {
         let next = u32::try_from(ends.len()).unwrap() + 1;
-        let plan = Plan {
-            steps: (1..=next).map(measuring).collect(),
-            ..Plan::default()
-        };
+        let plan = Plan { steps: (1..=next).map(measuring).collect(), ..Plan::default() };
         let mut state = JournalState::default();
         for (step, end) in (1..).zip(ends.iter().cloned()) {
             state.ended.insert(step, (end, Moment::now()));

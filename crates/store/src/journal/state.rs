@@ -159,9 +159,7 @@ impl JournalState {
     /// Returns the start step of the service with this container.
     fn find_service_start(&self, id: &str) -> Option<u32> {
         let mut containers = self.service_containers.iter();
-        containers
-            .find(|(_, listed)| *listed == id)
-            .map(|(start, _)| *start)
+        containers.find(|(_, listed)| *listed == id).map(|(start, _)| *start)
     }
 
     /// No step is running in a removed container; the step that created the new one continues.
@@ -183,9 +181,7 @@ impl JournalState {
 
     /// Returns whether a step succeeded.
     pub fn is_done(&self, number: u32) -> bool {
-        self.ended
-            .get(&number)
-            .is_some_and(|(end, _)| end.is_done())
+        self.ended.get(&number).is_some_and(|(end, _)| end.is_done())
     }
 
     /// Completed steps that are not executed again: successful ones, and failed measurements. Without a live
@@ -231,9 +227,7 @@ impl JournalState {
             },
             // The results of a rerun check are collected again.
             Action::Collect { of, .. } => {
-                let mut checks = plan
-                    .result_steps(*of)
-                    .filter(|check| check.checks_results());
+                let mut checks = plan.result_steps(*of).filter(|check| check.checks_results());
                 done && self.is_collected(plan, *of)
                     && checks.all(|check| self.is_settled(check.number))
             }
@@ -266,16 +260,13 @@ impl JournalState {
     /// Returns whether all results of a measurement are in the run's directory. A check that reads collected results
     /// can be rerun, one that reads the container cannot.
     fn is_collected(&self, plan: &Plan, number: u32) -> bool {
-        let mut collecting = plan
-            .result_steps(number)
-            .filter(|step| step.collects_results())
-            .peekable();
+        let mut collecting =
+            plan.result_steps(number).filter(|step| step.collects_results()).peekable();
         self.is_done(number)
             && if collecting.peek().is_some() {
                 collecting.all(|step| self.is_done(step.number))
             } else {
-                plan.result_steps(number)
-                    .all(|check| self.is_settled(check.number))
+                plan.result_steps(number).all(|check| self.is_settled(check.number))
             }
     }
 

@@ -55,9 +55,7 @@ pub fn build_export(
         .into_iter()
         .filter(|one| division == Division::Closed || !one.closed_only)
         .map(|one| Violation {
-            path: tree
-                .scenario(&benchmarks[one.benchmark].folder, one.scenario.as_str())
-                .results(),
+            path: tree.scenario(&benchmarks[one.benchmark].folder, one.scenario.as_str()).results(),
             rule: one.rule,
         });
     let export = Export {
@@ -73,13 +71,7 @@ pub fn build_export(
         files: Vec::new(),
         notice: trademark_notice(&submission),
     };
-    let mut builder = ExportBuilder {
-        runs,
-        request,
-        round,
-        tree,
-        export,
-    };
+    let mut builder = ExportBuilder { runs, request, round, tree, export };
     for benchmark in &benchmarks {
         for (scenario, results) in &benchmark.scenarios {
             builder.add_scenario(benchmark, *scenario, results);
@@ -199,20 +191,13 @@ impl ExportBuilder<'_> {
 
     /// The recipe and the steps of each run, from which it can be repeated.
     fn add_code(&mut self, benchmark: &BenchmarkResults<'_>) {
-        let chosen = benchmark
-            .scenarios
-            .values()
-            .flat_map(ScenarioResults::chosen_trials);
-        let used: BTreeMap<usize, &SourceRun> = chosen
-            .map(|chosen| (chosen.index, &self.runs[chosen.index]))
-            .collect();
+        let chosen = benchmark.scenarios.values().flat_map(ScenarioResults::chosen_trials);
+        let used: BTreeMap<usize, &SourceRun> =
+            chosen.map(|chosen| (chosen.index, &self.runs[chosen.index])).collect();
         let folder = self.tree.paths().code(self.tree.layout, &benchmark.folder);
         for (index, run) in &used {
             let own = format!("{folder}/{}", names::to_folder_name(&run.id));
-            let recipe = SourceFile {
-                run: *index,
-                path: "recipe.yaml".to_owned(),
-            };
+            let recipe = SourceFile { run: *index, path: "recipe.yaml".to_owned() };
             self.add_file(format!("{own}/recipe.yaml"), TreeFileContent::Copy(recipe));
             self.add_text(
                 format!("{own}/run.sh"),
@@ -244,10 +229,7 @@ impl ExportBuilder<'_> {
             .filter_map(|one| Some((one.folder.clone(), Value::from(one.official.clone()?))))
             .collect();
         if !mapping.is_empty() {
-            self.add_text(
-                format!("{root}/{BENCHMARK_NAMES_FILE}"),
-                to_indented_json(mapping),
-            );
+            self.add_text(format!("{root}/{BENCHMARK_NAMES_FILE}"), to_indented_json(mapping));
         }
     }
 }
@@ -262,9 +244,8 @@ fn submission_tree(
     let published = || first.and_then(|run| run.plan.submission.submitter.clone());
     let submitter = request.submitter().or_else(published).unwrap_or_default();
     let requested_system = request.system.clone();
-    let system = requested_system
-        .or_else(|| first.map(system::default_system_name))
-        .unwrap_or_default();
+    let system =
+        requested_system.or_else(|| first.map(system::default_system_name)).unwrap_or_default();
     SubmittedSystem {
         layout: round.layout,
         division,
@@ -287,27 +268,17 @@ fn collect_violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec
     let mut violations = Vec::new();
     for (index, benchmark) in benchmarks.iter().enumerate() {
         let mut add = |scenario: TestScenario, closed_only: bool, rule: String| {
-            violations.push(RuleViolation {
-                benchmark: index,
-                scenario,
-                rule,
-                closed_only,
-            });
+            violations.push(RuleViolation { benchmark: index, scenario, rule, closed_only });
         };
         for (scenario, runs) in &benchmark.scenarios {
             if let Some(official) = &benchmark.official
                 && round.benchmark_rules(official, *scenario).is_none()
             {
-                add(
-                    *scenario,
-                    false,
-                    format!("{official} has no {scenario} in {}", round.round),
-                );
+                add(*scenario, false, format!("{official} has no {scenario} in {}", round.round));
             }
             let mut reported: Vec<(&str, &str)> = Vec::new();
-            for (run, verdict) in runs
-                .chosen_trials()
-                .filter_map(|one| Some((one.run, one.verdict?)))
+            for (run, verdict) in
+                runs.chosen_trials().filter_map(|one| Some((one.run, one.verdict?)))
             {
                 // A run of the audit has a verdict for all its tests.
                 let result = (run.id.as_str(), verdict.path.as_str());
@@ -353,9 +324,7 @@ fn decide_division(
     };
     let is_closed = |run: &SourceRun| run.plan.submission.division == Some(Division::Closed);
     match (request.division, violations.is_empty()) {
-        (Some(Division::Closed), false) => Err(ExportError::NotClosed {
-            violations: rules(),
-        }),
+        (Some(Division::Closed), false) => Err(ExportError::NotClosed { violations: rules() }),
         (Some(division), _) => Ok(division),
         (None, true) if runs.iter().all(is_closed) => Ok(Division::Closed),
         (None, false) if runs.iter().all(is_closed) => {

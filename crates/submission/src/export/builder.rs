@@ -22,10 +22,7 @@ pub(super) struct SubmittedSystem {
 impl SubmittedSystem {
     /// Returns the paths of the submitter's folders.
     pub fn paths(&self) -> SubmitterPaths<'_> {
-        SubmitterPaths {
-            division: self.division,
-            submitter: &self.submitter,
-        }
+        SubmitterPaths { division: self.division, submitter: &self.submitter }
     }
 
     /// Returns the paths of a scenario's folders.
@@ -63,10 +60,7 @@ impl ExportBuilder<'_> {
 
 /// A file of the chosen trial.
 pub(super) fn trial_file_origin(chosen: &RepresentativeTrial<'_>, name: &str) -> SourceFile {
-    SourceFile {
-        run: chosen.index,
-        path: format!("{}/{name}", chosen.files.folder),
-    }
+    SourceFile { run: chosen.index, path: format!("{}/{name}", chosen.files.folder) }
 }
 
 /// Renders an object as indented JSON, with a newline at its end.

@@ -40,11 +40,8 @@ pub(super) fn choose_trial(
         .results
         .iter()
         .find(|result| result.scenario == measured.scenario && result.mode == measured.mode);
-    let trials: Vec<&ExportedTrial> = run
-        .results
-        .iter()
-        .filter(|files| files.measurement == measurement)
-        .collect();
+    let trials: Vec<&ExportedTrial> =
+        run.results.iter().filter(|files| files.measurement == measurement).collect();
     let verdict_of = |files: &ExportedTrial| -> Option<&TrialVerdict> {
         let mut verdicts = verdict?.trials.iter();
         verdicts.find(|trial| trial.trial == files.trial)
@@ -55,11 +52,7 @@ pub(super) fn choose_trial(
         .filter(|files| verdict_of(files).is_some_and(|trial| trial.valid))
         .collect();
     // If none is valid, the verdict is invalid.
-    let among = if valid.is_empty() {
-        trials.get(..1).unwrap_or_default()
-    } else {
-        &valid[..]
-    };
+    let among = if valid.is_empty() { trials.get(..1).unwrap_or_default() } else { &valid[..] };
     let name = verdict.and_then(|result| result.deciding.clone());
     let value = |files: &ExportedTrial| verdict_of(files)?.figures.get(name.as_ref()?).cloned();
     let mut ranked: Vec<(&ExportedTrial, Option<FigureValue>)> =
@@ -69,11 +62,7 @@ pub(super) fn choose_trial(
             let number =
                 |value: &Option<FigureValue>| value.as_ref().map_or(0.0, |figure| figure.value);
             let order = number(left).total_cmp(&number(right));
-            if is_latency(&measured.scenario) {
-                order.reverse()
-            } else {
-                order
-            }
+            if is_latency(&measured.scenario) { order.reverse() } else { order }
         });
     } else {
         ranked.truncate(1);
@@ -93,10 +82,7 @@ pub(super) fn choose_trial(
 
 /// Returns whether `MLPerf` publishes a scenario by a latency instead of a rate.
 fn is_latency(scenario: &ScenarioName) -> bool {
-    matches!(
-        scenario.test_scenario(),
-        Some(TestScenario::SingleStream | TestScenario::MultiStream)
-    )
+    matches!(scenario.test_scenario(), Some(TestScenario::SingleStream | TestScenario::MultiStream))
 }
 
 fn explain_choice(trials: usize, valid: usize, ranked: usize) -> String {

@@ -50,10 +50,7 @@ impl ExportBuilder<'_> {
             return;
         }
         let log = trial_file_origin(chosen, ACCURACY_LOG);
-        self.add_file(
-            format!("{folder}/{ACCURACY_LOG}"),
-            TreeFileContent::Truncated(log.clone()),
-        );
+        self.add_file(format!("{folder}/{ACCURACY_LOG}"), TreeFileContent::Truncated(log.clone()));
         let printed = chosen.files.printed.as_ref();
         let printed_accuracy = printed.filter(|printed| !printed.text.trim().is_empty());
         let path = format!("{folder}/{ACCURACY_TEXT}");
@@ -70,10 +67,7 @@ impl ExportBuilder<'_> {
             self.add_missing(folder, ACCURACY_TEXT, fix);
         }
         for name in chosen.files.files.keys() {
-            if SAMPLE_FOLDERS
-                .iter()
-                .any(|samples| name.starts_with(samples))
-            {
+            if SAMPLE_FOLDERS.iter().any(|samples| name.starts_with(samples)) {
                 self.add_log(chosen, name, folder);
             }
         }

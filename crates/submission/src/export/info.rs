@@ -53,8 +53,7 @@ impl SystemInfo {
     pub fn measurement_field(&self, benchmark: &str, field: &str) -> Option<&str> {
         let own_fields = self.measurements_by_benchmark.get(benchmark);
         let own = own_fields.and_then(|fields| fields.get(field));
-        own.or_else(|| self.measurements.get(field))
-            .map(String::as_str)
+        own.or_else(|| self.measurements.get(field)).map(String::as_str)
     }
 
     fn read_fields(&mut self, node: &Node, problems: &mut Diagnostics) {
@@ -81,10 +80,7 @@ impl SystemInfo {
                 insert_field(&mut self.measurements, entry, MEASUREMENT_FIELDS, problems);
                 continue;
             }
-            let own = self
-                .measurements_by_benchmark
-                .entry(entry.key.clone())
-                .or_default();
+            let own = self.measurements_by_benchmark.entry(entry.key.clone()).or_default();
             for field in entry.value.entries() {
                 insert_field(own, field, MEASUREMENT_FIELDS, problems);
             }
@@ -116,21 +112,14 @@ fn insert_field(
         );
     } else if let Some(value) = read_field_text(node, problems) {
         let invalid = match key {
-            "status" if !STATUS_VALUES.contains(&value.to_ascii_lowercase().as_str()) => Some(
-                format!("`{value}` is not a status: available, preview or rdi"),
-            ),
-            "system_type" => value
-                .parse::<SystemType>()
-                .err()
-                .map(|error| error.to_string()),
+            "status" if !STATUS_VALUES.contains(&value.to_ascii_lowercase().as_str()) => {
+                Some(format!("`{value}` is not a status: available, preview or rdi"))
+            }
+            "system_type" => value.parse::<SystemType>().err().map(|error| error.to_string()),
             _ => None,
         };
         if let Some(message) = invalid {
-            problems.push(Diagnostic::error(
-                "unknown-value",
-                message,
-                node.span.clone(),
-            ));
+            problems.push(Diagnostic::error("unknown-value", message, node.span.clone()));
         }
         fields.insert(key.to_owned(), value);
     }
@@ -166,14 +155,8 @@ mod tests {
         let info = parsed(yaml).unwrap();
         assert_eq!(info, parsed(json).unwrap());
         assert_eq!(info.system["host_processors_per_node"], "2");
-        assert_eq!(
-            info.measurement_field("llama2-70b-99", "weight_data_types"),
-            Some("fp4")
-        );
-        assert_eq!(
-            info.measurement_field("llama2-70b-99", "retraining"),
-            Some("No")
-        );
+        assert_eq!(info.measurement_field("llama2-70b-99", "weight_data_types"), Some("fp4"));
+        assert_eq!(info.measurement_field("llama2-70b-99", "retraining"), Some("No"));
         assert_eq!(info.measurement_field("bert-99", "weight_data_types"), None);
     }
 

@@ -28,16 +28,13 @@ impl ExportBuilder<'_> {
         }
         let system = self.request.info.system.get("system_type");
         // An unknown type is reported among the system's fields.
-        let Some(system) = system
-            .and_then(|text| text.parse::<SystemType>().ok())
-            .filter(|_| !is_open)
+        let Some(system) =
+            system.and_then(|text| text.parse::<SystemType>().ok()).filter(|_| !is_open)
         else {
             return;
         };
-        let chosen = benchmark
-            .scenarios
-            .values()
-            .find_map(|results| results.chosen_trials().next());
+        let chosen =
+            benchmark.scenarios.values().find_map(|results| results.chosen_trials().next());
         let recipe = chosen.map_or("RECIPE", |chosen| chosen.run.plan.recipe.as_str());
         let present: Vec<TestScenario> = benchmark.scenarios.keys().copied().collect();
         for scenario in self.round.missing_scenarios(official, system, &present) {
@@ -66,20 +63,13 @@ impl ExportBuilder<'_> {
         scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
-        let path = self
-            .tree
-            .scenario(&benchmark.folder, scenario.as_str())
-            .results();
-        let (recipe, key) = runs
-            .chosen_trials()
-            .next()
-            .map_or(("RECIPE", "SCENARIO"), |one| {
-                (one.run.plan.recipe.as_str(), one.measurement.key.as_str())
-            });
-        for (mode, chosen) in [
-            (Mode::Performance, &runs.performance),
-            (Mode::Accuracy, &runs.accuracy),
-        ] {
+        let path = self.tree.scenario(&benchmark.folder, scenario.as_str()).results();
+        let (recipe, key) = runs.chosen_trials().next().map_or(("RECIPE", "SCENARIO"), |one| {
+            (one.run.plan.recipe.as_str(), one.measurement.key.as_str())
+        });
+        for (mode, chosen) in
+            [(Mode::Performance, &runs.performance), (Mode::Accuracy, &runs.accuracy)]
+        {
             if chosen.is_none() {
                 let run = format!("retrial run {recipe} --scenario {key} --mode {mode}");
                 let fix = format!("{run}, and export that run too");

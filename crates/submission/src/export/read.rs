@@ -70,9 +70,7 @@ fn read_trial_files(
     let listed = list_files(&place);
     let accuracy = open::read_text_beneath(&place, Path::new("accuracy.txt"), MAX_TEXT_BYTES).ok();
     let has_run = listed.contains_key(SUMMARY);
-    let run = has_run
-        .then(|| folder::read_result_folder(&place).ok())
-        .flatten();
+    let run = has_run.then(|| folder::read_result_folder(&place).ok()).flatten();
     Some(ExportedTrial {
         measurement,
         trial,
@@ -87,17 +85,10 @@ fn read_trial_files(
 
 /// The regular files below a folder, with their sizes; links are no files.
 fn list_files(root: &Path) -> BTreeMap<String, u64> {
-    let entries = WalkDir::new(root)
-        .min_depth(1)
-        .max_depth(MAX_FILE_DEPTH + 1);
+    let entries = WalkDir::new(root).min_depth(1).max_depth(MAX_FILE_DEPTH + 1);
     let files = entries.into_iter().filter_map(|entry| {
         let file_entry = entry.ok().filter(|entry| entry.file_type().is_file())?;
-        let path = file_entry
-            .path()
-            .strip_prefix(root)
-            .ok()?
-            .to_str()?
-            .to_owned();
+        let path = file_entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
         Some((path, file_entry.metadata().ok()?.len()))
     });
     files.take(MAX_FILES).collect()
@@ -138,10 +129,7 @@ fn read_check_output(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Op
         steps.find(|step| step.checks_results() && step.belongs_to_trial(measurement, trial))?;
     let output = TextFile::step_output(files.directory.path(), &step.directory_name());
     let text = open::read_text_beneath(&output.directory, &output.file, MAX_TEXT_BYTES).ok()?;
-    Some(CheckOutput {
-        step: step.name.clone(),
-        text,
-    })
+    Some(CheckOutput { step: step.name.clone(), text })
 }
 
 #[cfg(test)]
@@ -157,10 +145,7 @@ mod tests {
     fn a_test_is_identified_by_its_directory() {
         let pair = |name: &str, folder: &str| (name.to_owned(), folder.to_owned());
         assert_eq!(
-            tests(
-                &["verify_accuracy.txt", "accuracy/x.json"],
-                "/results/TEST06"
-            ),
+            tests(&["verify_accuracy.txt", "accuracy/x.json"], "/results/TEST06"),
             [pair("TEST06", "")]
         );
         assert_eq!(

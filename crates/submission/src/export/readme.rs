@@ -31,11 +31,7 @@ pub(super) fn render_scenario_readme(
         let _ = write!(text, "\n```sh\n{}\n```\n", render_commands(chosen));
     }
     if let Some(chosen) = chosen.first() {
-        let _ = write!(
-            text,
-            "\n## Environment\n\n{}",
-            render_environment(chosen.run)
-        );
+        let _ = write!(text, "\n## Environment\n\n{}", render_environment(chosen.run));
     }
     text
 }
@@ -81,11 +77,7 @@ fn render_environment(run: &SourceRun) -> String {
     }
     for name in &run.plan.modified {
         let value = run.plan.params.get(name).map(ToString::to_string);
-        let _ = writeln!(
-            text,
-            "- changed parameter: {name}={}",
-            value.unwrap_or_default()
-        );
+        let _ = writeln!(text, "- changed parameter: {name}={}", value.unwrap_or_default());
     }
     for change in run.plan.changing_options() {
         let _ = writeln!(text, "- changed: {change}");
@@ -137,10 +129,7 @@ pub(super) fn render_tree_readme(export: &Export) -> String {
         let figure_text =
             first_figure.map(|figure| format!("{} {}, unverified", figure.value, figure.unit));
         let figure = figure_text.unwrap_or_default();
-        let mode = result
-            .test
-            .clone()
-            .unwrap_or_else(|| result.mode.to_string());
+        let mode = result.test.clone().unwrap_or_else(|| result.mode.to_string());
         let _ = writeln!(
             text,
             "| {} {} {mode} | {figure} | {} | {}, {} |",

@@ -125,11 +125,7 @@ fn used_gpus(run: &SourceRun) -> Vec<&Gpu> {
     let Some(request) = &run.plan.requires.gpus else {
         return Vec::new();
     };
-    let of_vendor = run
-        .host
-        .gpus
-        .iter()
-        .filter(|gpu| gpu.vendor == request.vendor);
+    let of_vendor = run.host.gpus.iter().filter(|gpu| gpu.vendor == request.vendor);
     of_vendor
         .enumerate()
         .filter(|(index, _)| run.plan.gpus.is_empty() || run.plan.gpus.contains(&index.to_string()))
@@ -153,10 +149,7 @@ fn list_software(runs: &[SourceRun]) -> String {
             driver("amdgpu", &host.amdgpu),
             driver("NVIDIA driver", &host.nvidia),
         ];
-        let used = drivers
-            .into_iter()
-            .flatten()
-            .filter(|_| !used_gpus(run).is_empty());
+        let used = drivers.into_iter().flatten().filter(|_| !used_gpus(run).is_empty());
         let all = [image].into_iter().chain(used).chain(run.engine.clone());
         all.collect::<Vec<String>>()
     };

@@ -14,11 +14,7 @@ pub(super) fn reconstruct_user_conf(
     parameters: &Parameters,
 ) -> Option<String> {
     // LoadGen has no Interactive scenario: its settings are those of Server.
-    let scenario = if scenario == "Interactive" {
-        "Server"
-    } else {
-        scenario
-    };
+    let scenario = if scenario == "Interactive" { "Server" } else { scenario };
     let settings = logged_settings(scenario, parameters);
     if settings.is_empty() {
         return None;
@@ -38,10 +34,7 @@ fn logged_settings(scenario: &str, parameters: &Parameters) -> Vec<(&'static str
         if ns.is_multiple_of(NS_PER_MS) {
             (ns / NS_PER_MS).to_string()
         } else {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "latencies are far below 2^52 ns"
-            )]
+            #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^52 ns")]
             let exact = ns as f64 / 1e6;
             exact.to_string()
         }
@@ -66,9 +59,7 @@ fn logged_settings(scenario: &str, parameters: &Parameters) -> Vec<(&'static str
         ("max_query_count", limit(parameters.max_query_count)),
         ("performance_sample_count_override", limit(set)),
     ];
-    all.into_iter()
-        .filter_map(|(key, value)| Some((key, value?)))
-        .collect()
+    all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 #[cfg(test)]
@@ -97,9 +88,6 @@ mod tests {
                 "*.Server.performance_sample_count_override = 24576",
             ]
         );
-        assert_eq!(
-            reconstruct_user_conf("Offline", "last", &Parameters::default()),
-            None
-        );
+        assert_eq!(reconstruct_user_conf("Offline", "last", &Parameters::default()), None);
     }
 }

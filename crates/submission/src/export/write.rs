@@ -141,10 +141,7 @@ mod tests {
     }
 
     fn log() -> SourceFile {
-        SourceFile {
-            run: 0,
-            path: "log.json".to_owned(),
-        }
+        SourceFile { run: 0, path: "log.json".to_owned() }
     }
 
     fn file(path: &str, content: TreeFileContent) -> ExportFile {
@@ -160,14 +157,8 @@ mod tests {
         let to = tempfile::tempdir().unwrap();
         let text = "{'rouge1': 44.4}\n".to_owned();
         let files = [
-            file(
-                "a/mlperf_log_accuracy.json",
-                TreeFileContent::Truncated(log()),
-            ),
-            file(
-                "a/accuracy.txt",
-                TreeFileContent::Hashed { text, log: log() },
-            ),
+            file("a/mlperf_log_accuracy.json", TreeFileContent::Truncated(log())),
+            file("a/accuracy.txt", TreeFileContent::Hashed { text, log: log() }),
         ];
         write_tree(&files, &runs, to.path(), false).unwrap();
         let short = fs::read_to_string(to.path().join("a/mlperf_log_accuracy.json")).unwrap();
@@ -187,20 +178,11 @@ mod tests {
         let text = "accuracy=76.1%\nhash=0f1e\n".to_owned();
         let files = [
             file("log", TreeFileContent::Truncated(log())),
-            file(
-                "accuracy.txt",
-                TreeFileContent::Hashed {
-                    text: text.clone(),
-                    log: log(),
-                },
-            ),
+            file("accuracy.txt", TreeFileContent::Hashed { text: text.clone(), log: log() }),
         ];
         write_tree(&files, &runs, to.path(), false).unwrap();
         assert_eq!(fs::read_to_string(to.path().join("log")).unwrap(), "[]");
-        assert_eq!(
-            fs::read_to_string(to.path().join("accuracy.txt")).unwrap(),
-            text
-        );
+        assert_eq!(fs::read_to_string(to.path().join("accuracy.txt")).unwrap(), text);
     }
 
     #[test]
@@ -216,19 +198,10 @@ mod tests {
         let error = write_tree(&files, &runs, to.path(), false).unwrap_err();
         let message = retrial_document::ErrorText::of(&error).to_string();
         assert!(message.contains("--replace"), "{message}");
-        assert_eq!(
-            write_tree(&files, &runs, to.path(), true).unwrap(),
-            ["README.md"]
-        );
-        assert_eq!(
-            fs::read_to_string(to.path().join("README.md")).unwrap(),
-            "new"
-        );
+        assert_eq!(write_tree(&files, &runs, to.path(), true).unwrap(), ["README.md"]);
+        assert_eq!(fs::read_to_string(to.path().join("README.md")).unwrap(), "new");
         assert_eq!(fs::read_to_string(to.path().join("mine")).unwrap(), "mine");
-        assert_eq!(
-            fs::read_to_string(outside.path().join("precious")).unwrap(),
-            "kept"
-        );
+        assert_eq!(fs::read_to_string(outside.path().join("precious")).unwrap(), "kept");
     }
 
     #[test]

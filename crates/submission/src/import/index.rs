@@ -98,27 +98,17 @@ impl<'a> ResultsIndex<'a> {
     /// # Errors
     /// The directory cannot be read or is not a tree, or its table is invalid.
     pub fn open(directory: &Path, rounds: &'a Rounds) -> Result<Self, ImportError> {
-        let trees = tree::find_submission_trees(directory).map_err(|source| ImportError::Read {
-            path: directory.to_owned(),
-            source,
-        })?;
+        let trees = tree::find_submission_trees(directory)
+            .map_err(|source| ImportError::Read { path: directory.to_owned(), source })?;
         let no_tree = || match other_suite::find_other_suite(directory) {
             Some(other) => other.into(),
-            None => ImportError::NoTree {
-                path: directory.to_owned(),
-            },
+            None => ImportError::NoTree { path: directory.to_owned() },
         };
-        let our_trees = trees
-            .map(SubmissionTrees::reject_other_suites)
-            .transpose()?;
-        let trees = our_trees
-            .filter(|trees| !trees.benchmarks.is_empty())
-            .ok_or_else(no_tree)?;
+        let our_trees = trees.map(SubmissionTrees::reject_other_suites).transpose()?;
+        let trees = our_trees.filter(|trees| !trees.benchmarks.is_empty()).ok_or_else(no_tree)?;
         let tables = trees.roots.iter().map(|root| root.join(TABLE));
         let table = tables.into_iter().find(|table| table.is_file());
-        let published = table
-            .map(|table| PublishedFigures::from_file(&table))
-            .transpose()?;
+        let published = table.map(|table| PublishedFigures::from_file(&table)).transpose()?;
         let rows = published.iter().flat_map(|published| &published.rows);
         let named = rows.into_iter().find_map(|row| row.round.clone());
         let round = match &named {
@@ -136,9 +126,7 @@ impl<'a> ResultsIndex<'a> {
     /// Returns every benchmark on every system, in the order of their paths.
     pub fn entries(&self) -> Vec<ImportableResult<'_>> {
         let benchmarks = self.trees.benchmarks.par_iter();
-        benchmarks
-            .map(|benchmark| self.read_entry(benchmark))
-            .collect()
+        benchmarks.map(|benchmark| self.read_entry(benchmark)).collect()
     }
 
     fn read_entry<'i>(&'i self, benchmark: &'i SubmittedBenchmark) -> ImportableResult<'i> {
@@ -152,10 +140,7 @@ impl<'a> ResultsIndex<'a> {
             figures: Vec::new(),
         };
         for place in &benchmark.scenarios {
-            let row = self
-                .published
-                .as_ref()
-                .and_then(|table| table.row_of_place(place));
+            let row = self.published.as_ref().and_then(|table| table.row_of_place(place));
             if let Some(row) = row {
                 let new = row.id.iter().filter(|id| !entry.ids.contains(id));
                 let new_ids: Vec<String> = new.cloned().collect();

@@ -37,11 +37,7 @@ pub fn read_submission<'i>(
     let path = benchmark.relative_path().display().to_string();
     let accelerators = entry.system.accelerators.as_ref();
     let models = accelerators.map(|one| &one.models[..]);
-    let reader = SubmissionReader {
-        index,
-        entry,
-        others,
-    };
+    let reader = SubmissionReader { index, entry, others };
     let scenarios = benchmark.scenarios.iter();
     let mut scenarios: Vec<PublishedScenario> =
         scenarios.map(|place| reader.read_scenario(place)).collect();
@@ -87,9 +83,8 @@ impl SubmissionReader<'_> {
         let performance = trial_in(Mode::Performance);
         let accuracy = trial_in(Mode::Accuracy).map(|(evidence, trial)| {
             let limited = evidence.limited_figures();
-            let limited_names: Vec<&str> = limited
-                .filter(|name| figures::is_published_accuracy(name))
-                .collect();
+            let limited_names: Vec<&str> =
+                limited.filter(|name| figures::is_published_accuracy(name)).collect();
             self.expected_accuracy(place, trial, &limited_names)
         });
         let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
@@ -147,11 +142,7 @@ impl SubmissionReader<'_> {
 
     /// The id of its row, else the submitter and the system.
     fn figure_source(&self, place: &ScenarioFolder) -> String {
-        let row = self
-            .index
-            .published
-            .as_ref()
-            .and_then(|table| table.row_of_place(place));
+        let row = self.index.published.as_ref().and_then(|table| table.row_of_place(place));
         let id = row.and_then(|row| row.id.clone());
         id.unwrap_or_else(|| format!("{} {}", place.submitter.name, place.system))
     }
@@ -169,10 +160,7 @@ impl SubmissionReader<'_> {
                 Some(id) => format!("{id} {submitter}"),
                 None => format!("{submitter} {}", entry.benchmark.system),
             };
-            Some(OtherSubmitterFigure {
-                value: value * factor,
-                source,
-            })
+            Some(OtherSubmitterFigure { value: value * factor, source })
         });
         others.collect()
     }
@@ -196,11 +184,7 @@ impl SubmissionReader<'_> {
         self.readme_candidates().iter().find_map(|file| {
             let (readme, blocks) = self.read_blocks(file)?;
             let (draft, count) = readme::draft_container(&blocks, models)?;
-            Some(DraftedContainer {
-                readme,
-                other_blocks: count - 1,
-                draft,
-            })
+            Some(DraftedContainer { readme, other_blocks: count - 1, draft })
         })
     }
 
@@ -209,9 +193,8 @@ impl SubmissionReader<'_> {
         let benchmark = self.entry.benchmark;
         let paths = benchmark.submitter.paths();
         let places = benchmark.scenarios.iter();
-        let mut folders: Vec<PathBuf> = places
-            .flat_map(|place| [place.measurements_path(), place.results_path()])
-            .collect();
+        let mut folders: Vec<PathBuf> =
+            places.flat_map(|place| [place.measurements_path(), place.results_path()]).collect();
         folders.push(benchmark.relative_path());
         folders.push(paths.system_results(&benchmark.system).into());
         let names = [&*benchmark.name, self.index.official_name(benchmark)];
@@ -232,10 +215,7 @@ impl SubmissionReader<'_> {
 
 /// Returns the scenario of a run whose figure was submitted in another scenario.
 fn inferred_from(place: &ScenarioFolder, logged: TestScenario) -> Option<&'static str> {
-    let is_edge = matches!(
-        logged,
-        TestScenario::SingleStream | TestScenario::MultiStream
-    );
+    let is_edge = matches!(logged, TestScenario::SingleStream | TestScenario::MultiStream);
     (is_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
 }
 
@@ -267,9 +247,5 @@ fn read_settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> Publi
         reason = "a duration in ms, as text"
     )]
     let min_duration_ms = value("min_duration").map(|duration| duration as u64);
-    PublishedSettings {
-        target_qps: value("target_qps"),
-        min_duration_ms,
-        source: "user.conf",
-    }
+    PublishedSettings { target_qps: value("target_qps"), min_duration_ms, source: "user.conf" }
 }

@@ -16,17 +16,11 @@ pub(super) fn draft_container(
     blocks: &[String],
     models: &[String],
 ) -> Option<(DockerRunDraft, usize)> {
-    let starts: Vec<&String> = blocks
-        .iter()
-        .filter(|block| starts_container(block))
-        .collect();
+    let starts: Vec<&String> = blocks.iter().filter(|block| starts_container(block)).collect();
     let drafts = starts
         .iter()
         .filter_map(|block| {
-            Some((
-                docker_run::draft_from_block("README", block, &EmptyEnvironment).ok()?,
-                *block,
-            ))
+            Some((docker_run::draft_from_block("README", block, &EmptyEnvironment).ok()?, *block))
         })
         // `docker run $OPTIONS …`: an image in a variable is not named by the README.
         .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
@@ -106,21 +100,14 @@ mod tests {
             extract_commands(&blocks, "accuracy", "performance").unwrap(),
             "make generate\nmake run \\\n  --test_mode=AccuracyOnly\n"
         );
-        assert_eq!(
-            extract_commands(&["echo ${{ x }}".to_owned()], "a", "b"),
-            None
-        );
+        assert_eq!(extract_commands(&["echo ${{ x }}".to_owned()], "a", "b"), None);
     }
 
     #[test]
     fn the_container_for_the_gpu_model_is_found() {
         let blocks = shell_blocks(README);
         let (draft, count) = draft_container(&blocks, &["MI355X".to_owned()]).unwrap();
-        assert_eq!(
-            (draft.image.as_str(), count),
-            ("vendor/mi355x:1", 2),
-            "{draft:?}"
-        );
+        assert_eq!((draft.image.as_str(), count), ("vendor/mi355x:1", 2), "{draft:?}");
         let (draft, _) = draft_container(&blocks, &[]).unwrap();
         assert_eq!(draft.image, "vendor/a:1");
     }

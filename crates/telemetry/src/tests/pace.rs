@@ -30,26 +30,12 @@ fn twelve_hours_are_a_few_thousand_samples() {
 
 #[test]
 fn intervals_are_read_or_refused() {
-    let ms = |text: &str| {
-        SamplingInterval::parse(text)
-            .map(|interval| interval.ms)
-            .ok()
-    };
+    let ms = |text: &str| SamplingInterval::parse(text).map(|interval| interval.ms).ok();
     assert_eq!(ms("1s"), Some(1000));
     assert_eq!(ms("500 ms"), Some(500));
     assert_eq!(ms("2m"), Some(120_000));
     assert_eq!(ms("off"), Some(0));
-    for wrong in [
-        "",
-        "0s",
-        "50ms",
-        "1h",
-        "1",
-        "s",
-        "-1s",
-        "11m",
-        "99999999999999999999s",
-    ] {
+    for wrong in ["", "0s", "50ms", "1h", "1", "s", "-1s", "11m", "99999999999999999999s"] {
         assert_eq!(ms(wrong), None, "{wrong}");
     }
 }

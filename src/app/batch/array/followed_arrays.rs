@@ -171,14 +171,7 @@ impl FollowedJobs for FollowedArrays<'_> {
         let arrays = self.arrays.iter();
         let living = arrays.filter(|one| one.phase() != JobPhase::Ended);
         let queries: Vec<_> = living
-            .map(|one| {
-                (
-                    one.slurm.clone(),
-                    one.id.clone(),
-                    one.since.clone(),
-                    one.tasks.len(),
-                )
-            })
+            .map(|one| (one.slurm.clone(), one.id.clone(), one.since.clone(), one.tasks.len()))
             .collect();
         query_tasks(queries).boxed()
     }
@@ -187,9 +180,7 @@ impl FollowedJobs for FollowedArrays<'_> {
         let mut events = Vec::new();
         for followed in &mut self.arrays {
             let is_stopping = followed.is_stopping();
-            for (index, task) in (0..)
-                .zip(&mut followed.tasks)
-                .filter(|(_, task)| !task.is_settled)
+            for (index, task) in (0..).zip(&mut followed.tasks).filter(|(_, task)| !task.is_settled)
             {
                 let mut remaining_rows = rows.iter();
                 let row =

@@ -143,12 +143,8 @@ async fn submit_unsubmitted(
         if array.submission()?.is_some_and(|last| last.id.is_some()) {
             continue;
         }
-        let request = SubmitRequest {
-            work: array.work(),
-            directory: &array.directory,
-            run: None,
-            target,
-        };
+        let request =
+            SubmitRequest { work: array.work(), directory: &array.directory, run: None, target };
         let job = submit::submit_once(&array.slurm(), &request, &note_unless_quiet(global)).await?;
         if !global.quiet && global.output == OutputFormat::Text {
             let tasks = format_count(array.manifest.tasks.len(), "task");
@@ -156,10 +152,7 @@ async fn submit_unsubmitted(
             let exclude_note =
                 excluded_node.map(|node| format!(", again, on nodes other than {node}"));
             let exclude = exclude_note.unwrap_or_default();
-            terminal::print_note(&format!(
-                "batch {}: {job}: {tasks}{exclude}",
-                directory.id()
-            ));
+            terminal::print_note(&format!("batch {}: {job}: {tasks}{exclude}", directory.id()));
         }
     }
     Ok(())
@@ -198,19 +191,10 @@ pub async fn first_array_script(
     plan: &BatchPlan,
 ) -> Result<(String, usize), Failure> {
     let task_count = assign_tasks(plan).len();
-    let size = slurm::query_max_array_size()
-        .await
-        .unwrap_or(DEFAULT_MAX_ARRAY_SIZE)
-        .max(1) as usize;
-    let work = JobWork::Array {
-        batch: "BATCH",
-        number: 1,
-        tasks: task_count.min(size),
-        exclude: None,
-    };
+    let size =
+        slurm::query_max_array_size().await.unwrap_or(DEFAULT_MAX_ARRAY_SIZE).max(1) as usize;
+    let work =
+        JobWork::Array { batch: "BATCH", number: 1, tasks: task_count.min(size), exclude: None };
     let directory = global.home.batches_directory().join("BATCH/arrays/1");
-    Ok((
-        target.job_script(work, &directory)?,
-        task_count.div_ceil(size),
-    ))
+    Ok((target.job_script(work, &directory)?, task_count.div_ceil(size)))
 }

@@ -70,11 +70,7 @@ impl WebsiteFolder {
             }
             BTreeSet::new()
         };
-        Ok(Self {
-            path,
-            listed_files: listed,
-            _lock: lock,
-        })
+        Ok(Self { path, listed_files: listed, _lock: lock })
     }
 
     /// Writes the files whose text changes, and removes those that are no longer part of the website. A kill
@@ -108,11 +104,7 @@ impl WebsiteFolder {
             self.write_list(&expected)?;
         }
         let written = changed.iter().filter(|changed| **changed).count();
-        Ok(FileCounts {
-            written,
-            unchanged: changed.len() - written,
-            removed: stale.len(),
-        })
+        Ok(FileCounts { written, unchanged: changed.len() - written, removed: stale.len() })
     }
 
     /// Writes a file if it has another text; returns whether it had.
@@ -132,10 +124,7 @@ impl WebsiteFolder {
             files: files.clone(),
         };
         let text = serde_json::to_string_pretty(&list).unwrap_or_default() + "\n";
-        Ok(write_atomically(
-            &self.path.join(LIST_FILE),
-            text.as_bytes(),
-        )?)
+        Ok(write_atomically(&self.path.join(LIST_FILE), text.as_bytes())?)
     }
 
     /// Removes a file, and the part of it that a killed process has written.
@@ -160,9 +149,7 @@ fn read_file_list(path: &Path) -> Result<BTreeSet<String>, Failure> {
     let is_name = |name: &String| {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         name.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && name
-                .bytes()
-                .all(|byte| is_plain(byte) || matches!(byte, b'-' | b'.'))
+            && name.bytes().all(|byte| is_plain(byte) || matches!(byte, b'-' | b'.'))
             && name != LIST_FILE
     };
     let list = parsed.filter(|list| list.files.iter().all(is_name));

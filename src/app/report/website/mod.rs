@@ -78,11 +78,8 @@ fn readable_runs(
     let mut rows = runs::open_index(global).runs(&request.filter);
     if rows.is_empty() {
         return Err(if request.filter.is_unrestricted() {
-            Failure::usage(format!(
-                "no run in {}",
-                global.home.runs_directory().display()
-            ))
-            .with_help("`retrial run RECIPE` makes one, --home DIR names another home")
+            Failure::usage(format!("no run in {}", global.home.runs_directory().display()))
+                .with_help("`retrial run RECIPE` makes one, --home DIR names another home")
         } else {
             Failure::usage(runs::no_match_message(global))
         });
@@ -135,9 +132,8 @@ fn read_batches(
 
 /// The paths to the runs' own reports, where these were written.
 fn report_links<'a>(rows: &'a [RunSummary], from: &Path) -> HashMap<&'a str, String> {
-    let written = rows
-        .iter()
-        .filter_map(|row| Some((row.id.as_str(), report_link(&row.path, from)?)));
+    let written =
+        rows.iter().filter_map(|row| Some((row.id.as_str(), report_link(&row.path, from)?)));
     written.collect()
 }
 

@@ -20,18 +20,9 @@ mod emulated;
 
 /// The screen after all events up to a moment, drawn ten times a second.
 fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String {
-    let mut live = LiveState::new(
-        terminal.clone(),
-        LiveView::new(false, None, RemainingTime::default()),
-    );
-    let until = script::at(
-        milliseconds,
-        None,
-        EventKind::Warning {
-            text: String::new(),
-        },
-    )
-    .time;
+    let mut live =
+        LiveState::new(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
+    let until = script::at(milliseconds, None, EventKind::Warning { text: String::new() }).time;
     let mut drawn = events[0].time;
     for event in events.iter().take_while(|event| event.time <= until) {
         while drawn < event.time {
@@ -60,10 +51,7 @@ fn a_fetch_at_three_widths() {
     for columns in [60, 80, 120] {
         let terminal = Emulated::new(columns, 24);
         let events = script::fetch((2, "fetch-llama"), 0);
-        insta::assert_snapshot!(
-            format!("fetch_{columns}"),
-            screen_at(&events, 12_000, &terminal)
-        );
+        insta::assert_snapshot!(format!("fetch_{columns}"), screen_at(&events, 12_000, &terminal));
     }
 }
 
@@ -93,10 +81,7 @@ fn a_run_of_a_batch_at_80() {
     };
     let terminal = Emulated::new(80, 24);
     let (remaining, _) = script::rest_of_trials(8);
-    let mut live = LiveState::new(
-        terminal.clone(),
-        LiveView::new(false, Some(overall), remaining),
-    );
+    let mut live = LiveState::new(terminal.clone(), LiveView::new(false, Some(overall), remaining));
     for event in script::run() {
         live.apply_event(&event);
         let is_second = event.step == Some(7);
@@ -122,10 +107,8 @@ fn a_scenario_at_three_widths() {
 #[test]
 fn a_finished_run_leaves_its_steps_on_the_screen() {
     let terminal = Emulated::new(80, 40);
-    let mut live = LiveReporter::start(
-        terminal.clone(),
-        LiveView::new(false, None, RemainingTime::default()),
-    );
+    let mut live =
+        LiveReporter::start(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
     for event in &script::run() {
         live.report_event(event);
     }
@@ -137,10 +120,8 @@ fn a_finished_run_leaves_its_steps_on_the_screen() {
 fn a_narrow_terminal_does_not_erase_lines_above() {
     for columns in [10, 20, 30, 40, 50] {
         let terminal = Emulated::new(columns, 200);
-        let mut live = LiveState::new(
-            terminal.clone(),
-            LiveView::new(false, None, RemainingTime::default()),
-        );
+        let mut live =
+            LiveState::new(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
         for event in script::run() {
             live.apply_event(&event);
             live.draw(event.time);
@@ -153,11 +134,7 @@ fn a_narrow_terminal_does_not_erase_lines_above() {
 
 #[test]
 fn a_resumed_run_shows_completed_steps() {
-    insta::assert_snapshot!(screen_at(
-        &script::resumed(),
-        71_000,
-        &Emulated::new(80, 24)
-    ));
+    insta::assert_snapshot!(screen_at(&script::resumed(), 71_000, &Emulated::new(80, 24)));
 }
 
 #[test]
@@ -173,11 +150,9 @@ fn a_short_terminal_shows_the_last_lines() {
 #[test]
 fn frame_lines_fit_and_foreign_escapes_are_removed() {
     let escapes = regex::Regex::new("\u{1b}\\[(\\?2026[hl]|\\?7[hl]|[KJ]|[0-9]+A)|\r\n?").unwrap();
-    for (events, verbose) in [
-        (script::run(), false),
-        (script::hostile(), false),
-        (script::hostile(), true),
-    ] {
+    for (events, verbose) in
+        [(script::run(), false), (script::hostile(), false), (script::hostile(), true)]
+    {
         for columns in [1, 20, 60] {
             let terminal = Emulated::new(columns, 24);
             let mut live = LiveState::new(
@@ -206,11 +181,7 @@ fn frame_lines_fit_and_foreign_escapes_are_removed() {
 
 #[test]
 fn a_narrowed_terminal_has_one_frame() {
-    let long = script::at(
-        1000,
-        Some((5, "offline-performance")),
-        script::output(&"x".repeat(200)),
-    );
+    let long = script::at(1000, Some((5, "offline-performance")), script::output(&"x".repeat(200)));
     let events: Vec<Event> = script::run()
         .into_iter()
         .take(1)
@@ -224,10 +195,8 @@ fn a_narrowed_terminal_has_one_frame() {
         ])
         .collect();
     let terminal = Emulated::new(100, 24);
-    let mut live = LiveState::new(
-        terminal.clone(),
-        LiveView::new(false, None, RemainingTime::default()),
-    );
+    let mut live =
+        LiveState::new(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
     for event in &events {
         live.apply_event(event);
     }
@@ -236,10 +205,7 @@ fn a_narrowed_terminal_has_one_frame() {
     live.draw(events[2].time + Duration::from_millis(500));
     let screen = terminal.screen();
     assert_eq!(screen.matches("offline-performance").count(), 1, "{screen}");
-    assert!(
-        screen.lines().count() == 4 && screen.starts_with("run "),
-        "{screen}"
-    );
+    assert!(screen.lines().count() == 4 && screen.starts_with("run "), "{screen}");
 }
 
 /// How often a line of two bars is on the terminal after it was made narrower and drawn on again.
@@ -266,10 +232,7 @@ fn copies(terminal: &Emulated, target: ProgressDrawTarget, show: impl Fn()) -> u
 fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
     let terminal = Emulated::new(60, 24);
     let pass_through = ProgressDrawTarget::term_like(Box::new(PassThrough(terminal.clone())));
-    assert!(
-        copies(&terminal, pass_through, || ()) > 1,
-        "this screen may be needless now"
-    );
+    assert!(copies(&terminal, pass_through, || ()) > 1, "this screen may be needless now");
     let terminal = Emulated::new(60, 24);
     let screen = Screen::new(terminal.clone());
     let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
@@ -279,10 +242,8 @@ fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
 #[test]
 fn terminal_echo_does_not_corrupt_the_screen() {
     let terminal = Emulated::new(80, 24);
-    let mut live = LiveState::new(
-        terminal.clone(),
-        LiveView::new(false, None, RemainingTime::default()),
-    );
+    let mut live =
+        LiveState::new(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
         live.apply_event(event);
@@ -291,20 +252,15 @@ fn terminal_echo_does_not_corrupt_the_screen() {
     terminal.parser.lock().unwrap().process(b"^C");
     live.draw(events[100].time + Duration::from_millis(100));
     let screen = terminal.screen();
-    assert!(
-        screen.contains("01 pull") && !screen.contains("^C"),
-        "{screen}"
-    );
+    assert!(screen.contains("01 pull") && !screen.contains("^C"), "{screen}");
     assert_eq!(screen.lines().count(), 4, "{screen}");
 }
 
 #[test]
 fn many_bars_are_drawn_in_one_write() {
     let terminal = Emulated::new(80, 24);
-    let mut live = LiveState::new(
-        terminal.clone(),
-        LiveView::new(false, None, RemainingTime::default()),
-    );
+    let mut live =
+        LiveState::new(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
         live.apply_event(event);
@@ -326,9 +282,7 @@ impl ScreenTerminal for ClosedTerminal {
 
     fn write(&mut self, _: &str) -> std::io::Result<()> {
         *self.0.lock().unwrap() += 1;
-        Err(std::io::Error::from_raw_os_error(
-            rustix::io::Errno::IO.raw_os_error(),
-        ))
+        Err(std::io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()))
     }
 
     fn reflows(&self) -> bool {
@@ -356,10 +310,8 @@ fn colors_are_used_only_if_enabled() {
     for enabled in [true, false] {
         let terminal = Emulated::new(80, 24);
         console::set_colors_enabled(enabled);
-        let mut live = LiveState::new(
-            terminal.clone(),
-            LiveView::new(false, None, RemainingTime::default()),
-        );
+        let mut live =
+            LiveState::new(terminal.clone(), LiveView::new(false, None, RemainingTime::default()));
         for event in script::run() {
             live.apply_event(&event);
             live.draw(event.time);
@@ -374,16 +326,11 @@ fn colors_are_used_only_if_enabled() {
 #[test]
 #[ignore = "for a person at a terminal"]
 fn play_on_the_terminal() {
-    let speed: f64 = std::env::var("SPEED")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1.0);
+    let speed: f64 = std::env::var("SPEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0);
     console::set_colors_enabled(std::env::var_os("NO_COLOR").is_none());
     let verbose = std::env::var_os("VERBOSE").is_some();
-    let mut live = LiveReporter::start(
-        Stderr,
-        LiveView::new(verbose, None, RemainingTime::default()),
-    );
+    let mut live =
+        LiveReporter::start(Stderr, LiveView::new(verbose, None, RemainingTime::default()));
     let events = script::run();
     let (first, started) = (events[0].time, Timestamp::now());
     for mut event in events {

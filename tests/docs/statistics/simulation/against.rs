@@ -33,10 +33,7 @@ impl Design {
 
     /// With a noise that is as large as assumed.
     fn known_noise(noise: f64) -> Self {
-        Self {
-            assumed: noise,
-            ..Self::alike(noise)
-        }
+        Self { assumed: noise, ..Self::alike(noise) }
     }
 
     /// Share in which a 95 % interval leaves 1 out.
@@ -56,31 +53,21 @@ impl Design {
     ) -> f64 {
         let mut generator = Generator::new(seed + trials.0 as u64 * 16 + trials.1 as u64);
         share(DRAWS, || {
-            let drift: Vec<f64> = (0..trials.0.max(trials.1))
-                .map(|_| self.shared * generator.normal())
-                .collect();
+            let drift: Vec<f64> =
+                (0..trials.0.max(trials.1)).map(|_| self.shared * generator.normal()).collect();
             let mut take = |noise: Noise, truth: f64, trials: usize| -> Vec<f64> {
                 let logs = noise.run(trials, &mut generator);
                 let both = logs.iter().zip(&drift);
-                both.map(|(log, drift)| 100.0 * truth * (log + drift).exp())
-                    .collect()
+                both.map(|(log, drift)| 100.0 * truth * (log + drift).exp()).collect()
             };
             let baseline = take(self.baseline, 1.0, trials.0);
             let candidate = take(self.candidate, truth, trials.1);
-            let sample = |values| Sample {
-                values,
-                noise: Some(self.assumed),
-            };
+            let sample = |values| Sample { values, noise: Some(self.assumed) };
             let (a, b) = (sample(&candidate), sample(&baseline));
             let difference = if self.paired {
                 Difference::between_pairs(a, b, Better::Higher, Aggregate::Mean)
             } else {
-                Some(Difference::between_samples(
-                    a,
-                    b,
-                    Better::Higher,
-                    Aggregate::Mean,
-                ))
+                Some(Difference::between_samples(a, b, Better::Higher, Aggregate::Mean))
             };
             difference.is_some_and(&counts)
         })
@@ -91,34 +78,15 @@ impl Design {
 pub fn equal() -> Table {
     let mut table = Table::new(
         "equal",
-        &[
-            "truly equal",
-            "1 and 1 trials",
-            "3 and 3",
-            "5 and 5",
-            "8 and 8",
-            "3 and 8",
-        ],
+        &["truly equal", "1 and 1 trials", "3 and 3", "5 and 5", "8 and 8", "3 and 8"],
     );
     let sizes = [(1, 1), (3, 3), (5, 5), (8, 8), (3, 8)];
-    let drifting = Design {
-        shared: 0.02,
-        ..Design::alike(0.005)
-    };
+    let drifting = Design { shared: 0.02, ..Design::alike(0.005) };
     let designs = [
         ("0.8 % each", Design::alike(0.008)),
-        (
-            "1.8 % each, 0.8 % assumed, as of every benchmark before",
-            Design::alike(0.018),
-        ),
+        ("1.8 % each, 0.8 % assumed, as of every benchmark before", Design::alike(0.018)),
         ("1.8 % each, 1.8 % assumed", Design::known_noise(0.018)),
-        (
-            "0.5 % and 2 %",
-            Design {
-                candidate: Noise::Normal(0.02),
-                ..Design::alike(0.005)
-            },
-        ),
+        ("0.5 % and 2 %", Design { candidate: Noise::Normal(0.02), ..Design::alike(0.005) }),
         (
             "Student's t with 3 degrees of freedom, 1 % each",
             Design {
@@ -135,13 +103,7 @@ pub fn equal() -> Table {
                 ..Design::alike(0.01)
             },
         ),
-        (
-            "0.5 % each and 2 % shared, paired",
-            Design {
-                paired: true,
-                ..drifting
-            },
-        ),
+        ("0.5 % each and 2 % shared, paired", Design { paired: true, ..drifting }),
     ];
     for (name, design) in designs {
         let shares = sizes
@@ -155,37 +117,18 @@ pub fn equal() -> Table {
 
 /// 2 % faster: share in which that is shown.
 pub fn power() -> Table {
-    let mut table = Table::new(
-        "faster",
-        &[
-            "2 % faster",
-            "1 and 1 trials",
-            "3 and 3",
-            "5 and 5",
-            "8 and 8",
-        ],
-    );
+    let mut table =
+        Table::new("faster", &["2 % faster", "1 and 1 trials", "3 and 3", "5 and 5", "8 and 8"]);
     let sizes = [(1, 1), (3, 3), (5, 5), (8, 8)];
-    let drifting = Design {
-        shared: 0.02,
-        ..Design::alike(0.005)
-    };
+    let drifting = Design { shared: 0.02, ..Design::alike(0.005) };
     let designs = [
         ("0.8 % each", Design::alike(0.008)),
         ("1.8 % each", Design::alike(0.018)),
         ("0.5 % each and 2 % shared, unpaired", drifting),
-        (
-            "0.5 % each and 2 % shared, paired",
-            Design {
-                paired: true,
-                ..drifting
-            },
-        ),
+        ("0.5 % each and 2 % shared, paired", Design { paired: true, ..drifting }),
     ];
     for (name, design) in designs {
-        let shares = sizes
-            .into_iter()
-            .map(|size| Some(design.shown(1.02, size, 700)));
+        let shares = sizes.into_iter().map(|size| Some(design.shown(1.02, size, 700)));
         table.row(name, shares.collect());
     }
     table
@@ -207,15 +150,9 @@ pub fn fail_if() -> Table {
     );
     let designs = [
         ("0.8 % each", Design::alike(0.008)),
-        (
-            "1.8 % each, 0.8 % assumed, as of every benchmark before",
-            Design::alike(0.018),
-        ),
+        ("1.8 % each, 0.8 % assumed, as of every benchmark before", Design::alike(0.018)),
         ("1.8 % each, 1.8 % assumed", Design::known_noise(0.018)),
-        (
-            "0.3 % each, 0.8 % assumed, as of every benchmark before",
-            Design::alike(0.003),
-        ),
+        ("0.3 % each, 0.8 % assumed, as of every benchmark before", Design::alike(0.003)),
         ("0.3 % each, 0.3 % assumed", Design::known_noise(0.003)),
     ];
     for (truth, name) in [(0.98, "2 % slower"), (1.0, "truly equal")] {

@@ -28,11 +28,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
     };
     evidence.plan.expect = vec![(FIGURE.to_owned(), vec![published])];
     let source = FigureSource {
-        find: FigureLocator::Pattern {
-            expression: String::new(),
-            below: None,
-            until: None,
-        },
+        find: FigureLocator::Pattern { expression: String::new(), below: None, until: None },
         file: None,
         by: Vec::new(),
         unit: None,
@@ -89,14 +85,10 @@ pub fn stages() -> Table {
     for (name, aggregate) in aggregates {
         let ends = |truth, expected| {
             let mut generator = Generator::new(300);
-            share(DRAWS, || {
-                staged(truth, aggregate, &mut generator).0 == expected
-            })
+            share(DRAWS, || staged(truth, aggregate, &mut generator).0 == expected)
         };
         let mut generator = Generator::new(301);
-        let used: usize = (0..DRAWS)
-            .map(|_| staged(1.0, aggregate, &mut generator).1)
-            .sum();
+        let used: usize = (0..DRAWS).map(|_| staged(1.0, aggregate, &mut generator).1).sum();
         let used = f64::from(u32::try_from(used).unwrap_or(u32::MAX)) / f64::from(DRAWS) / 8.0;
         table.row(
             name,

@@ -14,10 +14,8 @@ impl Generator {
     }
 
     pub fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let high = u32::try_from(self.0 >> 32).unwrap_or_default();
         (f64::from(high) + 0.5) / 4_294_967_296.0
     }
@@ -81,11 +79,7 @@ impl Noise {
                     deviation * generator.normal() + slow(generator) - SLOW.0 * SLOW.1
                 }
                 Self::TwoLevels(level, deviation) => {
-                    let side = if generator.uniform() < 0.5 {
-                        -level
-                    } else {
-                        level
-                    };
+                    let side = if generator.uniform() < 0.5 { -level } else { level };
                     side + deviation * generator.normal()
                 }
                 Self::Drift(step, deviation) => {
@@ -108,9 +102,5 @@ impl Noise {
 }
 
 fn slow(generator: &mut Generator) -> f64 {
-    if generator.uniform() < SLOW.0 {
-        SLOW.1
-    } else {
-        0.0
-    }
+    if generator.uniform() < SLOW.0 { SLOW.1 } else { 0.0 }
 }

@@ -106,16 +106,8 @@ pub fn worse() -> Table {
 /// One trial with the assumed noise, whatever its real one.
 pub fn assumed() -> Table {
     let real = [0.004, 0.008, 0.012, 0.018];
-    let mut table = Table::new(
-        "assumed",
-        &[
-            "real noise of one trial",
-            "0.4 %",
-            "0.8 %",
-            "1.2 %",
-            "1.8 %",
-        ],
-    );
+    let mut table =
+        Table::new("assumed", &["real noise of one trial", "0.4 %", "0.8 %", "1.2 %", "1.8 %"]);
     let share_of = |truth: f64, margin: f64| -> Vec<Option<f64>> {
         real.iter()
             .map(|real| {
@@ -140,19 +132,10 @@ pub fn tails() -> Table {
     let mut table = Table::new("tails", &head("noise, aggregated by"));
     let noises = [
         ("Student's t with 3 degrees of freedom", Noise::Heavy(NOISE)),
-        (
-            "one trial in ten 10 % slower, the typical trial on the margin",
-            Noise::Slow(0.004),
-        ),
-        (
-            "one trial in ten 10 % slower, the mean on the margin",
-            Noise::SlowAroundMean(0.004),
-        ),
+        ("one trial in ten 10 % slower, the typical trial on the margin", Noise::Slow(0.004)),
+        ("one trial in ten 10 % slower, the mean on the margin", Noise::SlowAroundMean(0.004)),
         ("neighbours correlated by 0.5", Noise::Correlated(NOISE)),
-        (
-            "0.3 % within a session, 1 % between sessions",
-            Noise::Session(0.003, 0.01),
-        ),
+        ("0.3 % within a session, 1 % between sessions", Noise::Session(0.003, 0.01)),
     ];
     for (label, noise) in noises {
         for (name, aggregate) in AGGREGATES {
@@ -170,11 +153,7 @@ const ASSUMED: f64 = 0.008;
 const CASES: [(&str, Noise, f64); 11] = [
     ("normal, 0.8 %", Noise::Normal(0.008), ASSUMED),
     ("normal, 1.8 %", Noise::Normal(0.018), ASSUMED),
-    (
-        "normal, 1.8 %, as the benchmark's pairs say",
-        Noise::Normal(0.018),
-        0.018,
-    ),
+    ("normal, 1.8 %, as the benchmark's pairs say", Noise::Normal(0.018), 0.018),
     ("two levels, ±2 %", Noise::TwoLevels(0.02, 0.002), ASSUMED),
     (
         "each trial 0.5 % better than the one before, 0.4 % normal",
@@ -196,21 +175,9 @@ const CASES: [(&str, Noise, f64); 11] = [
         Noise::Slowing(0.005, 0.008),
         ASSUMED,
     ),
-    (
-        "neighbours correlated by 0.5, 0.8 %",
-        Noise::Correlated(0.008),
-        ASSUMED,
-    ),
-    (
-        "0.3 % within a session, 1 % between sessions",
-        Noise::Session(0.003, 0.01),
-        ASSUMED,
-    ),
-    (
-        "one trial in ten 10 % slower, 0.8 % normal",
-        Noise::Slow(0.008),
-        ASSUMED,
-    ),
+    ("neighbours correlated by 0.5, 0.8 %", Noise::Correlated(0.008), ASSUMED),
+    ("0.3 % within a session, 1 % between sessions", Noise::Session(0.003, 0.01), ASSUMED),
+    ("one trial in ten 10 % slower, 0.8 % normal", Noise::Slow(0.008), ASSUMED),
 ];
 
 /// Share of runs that are called reproduced, by Student's t alone as it was before, and by the method of
@@ -261,10 +228,7 @@ pub fn cases_error() -> Table {
 
 /// The truth on the margin: share that is called not reproduced.
 pub fn cases_worse() -> Table {
-    let mut table = Table::new(
-        "cases-worse",
-        &["trials scatter", "1 trial", "2", "3", "5", "8"],
-    );
+    let mut table = Table::new("cases-worse", &["trials scatter", "1 trial", "2", "3", "5", "8"]);
     for (label, noise, assumed) in CASES {
         let share_of = |trials: usize| {
             let mut generator = Generator::new(850 + trials as u64);
@@ -312,11 +276,7 @@ pub fn printed() -> Table {
                     })
                 }))
             };
-            let method = if half_digit > 0.0 {
-                "**now**"
-            } else {
-                "taken as exact"
-            };
+            let method = if half_digit > 0.0 { "**now**" } else { "taken as exact" };
             let label = format!("{} %: {method}", noise * 100.0);
             table.row(label, [1, 3, 5, 8].into_iter().map(share_of).collect());
         }

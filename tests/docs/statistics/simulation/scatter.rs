@@ -7,13 +7,7 @@ use super::table::{Table, share};
 
 const DRAWS: u32 = 4_000;
 const SIZES: [(usize, usize); 5] = [(5, 5), (8, 8), (12, 12), (20, 20), (5, 10)];
-const HEAD: [&str; 5] = [
-    "5 and 5 trials",
-    "8 and 8",
-    "12 and 12",
-    "20 and 20",
-    "5 and 10",
-];
+const HEAD: [&str; 5] = ["5 and 5 trials", "8 and 8", "12 and 12", "20 and 20", "5 and 10"];
 
 /// Share in which the first is called more consistent at 95 %, where the second scatters `times` as much.
 fn shown(noise: Noise, times: f64, sizes: (usize, usize)) -> f64 {
@@ -40,14 +34,8 @@ fn table(name: &'static str, label: &str, times: f64) -> Table {
     let noises = [
         ("normal", Noise::Normal(0.01)),
         ("Student's t with 3 degrees of freedom", Noise::Heavy(0.01)),
-        (
-            "one trial in ten 10 % slower, 1 % besides",
-            Noise::Slow(0.01),
-        ),
-        (
-            "two levels 2 % apart, 0.2 % besides",
-            Noise::TwoLevels(0.01, 0.002),
-        ),
+        ("one trial in ten 10 % slower, 1 % besides", Noise::Slow(0.01)),
+        ("two levels 2 % apart, 0.2 % besides", Noise::TwoLevels(0.01, 0.002)),
         ("each like the one before", Noise::Correlated(0.01)),
     ];
     for (name, noise) in noises {

@@ -18,11 +18,7 @@ type Truth = Vec<f64>;
 fn one_drop(positions: usize, drop: f64, generator: &mut Generator) -> (Truth, usize) {
     let before = place(positions - 1, generator);
     let level = |position| {
-        if position <= before {
-            0.0
-        } else {
-            (1.0 - drop).ln()
-        }
+        if position <= before { 0.0 } else { (1.0 - drop).ln() }
     };
     ((0..positions).map(level).collect(), before)
 }
@@ -48,10 +44,7 @@ fn search(
 ) -> (Option<usize>, u32) {
     let search = ChangeSearch {
         positions: truth.len(),
-        change: ChangeCriterion::Slower {
-            better: Better::Higher,
-            margin: 0.0,
-        },
+        change: ChangeCriterion::Slower { better: Better::Higher, margin: 0.0 },
         alpha: 0.05,
         max_trials: 600,
         rounding_error: 0.0,
@@ -62,10 +55,7 @@ fn search(
         match search.next_step(&trials) {
             SearchStep::Measure(position) => {
                 let log = truth[position] + noise.run(1, generator)[0] - drift * f64::from(count);
-                trials.push(Observation {
-                    position,
-                    value: 100.0 * log.exp(),
-                });
+                trials.push(Observation { position, value: 100.0 * log.exp() });
                 count += 1;
             }
             SearchStep::Found(found) => return (Some(found.before), count),
@@ -97,10 +87,8 @@ fn sweep(positions: usize, deviation: f64, drop: f64) -> f64 {
         let of_mean = deviation / f64::from(*each).sqrt();
         let right = share(SEARCHES, || {
             let (truth, before) = one_drop(positions, drop, &mut generator);
-            let means: Vec<f64> = truth
-                .iter()
-                .map(|log| log + of_mean * generator.normal())
-                .collect();
+            let means: Vec<f64> =
+                truth.iter().map(|log| log + of_mean * generator.normal()).collect();
             best_step(&means) == before
         });
         right >= 0.95
@@ -137,14 +125,8 @@ pub fn one_change() -> [Table; 2] {
                 let (right, used) = searches(positions, Noise::Normal(noise), drop, 0.0);
                 (right, used / sweep(positions, noise, drop))
             });
-            right.row(
-                label(positions, noise),
-                pairs.map(|pair| Some(pair.0)).to_vec(),
-            );
-            trials.row(
-                label(positions, noise),
-                pairs.map(|pair| Some(pair.1)).to_vec(),
-            );
+            right.row(label(positions, noise), pairs.map(|pair| Some(pair.0)).to_vec());
+            trials.row(label(positions, noise), pairs.map(|pair| Some(pair.1)).to_vec());
         }
     }
     [right, trials]
@@ -156,35 +138,17 @@ pub fn cases() -> Table {
     let mut table = Table::new("search-cases", &head);
     let noises = [
         ("normal, 1 %", Noise::Normal(0.01), 0.0),
-        (
-            "Student's t with 3 degrees of freedom, 1 %",
-            Noise::Heavy(0.01),
-            0.0,
-        ),
-        (
-            "each trial 0.05 % slower than the one before, 1 % normal",
-            Noise::Normal(0.01),
-            0.0005,
-        ),
-        (
-            "one trial in ten 10 % slower, 1 % normal",
-            Noise::Slow(0.01),
-            0.0,
-        ),
+        ("Student's t with 3 degrees of freedom, 1 %", Noise::Heavy(0.01), 0.0),
+        ("each trial 0.05 % slower than the one before, 1 % normal", Noise::Normal(0.01), 0.0005),
+        ("one trial in ten 10 % slower, 1 % normal", Noise::Slow(0.01), 0.0),
     ];
     for (name, noise, drift) in noises {
         let right = DROPS.map(|drop| Some(searches(32, noise, drop, drift).0));
         table.row(name, right.to_vec());
     }
     let two = DROPS.map(|drop| Some(one_of_two(drop)));
-    table.row(
-        "two changes of this size, 1 %: one of them is named",
-        two.to_vec(),
-    );
-    table.row(
-        "no change, 1 %: a pair is named",
-        vec![Some(named_without_change()), None, None],
-    );
+    table.row("two changes of this size, 1 %: one of them is named", two.to_vec());
+    table.row("no change, 1 %: a pair is named", vec![Some(named_without_change()), None, None]);
     table
 }
 
@@ -203,8 +167,6 @@ fn named_without_change() -> f64 {
     let mut generator = Generator::new(2000);
     share(SEARCHES, || {
         let truth = vec![0.0; 32];
-        search(&truth, Noise::Normal(0.01), 0.0, &mut generator)
-            .0
-            .is_some()
+        search(&truth, Noise::Normal(0.01), 0.0, &mut generator).0.is_some()
     })
 }

@@ -13,11 +13,7 @@ pub struct Table {
 
 impl Table {
     pub fn new(name: &'static str, head: &[&str]) -> Self {
-        Self {
-            name,
-            head: head.iter().map(|head| (*head).to_owned()).collect(),
-            rows: Vec::new(),
-        }
+        Self { name, head: head.iter().map(|head| (*head).to_owned()).collect(), rows: Vec::new() }
     }
 
     pub fn row(&mut self, label: impl Into<String>, shares: Vec<Option<f64>>) {

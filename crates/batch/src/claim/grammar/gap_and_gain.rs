@@ -55,11 +55,7 @@ pub(super) fn parse_gain(
     let (head, sentence) = form.parse_sides(words, span, subjects)?;
     let to = head.iter().position(|word| word.is_keyword("to"));
     let (Some(to), true) = (to, head.get(1).is_some_and(|word| word.is_keyword("from"))) else {
-        return Err(claim_problem(
-            "expected `from SIDE to SIDE` after `gain`",
-            span,
-            FORM,
-        ));
+        return Err(claim_problem("expected `from SIDE to SIDE` after `gain`", span, FORM));
     };
     let from = side::parse_side(&head[2..to], span, subjects)?;
     let to = side::parse_side(&head[to + 1..], span, subjects)?;
@@ -106,11 +102,7 @@ impl AdjectivePattern {
         };
         let first = side::parse_side(&words[verb + 3..than], span, subjects)?;
         let second = side::parse_side(second, span, subjects)?;
-        let (candidate, baseline) = if usual.is_some() {
-            (first, second)
-        } else {
-            (second, first)
-        };
+        let (candidate, baseline) = if usual.is_some() { (first, second) } else { (second, first) };
         let assertion = (self.assertion)(by);
         let sentence = ParsedClaim::new(assertion, candidate, Some(baseline), tail, span);
         Ok((&words[..verb], sentence))

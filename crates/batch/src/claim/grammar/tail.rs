@@ -100,20 +100,12 @@ fn parse_scenario_and_figure(
             let scenarios = subjects.scenarios.iter().map(ScenarioName::as_str);
             let figures = subjects.figures.iter().map(String::as_str);
             let names = scenarios.clone().chain(figures.clone());
-            let message = format!(
-                "`{}` is not a scenario or figure of these recipes",
-                word.text
-            );
+            let message = format!("`{}` is not a scenario or figure of these recipes", word.text);
             let help = suggest_nearest(&word.text, names).unwrap_or_else(|| {
-                let kinds = [
-                    ("scenarios", join(scenarios, ", ")),
-                    ("figures", join(figures, ", ")),
-                ];
+                let kinds =
+                    [("scenarios", join(scenarios, ", ")), ("figures", join(figures, ", "))];
                 let listed = kinds.iter().filter(|(_, names)| !names.is_empty());
-                join(
-                    listed.map(|(kind, names)| format!("{kind} are: {names}")),
-                    "; ",
-                )
+                join(listed.map(|(kind, names)| format!("{kind} are: {names}")), "; ")
             });
             return Err(claim_problem(&message, &word.span, &help));
         }

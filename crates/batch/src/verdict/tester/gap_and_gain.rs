@@ -18,9 +18,8 @@ impl ClaimTester<'_> {
         baseline: [&JudgedSubject; 2],
     ) -> Vec<PartTest> {
         let cuts = [candidate, baseline].map(|[from, to]| self.cut_pair(to, from));
-        let [ours, theirs] = cuts
-            .each_ref()
-            .map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
+        let [ours, theirs] =
+            cuts.each_ref().map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
         let tests = ours.iter().filter_map(|first| {
             let like = |second: &&PlannedPair<'_>| second.scenario == first.scenario;
             let second = theirs.iter().find(like)?;
@@ -111,11 +110,7 @@ impl ClaimTester<'_> {
         let both = [baseline, candidate];
         let known_difference = pair.difference.clone();
         let between = known_difference.ok_or_else(|| explain_missing_ratio(pair, both))?;
-        let gap = GapTest {
-            between,
-            with_candidate,
-            with_baseline,
-        };
+        let gap = GapTest { between, with_candidate, with_baseline };
         Ok((gap, to))
     }
 }

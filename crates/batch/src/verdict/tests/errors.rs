@@ -22,9 +22,7 @@ impl Draws {
     }
 
     fn trials(&mut self, center: f64, noise: f64, count: usize) -> Vec<f64> {
-        (0..count)
-            .map(|_| center * (noise * self.normal()).exp())
-            .collect()
+        (0..count).map(|_| center * (noise * self.normal()).exp()).collect()
     }
 }
 
@@ -37,11 +35,8 @@ fn wrongly_supported(claims: &[&str], order: crate::RunOrder, repetitions: u32) 
         let base = draws.trials(100.0, 0.01, 5);
         let first = draws.trials(110.0, 0.01, 5);
         let second = draws.trials(110.0, 0.01, 5);
-        let cells = [
-            cell("rocm=6.4.1", &base),
-            cell("rocm=7.0.0", &first),
-            cell("rocm=7.1.1", &second),
-        ];
+        let cells =
+            [cell("rocm=6.4.1", &base), cell("rocm=7.0.0", &first), cell("rocm=7.1.1", &second)];
         let third = draws.trials(200.0, 0.01, 5);
         let verdict = judge_batch(None, &plan, &cells, &other(&third));
         let supported = |claim: &ClaimVerdict| claim.outcome == ClaimOutcome::Supported;
@@ -87,18 +82,9 @@ fn the_predicted_number_of_trials_decides() {
         panic!("{}", part.sentence);
     };
     let again = |values: &[f64]| -> Vec<f64> {
-        values
-            .iter()
-            .copied()
-            .cycle()
-            .take(3 + more as usize)
-            .collect()
+        values.iter().copied().cycle().take(3 + more as usize).collect()
     };
     let verdict = two(&claim, &again(&slow), &again(&fast));
     let sentence = &verdict.claims[0].sentence;
-    assert_eq!(
-        verdict.claims[0].outcome,
-        ClaimOutcome::Supported,
-        "{more}: {sentence}"
-    );
+    assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported, "{more}: {sentence}");
 }

@@ -5,15 +5,9 @@ use crate::NamedValues;
 
 /// A plan of two releases on two cards, of which another host has the second.
 fn on_two_hosts(claims: &[&str]) -> BatchPlan {
-    let mut plan = planned(
-        &["gpu=w7900,r9700", "rocm=6.4.1,7.1.1"],
-        claims,
-        INTERLEAVED,
-    );
-    let (far, near): (Vec<_>, Vec<_>) = plan
-        .cells
-        .drain(..)
-        .partition(|cell| cell.axes.get("gpu") == Some("r9700"));
+    let mut plan = planned(&["gpu=w7900,r9700", "rocm=6.4.1,7.1.1"], claims, INTERLEAVED);
+    let (far, near): (Vec<_>, Vec<_>) =
+        plan.cells.drain(..).partition(|cell| cell.axes.get("gpu") == Some("r9700"));
     plan.cells = near;
     plan.external_cells = far;
     for cell in &mut plan.external_cells {
@@ -22,9 +16,7 @@ fn on_two_hosts(claims: &[&str]) -> BatchPlan {
     plan.external_results.push(crate::ExternalResult {
         name: "far".to_owned(),
         runs: vec!["./far".to_owned()],
-        cells: [("gpu".to_owned(), "r9700".to_owned())]
-            .into_iter()
-            .collect(),
+        cells: [("gpu".to_owned(), "r9700".to_owned())].into_iter().collect(),
     });
     plan
 }
@@ -58,17 +50,8 @@ fn runs_are_of_the_cells_of_their_choices() {
     let entry = plan.external_results.last().unwrap();
     let rest = assign_to_cells(&plan, entry, far, &mut cells);
     assert_eq!(rest.runs.len(), 2);
-    let trials = |at: usize| {
-        cells[at]
-            .runs
-            .iter()
-            .map(|run| run.trial)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        (trials(2), trials(3)),
-        (vec![1, 2, 3, 4, 5], vec![1, 2, 3, 4, 5])
-    );
+    let trials = |at: usize| cells[at].runs.iter().map(|run| run.trial).collect::<Vec<_>>();
+    assert_eq!((trials(2), trials(3)), (vec![1, 2, 3, 4, 5], vec![1, 2, 3, 4, 5]));
 
     let mut external = other(&FASTEST);
     external.push(rest);
@@ -78,10 +61,7 @@ fn runs_are_of_the_cells_of_their_choices() {
     assert_eq!((far.trials, far.runs.len()), (5, 5));
     // Runs of two hosts have no rounds in common.
     let parts = &verdict.claims[0].parts;
-    assert_eq!(
-        parts.iter().map(|part| part.paired).collect::<Vec<_>>(),
-        [true, false]
-    );
+    assert_eq!(parts.iter().map(|part| part.paired).collect::<Vec<_>>(), [true, false]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);
     assert_eq!(
         verdict.notes,
@@ -98,11 +78,7 @@ fn results_without_a_plan_are_of_the_only_cell_of_their_host() {
     let mut plan = on_two_hosts(&[]);
     let unplanned = || {
         let all = external_runs("r.yaml", "7.1.1", &SLOW).into_iter();
-        all.map(|run| ExternalRun {
-            choices: None,
-            ..run
-        })
-        .collect()
+        all.map(|run| ExternalRun { choices: None, ..run }).collect()
     };
     let mut cells = [cell("gpu=r9700,rocm=6.4.1", &[])];
     let entry = plan.external_results.last().unwrap().clone();

@@ -53,31 +53,22 @@ fn consistency_is_judged_by_scatter() {
 }
 
 fn cards(claims: &[&str], values: [&[f64]; 4]) -> BatchVerdict {
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1", "gpu=w7900,r9700"],
-        claims,
-        INTERLEAVED,
-    );
+    let plan = planned(&["rocm=6.4.1,7.1.1", "gpu=w7900,r9700"], claims, INTERLEAVED);
     let names = [
         "rocm=6.4.1,gpu=w7900",
         "rocm=6.4.1,gpu=r9700",
         "rocm=7.1.1,gpu=w7900",
         "rocm=7.1.1,gpu=r9700",
     ];
-    let cells: Vec<SubjectEvidence> = names
-        .into_iter()
-        .zip(values)
-        .map(|(name, values)| cell(name, values))
-        .collect();
+    let cells: Vec<SubjectEvidence> =
+        names.into_iter().zip(values).map(|(name, values)| cell(name, values)).collect();
     judge_batch(None, &plan, &cells, &[])
 }
 
 #[test]
 fn an_exception_needs_one_part_that_does_not_hold() {
-    let claims = [
-        "7.1.1 is not always faster than 6.4.1",
-        "7.1.1 is not always faster than 6.4.1 by 30%",
-    ];
+    let claims =
+        ["7.1.1 is not always faster than 6.4.1", "7.1.1 is not always faster than 6.4.1 by 30%"];
     let slower: Vec<f64> = SLOW.iter().map(|value| value * 0.9).collect();
     let mixed = cards(&claims, [&SLOW, &SLOW, &FAST, &slower]);
     insta::assert_snapshot!(render(&mixed), @r#"
@@ -129,15 +120,10 @@ the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700: supported
 
 #[test]
 fn a_not_always_accurate_claim() {
-    let claims = [
-        "6.4.1 is not always accurate",
-        "7.1.1 is not always accurate",
-    ];
+    let claims = ["6.4.1 is not always accurate", "7.1.1 is not always accurate"];
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claims, INTERLEAVED);
-    let cells = [
-        with_accuracy("rocm=6.4.1", &SLOW, 43.0),
-        with_accuracy("rocm=7.1.1", &FAST, 44.4),
-    ];
+    let cells =
+        [with_accuracy("rocm=6.4.1", &SLOW, 43.0), with_accuracy("rocm=7.1.1", &FAST, 44.4)];
     let verdict = judge_batch(None, &plan, &cells, &[]);
     insta::assert_snapshot!(render(&verdict), @r#"
 6.4.1 is not always accurate: supported

@@ -29,10 +29,8 @@ fn scenarios(name: &str, values: &[f64], fault: Fault) -> SubjectEvidence {
                 Fault::None | Fault::NoFigure => {}
                 Fault::Failed => {
                     of_server.figures.clear();
-                    of_server.outcome = StepOutcome::Failed {
-                        reason: "exit code 9".to_owned(),
-                        code: Some(9),
-                    };
+                    of_server.outcome =
+                        StepOutcome::Failed { reason: "exit code 9".to_owned(), code: Some(9) };
                 }
                 Fault::Invalid => {
                     of_server.validity =
@@ -45,10 +43,7 @@ fn scenarios(name: &str, values: &[f64], fault: Fault) -> SubjectEvidence {
         }
         run(trial, vec![offline(&[*value]), server])
     });
-    SubjectEvidence {
-        name: name.to_owned(),
-        runs: runs.collect(),
-    }
+    SubjectEvidence { name: name.to_owned(), runs: runs.collect() }
 }
 
 const CLAIMS: [&str; 6] = [
@@ -62,10 +57,7 @@ const CLAIMS: [&str; 6] = [
 
 fn sides(claims: &[&str], slow: Fault, fast: Fault) -> BatchVerdict {
     let plan = planned(&["rocm=6.4.1,7.1.1"], claims, INTERLEAVED);
-    let cells = [
-        scenarios("rocm=6.4.1", &SLOW, slow),
-        scenarios("rocm=7.1.1", &FAST, fast),
-    ];
+    let cells = [scenarios("rocm=6.4.1", &SLOW, slow), scenarios("rocm=7.1.1", &FAST, fast)];
     let other = scenarios("rtx4090", &FASTEST, Fault::None);
     judge_batch(None, &plan, &cells, &[other])
 }
@@ -114,10 +106,7 @@ fn a_missing_part_is_named_with_its_reason() {
         "{both}"
     );
     let without = sentence(Fault::NoFigure, Fault::None);
-    assert!(
-        without.contains("rocm=6.4.1 has no tokens_per_second in Server"),
-        "{without}"
-    );
+    assert!(without.contains("rocm=6.4.1 has no tokens_per_second in Server"), "{without}");
 }
 
 #[test]
@@ -143,15 +132,9 @@ fn a_claim_on_one_scenario_needs_only_that() {
 
 #[test]
 fn another_host_that_lacks_a_scenario_leaves_a_claim_undecided() {
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1"],
-        &["rtx4090 is faster than 7.1.1"],
-        INTERLEAVED,
-    );
-    let cells = [
-        scenarios("rocm=6.4.1", &SLOW, Fault::None),
-        scenarios("rocm=7.1.1", &FAST, Fault::None),
-    ];
+    let plan = planned(&["rocm=6.4.1,7.1.1"], &["rtx4090 is faster than 7.1.1"], INTERLEAVED);
+    let cells =
+        [scenarios("rocm=6.4.1", &SLOW, Fault::None), scenarios("rocm=7.1.1", &FAST, Fault::None)];
     let verdict = judge_batch(None, &plan, &cells, &other(&FASTEST));
     let claim = &verdict.claims[0];
     assert_eq!(claim.outcome, ClaimOutcome::NotDecided);
@@ -166,33 +149,18 @@ fn another_host_that_lacks_a_scenario_leaves_a_claim_undecided() {
 
 #[test]
 fn a_scenario_that_one_cell_was_not_to_have_is_noted() {
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1"],
-        &["7.1.1 is faster than 6.4.1"],
-        INTERLEAVED,
-    );
-    let cells = [
-        cell("rocm=6.4.1", &SLOW),
-        scenarios("rocm=7.1.1", &FAST, Fault::None),
-    ];
+    let plan = planned(&["rocm=6.4.1,7.1.1"], &["7.1.1 is faster than 6.4.1"], INTERLEAVED);
+    let cells = [cell("rocm=6.4.1", &SLOW), scenarios("rocm=7.1.1", &FAST, Fault::None)];
     let verdict = judge_batch(None, &plan, &cells, &[]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);
     let note = "7.1.1 is faster than 6.4.1: Server is planned for rocm=7.1.1 only, not for rocm=6.4.1: it is not part of the claim";
-    assert!(
-        verdict.notes.iter().any(|known| known == note),
-        "{:?}",
-        verdict.notes
-    );
+    assert!(verdict.notes.iter().any(|known| known == note), "{:?}", verdict.notes);
 }
 
 #[test]
 fn a_gain_needs_both_steps() {
     let claims = ["the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700"];
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1", "gpu=w7900,r9700"],
-        &claims,
-        INTERLEAVED,
-    );
+    let plan = planned(&["rocm=6.4.1,7.1.1", "gpu=w7900,r9700"], &claims, INTERLEAVED);
     let half: Vec<f64> = SLOW.iter().map(|value| value * 0.5).collect();
     let third = [75.0, 75.3, 74.8, 75.1, 74.9];
     let names = [
@@ -207,11 +175,7 @@ fn a_gain_needs_both_steps() {
         let cells: Vec<SubjectEvidence> = cells
             .map(|(at, (name, values))| {
                 let is_broken = broken == Some(at);
-                let fault = if is_broken {
-                    Fault::Failed
-                } else {
-                    Fault::None
-                };
+                let fault = if is_broken { Fault::Failed } else { Fault::None };
                 scenarios(name, values, fault)
             })
             .collect();
@@ -229,11 +193,7 @@ fn a_gain_needs_both_steps() {
 /// A declared figure that one side's logs lack is not replaced by the next one.
 #[test]
 fn a_missing_figure_of_a_recipe_is_not_replaced_by_another() {
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1"],
-        &["7.1.1 is faster than 6.4.1"],
-        INTERLEAVED,
-    );
+    let plan = planned(&["rocm=6.4.1,7.1.1"], &["7.1.1 is faster than 6.4.1"], INTERLEAVED);
     let cell = |name: &str, value: f64, has_speed: bool| {
         let mut evidence = own("Offline", "zero", "tokens/s", &[value])
             .with_source("speed", source())
@@ -241,27 +201,14 @@ fn a_missing_figure_of_a_recipe_is_not_replaced_by_another() {
         if has_speed {
             evidence = evidence.with_figure("speed", 100.0, "items/s");
         } else {
-            evidence.trials[0]
-                .missing
-                .insert("speed".to_owned(), "no line matches".to_owned());
+            evidence.trials[0].missing.insert("speed".to_owned(), "no line matches".to_owned());
         }
-        SubjectEvidence {
-            name: name.to_owned(),
-            runs: vec![run(1, vec![evidence])],
-        }
+        SubjectEvidence { name: name.to_owned(), runs: vec![run(1, vec![evidence])] }
     };
     for [slow, fast] in [[true, false], [false, true], [false, false]] {
-        let cells = [
-            cell("rocm=6.4.1", 100.0, slow),
-            cell("rocm=7.1.1", 200.0, fast),
-        ];
+        let cells = [cell("rocm=6.4.1", 100.0, slow), cell("rocm=7.1.1", 200.0, fast)];
         let claim = judge_batch(None, &plan, &cells, &[]).claims.remove(0);
-        assert_eq!(
-            claim.outcome,
-            ClaimOutcome::NotDecided,
-            "{}",
-            claim.sentence
-        );
+        assert_eq!(claim.outcome, ClaimOutcome::NotDecided, "{}", claim.sentence);
         assert_eq!(claim.parts.len(), 1);
         assert_eq!(claim.parts[0].figure, "speed");
     }
@@ -269,11 +216,7 @@ fn a_missing_figure_of_a_recipe_is_not_replaced_by_another() {
 
 #[test]
 fn figures_in_different_units_have_no_ratio() {
-    let plan = planned(
-        &["rocm=6.4.1,7.1.1"],
-        &["7.1.1 is faster than 6.4.1"],
-        INTERLEAVED,
-    );
+    let plan = planned(&["rocm=6.4.1,7.1.1"], &["7.1.1 is faster than 6.4.1"], INTERLEAVED);
     let cell = |name: &str, unit: &str, values: &[f64]| SubjectEvidence {
         name: name.to_owned(),
         runs: (1..)
@@ -281,10 +224,7 @@ fn figures_in_different_units_have_no_ratio() {
             .map(|(trial, value)| run(trial, vec![loadgen("Offline", "speed", unit, &[*value])]))
             .collect(),
     };
-    let cells = [
-        cell("rocm=6.4.1", "tokens/s", &SLOW),
-        cell("rocm=7.1.1", "samples/s", &FAST),
-    ];
+    let cells = [cell("rocm=6.4.1", "tokens/s", &SLOW), cell("rocm=7.1.1", "samples/s", &FAST)];
     let claim = judge_batch(None, &plan, &cells, &[]).claims.remove(0);
     assert_eq!(claim.outcome, ClaimOutcome::NotDecided);
     insta::assert_snapshot!(claim.sentence, @"Offline speed: not compared: rocm=6.4.1 gives it in tokens/s and rocm=7.1.1 in samples/s.");
@@ -293,11 +233,7 @@ fn figures_in_different_units_have_no_ratio() {
 /// A cell whose first run has these accuracies, each of which has to be 44 at least.
 fn with_accuracies(name: &str, rouge: &[(&str, f64)], limited: &[&str]) -> SubjectEvidence {
     let mut cell = cell(name, &SLOW);
-    let limit = Limit {
-        min: Some(44.0),
-        max: None,
-        below: None,
-    };
+    let limit = Limit { min: Some(44.0), max: None, below: None };
     let mut evidence = own("Offline", "GEN_LEN", "", &[300.0]);
     evidence.plan.mode = Mode::Accuracy;
     evidence.plan.loadgen = true;
@@ -315,11 +251,8 @@ fn with_accuracies(name: &str, rouge: &[(&str, f64)], limited: &[&str]) -> Subje
 
 #[test]
 fn a_missing_accuracy_is_neither_within_nor_outside_its_limit() {
-    let claims = [
-        "7.1.1 is accurate",
-        "7.1.1 is not always accurate",
-        "7.1.1 is as accurate as 6.4.1",
-    ];
+    let claims =
+        ["7.1.1 is accurate", "7.1.1 is not always accurate", "7.1.1 is as accurate as 6.4.1"];
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claims, INTERLEAVED);
     let both = ["ROUGE1", "ROUGE2"];
     let baseline = || with_accuracies("rocm=6.4.1", &[("ROUGE1", 45.0), ("ROUGE2", 45.0)], &both);
@@ -349,10 +282,8 @@ fn an_accuracy_whose_run_was_lost_is_named() {
     let claims = ["7.1.1 is accurate", "7.1.1 is as accurate as 6.4.1"];
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claims, INTERLEAVED);
     let mut lost = with_accuracies("rocm=7.1.1", &[("ROUGE1", 45.0)], &["ROUGE1"]);
-    lost.runs[0].evidence = Err(LostRun {
-        reason: "the engine went away".to_owned(),
-        exit: ExitCode::Host,
-    });
+    lost.runs[0].evidence =
+        Err(LostRun { reason: "the engine went away".to_owned(), exit: ExitCode::Host });
     let baseline = with_accuracies("rocm=6.4.1", &[("ROUGE1", 45.0)], &["ROUGE1"]);
     let verdict = judge_batch(None, &plan, &[baseline, lost], &[]);
     assert_eq!(verdict.claims.len(), claims.len());
@@ -365,11 +296,7 @@ fn an_accuracy_whose_run_was_lost_is_named() {
 
 #[test]
 fn a_batch_with_a_cell_without_a_result_is_inconclusive() {
-    let plan = planned(
-        &["rocm=6.4.1,7.0.0,7.1.1"],
-        &["7.1.1 is faster than 6.4.1"],
-        INTERLEAVED,
-    );
+    let plan = planned(&["rocm=6.4.1,7.0.0,7.1.1"], &["7.1.1 is faster than 6.4.1"], INTERLEAVED);
     let cells = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
     let verdict = judge_batch(None, &plan, &cells, &[]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);

@@ -16,10 +16,7 @@ fn needs() -> Vec<ScenarioMemory> {
 fn nvidia(model: &str) -> HostView {
     let mut host = eight();
     for gpu in &mut host.gpus {
-        *gpu = Gpu {
-            vendor: GpuVendor::Nvidia,
-            ..Gpu::with_model(model, &gpu.pci)
-        };
+        *gpu = Gpu { vendor: GpuVendor::Nvidia, ..Gpu::with_model(model, &gpu.pci) };
     }
     host
 }
@@ -31,18 +28,14 @@ fn memory_checks(host: &HostView, vendor: GpuVendor, model: &str) -> Vec<HostChe
     let mut found = facts(host, &[], &settings, &requires);
     found.scenario_memory = needs();
     let checks = check_host(&found).into_iter();
-    checks
-        .filter(|check| check.kind == HostCheckKind::ScenarioMemory)
-        .collect()
+    checks.filter(|check| check.kind == HostCheckKind::ScenarioMemory).collect()
 }
 
 #[test]
 fn each_scenario_that_does_not_fit_is_an_error_and_the_fix_names_the_others() {
     let host = nvidia("H200");
     let checks = memory_checks(&host, GpuVendor::Nvidia, "H200");
-    let [check] = checks.as_slice() else {
-        panic!("{checks:#?}")
-    };
+    let [check] = checks.as_slice() else { panic!("{checks:#?}") };
     assert_eq!(
         check.to_string(),
         "gpu memory for 13b: 141 GiB (H200); required: 146.22 GiB on each GPU"

@@ -14,23 +14,14 @@ fn a_release_without_support_for_the_gpu_is_an_error() {
         (target.state, target.actual.as_str()),
         (HostCheckState::Error, "ROCm 6.4.1 has no code for gfx950")
     );
-    assert_eq!(
-        find_check(&checks, "amdgpu driver").state,
-        HostCheckState::Ok
-    );
+    assert_eq!(find_check(&checks, "amdgpu driver").state, HostCheckState::Ok);
     let mut newer = host.clone();
     newer.amdgpu = Some("6.19.4".to_owned());
     let checks = check_host(&facts(&newer, &[], &settings, &requires));
-    assert_eq!(
-        find_check(&checks, "amdgpu driver").state,
-        HostCheckState::Warning
-    );
+    assert_eq!(find_check(&checks, "amdgpu driver").state, HostCheckState::Warning);
     newer.amdgpu = None;
     let checks = check_host(&facts(&newer, &[], &settings, &requires));
-    assert_eq!(
-        find_check(&checks, "amdgpu driver").state,
-        HostCheckState::Unknown
-    );
+    assert_eq!(find_check(&checks, "amdgpu driver").state, HostCheckState::Unknown);
 }
 
 /// Code of another target runs on the GPU, as the recipe says.
@@ -60,19 +51,15 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     let system = |host: &HostView, packages: &[(&str, &str)]| {
         let mut found = facts(host, &[], &settings, &requires);
         let packages = packages.iter();
-        found.image.packages = packages
-            .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
-            .collect();
+        found.image.packages =
+            packages.map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect();
         check_host(&found)
     };
     let checks = system(&host, &[("torch", "2.9.0+rocm7.1.1"), ("numpy", "1")]);
     let check = find_check(&checks, "operating system");
     assert_eq!(
         (check.state, check.actual.as_str()),
-        (
-            HostCheckState::Ok,
-            "Ubuntu 24.04.3 LTS, kernel 6.8.0-79-generic"
-        )
+        (HostCheckState::Ok, "Ubuntu 24.04.3 LTS, kernel 6.8.0-79-generic")
     );
     let check = find_check(&checks, "frameworks in the image");
     assert_eq!(
@@ -84,10 +71,7 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     );
     host.kernel = "6.17.0".to_owned();
     let checks = system(&host, &[("torch", "2.10.0")]);
-    assert_eq!(
-        find_check(&checks, "operating system").state,
-        HostCheckState::Unknown
-    );
+    assert_eq!(find_check(&checks, "operating system").state, HostCheckState::Unknown);
     let check = find_check(&checks, "frameworks in the image");
     assert_eq!(check.state, HostCheckState::Unknown);
     host.system = Some(OperatingSystem {
@@ -98,18 +82,10 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     let checks = system(&host, &[]);
     let check = find_check(&checks, "operating system");
     assert_eq!(check.state, HostCheckState::Warning);
-    assert!(
-        check
-            .required
-            .contains("MI355X: Ubuntu 24.04, 22.04; RHEL 10.1"),
-        "{check}"
-    );
+    assert!(check.required.contains("MI355X: Ubuntu 24.04, 22.04; RHEL 10.1"), "{check}");
     host.system = None;
     let checks = system(&host, &[]);
-    assert_eq!(
-        find_check(&checks, "operating system").state,
-        HostCheckState::Unknown
-    );
+    assert_eq!(find_check(&checks, "operating system").state, HostCheckState::Unknown);
 }
 
 #[test]
@@ -126,10 +102,7 @@ fn listed_systems_depend_only_on_assigned_gpus() {
         let assigned = AssignedGpus {
             method: InjectionMethod::Devices,
             reason: String::new(),
-            gpus: vec![AssignedGpu {
-                index,
-                gpu: host.gpus[index as usize].clone(),
-            }],
+            gpus: vec![AssignedGpu { index, gpu: host.gpus[index as usize].clone() }],
             isolated: true,
         };
         let mut found = facts(&host, &[], &settings, &requires);

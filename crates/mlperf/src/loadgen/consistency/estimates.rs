@@ -43,10 +43,7 @@ impl LoadgenRun {
             Some(RuleCheck::new(
                 format!("early stopping estimate of the {shown}th percentile"),
                 format_figure(logged, "ns"),
-                format!(
-                    "{}, as early stopping's text states it",
-                    format_figure(stated, "ns")
-                ),
+                format!("{}, as early stopping's text states it", format_figure(stated, "ns")),
                 (logged - stated).abs() <= 0.5,
             ))
         };
@@ -63,11 +60,7 @@ impl LoadgenRun {
             Some(RuleCheck::new(
                 "early stopping estimate",
                 format_figure(estimate, "ns"),
-                format!(
-                    "{} to {}",
-                    format_figure(least, "ns"),
-                    format_figure(most, "ns")
-                ),
+                format!("{} to {}", format_figure(least, "ns"), format_figure(most, "ns")),
                 estimate >= least && estimate <= most,
             ))
         };

@@ -45,23 +45,14 @@ fn check_single_process(detail: &LoadgenDetail) -> Option<RuleCheck> {
     };
     let passed = detail.pids.other.is_none();
     let required = "the same in all entries";
-    Some(RuleCheck::new(
-        "pid of the detail log",
-        measured,
-        required,
-        passed,
-    ))
+    Some(RuleCheck::new("pid of the detail log", measured, required, passed))
 }
 
 fn check_unmodified_source(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let status = detail.git_status.as_deref()?;
     let changed: Vec<&str> = status.lines().map(str::trim).collect();
     let passed = status.is_empty() || status == NO_REPOSITORY;
-    let measured = if passed {
-        "none".to_owned()
-    } else {
-        changed.join(", ")
-    };
+    let measured = if passed { "none".to_owned() } else { changed.join(", ") };
     let rule = "changes of LoadGen's source";
     Some(RuleCheck::new(rule, measured, "none", passed))
 }
@@ -71,10 +62,7 @@ fn check_start(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let clock = detail.own_clock;
     let own = (clock.generated_ms? - clock.begun_ms?) * 1e6;
     let date = detail.started_at?.to_zoned(jiff::tz::TimeZone::UTC);
-    let wall = nanoseconds_between(
-        date.datetime(),
-        parse_moment(detail.power_begin.as_deref()?)?,
-    )?;
+    let wall = nanoseconds_between(date.datetime(), parse_moment(detail.power_begin.as_deref()?)?)?;
     // The date is UTC, the begin is of an unknown zone.
     let later = (wall - own + CLOCK_TOLERANCE_NS).rem_euclid(QUARTER_HOUR_NS) - CLOCK_TOLERANCE_NS;
     Some(RuleCheck::new(

@@ -36,12 +36,7 @@ impl LoadgenRun {
             let count = detail?.query_count?.saturating_mul(each);
             let required = format!("at least min_sample_count {least}");
             let rule = "samples of the result, by its settings";
-            Some(RuleCheck::new(
-                rule,
-                count.to_string(),
-                required,
-                count >= least,
-            ))
+            Some(RuleCheck::new(rule, count.to_string(), required, count >= least))
         };
         vec![queries(), samples()]
     }
@@ -49,16 +44,8 @@ impl LoadgenRun {
     /// Server schedules its queries at the target rate.
     pub(super) fn check_target_rate(&self) -> Option<RuleCheck> {
         let scheduled = self.figure("scheduled_samples_per_second")?;
-        let target = self
-            .parameters()
-            .target_qps
-            .filter(|target| *target > 0.0)?;
-        let queries = to_f64(
-            self.detail
-                .as_ref()?
-                .query_count
-                .filter(|count| *count > 0)?,
-        );
+        let target = self.parameters().target_qps.filter(|target| *target > 0.0)?;
+        let queries = to_f64(self.detail.as_ref()?.query_count.filter(|count| *count > 0)?);
         let allowed = MAX_TARGET_DEVIATION.max(MAX_POISSON_DEVIATIONS / queries.sqrt());
         Some(RuleCheck::new(
             "scheduled samples/s",

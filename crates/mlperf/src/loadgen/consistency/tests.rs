@@ -6,12 +6,7 @@ use crate::loadgen::{LoadgenRun, detail};
 
 macro_rules! log {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/tests/fixtures/details/",
-            $name,
-            ".txt"
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/details/", $name, ".txt"))
     };
 }
 
@@ -28,10 +23,7 @@ fn log_of(scenario: &str) -> &'static str {
 }
 
 fn run(log: &str) -> LoadgenRun {
-    LoadgenRun {
-        summary: None,
-        detail: Some(detail::parse_detail_log(log.as_bytes())),
-    }
+    LoadgenRun { summary: None, detail: Some(detail::parse_detail_log(log.as_bytes())) }
 }
 
 /// Returns the log with the value of one key multiplied.
@@ -65,45 +57,15 @@ fn real_logs_are_consistent() {
 }
 
 #[rstest]
-#[case(
-    "Offline",
-    "result_samples_per_second",
-    1.03,
-    "samples/s times the longest latency"
-)]
-#[case(
-    "Offline",
-    "result_max_latency_ns",
-    0.97,
-    "samples/s times the longest latency"
-)]
+#[case("Offline", "result_samples_per_second", 1.03, "samples/s times the longest latency")]
+#[case("Offline", "result_max_latency_ns", 0.97, "samples/s times the longest latency")]
 #[case("Offline", "result_samples_per_second", 0.0, "samples_per_second")]
 #[case("Offline", "result_samples_per_second", -1.0, "samples_per_second")]
-#[case(
-    "Offline",
-    "result_99.00_percentile_latency_ns",
-    0.5,
-    "latency percentiles"
-)]
+#[case("Offline", "result_99.00_percentile_latency_ns", 0.5, "latency percentiles")]
 #[case("Offline", "result_mean_latency_ns", 0.4, "mean latency")]
-#[case(
-    "Server",
-    "result_completed_samples_per_sec",
-    1.03,
-    "completed samples/s"
-)]
-#[case(
-    "Server",
-    "result_completed_samples_per_sec",
-    0.9,
-    "end of the last query"
-)]
-#[case(
-    "Server",
-    "result_scheduled_samples_per_sec",
-    1.03,
-    "duration of the run"
-)]
+#[case("Server", "result_completed_samples_per_sec", 1.03, "completed samples/s")]
+#[case("Server", "result_completed_samples_per_sec", 0.9, "end of the last query")]
+#[case("Server", "result_scheduled_samples_per_sec", 1.03, "duration of the run")]
 #[case(
     "Server",
     "result_completed_tokens_per_second",
@@ -129,42 +91,12 @@ fn real_logs_are_consistent() {
     1.03,
     "queries/s times the mean latency"
 )]
-#[case(
-    "SingleStream",
-    "result_qps_with_loadgen_overhead",
-    1.1,
-    "duration of the run"
-)]
-#[case(
-    "SingleStream",
-    "early_stopping_latency_ss",
-    0.9,
-    "early stopping estimate"
-)]
-#[case(
-    "MultiStream",
-    "early_stopping_latency_ms",
-    0.5,
-    "early stopping estimate"
-)]
-#[case(
-    "MultiStream",
-    "result_mean_query_latency_ns",
-    1.1,
-    "duration of the run"
-)]
-#[case(
-    "MultiStream",
-    "result_mean_query_latency_ns",
-    0.85,
-    "duration of the run"
-)]
-#[case(
-    "SingleStream",
-    "early_stopping_latency_ms",
-    0.5,
-    "early stopping estimate"
-)]
+#[case("SingleStream", "result_qps_with_loadgen_overhead", 1.1, "duration of the run")]
+#[case("SingleStream", "early_stopping_latency_ss", 0.9, "early stopping estimate")]
+#[case("MultiStream", "early_stopping_latency_ms", 0.5, "early stopping estimate")]
+#[case("MultiStream", "result_mean_query_latency_ns", 1.1, "duration of the run")]
+#[case("MultiStream", "result_mean_query_latency_ns", 0.85, "duration of the run")]
+#[case("SingleStream", "early_stopping_latency_ms", 0.5, "early stopping estimate")]
 #[case(
     "SingleStream",
     "early_stopping_latency_ms",
@@ -172,18 +104,8 @@ fn real_logs_are_consistent() {
     "early stopping estimate of the 99th percentile"
 )]
 #[case("Server", "effective_target_qps", 0.5, "scheduled samples/s")]
-#[case(
-    "Server",
-    "effective_min_query_count",
-    1e6,
-    "queries of the result, by its settings"
-)]
-#[case(
-    "Offline",
-    "effective_min_sample_count",
-    1e6,
-    "samples of the result, by its settings"
-)]
+#[case("Server", "effective_min_query_count", 1e6, "queries of the result, by its settings")]
+#[case("Offline", "effective_min_sample_count", 1e6, "samples of the result, by its settings")]
 fn an_edited_figure_is_inconsistent(
     #[case] scenario: &str,
     #[case] key: &str,
@@ -253,16 +175,10 @@ fn a_log_of_two_processes_is_reported() {
     let pid = head.split_once(r#""pid": "#).unwrap().1;
     let pid = &pid[..pid.find(',').unwrap()];
     let results = replaced(results, &format!(r#""pid": {pid}"#), r#""pid": 4711"#);
-    assert_eq!(
-        broken_logs(&format!("{head}{results}")),
-        ["pid of the detail log"]
-    );
+    assert_eq!(broken_logs(&format!("{head}{results}")), ["pid of the detail log"]);
     // In entries that are spelt in another way, too.
     let results = replaced(&results, r#""pid": 4711"#, r#""pid":4711"#);
-    assert_eq!(
-        broken_logs(&format!("{head}{results}")),
-        ["pid of the detail log"]
-    );
+    assert_eq!(broken_logs(&format!("{head}{results}")), ["pid of the detail log"]);
 }
 
 #[rstest]
@@ -306,13 +222,7 @@ fn the_log_has_two_clocks_that_agree(
 ) {
     let log = log_of("Server");
     let [began, ended] = ["power_begin", "power_end"].map(|key| text_of(log, key));
-    let log = log.replace(
-        &format!("\"{ended}\""),
-        &format!("\"{}\"", later(ended, end)),
-    );
-    let log = log.replace(
-        &format!("\"{began}\""),
-        &format!("\"{}\"", later(began, begin)),
-    );
+    let log = log.replace(&format!("\"{ended}\""), &format!("\"{}\"", later(ended, end)));
+    let log = log.replace(&format!("\"{began}\""), &format!("\"{}\"", later(began, begin)));
     assert_eq!(broken_logs(&log), violated);
 }

@@ -38,12 +38,7 @@ struct RawDetailEntry<'a> {
 
 /// Reads an entry whose spelling may be any that JSON allows; none where it is not one.
 pub(super) fn parse_entry(entry: &[u8]) -> Option<DetailEntry<'_>> {
-    let RawDetailEntry {
-        key,
-        value,
-        time_ms,
-        metadata,
-    } = serde_json::from_slice(entry).ok()?;
+    let RawDetailEntry { key, value, time_ms, metadata } = serde_json::from_slice(entry).ok()?;
     Some(DetailEntry {
         key,
         value,
@@ -100,15 +95,11 @@ impl Default for FlagFinder {
 impl FlagFinder {
     /// Returns whether an entry has the flags `is_error` and `is_warning`.
     pub(super) fn read_flags(&self, entry: &[u8]) -> (bool, bool) {
-        (
-            is_flag_set(entry, &self.error),
-            is_flag_set(entry, &self.warning),
-        )
+        (is_flag_set(entry, &self.error), is_flag_set(entry, &self.warning))
     }
 }
 
 fn is_flag_set(entry: &[u8], flag: &memmem::Finder<'static>) -> bool {
     let length = flag.needle().len();
-    flag.find_iter(entry)
-        .any(|at| entry[at + length..].trim_ascii_start().starts_with(b"true"))
+    flag.find_iter(entry).any(|at| entry[at + length..].trim_ascii_start().starts_with(b"true"))
 }

@@ -65,9 +65,7 @@ impl DetailParser {
             return;
         }
         self.shortened = true;
-        let room = STORED_END_BYTES
-            .saturating_sub(self.pending.len())
-            .min(bytes.len());
+        let room = STORED_END_BYTES.saturating_sub(self.pending.len()).min(bytes.len());
         let (head, rest) = bytes.split_at(room);
         self.pending.extend_from_slice(head);
         let tail = &rest[rest.len().saturating_sub(STORED_END_BYTES)..];
@@ -113,10 +111,7 @@ impl DetailParser {
         let key = entry::read_key(entry);
         // A key in another spelling of JSON than LoadGen's is looked at, in case it matters.
         let matters = key.is_none_or(entry::is_stored_key);
-        if let Some(entry) = (whole && matters)
-            .then(|| usual::parse_usual_entry(entry))
-            .flatten()
-        {
+        if let Some(entry) = (whole && matters).then(|| usual::parse_usual_entry(entry)).flatten() {
             self.store_entry(&entry);
             return;
         }
@@ -272,11 +267,7 @@ fn parse_logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
     } else {
         0.5 * 10_f64.powf(number.abs().log10().floor() - 5.0)
     };
-    Some(Figure {
-        value: number,
-        unit: unit.into(),
-        half_digit,
-    })
+    Some(Figure { value: number, unit: unit.into(), half_digit })
 }
 
 /// MultiStream logs latencies per query and per sample; the summary's are per query.
@@ -304,9 +295,7 @@ fn measured_ms(detail: &LoadgenDetail) -> Option<i64> {
 
 /// Returns the text of an error.
 fn error_message(value: &Value) -> String {
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned);
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     text.chars().take(MAX_MESSAGE_CHARS).collect()
 }
 

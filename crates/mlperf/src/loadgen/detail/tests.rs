@@ -15,10 +15,7 @@ fn flagged(key: &str, value: &str, error: bool, warning: bool) -> String {
 }
 
 fn log(entries: &[(&str, &str)]) -> String {
-    entries
-        .iter()
-        .map(|(key, value)| entry(key, value))
-        .collect()
+    entries.iter().map(|(key, value)| entry(key, value)).collect()
 }
 
 fn server() -> String {
@@ -48,49 +45,28 @@ fn server() -> String {
 #[test]
 fn a_server_log_is_read() {
     let detail = parse_detail_log(server().as_bytes());
-    assert_eq!(
-        detail.loadgen_version.as_deref(),
-        Some("6.0.17 @ d6147c7eb7")
-    );
+    assert_eq!(detail.loadgen_version.as_deref(), Some("6.0.17 @ d6147c7eb7"));
     assert_eq!(detail.scenario, Some(TestScenario::Server));
     assert_eq!(detail.mode, Some(TestMode::Performance));
     assert_eq!(detail.result, Some(ResultStatus::Valid));
     assert_eq!(detail.constraints.performance, Some(true));
     assert_eq!(detail.parameters.target_qps, Some(300.0));
-    assert_eq!(
-        detail.parameters.schedule_rng_seed,
-        Some(18_209_322_760_996_052_031)
-    );
+    assert_eq!(detail.parameters.schedule_rng_seed, Some(18_209_322_760_996_052_031));
     assert_eq!(detail.generated_query_count, Some(913));
-    assert_eq!(
-        detail.early_stopping.query.as_ref().unwrap().successful,
-        Some(true)
-    );
-    assert_eq!(
-        (detail.entries, detail.malformed, detail.foreign),
-        (19, 0, 0)
-    );
+    assert_eq!(detail.early_stopping.query.as_ref().unwrap().successful, Some(true));
+    assert_eq!((detail.entries, detail.malformed, detail.foreign), (19, 0, 0));
     assert!(detail.is_complete());
     let tokens = &detail.figures["completed_tokens_per_second"];
     assert!((tokens.value - 1_042_110.0).abs() < 1e-6);
-    assert!(
-        (tokens.half_digit - 5.0).abs() < 1e-9,
-        "six significant digits"
-    );
+    assert!((tokens.half_digit - 5.0).abs() < 1e-9, "six significant digits");
     assert!((detail.figures["latency_p99_ns"].half_digit - 0.5).abs() < 1e-12);
 }
 
 #[test]
 fn the_start_is_test_datetime_not_power_begin() {
     let detail = parse_detail_log(server().as_bytes());
-    assert_eq!(
-        detail.started_at.unwrap().to_string(),
-        "2026-11-21T06:31:23Z"
-    );
-    assert_eq!(
-        detail.power_begin.as_deref(),
-        Some("11-21-2026 07:31:23.601")
-    );
+    assert_eq!(detail.started_at.unwrap().to_string(), "2026-11-21T06:31:23Z");
+    assert_eq!(detail.power_begin.as_deref(), Some("11-21-2026 07:31:23.601"));
     assert_eq!(detail.measured_ms, Some(3001));
 }
 
@@ -167,14 +143,9 @@ fn token_throughput_is_tokens_per_nanosecond() {
 #[test]
 fn the_worst_of_several_results_is_used() {
     for order in [["VALID", "INVALID"], ["INVALID", "VALID"]] {
-        let text: String = order
-            .iter()
-            .map(|word| entry("result_validity", &format!("\"{word}\"")))
-            .collect();
-        assert_eq!(
-            parse_detail_log(text.as_bytes()).result,
-            Some(ResultStatus::Invalid)
-        );
+        let text: String =
+            order.iter().map(|word| entry("result_validity", &format!("\"{word}\""))).collect();
+        assert_eq!(parse_detail_log(text.as_bytes()).result, Some(ResultStatus::Invalid));
     }
 }
 
@@ -199,10 +170,7 @@ fn malformed_and_foreign_lines_are_counted() {
     let detail = parse_detail_log(
         b"hello\n\n:::MLLOG nothing\nprefix :::MLLOG {\"key\": \"sut_name\", \"value\": \"A\"}\n",
     );
-    assert_eq!(
-        (detail.entries, detail.malformed, detail.foreign),
-        (2, 1, 1)
-    );
+    assert_eq!((detail.entries, detail.malformed, detail.foreign), (2, 1, 1));
     assert_eq!(detail.sut_name.as_deref(), Some("A"));
 }
 
@@ -214,8 +182,7 @@ fn trailing_carriage_returns_are_ignored() {
         parse_detail_log(text.as_bytes())
     );
     let mut by_line = DetailParser::new();
-    text.lines()
-        .for_each(|line| by_line.feed_line(line.as_bytes()));
+    text.lines().for_each(|line| by_line.feed_line(line.as_bytes()));
     assert_eq!(by_line.finish(), parse_detail_log(text.as_bytes()));
 }
 
@@ -241,15 +208,10 @@ fn both_ends_of_a_long_line_are_read_with_any_chunking() {
     let hidden = format!(r#"[{filler}{{"is_error": true}},{filler}1]"#);
     let text = flagged("loaded_qsl_set", &hidden, false, true) + &server();
     let whole = parse_detail_log(text.as_bytes());
-    assert_eq!(
-        (whole.entries, whole.errors, whole.warnings, whole.malformed),
-        (20, 0, 1, 0)
-    );
+    assert_eq!((whole.entries, whole.errors, whole.warnings, whole.malformed), (20, 0, 1, 0));
     for size in [1000, 4096, 65_536, 1 << 20, (2 << 20) + 77] {
         let mut parser = DetailParser::new();
-        text.as_bytes()
-            .chunks(size)
-            .for_each(|chunk| parser.push(chunk));
+        text.as_bytes().chunks(size).for_each(|chunk| parser.push(chunk));
         assert_eq!(parser.finish(), whole, "{size}");
     }
 }

@@ -62,10 +62,7 @@ fn split_at_comma(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Returns the bytes after a whole number in JSON's spelling.
 fn skip_whole_number(bytes: &[u8]) -> Option<&[u8]> {
-    let count = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
+    let count = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let right = count == 1 || (count > 1 && bytes[0] != b'0');
     right.then(|| &bytes[count..])
 }

@@ -17,23 +17,11 @@ fn the_detail_log_has_precedence() {
 #[test]
 fn rounding_is_not_a_disagreement() {
     let text = SERVER.replace("3425.60", "3425.6");
-    let mut run = LoadgenRun {
-        summary: summary_of(&text).summary,
-        ..both(&[])
-    };
-    run.detail = Some(detail_of(&[(
-        "result_completed_tokens_per_second",
-        "3425.65",
-    )]));
+    let mut run = LoadgenRun { summary: summary_of(&text).summary, ..both(&[]) };
+    run.detail = Some(detail_of(&[("result_completed_tokens_per_second", "3425.65")]));
     assert_eq!(run.figure_disagreements(), []);
-    run.detail = Some(detail_of(&[(
-        "result_completed_tokens_per_second",
-        "3425.8",
-    )]));
-    assert_eq!(
-        run.figure_disagreements()[0].0,
-        "completed_tokens_per_second"
-    );
+    run.detail = Some(detail_of(&[("result_completed_tokens_per_second", "3425.8")]));
+    assert_eq!(run.figure_disagreements()[0].0, "completed_tokens_per_second");
 }
 
 #[rstest]
@@ -43,11 +31,7 @@ fn rounding_is_not_a_disagreement() {
 #[case::mode(("effective_test_mode", "\"SubmissionRun\""), "mode (PerformanceOnly, SubmissionRun)")]
 fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &str) {
     assert_validity(&both(&[entry]), Validity::Invalid, reason);
-    assert_validity(
-        &both(&[entry]),
-        Validity::Invalid,
-        "the summary and detail log disagree",
-    );
+    assert_validity(&both(&[entry]), Validity::Invalid, "the summary and detail log disagree");
 }
 
 /// What the summary prints in place of a number is no less a disagreement than another number.
@@ -88,16 +72,9 @@ fn early_stopping_estimates_must_agree_in_both_logs() {
     };
     assert_validity(&of(text), Validity::Valid, "");
     // MultiStream's published figure may be inferred from the 99th percentile of such a run.
-    let edited = text.replace(
-        "percentile estimate: 18776619",
-        "percentile estimate: 16776619",
-    );
+    let edited = text.replace("percentile estimate: 18776619", "percentile estimate: 16776619");
     assert_ne!(edited, text);
-    assert_validity(
-        &of(&edited),
-        Validity::Invalid,
-        "estimates of early stopping",
-    );
+    assert_validity(&of(&edited), Validity::Invalid, "estimates of early stopping");
 }
 
 #[test]
@@ -183,17 +160,9 @@ fn the_target_percentile_of_the_head_is_not_missing_in_the_detail_log(
     assert_validity(&run, Validity::Valid, "");
     let summary = run.summary.as_ref().unwrap();
     assert!(!summary.figures.contains_key("latency_p100_ns"));
-    assert!(
-        summary.figures.contains_key(estimate),
-        "{:?}",
-        summary.figures
-    );
+    assert!(summary.figures.contains_key(estimate), "{:?}", summary.figures);
     // A usual percentile that the detail log lacks was removed.
     let mut run = run;
-    run.detail
-        .as_mut()
-        .unwrap()
-        .figures
-        .remove("latency_p95_ns");
+    run.detail.as_mut().unwrap().figures.remove("latency_p95_ns");
     assert_validity(&run, Validity::Invalid, "latency_p95_ns (missing");
 }

@@ -13,10 +13,7 @@ fn server_rates_are_aliases_of_completed_rates() {
         ("tokens_per_second", "completed_tokens_per_second"),
         ("samples_per_second", "completed_samples_per_second"),
     ] {
-        assert_eq!(
-            run.resolve_figure(name).as_ref(),
-            Some(run.figure(own).unwrap())
-        );
+        assert_eq!(run.resolve_figure(name).as_ref(), Some(run.figure(own).unwrap()));
         assert_eq!(run.resolve_figure(name), run.resolve_figure(own));
     }
 }
@@ -24,23 +21,15 @@ fn server_rates_are_aliases_of_completed_rates() {
 #[test]
 fn a_missing_figure_resolves_to_none() {
     let run = summary_of(SERVER);
-    for name in [
-        "tokens_per_second_inferred",
-        "early_stopping_latency_ns",
-        "nonsense",
-        "",
-        "_s",
-        "s",
-    ] {
+    for name in
+        ["tokens_per_second_inferred", "early_stopping_latency_ns", "nonsense", "", "_s", "s"]
+    {
         assert_eq!(run.resolve_figure(name), None, "{name}");
     }
     let offline = summary_of(printed!("own-misc-offline_errors_double_complete"));
     assert_eq!(offline.resolve_figure("tokens_per_second"), None);
     let own = offline.figure("samples_per_second").unwrap();
-    assert_eq!(
-        offline.resolve_figure("samples_per_second").as_ref(),
-        Some(own)
-    );
+    assert_eq!(offline.resolve_figure("samples_per_second").as_ref(), Some(own));
 }
 
 #[rstest]
@@ -64,8 +53,5 @@ fn inferred_figures_resolve_by_loadgen_name() {
         "SUT name : A\nScenario : Server\nCompleted tokens per second (inferred): 20471.43\n";
     let run = summary_of(text);
     let own = run.figure("completed_tokens_per_second_inferred").unwrap();
-    assert_eq!(
-        run.resolve_figure("inferred_tokens_per_second").as_ref(),
-        Some(own)
-    );
+    assert_eq!(run.resolve_figure("inferred_tokens_per_second").as_ref(), Some(own));
 }

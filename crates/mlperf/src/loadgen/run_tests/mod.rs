@@ -20,10 +20,7 @@ mod validity;
 const SERVER: &str = printed!("own-server_tokens-perf_valid");
 
 fn summary_of(text: &str) -> LoadgenRun {
-    LoadgenRun {
-        summary: Some(summary::parse_summary(text).unwrap()),
-        detail: None,
-    }
+    LoadgenRun { summary: Some(summary::parse_summary(text).unwrap()), detail: None }
 }
 
 /// Returns the detail log of the Server summary above, with further entries: the last of a key counts.
@@ -46,10 +43,7 @@ fn detail_of(entries: &[(&str, &str)]) -> LoadgenDetail {
 }
 
 fn both(entries: &[(&str, &str)]) -> LoadgenRun {
-    LoadgenRun {
-        detail: Some(detail_of(entries)),
-        ..summary_of(SERVER)
-    }
+    LoadgenRun { detail: Some(detail_of(entries)), ..summary_of(SERVER) }
 }
 
 #[track_caller]

@@ -6,33 +6,15 @@ use super::{SERVER, assert_validity, both, detail_of, summary_of};
 #[test]
 fn a_valid_result_with_errors_is_invalid() {
     let run = summary_of(printed!("own-misc-offline_errors_double_complete"));
-    assert_validity(
-        &run,
-        Validity::Invalid,
-        "LoadGen counted 2 errors in the summary",
-    );
-    let run = both(&[(
-        "error_runtime",
-        r#""Attempted to complete a sample twice.""#,
-    )]);
-    assert_validity(
-        &run,
-        Validity::Invalid,
-        "LoadGen counted 1 error in the detail log\n",
-    );
-    assert_validity(
-        &run,
-        Validity::Invalid,
-        "Attempted to complete a sample twice.",
-    );
+    assert_validity(&run, Validity::Invalid, "LoadGen counted 2 errors in the summary");
+    let run = both(&[("error_runtime", r#""Attempted to complete a sample twice.""#)]);
+    assert_validity(&run, Validity::Invalid, "LoadGen counted 1 error in the detail log\n");
+    assert_validity(&run, Validity::Invalid, "Attempted to complete a sample twice.");
 }
 
 #[test]
 fn a_valid_result_with_an_unmet_constraint_is_invalid() {
-    let text = SERVER.replace(
-        "Min duration satisfied : Yes",
-        "Min duration satisfied : NO",
-    );
+    let text = SERVER.replace("Min duration satisfied : Yes", "Min duration satisfied : NO");
     assert_validity(
         &summary_of(&text),
         Validity::Invalid,
@@ -63,19 +45,10 @@ fn an_invalid_result_has_reasons() {
 #[test]
 fn an_invalid_detail_log_alone_has_reasons() {
     let reason = r#""TTFT constrain not met: Reduce target QPS to improve latency.  * TPOT constrain not met: Reduce target QPS to improve latency. ""#;
-    let detail = detail_of(&[
-        ("result_validity", r#""INVALID""#),
-        ("result_invalid_reason", reason),
-    ]);
-    let run = LoadgenRun {
-        summary: None,
-        detail: Some(detail),
-    };
-    assert_validity(
-        &run,
-        Validity::Invalid,
-        "LoadGen: TPOT constrain not met: Reduce",
-    );
+    let detail =
+        detail_of(&[("result_validity", r#""INVALID""#), ("result_invalid_reason", reason)]);
+    let run = LoadgenRun { summary: None, detail: Some(detail) };
+    assert_validity(&run, Validity::Invalid, "LoadGen: TPOT constrain not met: Reduce");
 }
 
 #[test]
@@ -86,11 +59,7 @@ fn only_errors_invalidate_an_accuracy_run() {
     let run = summary_of(
         "No warnings encountered during test.\n\n1 ERROR encountered. See detailed log.\n",
     );
-    assert_validity(
-        &run,
-        Validity::Invalid,
-        "LoadGen counted 1 error in the summary",
-    );
+    assert_validity(&run, Validity::Invalid, "LoadGen counted 1 error in the summary");
 }
 
 #[test]
@@ -106,33 +75,18 @@ fn a_guides_excerpt_is_valid() {
     let summary = run.summary.as_ref().unwrap();
     assert_eq!(
         summary.missing,
-        [
-            "Test Parameters Used",
-            "warnings encountered",
-            "errors encountered"
-        ]
+        ["Test Parameters Used", "warnings encountered", "errors encountered"]
     );
 }
 
 #[test]
 fn a_truncated_summary_has_unknown_validity() {
     let cut = SERVER.find("No warnings").unwrap();
-    assert_validity(
-        &summary_of(&SERVER[..cut]),
-        Validity::Unknown,
-        "they were truncated",
-    );
+    assert_validity(&summary_of(&SERVER[..cut]), Validity::Unknown, "they were truncated");
     let cut = SERVER.find("Result is").unwrap();
-    assert_validity(
-        &summary_of(&SERVER[..cut]),
-        Validity::Unknown,
-        "whether the result is VALID",
-    );
+    assert_validity(&summary_of(&SERVER[..cut]), Validity::Unknown, "whether the result is VALID");
     // The detail log has the values that the summary lost, but not the cause of its truncation.
-    let run = LoadgenRun {
-        detail: Some(detail_of(&[])),
-        ..summary_of(&SERVER[..cut])
-    };
+    let run = LoadgenRun { detail: Some(detail_of(&[])), ..summary_of(&SERVER[..cut]) };
     assert_validity(&run, Validity::Unknown, "the summary was truncated");
 }
 
@@ -153,18 +107,12 @@ fn a_detail_log_with_two_tests_is_unknown() {
 
 #[test]
 fn one_log_alone_is_enough() {
-    let detail = LoadgenRun {
-        summary: None,
-        detail: Some(detail_of(&[])),
-    };
+    let detail = LoadgenRun { summary: None, detail: Some(detail_of(&[])) };
     assert_validity(&detail, Validity::Valid, "");
     assert_eq!(detail.scenario(), Some(TestScenario::Server));
     let summary = summary_of(SERVER);
     assert_eq!(
-        summary
-            .summary
-            .as_ref()
-            .and_then(|summary: &LoadgenSummary| summary.result),
+        summary.summary.as_ref().and_then(|summary: &LoadgenSummary| summary.result),
         Some(ResultStatus::Valid)
     );
     assert_validity(&summary, Validity::Valid, "");

@@ -112,10 +112,7 @@ fn add_estimates(stopping: &EarlyStopping, scenario: Option<TestScenario>, figur
             let Some(label) = names::percentile_label(&percentile.to_string()) else {
                 continue;
             };
-            figures.insert(
-                format!("{kind}_{label}_ns").into(),
-                nanosecond_figure(estimate),
-            );
+            figures.insert(format!("{kind}_{label}_ns").into(), nanosecond_figure(estimate));
         }
     }
     let published = stopping.query.as_ref().or(stopping.ttft.as_ref());
@@ -128,9 +125,5 @@ fn add_estimates(stopping: &EarlyStopping, scenario: Option<TestScenario>, figur
 }
 
 fn nanosecond_figure(value: u64) -> Figure {
-    Figure {
-        value: to_f64(value),
-        unit: NANOSECONDS.into(),
-        half_digit: 0.5,
-    }
+    Figure { value: to_f64(value), unit: NANOSECONDS.into(), half_digit: 0.5 }
 }

@@ -113,11 +113,7 @@ impl SummaryParser {
         else {
             return Ok(false);
         };
-        let count = if count == "No" {
-            Some(0)
-        } else {
-            count.parse().ok()
-        };
+        let count = if count == "No" { Some(0) } else { count.parse().ok() };
         let (slot, line) = match kind {
             "warning" | "warnings" => (&mut self.summary.warnings, "warnings encountered"),
             "ERROR" | "ERRORS" | "errors" => (&mut self.summary.errors, "errors encountered"),
@@ -162,9 +158,7 @@ impl SummaryParser {
         if !self.in_stats {
             match self.head.get(&named.name) {
                 Some(before) if before.value.to_bits() != figure.value.to_bits() => {
-                    return Err(SummaryError::Contradiction {
-                        line: key.to_owned(),
-                    });
+                    return Err(SummaryError::Contradiction { line: key.to_owned() });
                 }
                 _ => self.head.insert(named.name, figure),
             };
@@ -262,13 +256,11 @@ impl SummaryParser {
                     true
                 })
             }
-            (BulletList::Permutation, _) => [
-                "Generated samples",
-                "Check the generated",
-                "samples_per_query value",
-            ]
-            .iter()
-            .any(|begin| line.starts_with(begin)),
+            (BulletList::Permutation, _) => {
+                ["Generated samples", "Check the generated", "samples_per_query value"]
+                    .iter()
+                    .any(|begin| line.starts_with(begin))
+            }
             _ => false,
         }
     }

@@ -11,11 +11,7 @@ pub(super) struct StatsBlocks {
 impl StatsBlocks {
     /// Returns the block that a figure of this name goes into.
     pub(super) fn block_for(&mut self, name: &str) -> Option<&mut Figures> {
-        if self
-            .blocks
-            .last()
-            .is_none_or(|block| block.contains_key(name))
-        {
+        if self.blocks.last().is_none_or(|block| block.contains_key(name)) {
             self.blocks.push(Figures::new());
         }
         self.blocks.last_mut()
@@ -27,9 +23,7 @@ impl StatsBlocks {
     /// block that has the head's figures is right; where none or several do, the last one counts.
     pub(super) fn block_of_head(self, head: &Figures) -> Figures {
         let agreement = |block: &Figures| {
-            let shared = block
-                .iter()
-                .filter_map(|(name, figure)| Some((figure, head.get(name)?)));
+            let shared = block.iter().filter_map(|(name, figure)| Some((figure, head.get(name)?)));
             shared.fold(0_i32, |score, (ours, theirs)| {
                 let tolerance = ours.half_digit + theirs.half_digit + 2e-5 * theirs.value.abs();
                 let agrees = (ours.value - theirs.value).abs() <= tolerance;

@@ -18,18 +18,12 @@ macro_rules! printed {
 const SERVER: &str = printed!("own-server_tokens-perf_valid");
 
 fn value(summary: &LoadgenSummary, name: &str) -> f64 {
-    summary
-        .figures
-        .get(name)
-        .map_or(f64::NAN, |figure| figure.value)
+    summary.figures.get(name).map_or(f64::NAN, |figure| figure.value)
 }
 
 #[track_caller]
 fn close(ours: f64, theirs: f64) {
-    assert!(
-        (ours - theirs).abs() <= 1e-9 * theirs.abs(),
-        "{ours} is not {theirs}"
-    );
+    assert!((ours - theirs).abs() <= 1e-9 * theirs.abs(), "{ours} is not {theirs}");
 }
 
 #[test]
@@ -122,10 +116,7 @@ fn single_stream_publishes_the_first_estimate() {
     close(value(&summary, "early_stopping_latency_ns"), 2_210_774.0);
     close(value(&summary, "early_stopping_p99_ns"), 18_776_619.0);
     close(value(&summary, "latency_p90_ns"), 2_002_279.0);
-    close(
-        value(&summary, "queries_per_second_without_loadgen_overhead"),
-        634.02,
-    );
+    close(value(&summary, "queries_per_second_without_loadgen_overhead"), 634.02);
     assert_eq!(summary.unread, [""; 0]);
 }
 
@@ -135,10 +126,7 @@ fn single_stream_with_tokens_publishes_the_ttft_estimate() {
     close(value(&summary, "early_stopping_latency_ns"), 603_757.0);
     close(value(&summary, "tpot_early_stopping_p90_ns"), 138_292.0);
     close(value(&summary, "ttft_p90_ns"), 602_106.0);
-    close(
-        value(&summary, "tokens_per_second_without_loadgen_overhead"),
-        5775.09,
-    );
+    close(value(&summary, "tokens_per_second_without_loadgen_overhead"), 5775.09);
     assert_eq!(summary.unread, [""; 0]);
 }
 
@@ -157,21 +145,14 @@ fn wan_with_only_50_queries_is_invalid() {
     assert_eq!(summary.result, Some(ResultStatus::Invalid));
     assert_eq!(summary.recommendations, [""; 0]);
     let stop = summary.early_stopping.query.as_ref().unwrap();
-    assert!(
-        stop.text.starts_with("* Only processed 50 queries."),
-        "{}",
-        stop.text
-    );
+    assert!(stop.text.starts_with("* Only processed 50 queries."), "{}", stop.text);
     assert!(!summary.figures.contains_key("early_stopping_latency_ns"));
 }
 
 #[test]
 fn the_permutation_warning_is_four_lines() {
     let summary = parse_summary(printed!("own-misc-offline_concat_permutation_warning")).unwrap();
-    assert_eq!(
-        summary.parameters.sample_concatenate_permutation,
-        Some(true)
-    );
+    assert_eq!(summary.parameters.sample_concatenate_permutation, Some(true));
     assert_eq!(summary.unread, [""; 0]);
     assert_eq!(summary.warnings, Some(1));
 }
@@ -211,11 +192,7 @@ fn duplicate_stats_must_agree_with_the_header() {
 
     let (head, stats) = text.split_at(text.find("Scheduled").unwrap());
     let second = stats.rfind("Scheduled").unwrap();
-    let swapped = format!(
-        "{head}{}{}",
-        stats[second..].replace("...", ""),
-        &stats[..second]
-    );
+    let swapped = format!("{head}{}{}", stats[second..].replace("...", ""), &stats[..second]);
     let summary = parse_summary(&swapped).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
 }
@@ -223,19 +200,11 @@ fn duplicate_stats_must_agree_with_the_header() {
 #[test]
 fn line_ends_indentation_and_bom_are_ignored() {
     let expected = parse_summary(SERVER).unwrap();
-    assert_eq!(
-        parse_summary(&SERVER.replace('\n', "\r\n")).unwrap(),
-        expected
-    );
-    assert_eq!(
-        parse_summary(&format!("\u{feff}{SERVER}")).unwrap(),
-        expected
-    );
+    assert_eq!(parse_summary(&SERVER.replace('\n', "\r\n")).unwrap(), expected);
+    assert_eq!(parse_summary(&format!("\u{feff}{SERVER}")).unwrap(), expected);
     assert_eq!(parse_summary(&SERVER.replace('=', "")).unwrap(), expected);
-    let squeezed: Vec<_> = SERVER
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect();
+    let squeezed: Vec<_> =
+        SERVER.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(parse_summary(&squeezed.join("\n")).unwrap(), expected);
 }
 
@@ -252,20 +221,12 @@ fn a_file_that_is_not_a_summary_is_reported(#[case] text: &str, #[case] error: S
 
 #[test]
 fn binary_and_oversized_files_are_reported() {
-    assert_eq!(
-        parse_summary_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]),
-        Err(SummaryError::Binary)
-    );
-    assert_eq!(
-        parse_summary_bytes(&[0xff; 64]),
-        Err(SummaryError::NotASummary)
-    );
+    assert_eq!(parse_summary_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]), Err(SummaryError::Binary));
+    assert_eq!(parse_summary_bytes(&[0xff; 64]), Err(SummaryError::NotASummary));
     let large = vec![b'a'; MAX_SUMMARY_BYTES + 1];
     assert_eq!(
         parse_summary_bytes(&large),
-        Err(SummaryError::TooLarge {
-            bytes: MAX_SUMMARY_BYTES + 1
-        })
+        Err(SummaryError::TooLarge { bytes: MAX_SUMMARY_BYTES + 1 })
     );
 }
 
@@ -273,17 +234,9 @@ fn binary_and_oversized_files_are_reported() {
 fn two_runs_in_one_file_are_refused() {
     let other = printed!("own-server_tokens-invalid_both");
     let error = parse_summary(&format!("{SERVER}{other}")).unwrap_err();
-    assert!(
-        matches!(error, SummaryError::Contradiction { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, SummaryError::Contradiction { .. }), "{error}");
     let error = parse_summary("Result is : VALID\nResult is : INVALID\n").unwrap_err();
-    assert_eq!(
-        error,
-        SummaryError::Contradiction {
-            line: "Result is".to_owned()
-        }
-    );
+    assert_eq!(error, SummaryError::Contradiction { line: "Result is".to_owned() });
 }
 
 #[test]
@@ -302,17 +255,10 @@ fn a_truncated_file_is_flagged_and_has_no_wrong_figures() {
         };
         if part.completeness == Completeness::Whole {
             // All but the last word's last letters.
-            assert!(
-                SERVER.len() - cut < "during test.\n".len() + 2,
-                "cut at {cut}"
-            );
+            assert!(SERVER.len() - cut < "during test.\n".len() + 2, "cut at {cut}");
         }
         for (name, figure) in &part.figures {
-            assert_eq!(
-                Some(figure),
-                whole.figures.get(name),
-                "{name} of the file cut at {cut}"
-            );
+            assert_eq!(Some(figure), whole.figures.get(name), "{name} of the file cut at {cut}");
         }
         if part.parameters.performance_sample_count.is_some() {
             assert_eq!(part.parameters.target_qps, whole.parameters.target_qps);
@@ -323,12 +269,7 @@ fn a_truncated_file_is_flagged_and_has_no_wrong_figures() {
 #[test]
 fn figures_have_units() {
     let summary = parse_summary(SERVER).unwrap();
-    let unit = |name: &str| {
-        summary
-            .figures
-            .get(name)
-            .map(|figure: &Figure| figure.unit.as_ref())
-    };
+    let unit = |name: &str| summary.figures.get(name).map(|figure: &Figure| figure.unit.as_ref());
     assert_eq!(unit("completed_tokens_per_second"), Some("tokens/s"));
     assert_eq!(unit("completed_samples_per_second"), Some("samples/s"));
     assert_eq!(unit("ttft_p99_ns"), Some("ns"));

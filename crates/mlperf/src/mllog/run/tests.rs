@@ -27,18 +27,8 @@ fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
         line("eval_accuracy", at + 9, "0.99", "\"samples_count\": 2688"),
         line("block_stop", at + 9, "null", ""),
         line("tracked_stats", at + 9, "{\"throughput\": 6.5}", ""),
-        line(
-            "eval_accuracy",
-            stop - 1,
-            &loss.to_string(),
-            "\"samples_count\": 3072",
-        ),
-        line(
-            "run_stop",
-            stop,
-            "null",
-            &format!("\"status\": \"{status}\""),
-        ),
+        line("eval_accuracy", stop - 1, &loss.to_string(), "\"samples_count\": 3072"),
+        line("run_stop", stop, "null", &format!("\"status\": \"{status}\"")),
         line("train_samples", stop + 1, "3901", ""),
     ]
 }
@@ -47,10 +37,8 @@ fn read(
     lines: &[String],
     requested: &[(&str, MatchSelection)],
 ) -> Result<Vec<TrainingRun>, TrainingLogError> {
-    let requested: Vec<(String, MatchSelection)> = requested
-        .iter()
-        .map(|(key, take)| ((*key).to_owned(), *take))
-        .collect();
+    let requested: Vec<(String, MatchSelection)> =
+        requested.iter().map(|(key, take)| ((*key).to_owned(), *take)).collect();
     let mut runs = TrainingRunReader::new(&requested);
     for line in lines {
         runs.feed_line(line);
@@ -67,11 +55,7 @@ fn requested_value(
     accumulator.into_single_value().map(|printed| printed.value)
 }
 
-const TARGET: Limit = Limit {
-    min: None,
-    max: Some(0.925),
-    below: None,
-};
+const TARGET: Limit = Limit { min: None, max: Some(0.925), below: None };
 
 #[test]
 fn a_run_is_timed_from_start_to_stop() {
@@ -152,10 +136,7 @@ fn a_last_evaluation_that_was_cut_is_no_success(#[case] cut: &str, #[case] is_ev
     for target in [None, Some(&TARGET)] {
         let minutes = runs[0].minutes_to_train(target);
         if is_evaluation {
-            assert_eq!(
-                minutes,
-                Err(TrainingRunError::BrokenEvaluation { line: 12 })
-            );
+            assert_eq!(minutes, Err(TrainingRunError::BrokenEvaluation { line: 12 }));
         } else {
             assert_eq!(minutes, Ok(21.0));
         }
@@ -185,10 +166,7 @@ fn several_runs_in_one_log() {
     );
     assert_eq!(runs[2].minutes_to_train(None), Ok(12.0));
     let cut = runs[3].minutes_to_train(None).unwrap_err().to_string();
-    assert!(
-        cut.contains("ends before run_stop: its last event is eval_accuracy"),
-        "{cut}"
-    );
+    assert!(cut.contains("ends before run_stop: its last event is eval_accuracy"), "{cut}");
 }
 
 /// A script that prints its log while it trains, and again in the end.
@@ -225,17 +203,9 @@ fn ranks_that_print_the_same_lines_are_one_run() {
     assert_eq!(runs.len(), 1);
     assert_eq!(runs[0].minutes_to_train(None), Ok(10.0));
     // A rank that logs another status.
-    lines.push(line(
-        "run_stop",
-        1_600_000,
-        "null",
-        "\"status\": \"aborted\"",
-    ));
+    lines.push(line("run_stop", 1_600_000, "null", "\"status\": \"aborted\""));
     let runs = read(&lines, &[]).unwrap();
-    assert_eq!(
-        runs[0].minutes_to_train(None),
-        Err(TrainingRunError::RanksDisagree)
-    );
+    assert_eq!(runs[0].minutes_to_train(None), Err(TrainingRunError::RanksDisagree));
 }
 
 #[rstest]
@@ -254,10 +224,7 @@ fn a_clock_that_runs_backwards_is_an_error() {
         line("run_stop", 8000, "null", "\"status\": \"success\""),
     ];
     let runs = read(&lines, &[]).unwrap();
-    assert_eq!(
-        runs[0].minutes_to_train(None),
-        Err(TrainingRunError::StopNotAfterStart)
-    );
+    assert_eq!(runs[0].minutes_to_train(None), Err(TrainingRunError::StopNotAfterStart));
 }
 
 proptest! {

@@ -22,10 +22,7 @@ fn session(is_server: bool) -> Value {
     if is_server {
         session["ptd_messages"] = json!([
             message("Hello", "Hello, PTDaemon here!"),
-            message(
-                "Identify",
-                "YokogawaWT310E,1,version=1.11.1-69286632-20240907,OS=Linux"
-            ),
+            message("Identify", "YokogawaWT310E,1,version=1.11.1-69286632-20240907,OS=Linux"),
             message("RR", "Ranges,0,40.000000,1,-1"),
             message("SR,V,Auto", "Range V changed"),
             message("SR,A,Auto", "Range A changed"),
@@ -46,10 +43,8 @@ fn session(is_server: bool) -> Value {
 }
 
 fn violated(client: &Value, server: &Value) -> Vec<String> {
-    let sessions = PowerSessions {
-        client: client.as_object().unwrap(),
-        server: server.as_object().unwrap(),
-    };
+    let sessions =
+        PowerSessions { client: client.as_object().unwrap(), server: server.as_object().unwrap() };
     let checks = sessions.check().into_iter().filter(|check| !check.passed);
     checks.map(|check| check.rule).collect()
 }

@@ -37,16 +37,8 @@ pub fn check_no_audit_settings(settings: &Parameters) -> Vec<RuleCheck> {
 
 fn check_issue_settings(issue: Option<SampleSelection>, settings: &Parameters) -> Vec<RuleCheck> {
     let settings = [
-        (
-            "performance_issue_same",
-            settings.performance_issue_same,
-            SampleSelection::Same,
-        ),
-        (
-            "performance_issue_unique",
-            settings.performance_issue_unique,
-            SampleSelection::Unique,
-        ),
+        ("performance_issue_same", settings.performance_issue_same, SampleSelection::Same),
+        ("performance_issue_unique", settings.performance_issue_unique, SampleSelection::Unique),
     ];
     let checks = settings.into_iter().filter_map(|(rule, value, setting)| {
         let (value, required) = (value?, issue == Some(setting));
@@ -97,11 +89,7 @@ mod tests {
         #[case] run: RunSettings,
         #[case] expected: &[&str],
     ) {
-        let test = ComplianceTest {
-            samples_logged,
-            issue,
-            ..ComplianceTest::default()
-        };
+        let test = ComplianceTest { samples_logged, issue, ..ComplianceTest::default() };
         assert_eq!(violated(&check_audit(&test, &run)), expected);
     }
 
@@ -118,10 +106,7 @@ mod tests {
             rounds.benchmark_rules("mlperf-inference", round, "gpt-oss-120b", &"Offline".into());
         let rules = rules.unwrap();
         let (_, test) = rules.compliance.first().unwrap();
-        assert_eq!(
-            violated(&check_audit(test, &settings(false, false, 990))),
-            expected
-        );
+        assert_eq!(violated(&check_audit(test, &settings(false, false, 990))), expected);
     }
 
     #[test]

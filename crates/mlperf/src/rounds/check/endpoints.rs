@@ -44,9 +44,7 @@ impl InferenceRules {
             .accuracy
             .iter()
             .map(|(name, limit)| {
-                let found = figures
-                    .iter()
-                    .find(|(figure, _)| figure.eq_ignore_ascii_case(name));
+                let found = figures.iter().find(|(figure, _)| figure.eq_ignore_ascii_case(name));
                 let value = found.map(|(_, value)| (*value, String::new()));
                 check_within_limit(name, value.as_ref(), limit)
             })
@@ -106,18 +104,9 @@ impl InferenceRules {
     fn check_endpoint_latency(&self, run: &EndpointPerformance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
         if self.latency != LatencyLimits::default() && self.scenario != TestScenario::Offline {
-            let shown = if run.has_early_stopping {
-                "estimated"
-            } else {
-                "not estimated"
-            };
+            let shown = if run.has_early_stopping { "estimated" } else { "not estimated" };
             let required = "estimated: percentiles are compared with limits";
-            checks.push(RuleCheck::new(
-                "early stopping",
-                shown,
-                required,
-                run.has_early_stopping,
-            ));
+            checks.push(RuleCheck::new("early stopping", shown, required, run.has_early_stopping));
         }
         let limit = self.latency.query_ns.filter(|_| !self.token_latencies);
         if let Some(limit) = limit {
@@ -126,12 +115,7 @@ impl InferenceRules {
             let shown = p99.map_or_else(|| NOT_STATED.to_owned(), format_nanoseconds);
             let required = format!("at most {}", format_nanoseconds(limit));
             let passed = p99.is_some_and(|p99| p99 <= limit);
-            checks.push(RuleCheck::new(
-                "latency, 99th percentile",
-                shown,
-                required,
-                passed,
-            ));
+            checks.push(RuleCheck::new("latency, 99th percentile", shown, required, passed));
         }
         checks
     }

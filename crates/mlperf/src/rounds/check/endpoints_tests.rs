@@ -34,9 +34,7 @@ fn run(change: impl Fn(&mut Value, &mut Value)) -> EndpointPerformance {
 
 fn broken(checks: Vec<RuleCheck>) -> Vec<String> {
     let broken = checks.into_iter().filter(|check| !check.passed);
-    broken
-        .map(|check| format!("{}: {}", check.rule, check.measured))
-        .collect()
+    broken.map(|check| format!("{}: {}", check.rule, check.measured)).collect()
 }
 
 fn wrong(change: impl Fn(&mut Value, &mut Value)) -> Vec<String> {
@@ -46,14 +44,8 @@ fn wrong(change: impl Fn(&mut Value, &mut Value)) -> Vec<String> {
 #[test]
 fn each_rule_of_a_run_is_checked() {
     assert!(wrong(|_, _| {}).is_empty());
-    assert_eq!(
-        wrong(|config, _| config["type"] = json!("offline")),
-        ["scenario: Offline"]
-    );
-    assert_eq!(
-        wrong(|_, summary| summary["complete"] = json!(false)),
-        ["run: not complete"]
-    );
+    assert_eq!(wrong(|config, _| config["type"] = json!("offline")), ["scenario: Offline"]);
+    assert_eq!(wrong(|_, summary| summary["complete"] = json!(false)), ["run: not complete"]);
     assert_eq!(
         wrong(|_, summary| summary["n_samples_failed"] = json!(1)),
         ["samples answered: 10 of 10, 1 failed"]
@@ -92,16 +84,10 @@ fn accuracy_uses_the_unit_of_the_round() {
     };
     let deepseek = rules("deepseek-r1", TestScenario::Interactive);
     assert!(broken(deepseek.check_endpoint_accuracy(&results(json!(80.628_988), 4388))).is_empty());
-    assert_eq!(
-        broken(deepseek.check_endpoint_accuracy(&results(json!(80.4), 4387))).len(),
-        2
-    );
+    assert_eq!(broken(deepseek.check_endpoint_accuracy(&results(json!(80.4), 4387))).len(), 2);
     let edge = rules("qwen3.6-27b", TestScenario::SingleStream);
     assert!(broken(edge.check_endpoint_accuracy(&results(json!(0.836_41), 995))).is_empty());
-    assert_eq!(
-        broken(edge.check_endpoint_accuracy(&results(json!(0.836_3), 995))),
-        ["mAP: 83.63"]
-    );
+    assert_eq!(broken(edge.check_endpoint_accuracy(&results(json!(0.836_3), 995))), ["mAP: 83.63"]);
 }
 
 /// The mean over categories has a limit of its own, where the client broke the score down.
@@ -130,10 +116,7 @@ fn answers_that_were_not_streamed_count_offline() {
         "dataloader_random_seed": 2_747_215_439_041_700_203_u64}}});
     let summary = json!({"complete": true, "n_samples_issued": 10, "n_samples_completed": 10, "n_samples_failed": 0});
     let run = EndpointPerformance::from_config_and_summary(&object(config), &object(summary));
-    assert_eq!(
-        broken(rules("deepseek-r1", TestScenario::Offline).check_endpoint(&run)),
-        [""; 0]
-    );
+    assert_eq!(broken(rules("deepseek-r1", TestScenario::Offline).check_endpoint(&run)), [""; 0]);
 }
 
 #[test]

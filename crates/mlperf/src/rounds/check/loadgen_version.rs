@@ -19,10 +19,7 @@ pub(super) fn check_loadgen_version(
     let rule = "LoadGen's version";
     if version > round {
         let (major, minor) = round;
-        let required = format!(
-            "{major}.{minor} or older, with the seeds of {}",
-            rules.round
-        );
+        let required = format!("{major}.{minor} or older, with the seeds of {}", rules.round);
         return Some(RuleCheck::violation(rule, logged, required));
     }
     let oldest = rules.oldest_loadgen.as_deref()?;

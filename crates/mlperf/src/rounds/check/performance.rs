@@ -20,12 +20,7 @@ pub(super) fn check_performance_rules(
     checks.extend(check_equal_issue(rules, run));
     let held = run.settings.performance_sample_count;
     let required = rules.performance_samples;
-    checks.push(check_at_least(
-        "performance sample count",
-        held,
-        required,
-        format_count,
-    ));
+    checks.push(check_at_least("performance sample count", held, required, format_count));
     checks.extend(check_seeds(rules, run));
     checks.extend(loadgen_version::check_loadgen_version(rules, run));
     checks.extend(check_query_amount(rules, run));
@@ -52,12 +47,7 @@ fn check_scenario(rules: &InferenceRules, run: &RunSettings) -> RuleCheck {
 /// Checks the errors that LoadGen counted: a run can be VALID and have some.
 fn check_errors(run: &RunSettings) -> Option<RuleCheck> {
     let errors = run.errors?;
-    let check = RuleCheck::new(
-        "LoadGen's errors",
-        format_count(errors),
-        "none",
-        errors == 0,
-    );
+    let check = RuleCheck::new("LoadGen's errors", format_count(errors), "none", errors == 0);
     Some(check.into_loadgen_check())
 }
 
@@ -82,16 +72,8 @@ pub(super) fn check_seeds(rules: &InferenceRules, run: &RunSettings) -> [RuleChe
     };
     [
         seed("qsl_rng_seed", settings.qsl_rng_seed, required.qsl),
-        seed(
-            "sample_index_rng_seed",
-            settings.sample_index_rng_seed,
-            required.sample_index,
-        ),
-        seed(
-            "schedule_rng_seed",
-            settings.schedule_rng_seed,
-            required.schedule,
-        ),
+        seed("sample_index_rng_seed", settings.sample_index_rng_seed, required.sample_index),
+        seed("schedule_rng_seed", settings.schedule_rng_seed, required.schedule),
     ]
 }
 
@@ -109,21 +91,11 @@ fn check_query_amount(rules: &InferenceRules, run: &RunSettings) -> Vec<RuleChec
     let mut checks = Vec::new();
     if let Some(required) = rules.min_queries {
         let logged = settings.min_query_count;
-        checks.push(check_at_least(
-            "min_query_count",
-            logged,
-            required,
-            format_count,
-        ));
+        checks.push(check_at_least("min_query_count", logged, required, format_count));
     }
     if let Some(required) = rules.min_samples_per_query {
         let logged = settings.samples_per_query;
-        checks.push(check_at_least(
-            "samples per query",
-            logged,
-            required,
-            format_count,
-        ));
+        checks.push(check_at_least("samples per query", logged, required, format_count));
     }
     checks
 }
@@ -195,25 +167,12 @@ pub(super) fn check_token_latencies(
         // Only a detail log states that they are not.
         if measured.is_some() || run.has_detail {
             let passed = measured == Some(true);
-            checks.push(RuleCheck::from_logs(
-                "token latencies",
-                shown,
-                "measured",
-                passed,
-            ));
+            checks.push(RuleCheck::from_logs("token latencies", shown, "measured", passed));
         }
     }
     let limits = [
-        (
-            "time to first token, 99th percentile",
-            "ttft_p99_ns",
-            rules.latency.ttft_ns,
-        ),
-        (
-            "time per output token, 99th percentile",
-            "tpot_p99_ns",
-            rules.latency.tpot_ns,
-        ),
+        ("time to first token, 99th percentile", "ttft_p99_ns", rules.latency.ttft_ns),
+        ("time per output token, 99th percentile", "tpot_p99_ns", rules.latency.tpot_ns),
     ];
     let [ttft, tpot] = [run.settings.ttft_latency_ns, run.settings.tpot_latency_ns];
     for (rule, target, limit) in [
@@ -233,24 +192,14 @@ pub(super) fn check_token_latencies(
         let value = figures(name).map(|(value, _)| value);
         let required = format!("below {}", format_nanoseconds(to_f64(limit)));
         let passed = value.is_some_and(|value| value < to_f64(limit));
-        checks.push(RuleCheck::from_logs(
-            rule,
-            value.map(format_nanoseconds),
-            required,
-            passed,
-        ));
+        checks.push(RuleCheck::from_logs(rule, value.map(format_nanoseconds), required, passed));
     }
     checks
 }
 
 pub(super) fn check_min_duration(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
     let (value, required) = (run.settings.min_duration_ms, rules.min_duration_ms?);
-    Some(check_at_least(
-        "min_duration",
-        value,
-        required,
-        format_milliseconds,
-    ))
+    Some(check_at_least("min_duration", value, required, format_milliseconds))
 }
 
 fn check_at_least(

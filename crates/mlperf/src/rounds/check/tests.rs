@@ -18,10 +18,7 @@ fn run(scenario: TestScenario) -> RunSettings {
     RunSettings {
         scenario: Some(scenario),
         errors: Some(0),
-        constraints: Constraints {
-            early_stopping: Some(true),
-            ..Constraints::default()
-        },
+        constraints: Constraints { early_stopping: Some(true), ..Constraints::default() },
         settings: Parameters {
             qsl_rng_seed: Some(1_780_908_523_862_526_354),
             sample_index_rng_seed: Some(14_771_362_308_971_278_857),
@@ -55,12 +52,7 @@ fn tokens(ttft: f64, tpot: f64) -> impl Fn(&str) -> Option<(f64, String)> {
 fn failing(checks: &[RuleCheck]) -> Vec<String> {
     let failed = checks.iter().filter(|check| !check.passed);
     failed
-        .map(|check| {
-            format!(
-                "{}: {}; required {}",
-                check.rule, check.measured, check.required
-            )
-        })
+        .map(|check| format!("{}: {}; required {}", check.rule, check.measured, check.required))
         .collect()
 }
 
@@ -91,9 +83,7 @@ fn every_rule_is_listed() {
     let offline =
         rules(TestScenario::Offline).check_performance(&run(TestScenario::Offline), &|_| None);
     assert_eq!(failing(&offline), [""; 0]);
-    let listed = offline
-        .iter()
-        .any(|check| check.rule == "samples per query");
+    let listed = offline.iter().any(|check| check.rule == "samples per query");
     assert!(listed);
 }
 
@@ -148,19 +138,11 @@ fn deviations(#[case] change: fn(&mut RunSettings), #[case] expected: &str) {
     let mut run = run(TestScenario::Offline);
     change(&mut run);
     let checks = rules(TestScenario::Offline).check_performance(&run, &|_| None);
-    assert!(
-        failing(&checks).iter().any(|violated| violated == expected),
-        "{checks:#?}"
-    );
+    assert!(failing(&checks).iter().any(|violated| violated == expected), "{checks:#?}");
 }
 
 #[rstest]
-#[case(
-    "llama2-70b-99",
-    TestScenario::Server,
-    Some(0.98),
-    Some("98 %; required at least 99 %")
-)]
+#[case("llama2-70b-99", TestScenario::Server, Some(0.98), Some("98 %; required at least 99 %"))]
 #[case("llama2-70b-99", TestScenario::Server, Some(0.999), None)]
 #[case(
     "llama2-70b-99",
@@ -169,18 +151,8 @@ fn deviations(#[case] change: fn(&mut RunSettings), #[case] expected: &str) {
     Some("not in the logs; required at least 99 %")
 )]
 #[case("resnet", TestScenario::SingleStream, Some(0.9), None)]
-#[case(
-    "resnet",
-    TestScenario::SingleStream,
-    Some(0.5),
-    Some("50 %; required at least 90 %")
-)]
-#[case(
-    "resnet",
-    TestScenario::MultiStream,
-    Some(0.9),
-    Some("90 %; required at least 99 %")
-)]
+#[case("resnet", TestScenario::SingleStream, Some(0.5), Some("50 %; required at least 90 %"))]
+#[case("resnet", TestScenario::MultiStream, Some(0.9), Some("90 %; required at least 99 %"))]
 #[case("resnet", TestScenario::Offline, Some(0.5), None)]
 #[case("pointpainting", TestScenario::SingleStream, Some(0.999), None)]
 #[case(
@@ -235,10 +207,7 @@ fn early_stopping_replaces_the_minimum_query_count() {
     let mut run = run(TestScenario::Server);
     run.settings.min_query_count = Some(1);
     let figures = tokens(1.0, 1.0);
-    assert_eq!(
-        failing(&rules(TestScenario::Server).check_performance(&run, &figures)),
-        [""; 0]
-    );
+    assert_eq!(failing(&rules(TestScenario::Server).check_performance(&run, &figures)), [""; 0]);
     run.constraints.early_stopping = Some(false);
     assert_eq!(
         failing(&rules(TestScenario::Server).check_performance(&run, &figures)),
@@ -249,9 +218,7 @@ fn early_stopping_replaces_the_minimum_query_count() {
 #[test]
 fn query_latency_is_checked_without_token_latencies() {
     let round = built_in_rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round
-        .benchmark_rules("retinanet", TestScenario::Server)
-        .unwrap();
+    let rules = round.benchmark_rules("retinanet", TestScenario::Server).unwrap();
     let mut run = run(TestScenario::Server);
     run.settings.target_latency_ns = Some(100_000_000);
     let p99 = |name: &str| (name == "latency_p99_ns").then(|| (100e6, "ns".to_owned()));
@@ -277,24 +244,15 @@ fn accuracy_is_a_range() {
             Some((value, String::new()))
         }
     };
-    assert_eq!(
-        failing(&rules.check_accuracy(None, &figures(290.0))),
-        [""; 0]
-    );
+    assert_eq!(failing(&rules.check_accuracy(None, &figures(290.0))), [""; 0]);
     assert_eq!(
         failing(&rules.check_accuracy(None, &figures(324.0))),
         ["TOKENS_PER_SAMPLE: 324; required at least 265.005 and at most 323.895"]
     );
     let missing = failing(&rules.check_accuracy(None, &|_| None));
     assert_eq!(missing.len(), 4);
-    assert_eq!(
-        missing[0],
-        "ROUGE1: no such figure; required at least 43.9869"
-    );
-    let run = RunSettings {
-        library_samples: Some(24_575),
-        ..RunSettings::default()
-    };
+    assert_eq!(missing[0], "ROUGE1: no such figure; required at least 43.9869");
+    let run = RunSettings { library_samples: Some(24_575), ..RunSettings::default() };
     assert_eq!(
         failing(&rules.check_accuracy(Some(&run), &figures(290.0))),
         ["accuracy sample count: 24,575; required 24,576"]
@@ -309,9 +267,7 @@ fn accuracy_is_a_range() {
 #[test]
 fn an_edge_system_can_infer_offline_from_single_stream() {
     let round = built_in_rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round
-        .benchmark_rules("resnet50", TestScenario::Offline)
-        .unwrap();
+    let rules = round.benchmark_rules("resnet50", TestScenario::Offline).unwrap();
     let checks = rules.check_performance(&run(TestScenario::SingleStream), &|_| None);
     assert_eq!(
         checks[0],
@@ -344,15 +300,11 @@ fn equal_issue_depends_on_round_and_division(
 ) {
     let rounds = built_in_rounds();
     let round = rounds.get("mlperf-inference", round).unwrap();
-    let rules = round
-        .benchmark_rules("mixtral-8x7b", TestScenario::Offline)
-        .unwrap();
+    let rules = round.benchmark_rules("mixtral-8x7b", TestScenario::Offline).unwrap();
     let mut run = run(TestScenario::Offline);
     run.has_detail = has_detail;
     run.settings.sample_concatenate_permutation = logged;
-    let checks = rules
-        .in_division(division)
-        .check_performance(&run, &|_| None);
+    let checks = rules.in_division(division).check_performance(&run, &|_| None);
     let issue_checks = checks
         .iter()
         .filter(|check| check.rule == "sample_concatenate_permutation" && !check.passed);

@@ -37,9 +37,7 @@ fn line(key: &str, value: &str, metadata: &str) -> String {
 
 /// Lines of settings, in this order.
 fn settings(all: &[(&str, &str)]) -> String {
-    all.iter()
-        .map(|(key, value)| line(key, value, ""))
-        .collect()
+    all.iter().map(|(key, value)| line(key, value, "")).collect()
 }
 
 /// Evaluations after so many samples each.
@@ -56,9 +54,7 @@ fn violated_by(benchmark: &str, division: Division, text: String) -> Vec<String>
     let rules = rules("v6.1", benchmark, division);
     let log = read(&rules, &[text]).remove(0).log;
     let checks = log.violated.into_iter();
-    checks
-        .map(|check| format!("{}: {}; {}", check.rule, check.measured, check.required))
-        .collect()
+    checks.map(|check| format!("{}: {}; {}", check.rule, check.measured, check.required)).collect()
 }
 
 /// Returns a whole log of flux1, without some keys.
@@ -102,24 +98,14 @@ fn each_disclosure_is_required_of_each_log() {
     }
     // v6.0 leaves them to the submitter, and does not know mxfp6.
     let before = rules("v6.0", "flux1", Division::Closed);
-    let log = read(&before, &[flux1("config_filename", &[])])
-        .remove(0)
-        .log;
+    let log = read(&before, &[flux1("config_filename", &[])]).remove(0).log;
     let violated: Vec<String> = log.violated.into_iter().map(|check| check.rule).collect();
     assert_eq!(violated, ["lowest_numerical_precision_in_linear"]);
 }
 
 #[rstest]
-#[case(
-    "tensor_parallelism",
-    "0",
-    "tensor_parallelism: 0; at least 1, a whole number"
-)]
-#[case(
-    "micro_batch_size",
-    "1.5",
-    "micro_batch_size: 1.5; at least 1, a whole number"
-)]
+#[case("tensor_parallelism", "0", "tensor_parallelism: 0; at least 1, a whole number")]
+#[case("micro_batch_size", "1.5", "micro_batch_size: 1.5; at least 1, a whole number")]
 #[case("config_filename", "\"\"", "config_filename: ; not empty")]
 #[case(
     "lowest_numerical_precision_in_comm",
@@ -159,11 +145,7 @@ fn values_depend_on_those_before_them(
     #[case] wrong: &str,
 ) {
     let violated = violated_by(benchmark, Division::Closed, settings(values));
-    let is_of = |key: &str| {
-        violated
-            .iter()
-            .any(|check| check.starts_with(&format!("{key}: ")))
-    };
+    let is_of = |key: &str| violated.iter().any(|check| check.starts_with(&format!("{key}: ")));
     for (key, _) in values {
         assert_eq!(is_of(key), *key == wrong, "{key}: {violated:?}");
     }
@@ -199,11 +181,7 @@ fn evaluations_follow_the_schedule(
     let log = settings(&[("global_batch_size", batch)]) + &evaluations(counts, value);
     let violated = violated_by(benchmark, Division::Closed, log.clone());
     let names = ["first evaluation", "evaluations", "eval_accuracy"];
-    let is_of = |check: &&String| {
-        names
-            .iter()
-            .any(|name| check.starts_with(&format!("{name}: ")))
-    };
+    let is_of = |check: &&String| names.iter().any(|name| check.starts_with(&format!("{name}: ")));
     let of_schedule: Vec<&String> = violated.iter().filter(is_of).collect();
     match of_schedule[..] {
         [] => assert_eq!(wrong, "", "{violated:?}"),
@@ -212,10 +190,7 @@ fn evaluations_follow_the_schedule(
     }
     // The open division is evaluated when it likes, with values of the same range.
     let open = violated_by(benchmark, Division::Open, log);
-    assert!(
-        !open.iter().any(|check| check.contains("evaluation")),
-        "{open:?}"
-    );
+    assert!(!open.iter().any(|check| check.contains("evaluation")), "{open:?}");
 }
 
 #[test]
@@ -223,10 +198,7 @@ fn an_evaluation_before_the_batch_size_is_reported() {
     let log = evaluations(&[57_344_000], "0.7") + &settings(&[("global_batch_size", "8192")]);
     let violated = violated_by("dlrmv4", Division::Closed, log);
     let expected = "evaluations: before global_batch_size; after it";
-    assert!(
-        violated.iter().any(|check| check == expected),
-        "{violated:?}"
-    );
+    assert!(violated.iter().any(|check| check == expected), "{violated:?}");
 }
 
 /// Means and least means of `mlperf-logging` 4.1.68, `rcp_checker.py` with the rules of 6.1.0.

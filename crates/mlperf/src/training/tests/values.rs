@@ -13,10 +13,8 @@ fn stable_diffusion(evaluated: &[(u32, f64, f64)], stop: u64) -> String {
             ":::MLLOG {{\"time_ms\": {time}, \"key\": \"{key}\", \"value\": {value}, \"metadata\": {{{metadata}}}}}"
         )
     };
-    let mut lines = vec![
-        line("cache_clear", 1_000, "true", ""),
-        line("init_start", 2_000, "null", ""),
-    ];
+    let mut lines =
+        vec![line("cache_clear", 1_000, "true", ""), line("init_start", 2_000, "null", "")];
     for (key, value) in [
         ("submission_benchmark", "\"stable_diffusion\""),
         ("submission_division", "\"closed\""),
@@ -42,12 +40,7 @@ fn stable_diffusion(evaluated: &[(u32, f64, f64)], stop: u64) -> String {
         lines.push(line("block_stop", at * 60_000 + 50_000, "null", &metadata));
         for (metric, value) in [("FID", fid), ("CLIP", clip)] {
             let metadata = format!("{metadata}, \"metric\": \"{metric}\"");
-            lines.push(line(
-                "eval_accuracy",
-                9_000_000,
-                &value.to_string(),
-                &metadata,
-            ));
+            lines.push(line("eval_accuracy", 9_000_000, &value.to_string(), &metadata));
         }
     }
     lines.push(line("run_stop", stop, "null", "\"status\": \"success\""));
@@ -90,13 +83,7 @@ fn checkpoints_are_evaluated_later(
 #[case("deepseekv3_671b", "opt_base_learning_rate", "2.4e-5", 18_432, false)]
 #[case("llama31_405b", "opt_base_learning_rate", "8e-5", 1_152, true)]
 #[case("llama31_405b", "opt_base_learning_rate", "8e-5", 2_304, false)]
-#[case(
-    "llama31_405b",
-    "opt_learning_rate_decay_steps",
-    "1192000",
-    1_152,
-    false
-)]
+#[case("llama31_405b", "opt_learning_rate_decay_steps", "1192000", 1_152, false)]
 fn values_can_depend_on_other_values(
     #[case] benchmark: &str,
     #[case] key: &str,

@@ -11,10 +11,7 @@ fn find(output: &str) -> Option<FailureCause> {
 }
 
 #[rstest]
-#[case(
-    "RuntimeError: CUDA error: uncorrectable ECC error encountered",
-    FailureKind::EccError
-)]
+#[case("RuntimeError: CUDA error: uncorrectable ECC error encountered", FailureKind::EccError)]
 #[case(
     "NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
     FailureKind::GpuLost
@@ -69,22 +66,13 @@ fn find(output: &str) -> Option<FailureCause> {
     FailureKind::OutOfSharedMemory
 )]
 #[case("OSError: [Errno 28] No space left on device", FailureKind::DiskFull)]
-#[case(
-    "OSError: [Errno 12] Cannot allocate memory",
-    FailureKind::OutOfHostMemory
-)]
+#[case("OSError: [Errno 12] Cannot allocate memory", FailureKind::OutOfHostMemory)]
 #[case(
     "[Errno 98] error while attempting to bind on address ('0.0.0.0', 30000): address already in use",
     FailureKind::PortInUse
 )]
-#[case(
-    "huggingface_hub.errors.GatedRepoError: 403 Client Error.",
-    FailureKind::ModelRefused
-)]
-#[case(
-    "[rank0]: ModuleNotFoundError: No module named 'torchtune'",
-    FailureKind::MissingModule
-)]
+#[case("huggingface_hub.errors.GatedRepoError: 403 Client Error.", FailureKind::ModelRefused)]
+#[case("[rank0]: ModuleNotFoundError: No module named 'torchtune'", FailureKind::MissingModule)]
 #[case(
     "FileNotFoundError: [Errno 2] No such file or directory: '/data/open_orca.pkl'",
     FailureKind::MissingFile
@@ -146,10 +134,7 @@ ncclRemoteError: A call failed possibly due to a network error
 failed (exitcode: 1) local_rank: 1 (pid: 7) of binary: /usr/bin/python
 ";
     let cause = find(output).unwrap();
-    assert_eq!(
-        (cause.kind, cause.gpu.as_deref()),
-        (FailureKind::OutOfGpuMemory, Some("1"))
-    );
+    assert_eq!((cause.kind, cause.gpu.as_deref()), (FailureKind::OutOfGpuMemory, Some("1")));
     let killed = "\
 ncclRemoteError: A call failed possibly due to a network error
 failed (exitcode: -9) local_rank: 1 (pid: 7) of binary: /usr/bin/python
@@ -159,17 +144,9 @@ failed (exitcode: -9) local_rank: 1 (pid: 7) of binary: /usr/bin/python
 
 #[test]
 fn a_long_line_is_quoted_from_its_message_on_without_secrets() {
-    let line = format!(
-        "{} CUDA out of memory. token=abc {}",
-        "x".repeat(500),
-        "y".repeat(500)
-    );
+    let line = format!("{} CUDA out of memory. token=abc {}", "x".repeat(500), "y".repeat(500));
     let cause = find_cause(line.as_bytes(), |line| line.replace("abc", "***")).unwrap();
-    assert!(
-        cause.line.starts_with("CUDA out of memory. token=*** yyy"),
-        "{}",
-        cause.line
-    );
+    assert!(cause.line.starts_with("CUDA out of memory. token=*** yyy"), "{}", cause.line);
     assert!(cause.line.ends_with("y…"), "{}", cause.line);
 }
 
@@ -179,9 +156,6 @@ fn every_pattern_is_a_regular_expression() {
         assert!(Regex::new(pattern).is_ok(), "{kind}: {pattern}");
     }
     for kind in FailureKind::ALL {
-        assert!(
-            KNOWN_ERRORS.iter().any(|(known, _)| *known == kind),
-            "{kind} has no pattern"
-        );
+        assert!(KNOWN_ERRORS.iter().any(|(known, _)| *known == kind), "{kind} has no pattern");
     }
 }

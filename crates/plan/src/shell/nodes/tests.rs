@@ -63,74 +63,42 @@ fn run_machines(arguments: [&[&str]; 3], fails: &str) -> (Vec<Output>, String) {
     let start = |(node, arguments): (&str, &[&str])| -> Child {
         fs::create_dir(path(node)).unwrap();
         let mut script = Command::new("sh");
-        script
-            .arg("../plan.sh")
-            .args(arguments)
-            .current_dir(path(node));
-        script
-            .env("PATH", &bin)
-            .env("NODE", node)
-            .env("FAILS", fails);
-        script
-            .env("MEET", path("meet"))
-            .env("RECORD", path("record"));
+        script.arg("../plan.sh").args(arguments).current_dir(path(node));
+        script.env("PATH", &bin).env("NODE", node).env("FAILS", fails);
+        script.env("MEET", path("meet")).env("RECORD", path("record"));
         script.stdout(Stdio::piped()).stderr(Stdio::piped());
         script.spawn().unwrap()
     };
-    let machines: Vec<Child> = ["n1", "n2", "n3"]
-        .into_iter()
-        .zip(arguments)
-        .map(start)
-        .collect();
-    let outputs = machines
-        .into_iter()
-        .map(|machine| machine.wait_with_output().unwrap());
+    let machines: Vec<Child> = ["n1", "n2", "n3"].into_iter().zip(arguments).map(start).collect();
+    let outputs = machines.into_iter().map(|machine| machine.wait_with_output().unwrap());
     let outputs = outputs.collect();
-    (
-        outputs,
-        fs::read_to_string(path("record")).unwrap_or_default(),
-    )
+    (outputs, fs::read_to_string(path("record")).unwrap_or_default())
 }
 
-const ROLES: [&[&str]; 3] = [
-    &["head", "192.0.2.1", "8"],
-    &["worker", "192.0.2.1", "7"],
-    &["worker", "192.0.2.1", "7"],
-];
+const ROLES: [&[&str]; 3] =
+    [&["head", "192.0.2.1", "8"], &["worker", "192.0.2.1", "7"], &["worker", "192.0.2.1", "7"]];
 
 /// The positions of the recorded commands that contain a text.
 fn positions(record: &str, text: &str) -> Vec<usize> {
     let lines = record.lines().enumerate();
-    lines
-        .filter(|(_, line)| line.contains(text))
-        .map(|(at, _)| at)
-        .collect()
+    lines.filter(|(_, line)| line.contains(text)).map(|(at, _)| at).collect()
 }
 
 #[test]
 fn machines_wait_for_services_and_for_the_measurement() {
     let (outputs, record) = run_machines(ROLES, "");
-    assert!(
-        outputs.iter().all(|output| output.status.success()),
-        "{outputs:?}\n{record}"
-    );
+    assert!(outputs.iter().all(|output| output.status.success()), "{outputs:?}\n{record}");
     for (node, gpus) in [("n1", 8), ("n2", 7), ("n3", 7)] {
         let start = format!("work for 192.0.2.1 on {node} by {gpus} of 22");
         let started = positions(&record, &start);
-        assert!(
-            record.lines().nth(started[0]).unwrap().starts_with(node),
-            "{record}"
-        );
+        assert!(record.lines().nth(started[0]).unwrap().starts_with(node), "{record}");
     }
     let measured = positions(&record, "measure 3");
     let started = positions(&record, "exec -d");
     let stopped = positions(&record, "worker TERM");
     assert_eq!((measured.len(), started.len()), (1, 3), "{record}");
     assert!(started.iter().all(|at| *at < measured[0]), "{record}");
-    assert!(
-        stopped.len() >= 3 && stopped.iter().all(|at| *at > measured[0]),
-        "{record}"
-    );
+    assert!(stopped.len() >= 3 && stopped.iter().all(|at| *at > measured[0]), "{record}");
     assert_eq!(positions(&record, "n1: judge").len(), 1, "{record}");
     assert_eq!(positions(&record, "judge").len(), 1, "{record}");
 }
@@ -139,9 +107,7 @@ fn machines_wait_for_services_and_for_the_measurement() {
 fn a_failure_of_the_head_ends_the_other_machines() {
     let (outputs, record) = run_machines(ROLES, "yes");
     for (output, problem) in
-        outputs
-            .iter()
-            .zip(["", "error: n1 has failed", "error: n1 has failed"])
+        outputs.iter().zip(["", "error: n1 has failed", "error: n1 has failed"])
     {
         let problems = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{problems}\n{record}");
@@ -152,10 +118,8 @@ fn a_failure_of_the_head_ends_the_other_machines() {
 
 #[test]
 fn a_machine_without_a_role_runs_nothing() {
-    let (outputs, record) = run_machines(
-        [&[], &["worker", "192.0.2.1"], &["other", "192.0.2.1", "8"]],
-        "",
-    );
+    let (outputs, record) =
+        run_machines([&[], &["worker", "192.0.2.1"], &["other", "192.0.2.1", "8"]], "");
     for output in outputs {
         assert_eq!(output.status.code(), Some(2));
         let problems = String::from_utf8(output.stderr).unwrap();

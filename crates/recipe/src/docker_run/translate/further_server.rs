@@ -52,8 +52,7 @@ impl Translator {
             None => self.add_gpu_flags(parts, &own),
         }
         let of_container = |word: &Word| parts.literal(word);
-        self.further_names
-            .extend(own.all_values("name").map(of_container));
+        self.further_names.extend(own.all_values("name").map(of_container));
         self.published.splice(0..0, earlier);
     }
 
@@ -64,9 +63,7 @@ impl Translator {
         for option in &own.flags {
             let present = line.flag(option.flag.name);
             let is_added = match option.flag.name {
-                "device" => line
-                    .all_values("device")
-                    .all(|word| word.text != option.value.text),
+                "device" => line.all_values("device").all(|word| word.text != option.value.text),
                 "runtime" => present.is_none(),
                 "gpus" => present.is_none_or(|word| count(word) < count(&option.value)),
                 _ => false,

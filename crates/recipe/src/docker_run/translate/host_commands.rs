@@ -24,9 +24,7 @@ impl Translator {
             return parts.note(format!("`{shown}`: dropped, it is run on the host"));
         }
         if self.line.is_none() {
-            return parts.note(format!(
-                "`{shown}`: run it on the host before, as the guide does"
-            ));
+            return parts.note(format!("`{shown}`: run it on the host before, as the guide does"));
         }
         if !parts.services.is_empty() && manages_server(&shown) {
             return parts.note(format!("`{shown}`: {MANAGED_REASON}"));
@@ -71,9 +69,7 @@ impl Translator {
                 "mounts: `{shown}` copies it into the container; mount it, for example `- ./run.py:/run.py:ro`, and remove this line"
             ));
         };
-        parts.note(format!(
-            "`{shown}`: the file is next to the recipe, and is mounted"
-        ));
+        parts.note(format!("`{shown}`: the file is next to the recipe, and is mounted"));
         let key = parts.set_flag("volume", &mount);
         debug_assert!(key.is_ok(), "the container has the key");
     }
@@ -106,11 +102,7 @@ impl Translator {
         ));
         translate_flags(parts, line, &command.directory);
         let flags = earlier.flags.iter().chain(&line.flags).cloned().collect();
-        let own = ContainerLine {
-            image: earlier.image.clone(),
-            flags,
-            ..line.clone()
-        };
+        let own = ContainerLine { image: earlier.image.clone(), flags, ..line.clone() };
         self.add_run_command(parts, &own, command);
         self.line = Some(own);
     }
@@ -134,10 +126,7 @@ fn mount_of_copy(source: &str, target: &str) -> Option<String> {
         return None;
     }
     let directory = target.trim_end_matches('/');
-    let names_file = directory
-        .rsplit('/')
-        .next()
-        .is_some_and(|last| last.contains('.'));
+    let names_file = directory.rsplit('/').next().is_some_and(|last| last.contains('.'));
     let path = if names_file && !target.ends_with('/') {
         target.to_owned()
     } else {

@@ -53,11 +53,7 @@ impl Translator {
         let is_run = |command: &&GuideCommand| matches!(command.kind, CommandKind::Run(_));
         let is_exec = |command: &GuideCommand| matches!(command.kind, CommandKind::Exec(_));
         let runs = commands.iter().filter(is_run).count();
-        Self {
-            runs,
-            is_followed: runs > 1 || commands.iter().any(is_exec),
-            ..Self::default()
-        }
+        Self { runs, is_followed: runs > 1 || commands.iter().any(is_exec), ..Self::default() }
     }
 
     pub(super) fn add(&mut self, parts: &mut RecipeParts<'_>, command: &GuideCommand) {
@@ -113,11 +109,7 @@ impl Translator {
             return parts.commands.push(script_command(script));
         }
         let entrypoint = line.flag("entrypoint").filter(|word| !word.text.is_empty());
-        let words: Vec<Word> = entrypoint
-            .into_iter()
-            .chain(&line.command)
-            .cloned()
-            .collect();
+        let words: Vec<Word> = entrypoint.into_iter().chain(&line.command).cloned().collect();
         if let Some(reason) = idle_reason(&words) {
             let shown = words.iter().map(|word| parts.written(word)).join(" ");
             parts.note(format!("`{shown}` after the image: dropped, {reason}"));
@@ -136,11 +128,7 @@ impl Translator {
         command: &GuideCommand,
     ) {
         let image = parts.literal(&line.image);
-        let literals: Vec<String> = line
-            .command
-            .iter()
-            .map(|word| parts.literal(word))
-            .collect();
+        let literals: Vec<String> = line.command.iter().map(|word| parts.literal(word)).collect();
         let is_interactive = command.opens_shell();
         let arguments = read_image_arguments(&image, &literals, is_interactive);
         let of_engine = (!matches!(arguments, ImageArguments::Command))
@@ -187,18 +175,14 @@ impl Translator {
 
     fn ask_for_entrypoint(&mut self, parts: &mut RecipeParts<'_>, line: &ContainerLine) {
         let image = parts.written(&line.image);
-        if let Some(flag) = line
-            .command
-            .iter()
-            .tuple_windows()
-            .find_map(|(flag, value)| docker_flag(flag, value))
+        if let Some(flag) =
+            line.command.iter().tuple_windows().find_map(|(flag, value)| docker_flag(flag, value))
         {
             parts.note(format!("`{flag}` is behind the image, where docker takes it for an argument of the image's entrypoint; a flag of docker is before it"));
         }
         // Every word is used: what is missing is the entrypoint only.
-        let run = parts
-            .command(&line.command, Vec::new())
-            .map_or(String::new(), |drafted| drafted.run);
+        let run =
+            parts.command(&line.command, Vec::new()).map_or(String::new(), |drafted| drafted.run);
         let arguments = parts.shell.values.written(&run);
         let what = if arguments.is_empty() {
             "the image's own entrypoint and command".to_owned()
@@ -228,10 +212,8 @@ impl Translator {
         let image = parts.literal(&line.image);
         for pulled in &self.pulls {
             let literal = parts.literal(pulled);
-            let is_of_server = self
-                .server_side
-                .as_ref()
-                .is_some_and(|server| server.image == literal);
+            let is_of_server =
+                self.server_side.as_ref().is_some_and(|server| server.image == literal);
             if literal != image && !is_of_server && literal.trim_start_matches("docker://") != image
             {
                 parts.note(format!("docker pull {literal}: dropped, the container is created from a different image"));
@@ -240,10 +222,7 @@ impl Translator {
         for words in &self.builds {
             add_build(parts, words, &image);
         }
-        let commands = parts
-            .commands
-            .iter()
-            .map(|drafted| drafted.literals.clone());
+        let commands = parts.commands.iter().map(|drafted| drafted.literals.clone());
         let of_servers = parts.services.iter().map(|server| server.words.clone());
         let commands: Vec<Vec<String>> = commands.chain(of_servers).collect();
         add_requirements(parts, &line, &commands);

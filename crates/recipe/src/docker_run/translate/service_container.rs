@@ -79,13 +79,9 @@ impl Translator {
         if let Some(network) = network.filter(|network| *network != "host") {
             note_network(parts, network);
         }
-        let names = line
-            .all_values("name")
-            .chain(line.all_values("network-alias"));
+        let names = line.all_values("name").chain(line.all_values("network-alias"));
         let names = names.map(|word| parts.literal(word));
-        let names = names
-            .chain(std::mem::take(&mut self.further_names))
-            .collect();
+        let names = names.chain(std::mem::take(&mut self.further_names)).collect();
         self.server_side = Some(ServerSide {
             image: parts.literal(&line.image),
             names,
@@ -115,9 +111,7 @@ impl Translator {
                 "network" if !matches!(&*value, "host" | "bridge") => note_network(parts, &value),
                 "network-alias" => {}
                 "add-host" if HOST_NAMES.iter().any(|name| value.starts_with(name)) => {
-                    parts.note(format!(
-                        "--add-host {value}: dropped, the server is at localhost"
-                    ));
+                    parts.note(format!("--add-host {value}: dropped, the server is at localhost"));
                 }
                 _ => client.flags.push(option.clone()),
             }
@@ -147,16 +141,8 @@ impl Translator {
             let key = parts.set_flag("network", "host");
             debug_assert!(key.is_ok(), "the container has the key");
         }
-        let commands = parts
-            .commands
-            .iter()
-            .map(|command| &*command.run)
-            .join("\n");
-        for name in server
-            .names
-            .iter()
-            .filter(|name| is_host_in(&commands, name))
-        {
+        let commands = parts.commands.iter().map(|command| &*command.run).join("\n");
+        for name in server.names.iter().filter(|name| is_host_in(&commands, name)) {
             let host = format!("{name}:127.0.0.1");
             let key = parts.set_flag("add-host", &host);
             debug_assert!(key.is_ok(), "the container has the key");
@@ -181,10 +167,7 @@ fn is_same_container(one: &ContainerLine, other: &ContainerLine) -> bool {
     let is_key = |option: &&FlagValue| !matches!(option.flag.treatment, FlagTreatment::Dropped(_));
     let keys = |line: &ContainerLine| -> Vec<(&'static str, String)> {
         let of_container = line.flags.iter().filter(is_key);
-        of_container
-            .map(|option| (option.flag.name, option.value.text.clone()))
-            .sorted()
-            .collect()
+        of_container.map(|option| (option.flag.name, option.value.text.clone())).sorted().collect()
     };
     one.image.text == other.image.text && keys(one) == keys(other)
 }
@@ -195,10 +178,7 @@ fn is_host_in(text: &str, name: &str) -> bool {
         let before = &text[..at];
         let after = text[at + name.len()..].chars().next();
         let option = before.trim_end_matches([' ', '=', '\'', '"']);
-        let option = option
-            .rsplit(char::is_whitespace)
-            .next()
-            .unwrap_or_default();
+        let option = option.rsplit(char::is_whitespace).next().unwrap_or_default();
         let is_named = option.starts_with('-')
             && before.len() > option.len()
             && ["host", "url", "addr", "server", "ip", "endpoint"]

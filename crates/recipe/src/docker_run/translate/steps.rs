@@ -147,10 +147,8 @@ impl Translator {
             let until = map_node([("log", text_node("ready"))]);
             vec![("ready", until)]
         });
-        let keys = [("run", text_node(drafted.text()))]
-            .into_iter()
-            .chain(ready)
-            .chain(drafted.keys);
+        let keys =
+            [("run", text_node(drafted.text()))].into_iter().chain(ready).chain(drafted.keys);
         parts.services.push(DraftedService {
             keys: keys.collect(),
             words: drafted.literals,
@@ -164,19 +162,11 @@ impl Translator {
 pub(super) const MANAGED_REASON: &str =
     "dropped, a service is awaited by its `ready`, and is stopped by Retrial";
 /// The addresses at which servers only say that they are up.
-const HEALTH_PATHS: [&str; 5] = [
-    "/health",
-    "/ready",
-    "/v1/models",
-    "/get_model_info",
-    "/ping",
-];
+const HEALTH_PATHS: [&str; 5] = ["/health", "/ready", "/v1/models", "/get_model_info", "/ping"];
 
 /// Returns whether a command only waits for a server, or stops it.
 pub(super) fn manages_server(text: &str) -> bool {
-    let mut words = text
-        .split_whitespace()
-        .map(|word| word.trim_matches(['\'', '"', '(']));
+    let mut words = text.split_whitespace().map(|word| word.trim_matches(['\'', '"', '(']));
     let first = words.clone().next().unwrap_or_default();
     let is_one = !text.contains(['\n', ';', '&', '|']);
     let probes = ["curl", "wget", "nc ", "/dev/tcp", "grep"];
@@ -189,9 +179,9 @@ pub(super) fn manages_server(text: &str) -> bool {
     };
     let awaits = match words.find(|word| !is_around(word)) {
         Some("until") => true,
-        Some("while" | "for") => ["while !", "!=", "break", "exit 0"]
-            .iter()
-            .any(|part| text.contains(part)),
+        Some("while" | "for") => {
+            ["while !", "!=", "break", "exit 0"].iter().any(|part| text.contains(part))
+        }
         _ => false,
     };
     let asks_health =
@@ -200,24 +190,14 @@ pub(super) fn manages_server(text: &str) -> bool {
         || is_one && asks_health
         || is_one && first == "tail" && [" -f", " -F"].iter().any(|option| text.contains(option))
         || is_one
-            && [
-                "sleep", "wait", "kill", "pkill", "killall", "fg", "jobs", "disown",
-            ]
-            .contains(&first)
+            && ["sleep", "wait", "kill", "pkill", "killall", "fg", "jobs", "disown"]
+                .contains(&first)
 }
 
 /// Returns whether a command in the background only watches what is measured.
 pub(super) fn is_monitor(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    let monitors = [
-        "while",
-        "watch",
-        "nvidia-smi",
-        "rocm-smi",
-        "amd-smi",
-        "nvtop",
-        "dcgmi",
-    ];
+    let monitors = ["while", "watch", "nvidia-smi", "rocm-smi", "amd-smi", "nvtop", "dcgmi"];
     monitors.contains(&first)
 }
 

@@ -99,12 +99,7 @@ impl TypedLines {
         if !self.env.is_empty() {
             keys.push(("env", map_node(self.env.clone())));
         }
-        DraftedCommand {
-            before: self.repeated.clone(),
-            literals: split_words(&run),
-            run,
-            keys,
-        }
+        DraftedCommand { before: self.repeated.clone(), literals: split_words(&run), run, keys }
     }
 
     /// Returns the text of a command, without the value of a secret, and with a param for an assigned value that the block
@@ -132,9 +127,7 @@ impl TypedLines {
         let unset = variable_name(value).filter(|variable| {
             !self.assigned.contains(*variable)
                 && !is_of_image(variable)
-                && parts
-                    .flag_node("env")
-                    .is_none_or(|env| env.get(variable).is_none())
+                && parts.flag_node("env").is_none_or(|env| env.get(variable).is_none())
         });
         self.assigned.insert(name.to_owned());
         let Some(variable) = unset.filter(|variable| *variable != name) else {
@@ -183,10 +176,7 @@ fn split_assignment(text: &str) -> Option<(&str, &str)> {
     let (name, value) = assignment.split_once('=')?;
     let further = value.split_whitespace().skip(1);
     let has_further = further.filter_map(|word| word.split_once('='));
-    let is_single = has_further
-        .filter(|(name, _)| VARIABLE.mismatch(name).is_none())
-        .count()
-        == 0;
+    let is_single = has_further.filter(|(name, _)| VARIABLE.mismatch(name).is_none()).count() == 0;
     (is_single && VARIABLE.mismatch(name).is_none()).then_some((name, value))
 }
 
@@ -194,9 +184,8 @@ fn split_assignment(text: &str) -> Option<(&str, &str)> {
 fn with_secret_of_step(name: &str, value: &str) -> String {
     let is_expression = value.trim_start_matches('"').starts_with("${{");
     let end = value.find("}}").filter(|_| is_expression);
-    let (_, command) = value[end.unwrap_or(0)..]
-        .split_once(char::is_whitespace)
-        .unwrap_or_default();
+    let (_, command) =
+        value[end.unwrap_or(0)..].split_once(char::is_whitespace).unwrap_or_default();
     if name == "HF_TOKEN" {
         return command.to_owned();
     }
@@ -206,9 +195,7 @@ fn with_secret_of_step(name: &str, value: &str) -> String {
 /// Returns the name of the variable that a value is: `$NAME`, `"${NAME}"`.
 fn variable_name(value: &str) -> Option<&str> {
     let name = value.trim_matches('"').strip_prefix('$')?;
-    let braced = name
-        .strip_prefix('{')
-        .and_then(|inner| inner.strip_suffix('}'));
+    let braced = name.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
     let name = braced.unwrap_or(name);
     VARIABLE.mismatch(name).is_none().then_some(name)
 }

@@ -51,23 +51,14 @@ pub(super) fn column_chart(figure: &BatchFigure<'_>) -> Option<Chart> {
 
 /// The groups and series of cells, by the axes in which they differ.
 fn columns_by_axes(figure: &BatchFigure<'_>, cells: &[MeasuredCell<'_>]) -> ColumnChart {
-    let differs = |axis: &&BatchAxis| {
-        !cells
-            .iter()
-            .map(|(cell, _)| value_on(cell, axis))
-            .all_equal()
-    };
+    let differs =
+        |axis: &&BatchAxis| !cells.iter().map(|(cell, _)| value_on(cell, axis)).all_equal();
     let varied = figure.batch.axes.iter().filter(differs).collect_vec();
     let [group_axis, series_axes @ ..] = &varied[..] else {
-        let columns = cells
-            .iter()
-            .map(|(_, figure)| Some(to_column(figure, cells)));
+        let columns = cells.iter().map(|(_, figure)| Some(to_column(figure, cells)));
         return ColumnChart {
             groups: cells.iter().map(|(cell, _)| cell.name.clone()).collect(),
-            series: vec![ColumnSeries {
-                columns: columns.collect(),
-                ..ColumnSeries::default()
-            }],
+            series: vec![ColumnSeries { columns: columns.collect(), ..ColumnSeries::default() }],
             ..ColumnChart::default()
         };
     };
@@ -92,10 +83,7 @@ fn columns_by_axes(figure: &BatchFigure<'_>, cells: &[MeasuredCell<'_>]) -> Colu
             })?;
             Some(to_column(figure, cells))
         });
-        ColumnSeries {
-            columns: columns.collect(),
-            name,
-        }
+        ColumnSeries { columns: columns.collect(), name }
     });
     let series = all_series.collect();
     let each = join(series_axes.iter().map(|axis| &axis.name), " + ");
@@ -140,10 +128,8 @@ fn common_published(cells: &[MeasuredCell<'_>]) -> Option<f64> {
 
 /// The published value of all cells, and the figure of each other host.
 fn reference_lines(figure: &BatchFigure<'_>, cells: &[MeasuredCell<'_>]) -> Vec<ReferenceLine> {
-    let published = common_published(cells).map(|value| ReferenceLine {
-        name: "published".to_owned(),
-        value,
-    });
+    let published =
+        common_published(cells).map(|value| ReferenceLine { name: "published".to_owned(), value });
     let others = figure.batch.external_results.iter();
     let measured = others.filter_map(|other| {
         Some(ReferenceLine {

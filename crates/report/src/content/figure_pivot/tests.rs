@@ -6,11 +6,7 @@ use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{Evidence, judge};
 
 fn guide(value: f64) -> Expectation {
-    Expectation {
-        kind: ExpectationKind::Guide,
-        noise: Some(0.01),
-        ..official(value)
-    }
+    Expectation { kind: ExpectationKind::Guide, noise: Some(0.01), ..official(value) }
 }
 
 fn table(unit: &str, label: Option<&str>, better: Better) -> FigureSource {
@@ -24,10 +20,7 @@ fn table(unit: &str, label: Option<&str>, better: Better) -> FigureSource {
 }
 
 fn plain(unit: &str) -> FigureSource {
-    FigureSource {
-        unit: Some(unit.to_owned()),
-        ..source()
-    }
+    FigureSource { unit: Some(unit.to_owned()), ..source() }
 }
 
 /// A table of two figures by shape, in the order in which it was published; a third that is for reference.

@@ -32,11 +32,7 @@ fn row(number: i64, host: &str) -> RunSummary {
 }
 
 fn rendered(rows: &[RunSummary], width: u16) -> String {
-    let terminal = Terminal {
-        width,
-        color: false,
-        unicode: true,
-    };
+    let terminal = Terminal { width, color: false, unicode: true };
     render_terminal(&runs_document(rows, &TimeZone::UTC), terminal)
 }
 
@@ -48,10 +44,7 @@ fn columns_are_dropped_to_fit_the_width() {
     rows[1].reason = Some("the registry does not answer".to_owned());
     let heads = |width: u16| -> Vec<String> {
         let text = rendered(&rows, width);
-        let wide = text
-            .lines()
-            .map(unicode_width::UnicodeWidthStr::width)
-            .max();
+        let wide = text.lines().map(unicode_width::UnicodeWidthStr::width).max();
         assert!(wide.is_none_or(|wide| wide <= usize::from(width)), "{text}");
         let head = text.lines().next().unwrap_or_default().to_owned();
         head.split_whitespace().map(str::to_owned).collect()
@@ -70,21 +63,9 @@ fn columns_are_dropped_to_fit_the_width() {
     assert_eq!(heads(200), all);
     assert_eq!(
         heads(140),
-        [
-            "run",
-            "outcome",
-            "benchmark",
-            "variant",
-            "figure",
-            "started",
-            "ratio",
-            "host"
-        ]
+        ["run", "outcome", "benchmark", "variant", "figure", "started", "ratio", "host"]
     );
-    assert_eq!(
-        heads(120),
-        ["run", "outcome", "variant", "figure", "started", "ratio"]
-    );
+    assert_eq!(heads(120), ["run", "outcome", "variant", "figure", "started", "ratio"]);
     assert_eq!(heads(100), ["run", "outcome", "figure", "started", "ratio"]);
     assert_eq!(heads(80), ["run", "outcome", "started", "ratio"]);
     assert_eq!(heads(60), ["run", "outcome", "ratio"]);
@@ -118,11 +99,7 @@ fn the_runs_of_a_batch_are_one_row() {
         });
     }
     rows[1].outcome = None;
-    let terminal = Terminal {
-        width: 200,
-        color: false,
-        unicode: true,
-    };
+    let terminal = Terminal { width: 200, color: false, unicode: true };
     let text = render_terminal(&grouped_runs_document(&rows, &TimeZone::UTC), terminal);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 5, "{text}");
@@ -144,11 +121,7 @@ fn a_retried_run_of_a_batch_counts_once() {
         });
     }
     rows[0].outcome = None;
-    let terminal = Terminal {
-        width: 200,
-        color: false,
-        unicode: true,
-    };
+    let terminal = Terminal { width: 200, color: false, unicode: true };
     let text = render_terminal(&grouped_runs_document(&rows, &TimeZone::UTC), terminal);
     assert!(text.contains("2 runs: 2 reproduced; 1 retry"), "{text}");
 }
@@ -160,8 +133,5 @@ fn a_long_outcome_is_cut_off_before_the_start_is_omitted() {
     let text = rendered(&rows, 80);
     let head = text.lines().next().unwrap_or_default();
     assert!(head.contains("started"), "{text}");
-    assert!(
-        text.contains("✓ reproduced (perform") && text.contains('…'),
-        "{text}"
-    );
+    assert!(text.contains("✓ reproduced (perform") && text.contains('…'), "{text}");
 }

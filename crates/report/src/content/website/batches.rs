@@ -48,12 +48,7 @@ impl RecordedBatch {
                 block => sections.extend(limit_block(block)),
             }
         }
-        Self {
-            title: verdict.title.as_str().into(),
-            conclusion,
-            sections,
-            report,
-        }
+        Self { title: verdict.title.as_str().into(), conclusion, sections, report }
     }
 }
 
@@ -133,9 +128,7 @@ pub(super) fn find_batches<'a>(
         rows,
         recorded: options.batches.get(id),
     });
-    batches
-        .sorted_by_key(|batch| Reverse((batch.started(), batch.id)))
-        .collect()
+    batches.sorted_by_key(|batch| Reverse((batch.started(), batch.id))).collect()
 }
 
 /// The batches as a table, the newest first.
@@ -146,9 +139,7 @@ pub(super) fn batches_table(batches: &[BatchRuns<'_>]) -> Table {
             tables::title_cell(batch.title(), id).with_link(Some(batch.page_name()))
         })
         .status("verdict", |batch| outcome_cell(&batch.conclusion()))
-        .text("result", |batch| {
-            truncate_text(&batch.conclusion().sentence, MAX_SENTENCE_LETTERS)
-        })
+        .text("result", |batch| truncate_text(&batch.conclusion().sentence, MAX_SENTENCE_LETTERS))
         .number("runs", |batch| batch.rows.len().to_string())
         .text("started", |batch| tables::time_cell(batch.started()))
         .table
@@ -193,9 +184,8 @@ fn runs_table<'a>(
     options: &WebsiteOptions<'a>,
     is_noticed: bool,
 ) -> RowTable<&'a RunSummary> {
-    let table = Table::builder("Runs", batch.rows.iter().copied()).head("run", |row| {
-        TableCell::from(&row.id).with_link((options.link)(row))
-    });
+    let table = Table::builder("Runs", batch.rows.iter().copied())
+        .head("run", |row| TableCell::from(&row.id).with_link((options.link)(row)));
     let table = table.text("cell", |row| {
         let position = row.local_batch();
         position.map_or(TableCell::default(), |position| {

@@ -71,10 +71,7 @@ pub(super) fn changes_table(
     }
     let count = all.len();
     let link = website.options.link;
-    let table = Table::builder(
-        "Changes of verdict",
-        all.into_iter().take(MAX_LISTED_CHANGES),
-    );
+    let table = Table::builder("Changes of verdict", all.into_iter().take(MAX_LISTED_CHANGES));
     // On a submission's own page the run is what is changed.
     let table = match only {
         Some(_) => table.head("run", |(_, change)| {
@@ -132,10 +129,7 @@ fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEnt
         change.previous_outcome,
         change.current_outcome
     );
-    let place = format!(
-        "Run {} on {}; previous run: {}.",
-        run.id, run.host, before.id
-    );
+    let place = format!("Run {} on {}; previous run: {}.", run.id, run.host, before.id);
     let mut parts = vec![truncate_text(&run.sentence, MAX_SENTENCE_LETTERS), place];
     let compared = [
         ("ROCm of the host", &before.rocm, &run.rocm),

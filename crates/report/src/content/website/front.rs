@@ -70,23 +70,17 @@ pub(super) fn front_page(website: &Website<'_>, part: &Range<usize>) -> WebsiteP
     blocks.extend(verdict::notice_blocks(newest));
     WebsitePage {
         document: Document::new("Retrial: published figures, measured again", blocks),
-        links: links_below
-            .into_iter()
-            .chain(links_to_fronts(website, part))
-            .collect(),
+        links: links_below.into_iter().chain(links_to_fronts(website, part)).collect(),
     }
 }
 
 /// The newest verdict of every submission, counted.
 fn count_newest_verdicts(website: &Website<'_>) -> Vec<ListItem> {
     let groups = website.groups.iter();
-    let newest: Vec<QualifiedOutcome> = groups
-        .filter_map(|group| group.deciding_run().qualified_outcome())
-        .collect();
+    let newest: Vec<QualifiedOutcome> =
+        groups.filter_map(|group| group.deciding_run().qualified_outcome()).collect();
     let first = [Outcome::Reproduced, Outcome::NotReproduced];
-    let others = Outcome::ALL
-        .into_iter()
-        .filter(|outcome| !first.contains(outcome));
+    let others = Outcome::ALL.into_iter().filter(|outcome| !first.contains(outcome));
     let items = first.into_iter().chain(others).filter_map(|outcome| {
         let of_outcome = newest.iter().filter(|other| other.outcome == outcome);
         let (qualified, plain): (Vec<_>, Vec<_>) =
@@ -110,9 +104,7 @@ fn links_to_fronts(
         WebsitePart::Front(range) => Some((name, range)),
         _ => None,
     });
-    let others = fronts
-        .enumerate()
-        .filter(move |(_, (_, range))| *range != part);
+    let others = fronts.enumerate().filter(move |(_, (_, range))| *range != part);
     others.map(|(at, (name, _))| (format!("Submissions, page {}", at + 1).into(), name.clone()))
 }
 
@@ -128,11 +120,8 @@ fn summarize_runs(website: &Website<'_>) -> StyledText {
     let [Some(first), Some(last)] = ends else {
         return format!("{}.", counts.join(", ")).into();
     };
-    let days = if first == last {
-        format!("on {first}")
-    } else {
-        format!("from {first} to {last}")
-    };
+    let days =
+        if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
     let runs = format!("{}, started {days}.", counts.join(", "));
     format!("{runs} {}", describe_latest_change(website)).into()
 }
@@ -143,9 +132,8 @@ fn describe_latest_change(website: &Website<'_>) -> String {
         return "No verdict has changed.".to_owned();
     };
     let count = format::format_count(website.changes.len(), "change");
-    let time = latest.time().map_or(String::new(), |time| {
-        format!(" on {}", time.strftime("%Y-%m-%d"))
-    });
+    let time =
+        latest.time().map_or(String::new(), |time| format!(" on {}", time.strftime("%Y-%m-%d")));
     let title = tables::title_cell(website.groups[*at].title, "").text;
     let (before, now) = (&latest.previous_outcome, &latest.current_outcome);
     format!("{count} of verdict, the latest{time}: {title}, {before}, now {now}.")
@@ -159,9 +147,7 @@ fn submissions_table<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a Subm
             .with_link(Some(group.page_name()))
     });
     tables::add_run_columns(table, is_noticed, true, |group| group.deciding_run())
-        .text("measured on", |group| {
-            tables::machine_cell(group.deciding_run())
-        })
+        .text("measured on", |group| tables::machine_cell(group.deciding_run()))
         .text("started", |group| {
             let runs = format::format_count(group.rows.len(), "run");
             let started = tables::time_cell(group.deciding_run().started);
@@ -189,11 +175,7 @@ fn overview_sections(website: &Website<'_>) -> Vec<Section> {
         ("Batches", "batches", batches),
         ("Changes of verdict", "changes", changes),
         (BY_GPU, "gpus", below(text, gpus)),
-        (
-            BY_RELEASE,
-            "releases",
-            below("The same, per release.", releases),
-        ),
+        (BY_RELEASE, "releases", below("The same, per release.", releases)),
     ];
     let has_batches = !website.batches.is_empty();
     let sections = sections.into_iter().skip(usize::from(!has_batches));
@@ -225,9 +207,7 @@ fn tally_runs<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)
             let tally = tallies.entry(key).or_default();
             tally.submissions += usize::from(counted.insert(key));
             tally.runs += rows.len();
-            tally
-                .newest
-                .extend(newest_judged(&rows).and_then(RunSummary::qualified_outcome));
+            tally.newest.extend(newest_judged(&rows).and_then(RunSummary::qualified_outcome));
         }
     }
     tallies.into_iter().collect()

@@ -132,10 +132,7 @@ pub(super) fn group_by_submission(
 ) -> Vec<SubmissionRuns<'_>> {
     let mut by_submission: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
-        by_submission
-            .entry(submission_key(row))
-            .or_default()
-            .push(row);
+        by_submission.entry(submission_key(row)).or_default().push(row);
     }
     let names = unique_names(by_submission.keys());
     let groups = by_submission.into_values().zip(names).map(|(rows, name)| {
@@ -154,9 +151,7 @@ pub(super) fn group_by_submission(
 
 /// A name for each submission. Those that would have the same one end in a part of their hash.
 fn unique_names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
-    let names = keys
-        .map(|key| (file_name(&key.join(" ")), key))
-        .collect_vec();
+    let names = keys.map(|key| (file_name(&key.join(" ")), key)).collect_vec();
     let mut unique = HashSet::from([FRONT.trim_end_matches(".html")]);
     let all = names.iter().map(|(name, _)| name.as_str());
     let duplicates: HashSet<&str> = all.filter(|name| !unique.insert(name)).collect();
@@ -176,19 +171,10 @@ fn divide_into_series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
         let key = (row.format_choices(), row.gpus.as_str());
         by_series.entry(key).or_default().push(row);
     }
-    let series = by_series
-        .into_iter()
-        .map(|((choices, gpus), rows)| RunSeries {
-            choices,
-            gpus,
-            rows,
-        });
-    let key = |series: &RunSeries<'_>| {
-        (
-            natural_sort_key(series.gpus),
-            natural_sort_key(&series.choices),
-        )
-    };
+    let series =
+        by_series.into_iter().map(|((choices, gpus), rows)| RunSeries { choices, gpus, rows });
+    let key =
+        |series: &RunSeries<'_>| (natural_sort_key(series.gpus), natural_sort_key(&series.choices));
     series.sorted_by_cached_key(key).collect()
 }
 
@@ -201,22 +187,19 @@ mod tests {
 
     /// Runs of one submission, the newest last: `r` reproduced or `i` inconclusive, and the cell of a batch.
     fn summarize(runs: &[(char, &str)]) -> Vec<RunSummary> {
-        let rows = runs
-            .iter()
-            .enumerate()
-            .map(|(number, (outcome, cell))| RunSummary {
-                id: number.to_string(),
-                outcome: Some(match outcome {
-                    'r' => Outcome::Reproduced,
-                    _ => Outcome::Inconclusive,
-                }),
-                batch: (!cell.is_empty()).then(|| BatchPosition {
-                    id: "batch".to_owned(),
-                    cell: (*cell).to_owned(),
-                    trial: 1,
-                }),
-                ..RunSummary::default()
-            });
+        let rows = runs.iter().enumerate().map(|(number, (outcome, cell))| RunSummary {
+            id: number.to_string(),
+            outcome: Some(match outcome {
+                'r' => Outcome::Reproduced,
+                _ => Outcome::Inconclusive,
+            }),
+            batch: (!cell.is_empty()).then(|| BatchPosition {
+                id: "batch".to_owned(),
+                cell: (*cell).to_owned(),
+                trial: 1,
+            }),
+            ..RunSummary::default()
+        });
         rows.collect()
     }
 

@@ -30,10 +30,7 @@ pub(super) fn submission_charts(group: &SubmissionRuns<'_>, unverified: bool) ->
     let judged_rows = group.rows.iter().filter(|row| row.outcome.is_some());
     let judged: Vec<&RunSummary> = judged_rows.copied().collect();
     let mut charts = charts_over_time(group, &judged, unverified);
-    for kind in ReleaseKind::differing_kinds(&judged)
-        .into_iter()
-        .take(MAX_RELEASE_KINDS)
-    {
+    for kind in ReleaseKind::differing_kinds(&judged).into_iter().take(MAX_RELEASE_KINDS) {
         charts.extend(charts_over_releases(group, kind, &judged, unverified));
     }
     charts
@@ -44,10 +41,8 @@ fn charts_over_time(
     rows: &[&RunSummary],
     unverified: bool,
 ) -> Vec<Chart> {
-    let times: BTreeSet<DateTime> = rows
-        .iter()
-        .filter_map(|row| Some(to_utc(row.started?)))
-        .collect();
+    let times: BTreeSet<DateTime> =
+        rows.iter().filter_map(|row| Some(to_utc(row.started?))).collect();
     let (Some(first), Some(last), Some((period, periods))) =
         (times.first(), times.last(), fitting_period(&times))
     else {
@@ -61,21 +56,13 @@ fn charts_over_time(
     let results = results_by_row(rows, periods.len(), |row| {
         let start = (period.start)(to_utc(row.started?));
         let category = periods.binary_search(&start).ok()?;
-        Some((
-            group.series_label(&row.format_choices(), &row.gpus),
-            category,
-        ))
+        Some((group.series_label(&row.format_choices(), &row.gpus), category))
     });
     let axis = match (first.date(), last.date()) {
         (first, last) if first == last => format!("{}, {first}", period.word),
         (first, last) => format!("{}, {first} to {last}", period.word),
     };
-    history_charts(
-        (period.word, &axis),
-        &names.collect_vec(),
-        &results,
-        unverified,
-    )
+    history_charts((period.word, &axis), &names.collect_vec(), &results, unverified)
 }
 
 fn charts_over_releases(
@@ -90,21 +77,15 @@ fn charts_over_releases(
         return Vec::new();
     }
     let each_release = distinct_releases.into_iter();
-    let mut releases = each_release
-        .sorted_by_cached_key(|release| natural_sort_key(release))
-        .collect_vec();
+    let mut releases =
+        each_release.sorted_by_cached_key(|release| natural_sort_key(release)).collect_vec();
     releases.drain(..releases.len().saturating_sub(MAX_RELEASES));
     let results = results_by_row(rows, releases.len(), |row| {
         let release = kind.release_of(row)?;
         let category = releases.iter().position(|other| *other == release)?;
-        Some((
-            group.series_label(&releases::other_choices(row), &row.gpus),
-            category,
-        ))
+        Some((group.series_label(&releases::other_choices(row), &row.gpus), category))
     });
-    let names = releases
-        .iter()
-        .map(|release| short_release_name(kind, release));
+    let names = releases.iter().map(|release| short_release_name(kind, release));
     let name = kind.name();
     history_charts((&name, &name), &names.collect_vec(), &results, unverified)
 }
@@ -133,9 +114,7 @@ fn results_by_row(
         *newest = number;
         all[category].verdicts.push(outcome);
         let counts = |ratio: &f64| outcome < Outcome::Invalid && ratio.is_finite();
-        all[category]
-            .ratios
-            .extend(deciding_ratio(row).filter(counts));
+        all[category].ratios.extend(deciding_ratio(row).filter(counts));
     }
     let labelled = by_label.into_iter();
     let newest = labelled.k_largest_by_key(MAX_CHART_ROWS, |(_, (newest, _))| *newest);

@@ -96,13 +96,7 @@ impl<'a> Website<'a> {
         let batches = batches::find_batches(rows, options);
         let batch_pages = batches.iter().enumerate();
         pages.extend(batch_pages.map(|(at, batch)| (batch.page_name(), WebsitePart::Batch(at))));
-        Self {
-            options,
-            groups,
-            changes,
-            batches,
-            pages,
-        }
+        Self { options, groups, changes, batches, pages }
     }
 
     /// The names of its pages.

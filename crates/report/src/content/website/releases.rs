@@ -88,8 +88,6 @@ impl<'a> ReleaseKind<'a> {
 
 /// A run's variant and parameters without releases: runs of several releases have it in common.
 pub(super) fn other_choices(row: &RunSummary) -> String {
-    let chosen = row
-        .chosen_settings()
-        .filter(|(_, value)| !is_release(value));
+    let chosen = row.chosen_settings().filter(|(_, value)| !is_release(value));
     join(chosen.map(|(name, value)| format!("{name}={value}")), ",")
 }

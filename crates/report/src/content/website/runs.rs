@@ -37,12 +37,8 @@ struct ListedProperty {
 const PROPERTIES: [ListedProperty; 6] = [
     ListedProperty::new("GPUs", 0, None, |row| runs::truncate_cell(&row.gpus)),
     ListedProperty::new("host", 0, None, tables::short_host),
-    ListedProperty::new("ROCm", 0, Some("ROCm "), |row| {
-        runs::truncate_cell(&row.rocm)
-    }),
-    ListedProperty::new("driver", 0, Some("driver "), |row| {
-        runs::truncate_cell(&row.driver)
-    }),
+    ListedProperty::new("ROCm", 0, Some("ROCm "), |row| runs::truncate_cell(&row.rocm)),
+    ListedProperty::new("driver", 0, Some("driver "), |row| runs::truncate_cell(&row.driver)),
     ListedProperty::new("variant", 1, None, |row| {
         runs::truncate_text(&row.format_choices(), MAX_VALUE_LETTERS)
     }),
@@ -58,12 +54,7 @@ impl ListedProperty {
         note_label: Option<&'static str>,
         value: fn(&RunSummary) -> String,
     ) -> Self {
-        Self {
-            name,
-            column,
-            note_label,
-            value,
-        }
+        Self { name, column, note_label, value }
     }
 
     /// The value as a part of its column's cell.
@@ -76,16 +67,10 @@ impl ListedProperty {
 
 /// A cell of the properties of one column.
 fn properties_cell(properties: &[&ListedProperty], row: &RunSummary) -> TableCell {
-    let (notes, texts): (Vec<&ListedProperty>, Vec<&ListedProperty>) = properties
-        .iter()
-        .partition(|property| property.note_label.is_some());
+    let (notes, texts): (Vec<&ListedProperty>, Vec<&ListedProperty>) =
+        properties.iter().partition(|property| property.note_label.is_some());
     let format = |parts: Vec<&ListedProperty>| {
-        join(
-            parts
-                .iter()
-                .filter_map(|property| property.format_part(row)),
-            ", ",
-        )
+        join(parts.iter().filter_map(|property| property.format_part(row)), ", ")
     };
     match (format(texts), format(notes)) {
         (text, notes) if text.is_empty() => notes.into(),
@@ -108,13 +93,8 @@ pub(super) fn newest_runs_section(
     group: &SubmissionRuns<'_>,
     options: &WebsiteOptions<'_>,
 ) -> Block {
-    let rows: Vec<&RunSummary> = group
-        .rows
-        .iter()
-        .rev()
-        .take(MAX_FIRST_PAGE_RUNS)
-        .copied()
-        .collect();
+    let rows: Vec<&RunSummary> =
+        group.rows.iter().rev().take(MAX_FIRST_PAGE_RUNS).copied().collect();
     let mut blocks =
         runs_with_common_properties("Newest runs", &rows, MAX_FIRST_PAGE_BYTES, options);
     if !group.parts.is_empty() {
@@ -138,18 +118,11 @@ pub(super) fn runs_page(
         "{}, started from {from} to {to}, newest first.",
         format::format_count(rows.len(), "run")
     ))];
-    blocks.extend(runs_with_common_properties(
-        "Runs",
-        &rows,
-        usize::MAX,
-        options,
-    ));
+    blocks.extend(runs_with_common_properties("Runs", &rows, usize::MAX, options));
     let submission = rows.first().map(|row| &row.submission);
     blocks.extend(verdict::notice_blocks(submission.into_iter()));
-    let mut links: Vec<(Line, String)> = vec![
-        ("All submissions".into(), FRONT.to_owned()),
-        (group.title.into(), group.page_name()),
-    ];
+    let mut links: Vec<(Line, String)> =
+        vec![("All submissions".into(), FRONT.to_owned()), (group.title.into(), group.page_name())];
     if part + 1 < group.parts.len() {
         links.push(("Newer runs".into(), group.runs_page_name(part + 1)));
     }
@@ -157,10 +130,7 @@ pub(super) fn runs_page(
         links.push(("Older runs".into(), group.runs_page_name(part - 1)));
     }
     let title = format!("{}: runs, page {}", group.title, part + 1);
-    WebsitePage {
-        document: Document::new(title, blocks),
-        links,
-    }
+    WebsitePage { document: Document::new(title, blocks), links }
 }
 
 fn format_start_day(row: &RunSummary) -> String {
@@ -198,16 +168,11 @@ fn runs_table<'a>(
 ) -> RowTable<&'a RunSummary> {
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
     let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
-    let is_noticed = rows
-        .iter()
-        .any(|row| trademark_notice(&row.submission).is_some());
-    let table = Table::builder(caption, rows.iter().copied()).head("run", |row| {
-        TableCell::from(&row.id).with_link((options.link)(row))
-    });
+    let is_noticed = rows.iter().any(|row| trademark_notice(&row.submission).is_some());
+    let table = Table::builder(caption, rows.iter().copied())
+        .head("run", |row| TableCell::from(&row.id).with_link((options.link)(row)));
     let table = tables::add_run_columns(table, is_noticed, scenarios, |row| row);
-    let columns = properties
-        .iter()
-        .into_group_map_by(|property| property.column);
+    let columns = properties.iter().into_group_map_by(|property| property.column);
     let columns = columns.into_iter().sorted_by_key(|(column, _)| *column);
     let table = columns.fold(table, |table, (_, properties)| {
         let name = join(properties.iter().map(|property| property.name), ", ");

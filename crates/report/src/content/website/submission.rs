@@ -48,18 +48,12 @@ pub(super) fn submission_page(website: &Website<'_>, at: usize) -> WebsitePage {
     let series =
         tables::truncate_to_bytes(series.table, MAX_SERIES_BYTES, "of other variants and GPUs");
     blocks.push(Section::new_block("By GPU", series));
-    blocks.push(Section::new_block(
-        "By release",
-        release_blocks(group, required_notice.is_some()),
-    ));
+    blocks.push(Section::new_block("By release", release_blocks(group, required_notice.is_some())));
     let changes = changes::changes_table(website, Some(at), MAX_CHANGES_BYTES);
     blocks.push(Section::new_block("Changes of verdict", changes));
     blocks.push(runs::newest_runs_section(group, website.options));
     blocks.extend(verdict::notice_block(required_notice.as_deref()));
-    WebsitePage {
-        document: Document::new(group.title, blocks),
-        links: links_of_submission(group),
-    }
+    WebsitePage { document: Document::new(group.title, blocks), links: links_of_submission(group) }
 }
 
 fn links_of_submission(group: &SubmissionRuns<'_>) -> Vec<(Line, String)> {
@@ -80,10 +74,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let all_facts = [
         ("suite", cut(&submission.suite)),
         ("round", text_of(&submission.round)),
-        (
-            "division",
-            submission.division.map_or("", Division::as_str).to_owned(),
-        ),
+        ("division", submission.division.map_or("", Division::as_str).to_owned()),
         ("submitter", text_of(&submission.submitter)),
         ("system", text_of(&submission.system)),
         ("benchmark", cut(&submission.benchmark)),
@@ -101,11 +92,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let sentence = truncate_text(&newest.sentence, changes::MAX_SENTENCE_LETTERS);
     Conclusion {
         remarks: facts.chain(sources).collect(),
-        ..Conclusion::new(
-            newest.outcome.map(StatusMark::from),
-            newest.describe_state(),
-            sentence,
-        )
+        ..Conclusion::new(newest.outcome.map(StatusMark::from), newest.describe_state(), sentence)
     }
 }
 
@@ -132,20 +119,13 @@ fn release_blocks(group: &SubmissionRuns<'_>, is_noticed: bool) -> Vec<Block> {
     let common = COMMON_KINDS.into_iter().filter_map(|kind| {
         let mut releases = group.rows.iter().map(|row| kind.release_of(row));
         let release = releases.all_equal_value().ok()??;
-        Some(ListItem::with_key(
-            kind.name(),
-            truncate_text(release, MAX_FACT_LETTERS),
-        ))
+        Some(ListItem::with_key(kind.name(), truncate_text(release, MAX_FACT_LETTERS)))
     });
     let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
         let release_table = variants_table("Newest verdict by release", rows, is_noticed);
         let table = release_table.group_by(|row| row.kind.clone()).table;
-        blocks.extend(tables::truncate_to_bytes(
-            table,
-            MAX_RELEASES_BYTES,
-            "of other releases",
-        ));
+        blocks.extend(tables::truncate_to_bytes(table, MAX_RELEASES_BYTES, "of other releases"));
     }
     blocks
 }
@@ -166,11 +146,7 @@ fn variants_by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>
         // The newest releases first, as far as their names tell.
         all.extend(rows.sorted_by_cached_key(|row| {
             let release = std::cmp::Reverse(natural_sort_key(row.release));
-            (
-                release,
-                natural_sort_key(row.gpus),
-                natural_sort_key(row.choices),
-            )
+            (release, natural_sort_key(row.gpus), natural_sort_key(row.choices))
         }));
     }
     all
@@ -183,18 +159,11 @@ fn variants_table<'a>(
 ) -> RowTable<VariantRuns<'a>> {
     let table = Table::builder(caption, rows)
         .head("release", |row| tables::title_cell(row.release, ""))
-        .text("variant", |row| {
-            truncate_text(row.choices, MAX_CHOICES_LETTERS)
-        });
-    let table = tables::add_run_columns(table, is_noticed, true, |row| {
-        newest_judged_or_last(&row.rows)
-    });
+        .text("variant", |row| truncate_text(row.choices, MAX_CHOICES_LETTERS));
+    let table =
+        tables::add_run_columns(table, is_noticed, true, |row| newest_judged_or_last(&row.rows));
     table
-        .text("measured on", |row| {
-            tables::machine_cell(newest_judged_or_last(&row.rows))
-        })
-        .text("started", |row| {
-            tables::time_cell(newest_judged_or_last(&row.rows).started)
-        })
+        .text("measured on", |row| tables::machine_cell(newest_judged_or_last(&row.rows)))
+        .text("started", |row| tables::time_cell(newest_judged_or_last(&row.rows).started))
         .number("runs", |row| row.rows.len().to_string())
 }

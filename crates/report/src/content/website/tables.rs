@@ -53,9 +53,7 @@ fn figure_cell(run: &RunSummary, scenarios: bool) -> TableCell {
     let Some(deciding) = &run.deciding else {
         return TableCell::default();
     };
-    let figure = deciding
-        .value
-        .map(|value| number::format_figure(value, &deciding.unit));
+    let figure = deciding.value.map(|value| number::format_figure(value, &deciding.unit));
     let cell = TableCell::from(truncate_cell(figure.as_deref().unwrap_or("no figure")));
     if scenarios {
         return cell.with_note(truncate_cell(&deciding.scenario.to_string()));
@@ -76,11 +74,7 @@ pub(super) fn title_cell(title: &str, choices: &str) -> TableCell {
 
 /// The GPUs on which it was measured, and their host.
 pub(super) fn machine_cell(run: &RunSummary) -> TableCell {
-    let gpus = if run.gpus.is_empty() {
-        "no GPU"
-    } else {
-        &run.gpus
-    };
+    let gpus = if run.gpus.is_empty() { "no GPU" } else { &run.gpus };
     TableCell::from(truncate_cell(gpus)).with_note(short_host(run))
 }
 

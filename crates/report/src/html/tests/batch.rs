@@ -10,10 +10,7 @@ fn side(subject: &str, value: f64) -> MeasuredSide {
     }
 }
 
-const BOUNDS: Option<Bounds> = Some(Bounds {
-    lower: 1.02,
-    upper: 1.06,
-});
+const BOUNDS: Option<Bounds> = Some(Bounds { lower: 1.02, upper: 1.06 });
 
 fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
     let evidence = offline(&[value, value * 1.01]).expecting(TOKENS, official(100.0));
@@ -28,11 +25,7 @@ fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
         is_baseline,
         against: None,
         trials: 2,
-        runs: vec![CellRun {
-            run: "20261121-000000-one-abcd".to_owned(),
-            trial: 1,
-            lost: None,
-        }],
+        runs: vec![CellRun { run: "20261121-000000-one-abcd".to_owned(), trial: 1, lost: None }],
         outcome: Some(Outcome::Reproduced),
         sentence: "It holds.".to_owned(),
         verdict: Some(judge(&mlperf(), &[evidence])),
@@ -77,11 +70,7 @@ fn part() -> ClaimPart {
         figure: TOKENS.to_owned(),
         unit: "tokens/s".to_owned(),
         better: Better::Higher,
-        required: RequiredRatio {
-            claim: None,
-            margin: 0.0,
-            negated: false,
-        },
+        required: RequiredRatio { claim: None, margin: 0.0, negated: false },
         statistic: Statistic::Value,
         candidate: side("rocm=7.1.1", 104.0),
         baseline: Some(side("rocm=6.4.1", 100.0)),
@@ -112,10 +101,7 @@ pub(crate) fn batch() -> BatchVerdict {
         order: RunOrder::Interleaved,
         parallel: 2,
         notes: vec!["two runs at once".to_owned()],
-        axes: vec![
-            axis("rocm", ["6.4.1", "7.1.1"]),
-            axis("backend", ["vllm", "migraphx"]),
-        ],
+        axes: vec![axis("rocm", ["6.4.1", "7.1.1"]), axis("backend", ["vllm", "migraphx"])],
         cells: vec![
             cell("6.4.1", "vllm", 100.0),
             cell("7.1.1", "vllm", 104.0),
@@ -139,11 +125,7 @@ pub(crate) fn batch() -> BatchVerdict {
 fn page_of(batch: &BatchVerdict) -> String {
     let subjects = batch.all_results().map(|cell| ReportSubject {
         runs: vec![(
-            CellRun {
-                run: "20261121-000000-one-abcd".to_owned(),
-                trial: 1,
-                lost: None,
-            },
+            CellRun { run: "20261121-000000-one-abcd".to_owned(), trial: 1, lost: None },
             Some("../../runs/one".to_owned()),
         )],
         ..ReportSubject::new(
@@ -215,11 +197,8 @@ fn columns_are_grouped_by_the_first_axis_and_lines_are_other_hosts() {
 fn a_claim_of_a_cell_is_its_reason() {
     let mut batch = batch();
     let claim = &batch.claims[0];
-    let of_recipe = |text: &str, outcome| ClaimVerdict {
-        claim: text.to_owned(),
-        outcome,
-        ..claim.clone()
-    };
+    let of_recipe =
+        |text: &str, outcome| ClaimVerdict { claim: text.to_owned(), outcome, ..claim.clone() };
     let claims = vec![
         of_recipe("linear is faster than matmul", ClaimOutcome::Contradicted),
         of_recipe("linear is as fast as cublas", ClaimOutcome::NotDecided),

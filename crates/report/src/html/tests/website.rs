@@ -108,10 +108,7 @@ fn look(text: &str, count: usize) {
         for link in page.split("href=\"./").skip(1) {
             let to = link.split('"').next().unwrap();
             let is_there = pages.iter().any(|(name, _)| name == to);
-            assert!(
-                is_there || to.starts_with("feed.") || to.starts_with(".."),
-                "{to}"
-            );
+            assert!(is_there || to.starts_with("feed.") || to.starts_with(".."), "{to}");
         }
     }
     let feed = website.feed();
@@ -121,13 +118,7 @@ fn look(text: &str, count: usize) {
     assert_eq!(titles(&feed.to_atom()).len(), feed.entries.len() + 1);
     assert!(feed.to_json().len().max(feed.to_atom().len()) < LARGEST);
     let expected = feed.entries.iter().map(|entry| entry.title.as_str());
-    assert!(
-        titles(&feed.to_atom())
-            .iter()
-            .skip(1)
-            .map(String::as_str)
-            .eq(expected)
-    );
+    assert!(titles(&feed.to_atom()).iter().skip(1).map(String::as_str).eq(expected));
 }
 
 /// The titles of an Atom feed and of its entries.
@@ -219,13 +210,9 @@ fn full_pages_of_runs_do_not_change() {
         batches: &HashMap::new(),
         url: None,
     };
-    let before: BTreeMap<_, _> = pages(&Website::new(&all[..1300], &options))
-        .into_iter()
-        .collect();
+    let before: BTreeMap<_, _> = pages(&Website::new(&all[..1300], &options)).into_iter().collect();
     let after: BTreeMap<_, _> = pages(&Website::new(&all, &options)).into_iter().collect();
-    let changed = after
-        .iter()
-        .filter(|(name, page)| before.get(*name) != Some(*page));
+    let changed = after.iter().filter(|(name, page)| before.get(*name) != Some(*page));
     let changed: Vec<&String> = changed.map(|(name, _)| name).collect();
     assert_eq!(changed.len(), 3, "{changed:?}");
     assert!(after.len() > 6, "{:?}", after.keys());

@@ -21,11 +21,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchE
         exit_code,
         run: Some(format!("r{trial_run}")),
         outcome: Some(outcome.to_owned()),
-        figures: if exit_code == 0 {
-            vec![figure]
-        } else {
-            Vec::new()
-        },
+        figures: if exit_code == 0 { vec![figure] } else { Vec::new() },
         reason: (exit_code == 3).then(|| ErrorText::new("create failed: no space")),
         seconds,
     };
@@ -34,10 +30,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchE
 
 #[test]
 fn each_finished_run_has_a_line() {
-    let expected = [
-        (0, EstimateBasis::Recipe, 50.0),
-        (1, EstimateBasis::EarlierRun, 110.0),
-    ];
+    let expected = [(0, EstimateBasis::Recipe, 50.0), (1, EstimateBasis::EarlierRun, 110.0)];
     let expected = expected.map(|(cell, basis, seconds)| (cell, TimeEstimate { seconds, basis }));
     let mut lines = PlainBatchProgress::new(plan(), 1, false, expected.into());
     let started = BatchEventKind::TrialRunStarted {
@@ -56,9 +49,7 @@ fn each_finished_run_has_a_line() {
             pid: 1,
             tool: String::new(),
         },
-        BatchEventKind::Reused {
-            trial_runs: vec![1],
-        },
+        BatchEventKind::Reused { trial_runs: vec![1] },
         ended(1, 0, "reproduced", 60.0),
         ended(2, 0, "reproduced", 120.0),
         ended(3, 3, "failed", 1.0),
@@ -99,10 +90,7 @@ fn a_remedy_has_a_line_of_its_own_and_is_printed_once() {
         image: "debian:12".to_owned(),
         error: ErrorText::new("no such image").with_help("check its tag"),
     };
-    let end = |trial_run| BatchEventKind::TrialRunEnded {
-        trial_run,
-        end: end.clone(),
-    };
+    let end = |trial_run| BatchEventKind::TrialRunEnded { trial_run, end: end.clone() };
     let events = [failed, end(1), end(2)];
     let reported = events.into_iter().flat_map(|what| {
         let time = Timestamp::UNIX_EPOCH;
@@ -110,10 +98,7 @@ fn a_remedy_has_a_line_of_its_own_and_is_printed_once() {
     });
     let reported = reported.collect::<Vec<_>>();
     assert_eq!(reported.len(), 5, "{reported:?}");
-    assert!(
-        reported[0].ends_with("will try again: no such image"),
-        "{reported:?}"
-    );
+    assert!(reported[0].ends_with("will try again: no such image"), "{reported:?}");
     assert_eq!(reported[1], "    help: check its tag");
     assert!(
         reported[2].contains("failed with exit code 3: the disk is full; 4 remaining"),

@@ -24,9 +24,7 @@ pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: EventKind) -> Even
         time: Timestamp::from_millisecond(BEGAN + milliseconds).unwrap(),
         since_boot: None,
         node: "local".to_owned(),
-        container: step
-            .filter(|(number, _)| *number > 3)
-            .map(|_| "main".to_owned()),
+        container: step.filter(|(number, _)| *number > 3).map(|_| "main".to_owned()),
         step: step.map(|(number, _)| number),
         name: step.map(|(_, name)| name.to_owned()),
         what,
@@ -44,10 +42,7 @@ pub fn rest_of_trials(trials: u32) -> (RemainingTime, Vec<(u32, String)>) {
     let (options, host) = (PlanOptions::default(), HostView::default());
     let recipe = resolved.unwrap().recipe;
     let plan = build_plan(&recipe, &RecipeOrigin::default(), &options, &host).unwrap();
-    let measuring = plan
-        .steps
-        .iter()
-        .filter(|step| step.measurement_and_trial().is_some());
+    let measuring = plan.steps.iter().filter(|step| step.measurement_and_trial().is_some());
     let steps = measuring.map(|step| (step.number, step.name.clone()));
     let steps = steps.collect();
     let none = StepTimes::default();
@@ -57,18 +52,12 @@ pub fn rest_of_trials(trials: u32) -> (RemainingTime, Vec<(u32, String)>) {
 
 /// A step begins.
 pub fn started(summary: &str, timeout_s: Option<u64>) -> EventKind {
-    EventKind::StepStarted {
-        summary: summary.to_owned(),
-        timeout_s,
-    }
+    EventKind::StepStarted { summary: summary.to_owned(), timeout_s }
 }
 
 /// A step is done.
 pub fn done(seconds: f64) -> EventKind {
-    EventKind::StepEnded {
-        end: StepEnd::Done { exit_code: Some(0) },
-        seconds,
-    }
+    EventKind::StepEnded { end: StepEnd::Done { exit_code: Some(0) }, seconds }
 }
 
 /// Progress of a layer.
@@ -84,9 +73,7 @@ pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> Event
 
 /// A line of output.
 pub fn output(line: &str) -> EventKind {
-    EventKind::Output {
-        line: line.to_owned(),
-    }
+    EventKind::Output { line: line.to_owned() }
 }
 
 fn failed() -> EventKind {
@@ -127,10 +114,7 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
             let done = tick * 30_000_000;
             let before = done - 30_000_000;
             if done < size {
-                add(
-                    time,
-                    layer(id, TransferState::Downloading, Some((done, size))),
-                );
+                add(time, layer(id, TransferState::Downloading, Some((done, size))));
             } else if before < size {
                 add(time, layer(id, TransferState::Downloaded, None));
             }
@@ -138,10 +122,7 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
     }
     for (index, (id, size)) in SIZES.into_iter().enumerate() {
         let time = 21_000 + i64::try_from(index).unwrap() * 1000;
-        add(
-            time,
-            layer(id, TransferState::Extracting, Some((size / 2, size))),
-        );
+        add(time, layer(id, TransferState::Extracting, Some((size / 2, size))));
         add(time + 800, layer(id, TransferState::Done, None));
     }
     add(
@@ -159,11 +140,8 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
 /// A model of five files: one is there, one is checked, two come, one waits.
 pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
     const SHARD: u64 = 4_900_000_000;
-    let mut events = vec![at(
-        from,
-        Some(step),
-        started("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
-    )];
+    let mut events =
+        vec![at(from, Some(step), started("fetch meta-llama/Llama-3.1-8B-Instruct at main", None))];
     let mut file = |time: i64, path: &str, state: TransferState, current: u64, total: u64| {
         let what = EventKind::Transfer(Transfer {
             unit: TransferUnit::File,
@@ -181,27 +159,9 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
     }
     for tick in 1..=60_u64 {
         let time = 100 + i64::try_from(tick).unwrap() * 200;
-        file(
-            time,
-            &shard(1),
-            TransferState::Verifying,
-            tick * 80_000_000,
-            SHARD,
-        );
-        file(
-            time,
-            &shard(2),
-            TransferState::Downloading,
-            tick * 60_000_000,
-            SHARD,
-        );
-        file(
-            time,
-            &shard(3),
-            TransferState::Downloading,
-            tick * 40_000_000,
-            SHARD,
-        );
+        file(time, &shard(1), TransferState::Verifying, tick * 80_000_000, SHARD);
+        file(time, &shard(2), TransferState::Downloading, tick * 60_000_000, SHARD);
+        file(time, &shard(3), TransferState::Downloading, tick * 40_000_000, SHARD);
     }
     events.push(at(
         from + 100_000,
@@ -253,11 +213,7 @@ fn prepared() -> Vec<Event> {
         ));
     }
     events.push(at(43_000, build, done(18.0)));
-    events.push(at(
-        43_100,
-        Some((3, "create")),
-        started("create the container", None),
-    ));
+    events.push(at(43_100, Some((3, "create")), started("create the container", None)));
     events.push(at(
         43_400,
         Some((3, "create")),
@@ -273,9 +229,7 @@ fn prepared() -> Vec<Event> {
         Some((4, "dataset-open-orca")),
         EventKind::StepEnded {
             end: StepEnd::Skipped {
-                reason: SkipReason::Option {
-                    option: "--skip dataset-open-orca".to_owned(),
-                },
+                reason: SkipReason::Option { option: "--skip dataset-open-orca".to_owned() },
             },
             seconds: 0.0,
         },
@@ -300,11 +254,7 @@ pub fn resumed() -> Vec<Event> {
         },
     )];
     for (number, name) in [(1, "pull"), (2, "build"), (3, "create")] {
-        events.push(at(
-            10,
-            Some((number, name)),
-            ended(StepEnd::Done { exit_code: None }, 0.0),
-        ));
+        events.push(at(10, Some((number, name)), ended(StepEnd::Done { exit_code: None }, 0.0)));
     }
     events.push(at(
         100,
@@ -320,10 +270,7 @@ pub fn resumed() -> Vec<Event> {
     events.push(at(
         80_100,
         None,
-        EventKind::RunEnded {
-            exit_code: 130,
-            reason: Some(AbortReason::Stopped),
-        },
+        EventKind::RunEnded { exit_code: 130, reason: Some(AbortReason::Stopped) },
     ));
     events
 }
@@ -349,37 +296,16 @@ pub fn hostile() -> Vec<Event> {
             tool: bad.clone(),
             since: None,
         },
-        EventKind::Detached {
-            resume: bad.clone(),
-        },
+        EventKind::Detached { resume: bad.clone() },
         started(&bad, None),
         output(&bad),
         layer(&bad, TransferState::Downloading, Some((1, 2))),
         ended(failed, 1.0),
-        ended(
-            StepEnd::Skipped {
-                reason: SkipReason::Option {
-                    option: bad.clone(),
-                },
-            },
-            0.0,
-        ),
-        EventKind::Decided {
-            decision: bad.clone(),
-        },
-        EventKind::Image {
-            id: bad.clone(),
-            digests: vec![bad.clone()],
-            size: 1,
-        },
-        EventKind::ContainerCreated {
-            id: bad.clone(),
-            name: bad.clone(),
-            service: false,
-        },
-        EventKind::LeftoverProcesses {
-            processes: vec![bad.clone()],
-        },
+        ended(StepEnd::Skipped { reason: SkipReason::Option { option: bad.clone() } }, 0.0),
+        EventKind::Decided { decision: bad.clone() },
+        EventKind::Image { id: bad.clone(), digests: vec![bad.clone()], size: 1 },
+        EventKind::ContainerCreated { id: bad.clone(), name: bad.clone(), service: false },
+        EventKind::LeftoverProcesses { processes: vec![bad.clone()] },
         EventKind::Collected {
             from: bad.clone(),
             to: bad.clone(),
@@ -389,15 +315,10 @@ pub fn hostile() -> Vec<Event> {
             older: vec![bad.clone()],
         },
         EventKind::Warning { text: bad.clone() },
-        EventKind::Judged {
-            outcome: bad.clone(),
-            sentence: bad.clone(),
-        },
+        EventKind::Judged { outcome: bad.clone(), sentence: bad.clone() },
         EventKind::RunEnded {
             exit_code: 3,
-            reason: Some(AbortReason::Error {
-                error: ErrorText::new(bad.clone()),
-            }),
+            reason: Some(AbortReason::Error { error: ErrorText::new(bad.clone()) }),
         },
     ]
     .map(|what| at(0, step, what))

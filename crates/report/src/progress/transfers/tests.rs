@@ -3,20 +3,11 @@
 use super::*;
 
 fn layer(id: &str, state: TransferState, current: Option<u64>, total: Option<u64>) -> Transfer {
-    Transfer {
-        unit: TransferUnit::Layer,
-        part: id.to_owned(),
-        state,
-        current,
-        total,
-    }
+    Transfer { unit: TransferUnit::Layer, part: id.to_owned(), state, current, total }
 }
 
 fn file(path: &str, state: TransferState, current: u64, total: u64) -> Transfer {
-    Transfer {
-        unit: TransferUnit::File,
-        ..layer(path, state, Some(current), Some(total))
-    }
+    Transfer { unit: TransferUnit::File, ..layer(path, state, Some(current), Some(total)) }
 }
 
 fn at(tenths: i64) -> Timestamp {
@@ -54,9 +45,7 @@ fn bytes_speed_and_time_left() {
     let sum = pull.sum(at(41));
     assert!((sum.remaining_s.unwrap() - 7.0).abs() < 0.3, "{sum:?}");
     assert_eq!(
-        pull.active_parts()
-            .map(|layer| layer.part.as_str())
-            .collect::<Vec<_>>(),
+        pull.active_parts().map(|layer| layer.part.as_str()).collect::<Vec<_>>(),
         ["b", "c"]
     );
     assert_eq!((sum.done_parts, sum.parts), (1, 3));
@@ -83,19 +72,10 @@ fn a_download_that_stalls_slows_down() {
 #[test]
 fn extraction_is_a_separate_phase() {
     let mut pull = Transfers::default();
-    pull.record_transfer(
-        at(0),
-        &layer("b", TransferState::Downloading, Some(10), Some(100)),
-    );
+    pull.record_transfer(at(0), &layer("b", TransferState::Downloading, Some(10), Some(100)));
     pull.record_transfer(at(1), &layer("b", TransferState::Downloaded, None, None));
-    assert_eq!(
-        (pull.sum(at(1)).is_extracting, pull.sum(at(1)).done),
-        (true, 0)
-    );
-    pull.record_transfer(
-        at(2),
-        &layer("b", TransferState::Extracting, Some(60), Some(100)),
-    );
+    assert_eq!((pull.sum(at(1)).is_extracting, pull.sum(at(1)).done), (true, 0));
+    pull.record_transfer(at(2), &layer("b", TransferState::Extracting, Some(60), Some(100)));
     assert_eq!((pull.sum(at(2)).done, pull.sum(at(2)).total), (60, 100));
     // The containerd store: seconds, not bytes.
     pull.record_transfer(at(3), &layer("b", TransferState::Extracting, Some(3), None));
@@ -108,10 +88,7 @@ fn extraction_is_a_separate_phase() {
 #[test]
 fn an_empty_pull_has_no_rate_or_estimate() {
     let sum = Transfers::default().sum(at(0));
-    assert_eq!(
-        (sum.done, sum.total, sum.rate, sum.remaining_s),
-        (0, 0, None, None)
-    );
+    assert_eq!((sum.done, sum.total, sum.rate, sum.remaining_s), (0, 0, None, None));
 }
 
 #[test]
@@ -123,10 +100,7 @@ fn files_are_hashed_and_never_unpacked() {
     pull.record_transfer(at(1), &file("a", TransferState::Downloading, 40, 100));
     let sum = pull.sum(at(1));
     assert_eq!((sum.done, sum.total, sum.total_known), (60, 210, true));
-    assert_eq!(
-        (sum.parts, sum.done_parts, sum.unit),
-        (3, 0, TransferUnit::File)
-    );
+    assert_eq!((sum.parts, sum.done_parts, sum.unit), (3, 0, TransferUnit::File));
     // What was there need not come: it is in no sum.
     pull.record_transfer(at(2), &file("c", TransferState::Cached, 60, 60));
     pull.record_transfer(at(2), &file("a", TransferState::Done, 100, 100));

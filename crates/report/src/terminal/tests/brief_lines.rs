@@ -11,11 +11,7 @@ use retrial_results::verdict::{Evidence, FigureValue, RuleCheck, StepOutcome, Ve
 
 /// Three scenarios, each with its speed and three figures of accuracy.
 fn twelve_figures(scale: f64) -> Verdict {
-    let published = [
-        ("Offline", 103_480.0),
-        ("Server", 100_282.0),
-        ("Interactive", 73_608.2),
-    ];
+    let published = [("Offline", 103_480.0), ("Server", 100_282.0), ("Interactive", 73_608.2)];
     let evidence: Vec<Evidence> = published
         .into_iter()
         .flat_map(|(scenario, value)| {
@@ -24,11 +20,8 @@ fn twelve_figures(scale: f64) -> Verdict {
             for (name, value) in [("rouge1", 44.46), ("rouge2", 22.04), ("rougeL", 28.62)] {
                 let figure = FigureValue::new(value, "");
                 rouge.trials[0].figures.insert(name.to_owned(), figure);
-                let expectation = Expectation {
-                    value,
-                    noise: Some(0.0),
-                    ..speed.plan.expect[0].1[0].clone()
-                };
+                let expectation =
+                    Expectation { value, noise: Some(0.0), ..speed.plan.expect[0].1[0].clone() };
                 rouge.plan.expect.push((name.to_owned(), vec![expectation]));
             }
             [speed, rouge]
@@ -45,11 +38,7 @@ fn twelve_figures_are_answered_in_few_lines(#[case] scale: f64, #[case] most: us
     let text = render_brief(&twelve_figures(scale), 80);
     let (answer, _) = text.split_once("\nUnverified").unwrap();
     assert!(answer.lines().count() <= most, "{text}");
-    assert_eq!(
-        answer.matches("lowest of 3").count(),
-        0,
-        "80 columns: {text}"
-    );
+    assert_eq!(answer.matches("lowest of 3").count(), 0, "80 columns: {text}");
 }
 
 /// A host that fails, fails every result: its reason is printed once.
@@ -57,10 +46,9 @@ fn twelve_figures_are_answered_in_few_lines(#[case] scale: f64, #[case] most: us
 fn results_that_failed_by_one_cause_share_a_line() {
     let mut evidence = Vec::new();
     for scenario in ["Offline", "Server", "Interactive"] {
-        for mut one in [
-            performance(scenario, "tokens_per_second", &[1.0], 2.0),
-            accuracy(scenario, 1.0),
-        ] {
+        for mut one in
+            [performance(scenario, "tokens_per_second", &[1.0], 2.0), accuracy(scenario, 1.0)]
+        {
             one.trials[0].figures.clear();
             one.trials[0].outcome = StepOutcome::NotRun {
                 reason: "pull failed: no such host: registry.example".to_owned(),
@@ -80,11 +68,7 @@ fn a_warning_of_several_results_is_printed_once() {
     let mut verdict = twelve_figures(1.0);
     for result in &mut verdict.results {
         let missing = RuleCheck::warning("mlperf_log_detail.txt", "missing", "the detail log");
-        result.rules.extend(
-            [missing]
-                .into_iter()
-                .filter(|_| result.mode == Mode::Performance),
-        );
+        result.rules.extend([missing].into_iter().filter(|_| result.mode == Mode::Performance));
     }
     let text = render_brief(&verdict, 120);
     let line =
@@ -111,11 +95,7 @@ fn a_run_that_has_not_ended_is_not_called_failed(
 ) {
     let verdict = mixed();
     let entry = ReportedVerdict::new(RUN, &verdict).with_open_run(Some(open_run));
-    let terminal = Terminal {
-        width: 120,
-        color: false,
-        unicode: true,
-    };
+    let terminal = Terminal { width: 120, color: false, unicode: true };
     let text = render_terminal(&brief::brief_document(&entry), terminal);
     assert!(text.contains(headline) && text.contains(help), "{text}");
 }

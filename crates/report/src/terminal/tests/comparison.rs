@@ -13,16 +13,8 @@ use retrial_results::verdict::comparison::{
 use retrial_results::verdict::{Evidence, FigureValue, RunContext, StatedValidity, TrialEvidence};
 
 fn comparison(comparison: &Comparison, width: u16, color: bool, all: bool) -> String {
-    let detail = if all {
-        DetailLevel::Facts
-    } else {
-        DetailLevel::Brief
-    };
-    let terminal = Terminal {
-        width,
-        color,
-        unicode: true,
-    };
+    let detail = if all { DetailLevel::Facts } else { DetailLevel::Brief };
+    let terminal = Terminal { width, color, unicode: true };
     render_terminal(&content::comparison_document(comparison, detail), terminal)
 }
 
@@ -57,11 +49,7 @@ fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> ComparisonSubject
     let offline = [103_480.0, 103_210.0, 103_655.0].map(|value: f64| (value * factor).round());
     let server = [98_800.5, 98_912.25, 98_707.75];
     let all = vec![
-        evidence(
-            "Offline",
-            Mode::Performance,
-            &[("tokens_per_second", "tokens/s", &offline)],
-        ),
+        evidence("Offline", Mode::Performance, &[("tokens_per_second", "tokens/s", &offline)]),
         evidence(
             "Server",
             Mode::Performance,
@@ -75,19 +63,11 @@ fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> ComparisonSubject
 fn facts(rocm: &str, digest: char) -> Vec<Fact> {
     let digest = format!("sha256:{}", digest.to_string().repeat(64));
     let mut facts = vec![
-        Fact::new(
-            FactGroup::Image,
-            "image",
-            format!("rocm/amd-mlperf:llama2_{rocm}"),
-        ),
+        Fact::new(FactGroup::Image, "image", format!("rocm/amd-mlperf:llama2_{rocm}")),
         Fact::new(FactGroup::Image, "image digest", digest),
         Fact::new(FactGroup::Image, "ROCm in the image", rocm),
         Fact::new(FactGroup::Image, "label maintainer", "lab"),
-        Fact::new(
-            FactGroup::Packages,
-            "torch (python)",
-            format!("2.9.0+rocm{rocm}"),
-        ),
+        Fact::new(FactGroup::Packages, "torch (python)", format!("2.9.0+rocm{rocm}")),
         Fact::new(FactGroup::Packages, "bash (dpkg)", "5.2.15-2+b2"),
         Fact::new(FactGroup::Parameters, "variant rocm", rocm),
         Fact::new(
@@ -122,10 +102,7 @@ fn three() -> Comparison {
     other.push(Fact::new(FactGroup::Host, "kernel of another", "5.15"));
     let pooled = ComparisonSubject::pool(
         "rocm=7.1.1",
-        vec![
-            subject("one", 1.031, facts("7.1.1", 'b')),
-            subject("two", 1.03, facts("7.1.1", 'b')),
-        ],
+        vec![subject("one", 1.031, facts("7.1.1", 'b')), subject("two", 1.03, facts("7.1.1", 'b'))],
     );
     let subjects = [
         subject("rocm=6.4.1", 1.0, facts("6.4.1", 'a')),

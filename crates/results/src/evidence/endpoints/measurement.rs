@@ -109,9 +109,7 @@ fn add_performance(
     }
     if let Some(rules) = rules {
         let checks = rules.check_endpoint(run).into_iter();
-        evidence
-            .checks
-            .extend(checks.map(|check| check.for_trial(Some(trial.trial))));
+        evidence.checks.extend(checks.map(|check| check.for_trial(Some(trial.trial))));
         evidence.published_metric = Some(run.published_metric(&rules.metric).published_name());
     }
     trial.run_settings = Some(run.run_settings());
@@ -139,17 +137,12 @@ fn add_accuracy(
     }
     if let Some(rules) = rules {
         let checks = rules.check_endpoint_accuracy(results).into_iter();
-        evidence
-            .checks
-            .extend(checks.map(|check| check.for_trial(Some(trial.trial))));
+        evidence.checks.extend(checks.map(|check| check.for_trial(Some(trial.trial))));
         evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
         let all_limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
         let limits = all_limits.filter(|(name, _)| trial.figures.contains_key(name));
         let own: Vec<_> = limits.cloned().collect();
-        evidence
-            .plan
-            .limits
-            .retain(|(name, _)| own.iter().all(|(other, _)| other != name));
+        evidence.plan.limits.retain(|(name, _)| own.iter().all(|(other, _)| other != name));
         evidence.plan.limits.extend(own);
     }
 }

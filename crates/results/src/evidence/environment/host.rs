@@ -12,10 +12,7 @@ use retrial_host::record::HostRecord;
 /// Returns facts of the GPUs that were assigned to the container; of all, where that is not known.
 pub fn gpu_facts(record: &HostRecord) -> Vec<Fact> {
     let host = record.host.clone().unwrap_or_default();
-    let assigned_gpus = record
-        .assigned_gpus
-        .iter()
-        .flat_map(|assigned| &assigned.gpus);
+    let assigned_gpus = record.assigned_gpus.iter().flat_map(|assigned| &assigned.gpus);
     let assigned: Vec<u32> = assigned_gpus.map(|gpu| gpu.index).collect();
     let used: Vec<Gpu> = select_positions(&assigned, host.gpus);
     let states: Vec<GpuCondition> = select_positions(&assigned, record.conditions.clone());
@@ -39,14 +36,8 @@ pub fn gpu_facts(record: &HostRecord) -> Vec<Fact> {
         ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(format_bytes))),
         ("partition", of_gpus(partition)),
         ("power limit", of_states(power_limit)),
-        (
-            "clocks set by the driver",
-            of_states(|state| state.performance_level.clone()),
-        ),
-        (
-            "divided (MIG)",
-            of_states(|state| state.divided.map(format_yes_no)),
-        ),
+        ("clocks set by the driver", of_states(|state| state.performance_level.clone())),
+        ("divided (MIG)", of_states(|state| state.divided.map(format_yes_no))),
         ("ROCm of the host", host.rocm),
         ("amdgpu driver", host.amdgpu),
         ("NVIDIA driver", host.nvidia),
@@ -71,10 +62,7 @@ pub fn machine_facts(record: &HostRecord) -> Vec<Fact> {
         ("host", Some(host.hostname)),
         ("processor", Some(host.cpu)),
         ("sockets", host.sockets.map(|count| count.to_string())),
-        (
-            "logical processors",
-            positive(host.cpus.into()).map(|count| count.to_string()),
-        ),
+        ("logical processors", positive(host.cpus.into()).map(|count| count.to_string())),
         ("memory", positive(host.memory).map(format_bytes)),
         ("operating system", host.system.map(|system| system.name)),
         ("kernel", Some(host.kernel)),

@@ -56,16 +56,10 @@ fn facts_of_files(host: &HostRecord, plan: Option<&Plan>, state: &JournalState) 
 fn image_facts(host: &HostRecord, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: &str, value: String| Fact::new(FactGroup::Image, name, value);
     let mut facts = vec![
-        fact(
-            "image",
-            plan.map(|plan| plan.image.clone()).unwrap_or_default(),
-        ),
+        fact("image", plan.map(|plan| plan.image.clone()).unwrap_or_default()),
         fact("image digest", image_digest(state)),
     ];
-    let labels = host
-        .container
-        .iter()
-        .flat_map(|container| &container.labels);
+    let labels = host.container.iter().flat_map(|container| &container.labels);
     facts.extend(labels.map(|(name, value)| fact(&format!("label {name}"), value.clone())));
     facts
 }
@@ -80,9 +74,8 @@ pub fn image_digest(state: &JournalState) -> String {
 fn parameter_facts(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: String, value: String| Fact::new(FactGroup::Parameters, name, value);
     let models = state.models.iter();
-    let mut facts: Vec<Fact> = models
-        .map(|(name, commit)| fact(format!("model {name}"), commit.clone()))
-        .collect();
+    let mut facts: Vec<Fact> =
+        models.map(|(name, commit)| fact(format!("model {name}"), commit.clone())).collect();
     if let Some(plan) = plan {
         facts.push(fact("recipe".to_owned(), plan.recipe.clone()));
         let variant = plan.variant.iter();
@@ -143,10 +136,7 @@ mod tests {
     #[test]
     fn an_empty_directory_has_no_facts() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(
-            facts_of_run(&RunDirectory::from_path(folder.path().to_owned())),
-            []
-        );
+        assert_eq!(facts_of_run(&RunDirectory::from_path(folder.path().to_owned())), []);
     }
 
     #[test]
@@ -155,10 +145,7 @@ mod tests {
         let write = |path: &str, name: &str| {
             let path = run.path().join(path);
             std::fs::create_dir_all(&path).unwrap();
-            let host = HostView {
-                hostname: name.to_owned(),
-                ..HostView::default()
-            };
+            let host = HostView { hostname: name.to_owned(), ..HostView::default() };
             let text = json!({ "host": host }).to_string();
             std::fs::write(path.join("host.json"), text).unwrap();
         };
@@ -167,9 +154,7 @@ mod tests {
         write("nodes/n2", "n2");
         std::fs::write(run.path().join("nodes/nonce"), "").unwrap();
         let facts = facts_of_run(&RunDirectory::from_path(run.path().to_owned()));
-        let pairs = facts
-            .iter()
-            .map(|fact| (fact.what.as_str(), fact.value.as_str()));
+        let pairs = facts.iter().map(|fact| (fact.what.as_str(), fact.value.as_str()));
         let pairs: Vec<_> = pairs.take(2).collect();
         assert_eq!(pairs, [("host", "n1"), (OTHER_MACHINES, "n2, n10")]);
     }
@@ -182,10 +167,8 @@ mod tests {
         }});
         let host = serde_json::from_value(host).unwrap();
         let facts = facts_of_files(&host, None, &JournalState::default());
-        let lines: Vec<String> = facts
-            .iter()
-            .map(|fact| format!("{}: {}", fact.what, fact.value))
-            .collect();
+        let lines: Vec<String> =
+            facts.iter().map(|fact| format!("{}: {}", fact.what, fact.value)).collect();
         assert_eq!(
             lines,
             [

@@ -16,9 +16,7 @@ const MAX_LIST_BYTES: u64 = 32 << 20;
 
 /// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
 pub fn package_facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
-    read_packages(directory)
-        .map(|installed| package_facts(&installed))
-        .unwrap_or_default()
+    read_packages(directory).map(|installed| package_facts(&installed)).unwrap_or_default()
 }
 
 /// Returns the packages as they were recorded, if they were.
@@ -39,10 +37,7 @@ pub fn describe_other_packages(
     let versions_of = |name: &str| {
         let databases = installed.iter().flat_map(|installed| &installed.databases);
         let is_python = |database: &&PackageDatabase| {
-            matches!(
-                database.manager,
-                PackageManager::Python | PackageManager::Conda
-            )
+            matches!(database.manager, PackageManager::Python | PackageManager::Conda)
         };
         let python = databases.filter(is_python);
         let packages = python.flat_map(|database| &database.packages);
@@ -108,19 +103,14 @@ mod tests {
         assert_eq!(package_facts_of_run(&run), []);
         let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
         store_packages(&run, &parse_listing(output)).unwrap();
-        let facts: Vec<(String, String)> = package_facts_of_run(&run)
-            .into_iter()
-            .map(|fact| (fact.what, fact.value))
-            .collect();
+        let facts: Vec<(String, String)> =
+            package_facts_of_run(&run).into_iter().map(|fact| (fact.what, fact.value)).collect();
         let expected = [
             ("ROCm in the image", "7.1.0"),
             ("numpy (python)", "1.26, 2.0"),
             ("vllm (python)", "no version"),
         ];
-        assert_eq!(
-            facts,
-            expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
-        );
+        assert_eq!(facts, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
 
     #[test]
@@ -134,19 +124,10 @@ mod tests {
             let owned = published.map(|(name, version)| (name.to_owned(), version.to_owned()));
             describe_other_packages(&run, &owned.collect())
         };
-        let same = [
-            ("torch", "2.9.0"),
-            ("Torch", "2.9"),
-            ("numpy", "1.26"),
-            ("pyyaml", "6.0"),
-        ];
+        let same = [("torch", "2.9.0"), ("Torch", "2.9"), ("numpy", "1.26"), ("pyyaml", "6.0")];
         assert_eq!(describe(&same), [""; 0]);
-        let other = [
-            ("torch", "2.9.1"),
-            ("flash-attn", "2.8.0"),
-            ("numpy", "1.2"),
-            ("absent", "1"),
-        ];
+        let other =
+            [("torch", "2.9.1"), ("flash-attn", "2.8.0"), ("numpy", "1.2"), ("absent", "1")];
         let expected = [
             "flash-attn 2.8.3 is installed, the published run had 2.8.0",
             "numpy 1.26, 2.0 is installed, the published run had 1.2",

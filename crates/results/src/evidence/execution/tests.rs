@@ -21,10 +21,7 @@ const COLLECT: u32 = 5;
 fn plan() -> Plan {
     let measure = |trial: u32| {
         Action::Exec(ExecStep {
-            purpose: CommandPurpose::Measure {
-                measurements: vec![0],
-                trial,
-            },
+            purpose: CommandPurpose::Measure { measurements: vec![0], trial },
             ..ExecStep::default()
         })
     };
@@ -50,10 +47,7 @@ fn plan() -> Plan {
         when: StepCondition::Always,
         action,
     });
-    Plan {
-        steps: steps.collect(),
-        ..Plan::default()
-    }
+    Plan { steps: steps.collect(), ..Plan::default() }
 }
 
 /// A journal that is written event by event.
@@ -97,8 +91,7 @@ impl Script {
     }
 
     fn done(self, step: u32) -> Self {
-        self.start(step)
-            .end(step, StepEnd::Done { exit_code: Some(0) })
+        self.start(step).end(step, StepEnd::Done { exit_code: Some(0) })
     }
 
     fn create(self) -> Self {
@@ -107,9 +100,7 @@ impl Script {
             name: "c".to_owned(),
             service: false,
         };
-        self.start(CREATE)
-            .event(CREATE, what)
-            .end(CREATE, StepEnd::Done { exit_code: None })
+        self.start(CREATE).event(CREATE, what).end(CREATE, StepEnd::Done { exit_code: None })
     }
 
     fn qualifiers(&self) -> Vec<String> {
@@ -121,17 +112,11 @@ fn qualifiers(plan: &Plan, state: &JournalState) -> Vec<String> {
     let directory = RunDirectory::from_path("/nowhere".into());
     let files = RunFiles::without_telemetry(&directory, plan, state);
     let qualifiers = gather_context(&files).execution.into_iter();
-    qualifiers
-        .map(|one| format!("{}: {}", one.kind, one.reason))
-        .collect()
+    qualifiers.map(|one| format!("{}: {}", one.kind, one.reason)).collect()
 }
 
 fn whole() -> Script {
-    Script::default()
-        .process()
-        .done(LOCK_CLOCKS)
-        .create()
-        .done(FIRST)
+    Script::default().process().done(LOCK_CLOCKS).create().done(FIRST)
 }
 
 #[test]
@@ -142,11 +127,8 @@ fn an_uninterrupted_run_has_no_qualifier() {
 
 #[test]
 fn a_measurement_that_goes_on_while_the_tool_is_away_has_no_qualifier() {
-    let reattached = EventKind::StepReattached {
-        summary: String::new(),
-        started: None,
-        timeout_s: None,
-    };
+    let reattached =
+        EventKind::StepReattached { summary: String::new(), started: None, timeout_s: None };
     let script = whole().start(SECOND).process().event(SECOND, reattached);
     let script = script.end(SECOND, StepEnd::Done { exit_code: Some(0) });
     assert_eq!(script.qualifiers(), Vec::<String>::new());
@@ -165,10 +147,7 @@ fn a_run_that_is_resumed_in_another_container_says_so() {
 #[test]
 fn a_measurement_that_failed_and_was_repeated_says_so() {
     let failed = StepEnd::failure(StepFault::Command, "it ended with exit code 1\nmore", "");
-    let over = EventKind::RunEnded {
-        exit_code: 4,
-        reason: None,
-    };
+    let over = EventKind::RunEnded { exit_code: 4, reason: None };
     let script = whole().start(SECOND).end(SECOND, failed).event(0, over);
     let script = script.process().done(SECOND);
     let expected =
@@ -189,14 +168,8 @@ fn a_measurement_that_was_stopped_or_lost_and_repeated_says_so() {
 
 #[test]
 fn a_run_that_is_resumed_with_another_image_is_modified() {
-    let image = |id: &str| EventKind::Image {
-        id: id.to_owned(),
-        digests: Vec::new(),
-        size: 1,
-    };
-    let script = whole()
-        .event(CREATE, image("sha256:a"))
-        .event(CREATE, image("sha256:b"));
+    let image = |id: &str| EventKind::Image { id: id.to_owned(), digests: Vec::new(), size: 1 };
+    let script = whole().event(CREATE, image("sha256:a")).event(CREATE, image("sha256:b"));
     let expected = ["modified: begun with the image sha256:a, resumed with sha256:b"];
     assert_eq!(script.qualifiers(), expected);
 }
@@ -220,12 +193,8 @@ fn a_forced_requirement_a_lock_of_another_recipe_and_unwatched_gpus_are_modified
         telemetry: SamplingInterval::OFF,
         ..plan()
     };
-    plan.requires.gpus = Some(GpuRequest {
-        vendor: GpuVendor::Amd,
-        models: Vec::new(),
-        count: 8,
-        partition: None,
-    });
+    plan.requires.gpus =
+        Some(GpuRequest { vendor: GpuVendor::Amd, models: Vec::new(), count: 8, partition: None });
     let expected = [
         "modified: --force: rocm on the host: 6.2; required: 7.0",
         "modified: lock mine.lock.yaml: the image a:1 is not in the lock",

@@ -54,16 +54,11 @@ fn describe_partial_entry(
     counts: &BTreeMap<String, usize>,
     files: usize,
 ) -> Option<String> {
-    let is_reduced = matches!(
-        source.match_selection(),
-        MatchSelection::Sum | MatchSelection::Mean
-    );
+    let is_reduced = matches!(source.match_selection(), MatchSelection::Sum | MatchSelection::Mean);
     let is_common = counts.values().any(|count| *count > 1);
     let mut partial = counts.iter().filter(|(_, count)| **count < files);
     let (name, count) = partial.next().filter(|_| is_reduced && is_common)?;
-    Some(format!(
-        "`{name}` is in {count} of {files} files; every file that matches must have it"
-    ))
+    Some(format!("`{name}` is in {count} of {files} files; every file that matches must have it"))
 }
 
 fn append_entries<E: Display>(all: &mut FigureEntries<E>, after: FigureEntries<E>) {

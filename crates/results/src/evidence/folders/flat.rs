@@ -111,11 +111,8 @@ fn has_own_figures(measured: &MeasurementPlan) -> bool {
 /// Says that scenarios were read from the same files, if one of them has no figure there.
 fn warn_of_shared_files(evidence: &[Evidence]) -> Option<String> {
     let is_empty = |one: &Evidence| one.trials.iter().all(|trial| trial.figures.is_empty());
-    let scenarios: Vec<&ScenarioName> = evidence
-        .iter()
-        .map(|one| &one.plan.scenario)
-        .unique()
-        .collect();
+    let scenarios: Vec<&ScenarioName> =
+        evidence.iter().map(|one| &one.plan.scenario).unique().collect();
     (scenarios.len() > 1 && evidence.iter().any(is_empty)).then(|| {
         let scenarios = join(scenarios, ", ");
         format!("{scenarios} are read from the same folder; choose what was run: --scenario NAME")
@@ -132,29 +129,16 @@ fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
         FigureLocator::Pattern { .. } => true,
         FigureLocator::Json { .. } | FigureLocator::Csv(_) => false,
     };
-    if !evidence
-        .plan
-        .figures
-        .iter()
-        .any(|(_, figure)| is_timed(figure))
-    {
+    if !evidence.plan.figures.iter().any(|(_, figure)| is_timed(figure)) {
         return Vec::new();
     }
     let trials = &evidence.trials;
     let nowhere = |name: &str| {
-        trials
-            .iter()
-            .all(|trial| trial.figure(name).is_none() && !trial.announced.contains(name))
+        trials.iter().all(|trial| trial.figure(name).is_none() && !trial.announced.contains(name))
     };
-    let own = evidence
-        .plan
-        .figures
-        .iter()
-        .filter(|(_, figure)| of_program(figure));
-    let names: Vec<String> = own
-        .map(|(name, _)| name.clone())
-        .filter(|name| nowhere(name))
-        .collect();
+    let own = evidence.plan.figures.iter().filter(|(_, figure)| of_program(figure));
+    let names: Vec<String> =
+        own.map(|(name, _)| name.clone()).filter(|name| nowhere(name)).collect();
     let is_logged = |name: &String| !names.contains(name);
     let plan = &mut evidence.plan;
     plan.figures.retain(|(name, _)| is_logged(name));

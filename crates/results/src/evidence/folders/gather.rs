@@ -27,15 +27,10 @@ const RANGING_FOLDER: &str = "ranging";
 /// # Errors
 /// If there is no result.
 pub fn gather_groups(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>, FoldersError> {
-    let directory = results
-        .path
-        .canonicalize()
-        .unwrap_or_else(|_| results.path.to_owned());
+    let directory = results.path.canonicalize().unwrap_or_else(|_| results.path.to_owned());
     let mut gathering = ResultCollector::new(results, &directory);
-    let measurements = results.plan.map(|plan| PlanMeasurements {
-        plan,
-        scenario: results.scenario,
-    });
+    let measurements =
+        results.plan.map(|plan| PlanMeasurements { plan, scenario: results.scenario });
     if let Some(measurements) = &measurements {
         if measurements.selection().next().is_none() {
             return Err(unknown_scenario_error(results, measurements.plan));
@@ -62,9 +57,8 @@ pub fn gather_groups(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>,
                 .map_or(FoldersError::NoResult { path }, FoldersError::OtherSuite),
         });
     }
-    let changing_options = results
-        .plan
-        .map_or_else(Vec::new, |_| script::read_changing_options(&directory));
+    let changing_options =
+        results.plan.map_or_else(Vec::new, |_| script::read_changing_options(&directory));
     for group in &mut groups {
         group.changing_options.clone_from(&changing_options);
         group.evidence.iter_mut().for_each(complete_evidence);
@@ -172,16 +166,14 @@ impl<'a> ResultCollector<'a> {
         for relative in &self.summaries {
             let place = self.reader.result_path(relative);
             let group = find_or_add_group(&mut self.groups, &place);
-            self.reader
-                .add_result(&mut group.evidence, relative, &place)?;
+            self.reader.add_result(&mut group.evidence, relative, &place)?;
         }
         for relative in &self.tests {
             let place = self.reader.result_path(relative);
             if let Some((test, folder)) = &place.test {
                 let evidence = &mut find_or_add_group(&mut self.groups, &place).evidence;
                 let test = (*test, folder.as_path());
-                self.reader
-                    .add_test_checks(evidence, test, relative, &place);
+                self.reader.add_test_checks(evidence, test, relative, &place);
             }
         }
         Ok(())
@@ -218,9 +210,8 @@ fn find_laid_out(
     measurements: &PlanMeasurements<'_>,
     roots: impl Iterator<Item = PathBuf>,
 ) -> Vec<TrialFolderResults> {
-    let mut found: Vec<TrialFolderResults> = layout::find_laid_out_around(directory, measurements)
-        .into_iter()
-        .collect();
+    let mut found: Vec<TrialFolderResults> =
+        layout::find_laid_out_around(directory, measurements).into_iter().collect();
     for root in roots.unique() {
         if root.starts_with(directory) && found.iter().all(|one| one.root != root) {
             found.extend(layout::find_laid_out_below(&root, directory, measurements));

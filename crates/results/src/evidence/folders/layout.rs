@@ -51,11 +51,8 @@ pub(super) fn find_laid_out_below(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
 ) -> Option<TrialFolderResults> {
-    let mut laid_out = TrialFolderResults {
-        root: root.to_owned(),
-        evidence: Vec::new(),
-        folders: Vec::new(),
-    };
+    let mut laid_out =
+        TrialFolderResults { root: root.to_owned(), evidence: Vec::new(), folders: Vec::new() };
     for measured in &measurements.plan.measurements {
         let mut folders = trial_folders(root, measured, measurements.plan);
         folders.retain(|folder| folder.path.starts_with(directory));
@@ -86,8 +83,7 @@ impl<'a> PlanMeasurements<'a> {
     }
 
     fn is_selected(self, measured: &MeasurementPlan) -> bool {
-        self.scenario
-            .is_none_or(|name| measured.has_scenario_name(name))
+        self.scenario.is_none_or(|name| measured.has_scenario_name(name))
     }
 }
 
@@ -105,10 +101,7 @@ fn read_trials(
     };
     if let [first, ..] = folders {
         let name = first.path.file_name().and_then(OsStr::to_str);
-        let place = first
-            .path
-            .parent()
-            .filter(|_| name.and_then(trial_number).is_some());
+        let place = first.path.parent().filter(|_| name.and_then(trial_number).is_some());
         evidence.path = shown(place.unwrap_or(&first.path));
     }
     // The numbers count warm-ups; results that all have one of theirs count otherwise.
@@ -173,11 +166,8 @@ fn has_mode_results(folder: &Path, measured: &MeasurementPlan, plan: &Plan) -> b
         return script::is_main_mode(measured, plan) || script::has_figures(folder, measured);
     }
     let mut summaries = folder::find_summary_folders(folder).into_iter();
-    let logged = summaries.find_map(|relative| {
-        folder::read_result_folder(&folder.join(relative))
-            .ok()?
-            .mode()
-    });
+    let logged = summaries
+        .find_map(|relative| folder::read_result_folder(&folder.join(relative)).ok()?.mode());
     match logged {
         Some(mode) => (mode == loadgen::TestMode::Accuracy) == (measured.mode == Mode::Accuracy),
         None => script::is_main_mode(measured, plan),

@@ -49,17 +49,11 @@ impl LooseResultsReader<'_> {
         // Logs that cannot be read are reported where they are read as a trial's.
         let run = folder::read_result_folder(&folder).unwrap_or_default();
         if let Some(suite) = OtherSuite::from_run(&run) {
-            return Err(OtherSuiteResult {
-                path: folder,
-                suite,
-            });
+            return Err(OtherSuiteResult { path: folder, suite });
         }
         let measured = self.find_measurement(&folder, place, &run);
-        let trials_of = if place.is_trial {
-            relative.parent().unwrap_or(relative)
-        } else {
-            relative
-        };
+        let trials_of =
+            if place.is_trial { relative.parent().unwrap_or(relative) } else { relative };
         let path = trials_of.display().to_string();
         let result = Evidence::find_or_add(evidence, &measured, path, |added| {
             added.unknown_rules = self.reason_for_unknown_rules(added, place, &run);
@@ -109,9 +103,7 @@ impl LooseResultsReader<'_> {
         result.plan.loadgen = true;
         result.checks = checks;
         result.path = relative.display().to_string();
-        result
-            .trials
-            .push(TrialEvidence::new_finished(1, result.path.clone()));
+        result.trials.push(TrialEvidence::new_finished(1, result.path.clone()));
         evidence.push(result);
     }
 
@@ -177,8 +169,7 @@ impl LooseResultsReader<'_> {
 
 fn folder_name(path: &Path) -> String {
     let full_path: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    full_path.file_name().map_or_else(
-        || "results".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    full_path
+        .file_name()
+        .map_or_else(|| "results".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -142,10 +142,7 @@ fn list_missing(missing: &BTreeMap<String, String>) -> String {
         figures.entry(reason).or_default().push(name);
     }
     let reasons = figures.iter();
-    join(
-        reasons.map(|(reason, names)| format!("{}: {reason}", names.join(", "))),
-        "; ",
-    )
+    join(reasons.map(|(reason, names)| format!("{}: {reason}", names.join(", "))), "; ")
 }
 
 #[cfg(test)]
@@ -154,11 +151,7 @@ mod tests {
 
     #[test]
     fn figures_that_are_missing_for_one_reason_share_it() {
-        let missing = [
-            ("rate", "no file"),
-            ("steps", "no match"),
-            ("users", "no file"),
-        ];
+        let missing = [("rate", "no file"), ("steps", "no match"), ("users", "no file")];
         let missing = missing.map(|(name, reason)| (name.to_owned(), reason.to_owned()));
         let listed = list_missing(&BTreeMap::from(missing));
         assert_eq!(listed, "rate, users: no file; steps: no match");

@@ -44,9 +44,8 @@ pub(super) fn read_trial_files(
     evidence: &mut Evidence,
 ) -> Vec<TrialEvidence> {
     let training_log = TRAINING_LOGS.replace('*', &trial.trial.to_string());
-    if let Some(code) = [OUTPUT, &training_log]
-        .into_iter()
-        .find_map(|name| read_exit_code(files.folder, name))
+    if let Some(code) =
+        [OUTPUT, &training_log].into_iter().find_map(|name| read_exit_code(files.folder, name))
     {
         trial.outcome = failed_outcome("it", &code);
         return vec![trial];
@@ -83,15 +82,9 @@ pub(super) fn has_figures(folder: &Path, measured: &MeasurementPlan) -> bool {
         Some(file) => vec![text_in_folder(folder, file)],
         None => outputs.clone(),
     };
-    let sources_with_file = measured
-        .figures
-        .iter()
-        .filter_map(|(_, source)| source.file.as_ref());
-    let mut named = sources_with_file.flat_map(|file| {
-        text_in_folder(folder, &file.0)
-            .matching_files()
-            .unwrap_or_default()
-    });
+    let sources_with_file = measured.figures.iter().filter_map(|(_, source)| source.file.as_ref());
+    let mut named = sources_with_file
+        .flat_map(|file| text_in_folder(folder, &file.0).matching_files().unwrap_or_default());
     named.any(|file| exists_in(folder, &file.file))
         || read_trial_figures(&measured.figures, &|source| {
             texts(source.file.as_ref().map(|file| file.0.as_str()))
@@ -104,8 +97,7 @@ pub(super) fn has_figures(folder: &Path, measured: &MeasurementPlan) -> bool {
 pub(super) fn is_main_mode(measured: &MeasurementPlan, plan: &Plan) -> bool {
     let modes = || {
         let all = plan.measurements.iter();
-        all.filter(|one| one.key == measured.key)
-            .map(|one| one.mode)
+        all.filter(|one| one.key == measured.key).map(|one| one.mode)
     };
     let main = modes().find(|mode| *mode == Mode::Performance);
     main.or_else(|| modes().next()) == Some(measured.mode)
@@ -113,10 +105,7 @@ pub(super) fn is_main_mode(measured: &MeasurementPlan, plan: &Plan) -> bool {
 
 /// Names a file beneath a folder.
 pub(super) fn text_in_folder(folder: &Path, file: &str) -> TextFile {
-    TextFile {
-        directory: folder.to_owned(),
-        file: file.into(),
-    }
+    TextFile { directory: folder.to_owned(), file: file.into() }
 }
 
 fn exists_in(folder: &Path, file: impl AsRef<Path>) -> bool {

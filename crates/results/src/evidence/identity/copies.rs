@@ -112,10 +112,7 @@ fn find_shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
                 return Some(log.file.clone());
             }
             let origins = |trial: &'_ TrialEvidence| -> Vec<FigureLocation> {
-                let origins = trial
-                    .figures
-                    .values()
-                    .filter_map(|figure| figure.origin.clone());
+                let origins = trial.figures.values().filter_map(|figure| figure.origin.clone());
                 origins.filter(|origin| origin.file == log.file).collect()
             };
             let others = origins(other);
@@ -125,12 +122,7 @@ fn find_shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
                 other_origins.any(|other| other.line == origin.line)
             })
             .map(|origin| {
-                FigureLocation {
-                    passed_over: None,
-                    repeated: None,
-                    ..origin
-                }
-                .to_string()
+                FigureLocation { passed_over: None, repeated: None, ..origin }.to_string()
             })
         })
     })
@@ -146,20 +138,15 @@ fn find_copy<'a>(
         let mut own = trial.logs.iter();
         let copy = own.find(|log| {
             let figures = trial.figures.values();
-            log.is_copy_of(
-                original,
-                figures.filter(|figure| figure.is_read_from(&log.file)),
-            )
+            log.is_copy_of(original, figures.filter(|figure| figure.is_read_from(&log.file)))
         })?;
         Some((copy, original))
     })
 }
 
 fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
-    let (copy, original) = evidence
-        .trials
-        .iter()
-        .find_map(|trial| find_copy(trial, other.trials.iter()))?;
+    let (copy, original) =
+        evidence.trials.iter().find_map(|trial| find_copy(trial, other.trials.iter()))?;
     let (copy, original) = copy.relative_names(original);
     let measured = format!("{copy} is of the same run as {original}");
     let required = "a run of its own for each measurement";
@@ -176,10 +163,7 @@ fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> 
 
 fn may_be_inferred(evidence: &Evidence) -> bool {
     let scenario = evidence.plan.scenario.test_scenario();
-    matches!(
-        scenario,
-        Some(TestScenario::SingleStream | TestScenario::MultiStream)
-    )
+    matches!(scenario, Some(TestScenario::SingleStream | TestScenario::MultiStream))
 }
 
 /// Returns whether one step measures both.
@@ -210,9 +194,7 @@ mod tests {
 
     fn trial(number: u32, file: &str, started_ms: f64) -> TrialEvidence {
         let mut trial = TrialEvidence::new_finished(number, "out");
-        trial
-            .figures
-            .insert("ttt".to_owned(), FigureValue::new(21.5, "min"));
+        trial.figures.insert("ttt".to_owned(), FigureValue::new(21.5, "min"));
         trial.logs.push(TrialLog {
             directory: "out".to_owned(),
             file: file.to_owned(),
@@ -226,10 +208,7 @@ mod tests {
     }
 
     fn evidence(scenario: &str, trials: Vec<TrialEvidence>) -> Evidence {
-        Evidence {
-            trials,
-            ..Evidence::new(scenario, Mode::Performance)
-        }
+        Evidence { trials, ..Evidence::new(scenario, Mode::Performance) }
     }
 
     const START: f64 = 1_759_734_393_481.0;
@@ -243,9 +222,7 @@ mod tests {
         ];
         let mut evidence = evidence("training", trials);
         reject_copies(&mut evidence);
-        let [first, second, copy] = &evidence.trials[..] else {
-            panic!()
-        };
+        let [first, second, copy] = &evidence.trials[..] else { panic!() };
         assert_eq!(first.outcome, StepOutcome::Finished);
         assert_eq!(second.outcome, StepOutcome::Finished);
         let reason = "result_2.txt is of the same run as result_0.txt".to_owned();
@@ -268,14 +245,9 @@ mod tests {
         reject_copies(&mut evidence);
         let numbers: Vec<u32> = evidence.trials.iter().map(|trial| trial.trial).collect();
         assert_eq!(numbers, [1, 2]);
-        let [note] = &evidence.checks[..] else {
-            panic!("{:?}", evidence.checks)
-        };
+        let [note] = &evidence.checks[..] else { panic!("{:?}", evidence.checks) };
         let measured = "result.txt is of the same run as run_1/result.txt";
-        assert!(
-            note.passed && note.warning && note.measured == measured,
-            "{note:?}"
-        );
+        assert!(note.passed && note.warning && note.measured == measured, "{note:?}");
     }
 
     #[test]

@@ -24,11 +24,7 @@ use retrial_mlperf::mllog;
 
 /// Returns the identity of `LoadGen`'s logs in a directory.
 pub(crate) fn loadgen_log(run: &loadgen::LoadgenRun, directory: &str) -> TrialLog {
-    let file = if run.detail.is_some() {
-        super::folder::DETAIL
-    } else {
-        super::folder::SUMMARY
-    };
+    let file = if run.detail.is_some() { super::folder::DETAIL } else { super::folder::SUMMARY };
     TrialLog {
         directory: directory.to_owned(),
         file: file.to_owned(),

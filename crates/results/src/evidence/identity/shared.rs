@@ -48,10 +48,7 @@ impl ResultRun {
         let runs = logs.filter_map(|log| {
             Some(Self {
                 key: RunKey::new(&log.identity)?,
-                path: Path::new(&log.directory)
-                    .join(&log.file)
-                    .display()
-                    .to_string(),
+                path: Path::new(&log.directory).join(&log.file).display().to_string(),
             })
         });
         runs.collect()
@@ -150,10 +147,8 @@ mod tests {
         shared.add_runs("B", &[run(2, "B/99/Server")]);
         let remarks: Vec<TreeFault> = shared.remarks().collect();
         assert!(remarks.iter().all(|remark| !remark.is_violation));
-        let remarks: Vec<(&str, &str)> = remarks
-            .iter()
-            .map(|remark| (remark.path.as_str(), remark.actual.as_str()))
-            .collect();
+        let remarks: Vec<(&str, &str)> =
+            remarks.iter().map(|remark| (remark.path.as_str(), remark.actual.as_str())).collect();
         let more = "the same run as A/99/Offline; so is 1 more of its runs";
         let expected = [("B/99/Offline", more), ("C/x", "the same run as A/x")];
         assert_eq!(remarks, expected);

@@ -82,22 +82,13 @@ mod tests {
     #[case("requests: 1612345678", None)]
     #[case(r#"{"total_time_ns": 1612345678901, "end_to_end": 1612345678}"#, None)]
     #[case("throughput: 1612345678.25 B/s", None)]
-    #[case(
-        r#"{"start_time": 1772446627, "speed": 5}"#,
-        Some("2026-03-02T10:17:07Z")
-    )]
-    #[case(
-        "2026-03-02 10:17:07\n2026-03-02 10:18:00\n",
-        Some("2026-03-02T10:18:00Z")
-    )]
+    #[case(r#"{"start_time": 1772446627, "speed": 5}"#, Some("2026-03-02T10:17:07Z"))]
+    #[case("2026-03-02 10:17:07\n2026-03-02 10:18:00\n", Some("2026-03-02T10:18:00Z"))]
     #[case("parameters: 1772446627", None)]
     #[case("speed: 101 items/s, 2026-03-02", None)]
     #[case("elapsed 00:12:07", None)]
     #[case("built on 2026-03-02 10:17:07", None)]
-    #[case(
-        r#"{"version": "5", "date": "2026-03-02T10:17:07Z"}"#,
-        Some("2026-03-02T10:17:07Z")
-    )]
+    #[case(r#"{"version": "5", "date": "2026-03-02T10:17:07Z"}"#, Some("2026-03-02T10:17:07Z"))]
     #[case("2026-13-02 10:17:07", None)]
     #[case("Version 3\n2026-03-02 10:17:07", Some("2026-03-02T10:17:07Z"))]
     fn times_of_a_run_are_found(#[case] text: &str, #[case] expected: Option<&str>) {

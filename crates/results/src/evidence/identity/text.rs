@@ -37,11 +37,7 @@ pub(crate) fn text_log(
             digest: lines.content_digest(),
             latest: lines.latest_time(),
             records: lines.record_hashes(figures),
-            starts: if is_reduced {
-                lines.prefix_hashes()
-            } else {
-                Vec::new()
-            },
+            starts: if is_reduced { lines.prefix_hashes() } else { Vec::new() },
         }),
     })
 }
@@ -85,10 +81,8 @@ impl BoundaryLines {
     /// Adds lines, of which the first has this number, if that is known.
     fn add_lines(&mut self, text: &[u8], first: Option<u64>) {
         for (number, line) in (0..).zip(text.split(|byte| *byte == b'\n')) {
-            let mut words = line
-                .split(u8::is_ascii_whitespace)
-                .filter(|word| !word.is_empty())
-                .peekable();
+            let mut words =
+                line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
             if words.peek().is_none() {
                 continue;
             }
@@ -98,11 +92,8 @@ impl BoundaryLines {
                 stamp: stamps::latest_time(line),
             });
             for part in line.split(|byte| b",{}[]".contains(byte)) {
-                let compact_part: Vec<u8> = part
-                    .iter()
-                    .copied()
-                    .filter(|byte| !byte.is_ascii_whitespace())
-                    .collect();
+                let compact_part: Vec<u8> =
+                    part.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
                 if !compact_part.is_empty() {
                     self.parts.push(hash_of(compact_part));
                 }
@@ -211,10 +202,7 @@ mod tests {
     fn log_of(content: &[u8], rate: f64, line: u64, is_reduced: bool) -> TrialLog {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("output.log"), content).unwrap();
-        let text = TextFile {
-            directory: directory.path().to_owned(),
-            file: "output.log".into(),
-        };
+        let text = TextFile { directory: directory.path().to_owned(), file: "output.log".into() };
         let origin = FigureLocation {
             file: "output.log".to_owned(),
             line: Some(line),
@@ -306,9 +294,7 @@ mod tests {
         let end = usize::try_from(END_BYTES).unwrap();
         let mut bytes = vec![b'\n'; end];
         bytes.extend_from_slice(b"2026-03-02 10:17:07 done");
-        let LogIdentity::Text(identity) = log_of(&bytes, 1.0, 1, true).identity else {
-            panic!()
-        };
+        let LogIdentity::Text(identity) = log_of(&bytes, 1.0, 1, true).identity else { panic!() };
         assert_eq!(identity.latest, "2026-03-02T10:17:07Z".parse().ok());
         assert_eq!(identity.starts.len(), 1);
     }

@@ -54,12 +54,7 @@ impl StepWindow<'_> {
             _ => *older == log.file,
         };
         let is_older = self.is_step_result(log) && self.older.iter().any(is_log);
-        is_older.then(|| {
-            format!(
-                "it was last written before the step started ({})",
-                self.started
-            )
-        })
+        is_older.then(|| format!("it was last written before the step started ({})", self.started))
     }
 
     fn reason_run_outside(&self, run: &mllog::TrainingRunIdentity) -> Option<String> {
@@ -127,11 +122,7 @@ mod tests {
     use super::*;
 
     fn log(directory: &str, identity: LogIdentity) -> TrialLog {
-        TrialLog {
-            directory: directory.to_owned(),
-            file: "result_0.txt".to_owned(),
-            identity,
-        }
+        TrialLog { directory: directory.to_owned(), file: "result_0.txt".to_owned(), identity }
     }
 
     fn training(started: &str) -> TrialLog {
@@ -189,10 +180,8 @@ mod tests {
             results: Path::new("results"),
             older: &[],
         };
-        let reading = |started| TrialReadings {
-            logs: vec![training(started)],
-            ..TrialReadings::default()
-        };
+        let reading =
+            |started| TrialReadings { logs: vec![training(started)], ..TrialReadings::default() };
         let old = reading("2023-11-05T10:10:00Z");
         let own = reading("2026-03-02T10:10:00Z");
         let trial = TrialEvidence::new_finished(2, "results");
@@ -201,13 +190,8 @@ mod tests {
         assert_eq!(kept, [own]);
         assert!(warnings[0].warning && warnings[0].trial == Some(2));
         let rejected = retain_own_readings(Some(&window), vec![old.clone()], &trial).unwrap_err();
-        let StepOutcome::NoNewResult { reason } = rejected.outcome else {
-            panic!()
-        };
-        assert!(
-            reason.starts_with("result_0.txt: its run starts at 2023-11-05"),
-            "{reason}"
-        );
+        let StepOutcome::NoNewResult { reason } = rejected.outcome else { panic!() };
+        assert!(reason.starts_with("result_0.txt: its run starts at 2023-11-05"), "{reason}");
         assert!(retain_own_readings(None, vec![old], &trial).is_ok());
     }
 

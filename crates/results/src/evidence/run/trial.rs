@@ -54,9 +54,8 @@ impl RunTrial<'_> {
         if trial.outcome != StepOutcome::Finished {
             return vec![trial];
         }
-        if let Some(StepEnd::Failed {
-            reason, exit_code, ..
-        }) = check.and_then(|check| self.step_end(check))
+        if let Some(StepEnd::Failed { reason, exit_code, .. }) =
+            check.and_then(|check| self.step_end(check))
         {
             trial.outcome = failed_outcome(format!("its check failed: {reason}"), *exit_code);
         }
@@ -84,9 +83,7 @@ impl RunTrial<'_> {
         if let Some(run) = files.read_log(&mut trial, evidence)
             && let Some(window) = measured_window(&run)
         {
-            trial.telemetry = self
-                .telemetry_summary(measure, Some(window))
-                .or(trial.telemetry);
+            trial.telemetry = self.telemetry_summary(measure, Some(window)).or(trial.telemetry);
         }
         if self.measured.mode == Mode::Compliance {
             files.check_tests(self.number, evidence);
@@ -102,10 +99,7 @@ impl RunTrial<'_> {
 
     /// Returns how a step ended; one that a service's failure kept from starting failed as that one did.
     fn step_outcome(&self, end: Option<&StepEnd>) -> StepOutcome {
-        let Some(StepEnd::Skipped {
-            reason: SkipReason::InputMissing { step },
-        }) = end
-        else {
+        let Some(StepEnd::Skipped { reason: SkipReason::InputMissing { step } }) = end else {
             return outcome_of_end(end);
         };
         match self.files.state.ended.get(step) {
@@ -135,9 +129,7 @@ impl RunTrial<'_> {
         window: Option<(Timestamp, Timestamp)>,
     ) -> Option<TelemetrySummary> {
         let (files, span) = (self.files, self.step_span(measure)?);
-        files
-            .telemetry
-            .summarize_step(files.plan, measure, &span, window)
+        files.telemetry.summarize_step(files.plan, measure, &span, window)
     }
 
     /// Returns the start and the end of a step.
@@ -175,17 +167,12 @@ impl RunTrial<'_> {
     fn output_texts(&self, measure: &Step, check: Option<&Step>) -> Vec<TextFile> {
         let steps = check.into_iter().chain([measure]);
         let run = self.files.directory.path();
-        steps
-            .map(|step| TextFile::step_output(run, &step.directory_name()))
-            .collect()
+        steps.map(|step| TextFile::step_output(run, &step.directory_name())).collect()
     }
 }
 
 fn failed_outcome(reason: String, exit_code: Option<i64>) -> StepOutcome {
-    StepOutcome::Failed {
-        reason,
-        code: exit_code.and_then(|code| i32::try_from(code).ok()),
-    }
+    StepOutcome::Failed { reason, code: exit_code.and_then(|code| i32::try_from(code).ok()) }
 }
 
 /// Returns the outcome of a trial by the end of its step. The journal records how a step ended, for the run; a verdict
@@ -193,27 +180,19 @@ fn failed_outcome(reason: String, exit_code: Option<i64>) -> StepOutcome {
 fn outcome_of_end(ended: Option<&StepEnd>) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
-        Some(StepEnd::Failed {
-            fault: StepFault::Timeout,
-            reason,
-            ..
-        }) => StepOutcome::TimedOut {
-            reason: reason.clone(),
-        },
-        Some(StepEnd::Failed {
-            reason, exit_code, ..
-        }) => failed_outcome(reason.clone(), *exit_code),
+        Some(StepEnd::Failed { fault: StepFault::Timeout, reason, .. }) => {
+            StepOutcome::TimedOut { reason: reason.clone() }
+        }
+        Some(StepEnd::Failed { reason, exit_code, .. }) => {
+            failed_outcome(reason.clone(), *exit_code)
+        }
         Some(StepEnd::Skipped { reason }) => StepOutcome::NotRun {
             reason: match reason {
                 SkipReason::Aborted { reason } => reason.to_string(),
                 other => other.to_string(),
             },
         },
-        Some(StepEnd::Stopped) => StepOutcome::NotRun {
-            reason: AbortReason::Stopped.to_string(),
-        },
-        None => StepOutcome::NotRun {
-            reason: "it was not reached".to_owned(),
-        },
+        Some(StepEnd::Stopped) => StepOutcome::NotRun { reason: AbortReason::Stopped.to_string() },
+        None => StepOutcome::NotRun { reason: "it was not reached".to_owned() },
     }
 }

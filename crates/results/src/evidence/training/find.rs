@@ -70,10 +70,9 @@ pub fn find_training_trees(directory: &Path) -> std::io::Result<Option<TrainingT
     if positions.is_empty() {
         let submitters =
             find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &is_submitter).into_iter();
-        positions.extend(submitters.map(|submitter| TrainingPath {
-            submitter,
-            ..TrainingPath::default()
-        }));
+        positions.extend(
+            submitters.map(|submitter| TrainingPath { submitter, ..TrainingPath::default() }),
+        );
     }
     let mut trees = TrainingTrees::default();
     for position in &positions {
@@ -92,11 +91,7 @@ fn position_within(directory: &Path) -> Option<TrainingPath> {
     (1..parts.len()).rev().find_map(|at| {
         let submitter: PathBuf = parts[..at].iter().collect();
         let fits = name(at).as_deref() == Some(RESULTS_FOLDER) && is_submitter(&submitter);
-        fits.then(|| TrainingPath {
-            submitter,
-            system: name(at + 1),
-            benchmark: name(at + 2),
-        })
+        fits.then(|| TrainingPath { submitter, system: name(at + 1), benchmark: name(at + 2) })
     })
 }
 
@@ -125,15 +120,13 @@ fn add_results(position: &TrainingPath, trees: &mut TrainingTrees) {
             let fault = TreeFault::new(&path, "no result", "results of a benchmark");
             trees.faults.push(fault);
         }
-        trees
-            .results
-            .extend(benchmarks.into_iter().map(|benchmark| TrainingResult {
-                root: root.to_owned(),
-                submitter: submitter.clone(),
-                system: system.clone(),
-                logs: log_names(&results.join(system).join(&benchmark)),
-                benchmark,
-            }));
+        trees.results.extend(benchmarks.into_iter().map(|benchmark| TrainingResult {
+            root: root.to_owned(),
+            submitter: submitter.clone(),
+            system: system.clone(),
+            logs: log_names(&results.join(system).join(&benchmark)),
+            benchmark,
+        }));
     }
     if position.system.is_none() {
         let faults = systems_without_results(root, Path::new(&submitter), &systems);
@@ -148,8 +141,7 @@ fn log_names(directory: &Path) -> Vec<String> {
         name.starts_with("result_") && Path::new(name).extension() == Some("txt".as_ref())
     };
     let logs = names.filter(is_log).take(MAX_LOGS);
-    logs.sorted_by_cached_key(|name| natural_sort_key(name))
-        .collect()
+    logs.sorted_by_cached_key(|name| natural_sort_key(name)).collect()
 }
 
 #[cfg(test)]
@@ -191,9 +183,6 @@ mod tests {
         assert_eq!(benchmarks("round/AMD/systems"), None);
         let trees = find_training_trees(tree.path()).unwrap().unwrap();
         assert_eq!(trees.results[0].logs, ["result_2.txt", "result_10.txt"]);
-        assert_eq!(
-            trees.results[0].relative_path(),
-            Path::new("AMD/results/8xMI300X/bert")
-        );
+        assert_eq!(trees.results[0].relative_path(), Path::new("AMD/results/8xMI300X/bert"));
     }
 }

@@ -96,10 +96,7 @@ pub fn gather_evidence(
     by: &TrainingContext<'_>,
 ) -> (RunContext, Evidence) {
     let read = read_result(result, by);
-    (
-        result_context(result, by, read.system.division),
-        read.evidence,
-    )
+    (result_context(result, by, read.system.division), read.evidence)
 }
 
 /// Reads and judges one result.
@@ -143,24 +140,15 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
     evidence.published_metric = Some(TIME_TO_TRAIN.to_owned());
     evidence.plan.figures = vec![
         (TIME_TO_TRAIN.to_owned(), mllog_source(TIME_TO_TRAIN, "min")),
-        (
-            SAMPLES_TO_CONVERGE.to_owned(),
-            mllog_source(SAMPLES_TO_CONVERGE, ""),
-        ),
+        (SAMPLES_TO_CONVERGE.to_owned(), mllog_source(SAMPLES_TO_CONVERGE, "")),
     ];
     let named = official_name(result, by);
     let division = described_system.division.unwrap_or(Division::Closed);
     let Some(rules) = by.round.benchmark_rules(named, division) else {
         let benchmarks = join(by.round.benchmark_names(), ", ");
         let required = format!("one of round {}: {benchmarks}", by.round.round);
-        evidence
-            .checks
-            .push(RuleCheck::violation("benchmark", named, required));
-        return ResultEvidence {
-            system: described_system,
-            logs: Vec::new(),
-            evidence,
-        };
+        evidence.checks.push(RuleCheck::violation("benchmark", named, required));
+        return ResultEvidence { system: described_system, logs: Vec::new(), evidence };
     };
     let logs = read_logs(result, &rules, &mut evidence.checks);
     evidence.checks.extend(check_against_path(&rules, &logs));
@@ -171,10 +159,8 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
     let checked = training::check_result(&rules, &logs, scaling);
     evidence.checks.extend(checked.checks);
     evidence.scaling = Some(checked.factor);
-    evidence.trials = (1..)
-        .zip(&logs)
-        .map(|(number, log)| trial_evidence(number, result, log))
-        .collect();
+    evidence.trials =
+        (1..).zip(&logs).map(|(number, log)| trial_evidence(number, result, log)).collect();
     if let Some(published) = by.published {
         let key = ResultKey {
             division: Some(division),
@@ -188,19 +174,12 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
         let expectation = published_time.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
         evidence.plan.expect.extend(expectation);
     }
-    ResultEvidence {
-        system: described_system,
-        logs,
-        evidence,
-    }
+    ResultEvidence { system: described_system, logs, evidence }
 }
 
 fn mllog_source(key: &str, unit: &str) -> FigureSource {
     FigureSource {
-        find: FigureLocator::Mllog(MllogFigure {
-            key: key.to_owned(),
-            ..MllogFigure::default()
-        }),
+        find: FigureLocator::Mllog(MllogFigure { key: key.to_owned(), ..MllogFigure::default() }),
         file: None,
         by: Vec::new(),
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
@@ -231,10 +210,7 @@ fn read_logs(
     let mut logs = Vec::new();
     for (name, log) in result.logs.iter().zip(read) {
         match log {
-            Ok(log) => logs.push(NamedLog {
-                name: name.clone(),
-                log,
-            }),
+            Ok(log) => logs.push(NamedLog { name: name.clone(), log }),
             Err(error) => {
                 let unreadable = RuleCheck::violation(name, error.to_string(), "a log of a run");
                 checks.push(unreadable);
@@ -248,16 +224,8 @@ fn read_logs(
 /// reported, since logs of one result are also compared with each other.
 fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let expected = [
-        (
-            "submission_benchmark",
-            rules.benchmark.as_str(),
-            "as its folder",
-        ),
-        (
-            "submission_division",
-            rules.division.as_str(),
-            "as its system's description",
-        ),
+        ("submission_benchmark", rules.benchmark.as_str(), "as its folder"),
+        ("submission_division", rules.division.as_str(), "as its system's description"),
     ];
     let differing = expected.into_iter().filter_map(|(key, expected, basis)| {
         let mut remaining_logs = logs.iter();
@@ -266,11 +234,7 @@ fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck
             (stated != expected).then_some((log, stated))
         })?;
         let rule = format!("{}: {key}", log.name);
-        Some(RuleCheck::violation(
-            rule,
-            stated,
-            format!("{expected}, {basis}"),
-        ))
+        Some(RuleCheck::violation(rule, stated, format!("{expected}, {basis}")))
     });
     differing.collect()
 }
@@ -291,10 +255,7 @@ fn trial_evidence(number: u32, result: &TrainingResult, log: &NamedLog) -> Trial
         let named_value = value.map(|value| (name.to_owned(), FigureValue::new(value, unit)));
         trial.figures.extend(named_value);
     }
-    let samples = log
-        .log
-        .converged_after
-        .map(|samples| (SAMPLES_PARAMETER.to_owned(), samples));
+    let samples = log.log.converged_after.map(|samples| (SAMPLES_PARAMETER.to_owned(), samples));
     trial.parameters.extend(samples);
     trial
 }
@@ -317,15 +278,9 @@ fn find_remarks(
             LogEnding::Truncated => format!("incomplete log: it ends after {}", log.log.last_event),
         };
         let path = result.relative_path().join(&log.name);
-        Some(remark(
-            path,
-            actual,
-            "at most one such run, which counts as the slowest",
-        ))
+        Some(remark(path, actual, "at most one such run, which counts as the slowest"))
     });
-    let organization = logs
-        .first()
-        .and_then(|log| log.log.setting_text("submission_org"));
+    let organization = logs.first().and_then(|log| log.log.setting_text("submission_org"));
     let other_organization = organization.filter(|name| {
         !name.contains("PLACEHOLDER") && !is_same_organization(name, &result.submitter)
     });
@@ -345,9 +300,7 @@ fn find_remarks(
 
 /// Returns the day of the newest log, if the submissions of the newest round that is known had ended before.
 fn day_after_round(round: &TrainingRound, logs: &[NamedLog]) -> Option<Date> {
-    let days = logs
-        .iter()
-        .filter_map(|log| to_utc_date(log.log.started_ms?));
+    let days = logs.iter().filter_map(|log| to_utc_date(log.log.started_ms?));
     let newest = days.max()?;
     (round.is_newest() && round.ended_before(newest)).then_some(newest)
 }

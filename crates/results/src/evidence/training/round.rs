@@ -26,20 +26,12 @@ pub fn find_round(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
             let mut rounds = training::built_in_training_rounds().iter();
             rounds.any(|round| round.benchmark_names().any(|other| other == name))
         };
-        let all_names: BTreeSet<String> = trees
-            .results
-            .iter()
-            .flat_map(submitted_benchmarks)
-            .collect();
-        let names: Vec<&str> = all_names
-            .iter()
-            .filter(|name| is_known(name))
-            .map(String::as_str)
-            .collect();
+        let all_names: BTreeSet<String> =
+            trees.results.iter().flat_map(submitted_benchmarks).collect();
+        let names: Vec<&str> =
+            all_names.iter().filter(|name| is_known(name)).map(String::as_str).collect();
         let newest = trees.results.iter().filter_map(first_day).max();
-        (!names.is_empty())
-            .then(|| training::find_training_round(&names, newest))
-            .flatten()
+        (!names.is_empty()).then(|| training::find_training_round(&names, newest)).flatten()
     })
 }
 
@@ -49,9 +41,7 @@ fn round_in_path(root: &Path) -> Option<&'static TrainingRound> {
     parts.reverse();
     parts.iter().find_map(|part| {
         let last = part.rsplit(['_', '-']).next()?;
-        training::built_in_training_rounds()
-            .iter()
-            .find(|round| round.round == last)
+        training::built_in_training_rounds().iter().find(|round| round.round == last)
     })
 }
 
@@ -59,9 +49,7 @@ fn round_in_path(root: &Path) -> Option<&'static TrainingRound> {
 fn submitted_benchmarks(result: &TrainingResult) -> Vec<String> {
     let results = result.root.join(&result.submitter).join(RESULTS_FOLDER);
     let systems = folder_names(&results).into_iter();
-    systems
-        .flat_map(|system| folder_names(&results.join(system)))
-        .collect()
+    systems.flat_map(|system| folder_names(&results.join(system))).collect()
 }
 
 /// Returns the day on which a result's first log began.
@@ -73,19 +61,13 @@ fn first_day(result: &TrainingResult) -> Option<Date> {
     let mut head = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     let head = String::from_utf8_lossy(&head);
-    let first = head
-        .lines()
-        .flat_map(parse_events)
-        .find(|event| event.time_ms > 0.0)?;
+    let first = head.lines().flat_map(parse_events).find(|event| event.time_ms > 0.0)?;
     to_utc_date(first.time_ms)
 }
 
 /// Returns the day of a time in milliseconds since 1970.
 pub(super) fn to_utc_date(time_ms: f64) -> Option<Date> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "what is no time is refused"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "what is no time is refused")]
     let time = Timestamp::from_millisecond(time_ms as i64).ok()?;
     Some(time.to_zoned(TimeZone::UTC).date())
 }

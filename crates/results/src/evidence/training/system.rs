@@ -33,29 +33,17 @@ pub(super) fn read_system(result: &TrainingResult, division: Option<Division>) -
     let object = match read_system_description(&result.root, &file) {
         Ok(object) => object,
         Err(check) => {
-            return TrainingSystem {
-                division: requested,
-                checks: vec![check],
-            };
+            return TrainingSystem { division: requested, checks: vec![check] };
         }
     };
     let mut checks = submission::check_training_system(&object, &result.submitter);
-    let stated = object
-        .get("division")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let parsed = stated
-        .parse()
-        .ok()
-        .filter(|it: &Division| it.is_of_training());
+    let stated = object.get("division").and_then(Value::as_str).unwrap_or_default();
+    let parsed = stated.parse().ok().filter(|it: &Division| it.is_of_training());
     if parsed.is_none() {
         let measured = format!("division \"{stated}\"");
         checks.push(RuleCheck::violation(rule, measured, "closed or open"));
     }
-    TrainingSystem {
-        division: requested.or(parsed),
-        checks,
-    }
+    TrainingSystem { division: requested.or(parsed), checks }
 }
 
 /// Returns the factor of a result's `scaling.json`, where there is one.

@@ -160,9 +160,6 @@ mod tests {
     #[case(json!({ "accelerator_model_name": "" }))]
     #[case(json!({}))]
     fn systems_without_accelerators_have_none(#[case] described: Value) {
-        assert_eq!(
-            Accelerators::from_description(described.as_object().unwrap()),
-            None
-        );
+        assert_eq!(Accelerators::from_description(described.as_object().unwrap()), None);
     }
 }

@@ -28,12 +28,8 @@ pub(crate) fn gather_accuracy(
     let ran =
         performance.and_then(|evidence| evidence.trials.first()?.run_settings.as_ref()?.scenario);
     let scenario = ran.or_else(|| place.scenario());
-    evidence
-        .checks
-        .extend(warn_of_other_kind(&logs.run, scenario));
-    evidence
-        .checks
-        .extend(markers::check_usual_marker(&root.join(&path)));
+    evidence.checks.extend(warn_of_other_kind(&logs.run, scenario));
+    evidence.checks.extend(markers::check_usual_marker(&root.join(&path)));
     let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
     if logs.run.summary.is_some() || logs.run.detail.is_some() {
         add_loadgen_evidence(&logs.run, &mut evidence, &mut trial);
@@ -46,16 +42,13 @@ pub(crate) fn gather_accuracy(
         Ok(accuracy) => {
             let log_metadata =
                 open::open_beneath(root, &path.join(ACCURACY_LOG)).and_then(|file| {
-                    file.metadata()
-                        .map_err(StoreError::io("read", &path.join(ACCURACY_LOG)))
+                    file.metadata().map_err(StoreError::io("read", &path.join(ACCURACY_LOG)))
                 });
             let log = log_metadata.ok().map(|metadata| metadata.len());
             if log.is_none() {
                 files.push(MissingFile(path.join(ACCURACY_LOG)));
             }
-            evidence
-                .checks
-                .extend(accuracy::check_accuracy_files(&accuracy, log));
+            evidence.checks.extend(accuracy::check_accuracy_files(&accuracy, log));
             // Only an uncut log is this short, or one that is cut already.
             let whole =
                 open::read_beneath(root, &path.join(ACCURACY_LOG), accuracy::MAX_LOG_BYTES).ok();

@@ -170,31 +170,21 @@ fn compare_with_published(
     measured: &TrialEvidence,
     published: &TrialEvidence,
 ) -> Option<RuleCheck> {
-    let ran = |trial: &TrialEvidence| {
-        trial
-            .run_settings
-            .as_ref()
-            .and_then(|settings| settings.scenario)
-    };
+    let ran =
+        |trial: &TrialEvidence| trial.run_settings.as_ref().and_then(|settings| settings.scenario);
     let metric = match ran(published) {
         Some(TestScenario::SingleStream | TestScenario::MultiStream) => {
             "early_stopping_latency_ns".to_owned()
         }
         _ => rules.metric.published_name(),
     };
-    let (measured, published) = (
-        measured.figures.get(&metric)?,
-        published.figures.get(&metric)?,
-    );
+    let (measured, published) = (measured.figures.get(&metric)?, published.figures.get(&metric)?);
     let ratio = measured.value / published.value;
     let is_time = metric.starts_with("early_stopping");
     let (is_met, required) = match (test.within, test.above) {
         (Some(share), _) => {
             let is_met = (ratio - 1.0).abs() <= share + ROUNDING_TOLERANCE;
-            (
-                is_met,
-                format!("within {} of it", number::format_percent(share)),
-            )
+            (is_met, format!("within {} of it", number::format_percent(share)))
         }
         (None, Some(share)) if is_time => (
             ratio >= 1.0 - share - ROUNDING_TOLERANCE,
@@ -234,14 +224,10 @@ pub(crate) fn check_required_tests(
                 return RuleCheck::missing_requirement(name, "this benchmark requires it");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
-            let invalid = test
-                .evidence
-                .trials
-                .iter()
-                .find_map(|trial| match &trial.validity {
-                    StatedValidity::Invalid(reasons) => Some(reasons.join("; ")),
-                    _ => None,
-                });
+            let invalid = test.evidence.trials.iter().find_map(|trial| match &trial.validity {
+                StatedValidity::Invalid(reasons) => Some(reasons.join("; ")),
+                _ => None,
+            });
             match (failed.next(), invalid) {
                 (Some(first), _) => {
                     // A rule that begins with the test's name need not repeat it.

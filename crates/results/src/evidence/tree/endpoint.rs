@@ -38,9 +38,7 @@ fn published_metric(
 ) -> String {
     match rules {
         Some(rules) => run.published_metric(&rules.metric).published_name(),
-        None => run
-            .published_figure_name(loadgen_metric(scenario, false))
-            .to_owned(),
+        None => run.published_figure_name(loadgen_metric(scenario, false)).to_owned(),
     }
 }
 
@@ -95,9 +93,7 @@ pub(crate) fn gather_accuracy(
     let mut trial = TrialEvidence::new_finished(1, evidence.path.clone());
     if let Some(rules) = rules {
         let submitted = rules.clone().in_division(place.submitter.division);
-        evidence
-            .checks
-            .extend(submitted.check_endpoint_accuracy(&results));
+        evidence.checks.extend(submitted.check_endpoint_accuracy(&results));
         for (name, value) in rules.endpoint_accuracy_figures(&results) {
             trial.figures.insert(name, FigureValue::new(value, ""));
         }
@@ -105,19 +101,14 @@ pub(crate) fn gather_accuracy(
         // That its limits were checked is what lets its performance count.
         let limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
         evidence.plan.limits = limits.cloned().collect();
-        evidence
-            .plan
-            .limits
-            .retain(|(name, _)| trial.figures.contains_key(name));
+        evidence.plan.limits.retain(|(name, _)| trial.figures.contains_key(name));
         if place.submitter.is_open() {
             evidence.plan.limits.clear();
         }
     } else {
         for score in &results.scores {
             let value = score.value.map(|value| FigureValue::new(value, ""));
-            trial
-                .figures
-                .extend(value.map(|value| (score.dataset.clone(), value)));
+            trial.figures.extend(value.map(|value| (score.dataset.clone(), value)));
         }
     }
     evidence.trials.push(trial);
@@ -144,8 +135,6 @@ fn begin_evidence<Results>(
         let required = "config.yaml, and the results of its runs";
         RuleCheck::violation("endpoint's files", error.to_string(), required)
     };
-    evidence
-        .checks
-        .extend(results.as_ref().err().map(unreadable));
+    evidence.checks.extend(results.as_ref().err().map(unreadable));
     (evidence, results.ok())
 }

@@ -36,11 +36,8 @@ fn check_outcome(place: &ScenarioFolder, test: Test) -> Option<RuleCheck> {
     let file = format!("audit/audit_{}.json", audit_name(test)?);
     let folder = place.results_path();
     let failed = |reason: String| RuleCheck::violation(test.name(), reason, "passed");
-    let content = open::read_text_beneath(
-        &place.submitter.root,
-        &folder.join(&file),
-        MAX_OUTCOME_BYTES,
-    );
+    let content =
+        open::read_text_beneath(&place.submitter.root, &folder.join(&file), MAX_OUTCOME_BYTES);
     match content {
         Ok(content) => Some(match submission::parse_object(&content) {
             Ok(outcome) => check_audit_outcome(test, &outcome),
@@ -64,10 +61,9 @@ fn check_answer_lengths(test: &ComplianceTest, performance: &Evidence) -> RuleCh
         |mean| format!("{} tokens on average", number::format_grouped(mean)),
     );
     let (required, passed) = match limit {
-        Some((_, limit)) => (
-            limit.describe(number::format_grouped),
-            mean.is_some_and(|mean| limit.allows(mean)),
-        ),
+        Some((_, limit)) => {
+            (limit.describe(number::format_grouped), mean.is_some_and(|mean| limit.allows(mean)))
+        }
         None => ("stated".to_owned(), mean.is_some()),
     };
     RuleCheck::new(Test::Test09.name(), measured, required, passed)

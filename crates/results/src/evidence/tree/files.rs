@@ -52,11 +52,9 @@ pub(crate) fn check_place_files(
     let file = folder.join(name);
     let checks = match read_object(&place.submitter.root, &file) {
         Ok(object) => submission::check_measurements(&object),
-        Err(error) => vec![RuleCheck::violation(
-            "measurements",
-            error.to_string(),
-            "a JSON object",
-        )],
+        Err(error) => {
+            vec![RuleCheck::violation("measurements", error.to_string(), "a JSON object")]
+        }
     };
     let of_file = |mut check: RuleCheck| {
         check.rule = format!("{}: {}", place.folder, check.rule);
@@ -135,10 +133,7 @@ pub(crate) fn check_logs(
     let run = &logs.run;
     let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
     let mut checks = Vec::new();
-    for (name, there) in [
-        (SUMMARY, run.summary.is_some()),
-        (DETAIL, run.detail.is_some()),
-    ] {
+    for (name, there) in [(SUMMARY, run.summary.is_some()), (DETAIL, run.detail.is_some())] {
         let fault = logs.faults.iter().find(|(file, _)| *file == name);
         let reason = fault.map(|(_, reason)| reason.as_str());
         match reason.or(none.then_some("missing")) {

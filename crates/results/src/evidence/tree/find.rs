@@ -84,12 +84,7 @@ impl TreeFault {
 
 impl fmt::Display for TreeFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            path,
-            actual,
-            required,
-            ..
-        } = self;
+        let Self { path, actual, required, .. } = self;
         write!(formatter, "{path}: {actual}; required {required}")
     }
 }
@@ -102,16 +97,12 @@ impl fmt::Display for TreeFault {
 pub fn find_submission_trees(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     let full_directory = directory.canonicalize()?;
     std::fs::read_dir(&full_directory)?;
-    let mut positions: Vec<SubmissionPath> = position::find_position(&full_directory)
-        .into_iter()
-        .collect();
+    let mut positions: Vec<SubmissionPath> =
+        position::find_position(&full_directory).into_iter().collect();
     if positions.is_empty() {
         let roots = find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &position::is_root)
             .into_iter();
-        positions.extend(roots.map(|root| SubmissionPath {
-            root,
-            ..SubmissionPath::default()
-        }));
+        positions.extend(roots.map(|root| SubmissionPath { root, ..SubmissionPath::default() }));
     }
     let mut trees = SubmissionTrees::default();
     for position in &positions {
@@ -172,11 +163,8 @@ fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> 
         Ok(names) => names,
         Err(error) => {
             let required = "a JSON object of names";
-            let fault = TreeFault::new(
-                &relative.join(BENCHMARK_NAMES_FILE),
-                error.to_string(),
-                required,
-            );
+            let fault =
+                TreeFault::new(&relative.join(BENCHMARK_NAMES_FILE), error.to_string(), required);
             trees.faults.push(fault);
             BTreeMap::new()
         }
@@ -259,10 +247,7 @@ fn find_other_suite_result(
             .find_map(|folder| OtherSuite::from_folder_names([system, benchmark, folder]))
     })?;
     Some(OtherSuiteResult {
-        path: submitter
-            .paths()
-            .benchmark_results(system, benchmark)
-            .into(),
+        path: submitter.paths().benchmark_results(system, benchmark).into(),
         suite,
     })
 }
@@ -293,18 +278,12 @@ pub(crate) fn systems_without_results(
         let name = entry.file_name().to_string_lossy().into_owned();
         name.strip_suffix(".json").map(str::to_owned)
     });
-    let names = described_names
-        .filter(|name| !systems.contains(name))
-        .sorted();
+    let names = described_names.filter(|name| !systems.contains(name)).sorted();
     let faults = names.map(|name| {
         let path = described.join(format!("{name}.json"));
         TreeFault {
             is_violation: false,
-            ..TreeFault::new(
-                &path,
-                "a system without results",
-                format!("{RESULTS_FOLDER}/{name}"),
-            )
+            ..TreeFault::new(&path, "a system without results", format!("{RESULTS_FOLDER}/{name}"))
         }
     });
     faults.collect()

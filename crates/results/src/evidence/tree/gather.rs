@@ -33,9 +33,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
         (Vec::new(), Vec::new())
     };
     let named = judge_context.official_name(&place.submitter, &place.benchmark);
-    let allowed = judge_context
-        .round
-        .is_none_or(|round| round.allows_endpoint(named));
+    let allowed = judge_context.round.is_none_or(|round| round.allows_endpoint(named));
     let mut evidence = Vec::new();
     let performance = place.includes_part(&ScenarioPart::Performance).then(|| {
         let mut evidence = if of_endpoint {
@@ -59,11 +57,8 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
         let evidence_of_tests = tests.iter_mut().map(|test| &mut test.evidence);
         one_result::check_copied_logs(&performance, evidence_of_tests);
         let tested = tests.iter().map(|test| &test.evidence);
-        let all: Vec<&Evidence> = [&performance]
-            .into_iter()
-            .chain(&accuracy)
-            .chain(tested)
-            .collect();
+        let all: Vec<&Evidence> =
+            [&performance].into_iter().chain(&accuracy).chain(tested).collect();
         let differences = one_result::find_differences(&all, rules.as_ref());
         performance.checks.extend(differences);
         let is_open = place.submitter.is_open();
@@ -93,18 +88,11 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
             one.unknown_rules = Some(reason.clone());
         }
     }
-    ScenarioEvidence {
-        rules,
-        evidence,
-        missing,
-        rules_of_benchmark,
-    }
+    ScenarioEvidence { rules, evidence, missing, rules_of_benchmark }
 }
 
 /// Returns the round's rules for a place.
 fn find_rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<InferenceRules> {
     let named = judge_context.official_name(&place.submitter, &place.benchmark);
-    judge_context
-        .round?
-        .benchmark_rules(named, place.scenario()?)
+    judge_context.round?.benchmark_rules(named, place.scenario()?)
 }

@@ -13,15 +13,12 @@ pub(crate) const MULTI_STREAM_SAMPLES: f64 = 8.0;
 pub(crate) fn published_figure(run: &LoadgenRun, rules: &InferenceRules) -> Option<Figure> {
     let logged = run.scenario();
     match (logged, rules.scenario) {
-        (Some(TestScenario::SingleStream), TestScenario::Offline) => run
-            .figure("queries_per_second_without_loadgen_overhead")
-            .cloned(),
+        (Some(TestScenario::SingleStream), TestScenario::Offline) => {
+            run.figure("queries_per_second_without_loadgen_overhead").cloned()
+        }
         (Some(TestScenario::MultiStream), TestScenario::Offline) => {
             let latency = run.figure("latency_mean_ns")?;
-            let samples = run
-                .parameters()
-                .samples_per_query
-                .map_or(MULTI_STREAM_SAMPLES, to_f64);
+            let samples = run.parameters().samples_per_query.map_or(MULTI_STREAM_SAMPLES, to_f64);
             let mut figure = latency.scale_to_unit(1.0, rules.metric.unit.clone());
             figure.value = samples * 1e9 / latency.value;
             Some(figure)

@@ -30,10 +30,7 @@ pub fn benchmark_context(
     judge_context: &JudgeContext<'_>,
 ) -> RunContext {
     let submitter = &benchmark.submitter;
-    let with_accuracy = benchmark
-        .scenarios
-        .iter()
-        .filter(|place| accuracy::has_accuracy(place));
+    let with_accuracy = benchmark.scenarios.iter().filter(|place| accuracy::has_accuracy(place));
     RunContext {
         submission: Submission {
             suite: SUITE.to_owned(),
@@ -67,10 +64,7 @@ pub fn judge_benchmark(
         evidence.extend(gathered.evidence);
     }
     rules.extend(one_result::compare_tokens_of_scenarios(&evidence));
-    rules.extend(files::check_missing_files(
-        &missing,
-        &benchmark.relative_path(),
-    ));
+    rules.extend(files::check_missing_files(&missing, &benchmark.relative_path()));
     rules.extend(required::check_benchmark(benchmark, kind, judge_context));
     let context = benchmark_context(benchmark, judge_context);
     let results_verdict = verdict::judge(&context, &evidence);
@@ -90,10 +84,5 @@ pub fn judge_benchmark(
         valid: is_valid && rules.iter().all(|rule| rule.passed),
         rules,
     };
-    JudgedBenchmark {
-        verdict: results_verdict,
-        benchmark,
-        owner,
-        runs,
-    }
+    JudgedBenchmark { verdict: results_verdict, benchmark, owner, runs }
 }

@@ -59,8 +59,6 @@ pub fn find_official_name<'a>(
     if let Some(own) = own {
         return own;
     }
-    let guess = GUESSED_NAMES
-        .into_iter()
-        .find(|(part, _)| name.contains(part));
+    let guess = GUESSED_NAMES.into_iter().find(|(part, _)| name.contains(part));
     guess.map_or(name, |(_, official)| official)
 }

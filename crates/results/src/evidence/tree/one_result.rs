@@ -95,10 +95,7 @@ fn tokens_by_rate(performance: &Evidence) -> Option<f64> {
     let figure = |name: &str| Some(trial.figure(name)?.value);
     let rates = [
         ("tokens_per_second", "samples_per_second"),
-        (
-            "completed_tokens_per_second",
-            "completed_samples_per_second",
-        ),
+        ("completed_tokens_per_second", "completed_samples_per_second"),
     ];
     let mut rate_pairs = rates.iter();
     rate_pairs.find_map(|(tokens, samples)| Some(figure(tokens)? / figure(samples)?))
@@ -107,17 +104,12 @@ fn tokens_by_rate(performance: &Evidence) -> Option<f64> {
 /// Compares the tokens of a sample between the scenarios of a benchmark, which answer the same requests
 /// with the same model; nothing forbids that they differ.
 pub(crate) fn compare_tokens_of_scenarios(results: &[Evidence]) -> Option<RuleCheck> {
-    let performance = results
-        .iter()
-        .filter(|result| result.plan.mode == Mode::Performance);
+    let performance = results.iter().filter(|result| result.plan.mode == Mode::Performance);
     let tokens: Vec<(&str, f64)> = performance
         .filter_map(|result| Some((result.plan.scenario.as_str(), tokens_by_rate(result)?)))
         .collect();
     let by_tokens = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
-    let (fewest, most) = (
-        tokens.iter().min_by(by_tokens)?,
-        tokens.iter().max_by(by_tokens)?,
-    );
+    let (fewest, most) = (tokens.iter().min_by(by_tokens)?, tokens.iter().max_by(by_tokens)?);
     (most.1 / fewest.1 - 1.0 > MAX_SCENARIO_DIFFERENCE).then(|| {
         let shown = tokens
             .iter()
@@ -169,11 +161,9 @@ fn log_name(evidence: &Evidence) -> &str {
     match evidence.plan.mode {
         Mode::Performance => "performance",
         Mode::Accuracy => "accuracy",
-        Mode::Compliance => evidence
-            .path
-            .rsplit('/')
-            .find(|part| is_test(part))
-            .unwrap_or("a test"),
+        Mode::Compliance => {
+            evidence.path.rsplit('/').find(|part| is_test(part)).unwrap_or("a test")
+        }
     }
 }
 

@@ -31,9 +31,7 @@ pub(crate) fn gather_performance(
     if logs.run.summary.is_none() && logs.run.detail.is_none() {
         return evidence;
     }
-    evidence
-        .checks
-        .extend(warn_of_missing_detail_log(&logs.run));
+    evidence.checks.extend(warn_of_missing_detail_log(&logs.run));
     let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
     add_loadgen_evidence(&logs.run, &mut evidence, &mut trial);
     if let Some(rules) = rules {
@@ -50,9 +48,7 @@ pub(crate) fn gather_performance(
         Some(Ok((name, figure))) => {
             trial.figures.insert(name, figure);
             evidence.checks.extend(power::check_checksums(place));
-            evidence
-                .checks
-                .extend(power::check_session(place, &logs.run));
+            evidence.checks.extend(power::check_session(place, &logs.run));
         }
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
@@ -63,9 +59,7 @@ pub(crate) fn gather_performance(
     }
     // The log of an accuracy run is no evidence of speed.
     let mode = loadgen::TestMode::Performance;
-    evidence
-        .checks
-        .extend(check_mode_and_scenario(&logs.run, mode, None));
+    evidence.checks.extend(check_mode_and_scenario(&logs.run, mode, None));
     evidence.checks.extend(report_other_runs(place));
     evidence.trials.push(trial);
     evidence
@@ -80,10 +74,7 @@ pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option
     if endpoint::is_endpoint(place) {
         return endpoint::published_figure(place, rules.as_ref());
     }
-    let (root, folder) = (
-        &place.submitter.root,
-        place.results_path().join(PERFORMANCE_RUN),
-    );
+    let (root, folder) = (&place.submitter.root, place.results_path().join(PERFORMANCE_RUN));
     let summary = folder::read_summary(root, &folder).ok();
     let detail = match summary {
         Some(_) => None,
@@ -106,10 +97,7 @@ pub(crate) fn add_expectation(
     judge_context: &JudgeContext<'_>,
 ) {
     if let (Some(published), Some(metric)) = (judge_context.published, &evidence.published_metric) {
-        let figure = evidence
-            .trials
-            .first()
-            .and_then(|trial| trial.figures.get(metric));
+        let figure = evidence.trials.first().and_then(|trial| trial.figures.get(metric));
         let unit = figure.map_or("", |figure| figure.unit.as_str());
         let expectation = published.expectation_of_place(place, unit);
         evidence.other_system = expectation.is_some() && published.is_of_other_system(place);
@@ -121,10 +109,7 @@ pub(crate) fn add_expectation(
 /// Reports runs other than the one that counts, so that they are not taken for it.
 fn report_other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
     let others = folder_names(&place.results_folder().join(PERFORMANCE_FOLDER)).into_iter();
-    let others = join(
-        others.filter(|name| name.starts_with("run_") && name != "run_1"),
-        ", ",
-    );
+    let others = join(others.filter(|name| name.starts_with("run_") && name != "run_1"), ", ");
     (!others.is_empty()).then(|| {
         RuleCheck::new(
             "runs",

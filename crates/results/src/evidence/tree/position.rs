@@ -39,14 +39,10 @@ pub fn find_position(directory: &Path) -> Option<SubmissionPath> {
         })
         .collect();
     // The deepest that fits: a tree may lie in a folder that is called `open`.
-    let inside = (0..parts.len())
-        .rev()
-        .find_map(|at| position_at(directory, &parts, at));
+    let inside = (0..parts.len()).rev().find_map(|at| position_at(directory, &parts, at));
     inside.or_else(|| {
-        is_root(directory).then(|| SubmissionPath {
-            root: directory.to_owned(),
-            ..SubmissionPath::default()
-        })
+        is_root(directory)
+            .then(|| SubmissionPath { root: directory.to_owned(), ..SubmissionPath::default() })
     })
 }
 
@@ -107,16 +103,12 @@ fn is_division(directory: &Path) -> bool {
     let Ok(submitters) = std::fs::read_dir(directory) else {
         return false;
     };
-    submitters
-        .flatten()
-        .any(|entry| entry.path().join(RESULTS_FOLDER).is_dir())
+    submitters.flatten().any(|entry| entry.path().join(RESULTS_FOLDER).is_dir())
 }
 
 /// Returns whether a directory has divisions with results.
 pub fn is_root(directory: &Path) -> bool {
-    Division::ALL
-        .into_iter()
-        .any(|division| is_division(&directory.join(division.as_str())))
+    Division::ALL.into_iter().any(|division| is_division(&directory.join(division.as_str())))
 }
 
 #[cfg(test)]
@@ -144,10 +136,7 @@ mod tests {
         assert_eq!((root.division, root.root.as_path()), (None, tree.path()));
         let division = at(&tree, "closed").unwrap().division;
         assert_eq!(division, Some(Division::Closed));
-        assert_eq!(
-            at(&tree, "closed/AMD").unwrap().submitter.as_deref(),
-            Some("AMD")
-        );
+        assert_eq!(at(&tree, "closed/AMD").unwrap().submitter.as_deref(), Some("AMD"));
         let run = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1";
         let run = at(&tree, run).unwrap();
         assert_eq!(run.root, tree.path());
@@ -156,10 +145,7 @@ mod tests {
         assert_eq!(run.scenario.as_deref(), Some("Offline"));
         assert_eq!(run.part, Some(ScenarioPart::Performance));
         let test = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/TEST06";
-        assert_eq!(
-            at(&tree, test).unwrap().part,
-            Some(ScenarioPart::Test("TEST06".to_owned()))
-        );
+        assert_eq!(at(&tree, test).unwrap().part, Some(ScenarioPart::Test("TEST06".to_owned())));
         let compliance = at(&tree, "closed/AMD/compliance/8xMI300X").unwrap();
         assert_eq!(compliance.part, Some(ScenarioPart::Compliance));
     }

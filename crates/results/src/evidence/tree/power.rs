@@ -55,11 +55,7 @@ enum PowerFigureError {
     #[error("{METER_LOG}: {0}")]
     Read(#[from] std::io::Error),
     #[error("{METER_LOG} has {samples} samples, and none between {from} and {to}")]
-    NoSamples {
-        samples: u64,
-        from: DateTime,
-        to: DateTime,
-    },
+    NoSamples { samples: u64, from: DateTime, to: DateTime },
 }
 
 /// Returns the figure of a place that has power; what is wrong with it where there is none.
@@ -74,23 +70,15 @@ pub(crate) fn measure_power(
     if !root.join(&log).exists() && !root.join(folder.join("power")).is_dir() {
         return None;
     }
-    let files = POWER_FILES
-        .iter()
-        .map(|name| place.results_path().join(name));
-    missing.extend(
-        files
-            .filter(|file| !root.join(file).exists())
-            .map(MissingFile),
-    );
-    Some(
-        compute_power_figure(place, run, root, &log).map_err(|error| {
-            RuleCheck::violation(
-                "power",
-                error.to_string(),
-                "samples of the meter between the run's power_begin and power_end",
-            )
-        }),
-    )
+    let files = POWER_FILES.iter().map(|name| place.results_path().join(name));
+    missing.extend(files.filter(|file| !root.join(file).exists()).map(MissingFile));
+    Some(compute_power_figure(place, run, root, &log).map_err(|error| {
+        RuleCheck::violation(
+            "power",
+            error.to_string(),
+            "samples of the meter between the run's power_begin and power_end",
+        )
+    }))
 }
 
 fn compute_power_figure(
@@ -104,10 +92,7 @@ fn compute_power_figure(
     let (from, to) = run_span(detail).ok_or(PowerFigureError::NoSpan)?;
     let mean = mean_power(root, log, (from, to))?;
     let scenario = place.scenario();
-    if !matches!(
-        scenario,
-        Some(TestScenario::SingleStream | TestScenario::MultiStream)
-    ) {
+    if !matches!(scenario, Some(TestScenario::SingleStream | TestScenario::MultiStream)) {
         return Ok(("average_power_w".to_owned(), FigureValue::new(mean, "W")));
     }
     let seconds = to.duration_since(from).as_secs_f64();
@@ -134,9 +119,7 @@ fn mean_power(
     blocks::for_each_block(file, |block| meter.push(block))?;
     let power = meter.finish();
     let samples = power.samples;
-    power
-        .mean_w
-        .ok_or(PowerFigureError::NoSamples { samples, from, to })
+    power.mean_w.ok_or(PowerFigureError::NoSamples { samples, from, to })
 }
 
 /// Checks the session of which a result's power is: what its client and server recorded, the meter's
@@ -149,10 +132,7 @@ pub(crate) fn check_session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<Rul
     let (Some(client), Some(server)) = (client, server) else {
         return Vec::new();
     };
-    let sessions = PowerSessions {
-        client: &client,
-        server: &server,
-    };
+    let sessions = PowerSessions { client: &client, server: &server };
     let mut checks = sessions.check();
     let ranging = folder.join(RANGING_FOLDER);
     let ranged = folder::read_detail_log(root, &ranging).ok();
@@ -180,19 +160,17 @@ pub(crate) fn check_checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
     let root = &place.submitter.root;
     let folder = place.results_path().join(PERFORMANCE_FOLDER);
     let mut checks = Vec::new();
-    for (summary, file) in [
-        ("power/client.json", None),
-        ("power/server.json", Some(LISTED_METER_LOG)),
-    ] {
+    for (summary, file) in
+        [("power/client.json", None), ("power/server.json", Some(LISTED_METER_LOG))]
+    {
         // A missing summary is reported with the files.
         let Ok(object) = read_object(root, &folder.join(summary)) else {
             continue;
         };
         let listed_sums = object.get("results").and_then(Value::as_object);
         let sum_entries = listed_sums.into_iter().flatten();
-        let sums: Vec<(&String, &str)> = sum_entries
-            .filter_map(|(name, sum)| Some((name, sum.as_str()?)))
-            .collect();
+        let sums: Vec<(&String, &str)> =
+            sum_entries.filter_map(|(name, sum)| Some((name, sum.as_str()?))).collect();
         let required = format!("its SHA-1 in {summary}");
         if let Some(file) = file.filter(|file| sums.iter().all(|(name, _)| name != file)) {
             checks.push(RuleCheck::violation(file, "not listed", required.as_str()));

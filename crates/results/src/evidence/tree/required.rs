@@ -13,11 +13,7 @@ pub(crate) fn check_benchmark(
     judge_context: &JudgeContext<'_>,
 ) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
-    for place in benchmark
-        .scenarios
-        .iter()
-        .filter(|place| place.scenario().is_none())
-    {
+    for place in benchmark.scenarios.iter().filter(|place| place.scenario().is_none()) {
         checks.push(RuleCheck::violation(
             "scenario",
             format!("folder {}", place.folder),

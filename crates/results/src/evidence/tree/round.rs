@@ -25,11 +25,8 @@ pub fn find_round_of_tree<'a>(
     trees: &SubmissionTrees,
     rounds: &'a Rounds,
 ) -> Option<TreeRound<'a>> {
-    let places: Vec<&ScenarioFolder> = trees
-        .benchmarks
-        .iter()
-        .flat_map(|benchmark| &benchmark.scenarios)
-        .collect();
+    let places: Vec<&ScenarioFolder> =
+        trees.benchmarks.iter().flat_map(|benchmark| &benchmark.scenarios).collect();
     let of_places = places.par_iter().filter_map(|place| {
         round_of_logs(place, rounds).or_else(|| round_of_endpoint(place, rounds))
     });
@@ -42,10 +39,7 @@ pub fn find_round_of_tree<'a>(
     let (_, &(round, _)) = counts.first()?;
     Some(TreeRound {
         round,
-        counts: counts
-            .iter()
-            .map(|(name, (_, count))| (*name, *count))
-            .collect(),
+        counts: counts.iter().map(|(name, (_, count))| (*name, *count)).collect(),
     })
 }
 
@@ -54,9 +48,7 @@ fn round_of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a R
     let root = &place.submitter.root;
     let mut folders = vec![place.results_path().join(PERFORMANCE_RUN)];
     if let Some(ScenarioPart::Test(test)) = &place.requested_part {
-        let tests = place
-            .compliance_paths()
-            .map(|at| at.join(test).join(PERFORMANCE_RUN));
+        let tests = place.compliance_paths().map(|at| at.join(test).join(PERFORMANCE_RUN));
         folders.extend(tests);
     }
     folders.iter().find_map(|at| {

@@ -34,10 +34,7 @@ impl Submitter {
 
     /// Returns the paths of the submitter's folders, below the root.
     pub fn paths(&self) -> SubmitterPaths<'_> {
-        SubmitterPaths {
-            division: self.division,
-            submitter: &self.name,
-        }
+        SubmitterPaths { division: self.division, submitter: &self.name }
     }
 
     /// Accuracy, compliance and required scenarios are asked of everybody but the open division.
@@ -110,8 +107,7 @@ impl ScenarioFolder {
 
     /// Returns the scenario as it is shown.
     pub fn scenario_name(&self) -> ScenarioName {
-        self.scenario()
-            .map_or_else(|| self.folder.as_str().into(), ScenarioName::from)
+        self.scenario().map_or_else(|| self.folder.as_str().into(), ScenarioName::from)
     }
 
     /// Returns where its results lie, below the root.

@@ -40,10 +40,7 @@ pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
     let object = match read_system_description(&submitter.root, &file) {
         Ok(object) => object,
         Err(check) => {
-            return InferenceSystem {
-                checks: vec![check],
-                ..InferenceSystem::default()
-            };
+            return InferenceSystem { checks: vec![check], ..InferenceSystem::default() };
         }
     };
     let mut system = InferenceSystem::default();
@@ -52,9 +49,7 @@ pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
         Ok(kind) => system.kind = Some(kind),
         Err(error) => {
             let required = "system_type datacenter, edge or both";
-            system
-                .checks
-                .push(RuleCheck::violation(&rule, error.to_string(), required));
+            system.checks.push(RuleCheck::violation(&rule, error.to_string(), required));
         }
     }
     let checks = submission::check_system(&object, submitter.division, &submitter.name);

@@ -31,12 +31,7 @@ pub(crate) fn judge_figure_claims(
         });
         let tests = match sides {
             [Some(candidate), Some(baseline)] => {
-                let tester = FigureClaimTester {
-                    context,
-                    claim,
-                    candidate,
-                    baseline,
-                };
+                let tester = FigureClaimTester { context, claim, candidate, baseline };
                 tester.build_tests()
             }
             _ => Vec::new(),
@@ -153,10 +148,8 @@ impl FigureClaimTester<'_> {
         let (candidate, baseline) = (&self.candidate, &self.baseline);
         let [of_candidate, of_baseline] = self.subjects();
         let blank = self.blank_part(entry, [&of_candidate, &of_baseline]);
-        let not_testable = |reason| PartTest {
-            part: blank.clone(),
-            test: DecisionMethod::NotTestable(reason),
-        };
+        let not_testable =
+            |reason| PartTest { part: blank.clone(), test: DecisionMethod::NotTestable(reason) };
         let measured = candidate.measure(self.context, entry);
         let other = baseline.measure(self.context, entry);
         let (figure, other) = match (measured, other) {
@@ -181,10 +174,7 @@ impl FigureClaimTester<'_> {
         let test = match &pair.difference {
             Some(difference) => DecisionMethod::Ratio(difference.clone()),
             None => DecisionMethod::NotTestable(if !pair.has_common_unit() {
-                format!(
-                    "{of_candidate} is in {}, {of_baseline} in {}",
-                    theirs.unit, ours.unit
-                )
+                format!("{of_candidate} is in {}, {of_baseline} in {}", theirs.unit, ours.unit)
             } else if other.better.is_none() {
                 UNKNOWN_DIRECTION.to_owned()
             } else {

@@ -98,10 +98,6 @@ fn finish_part(
 /// exception.
 fn combined_outcome(not_always: bool, parts: &[ClaimPart]) -> ClaimOutcome {
     let outcomes = parts.iter().map(|part| part.outcome);
-    let decisive = if not_always {
-        outcomes.min()
-    } else {
-        outcomes.max()
-    };
+    let decisive = if not_always { outcomes.min() } else { outcomes.max() };
     decisive.unwrap_or(ClaimOutcome::NotDecided)
 }

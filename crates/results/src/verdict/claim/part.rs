@@ -34,11 +34,7 @@ impl PartTest {
     /// Returns its outcome with error `alpha` either way.
     pub fn outcome(&self, alpha: f64) -> ClaimOutcome {
         let holds = self.ratio_outcome(alpha);
-        if self.part.required.negated {
-            holds.negate()
-        } else {
-            holds
-        }
+        if self.part.required.negated { holds.negate() } else { holds }
     }
 
     /// Tests whether the ratio is as required.

@@ -29,10 +29,7 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64, is_only_part: bool) -
                 ClaimOutcome::Contradicted => "not accurate",
                 _ => "accurate",
             };
-            format!(
-                "{} {}: {word}: {message}.",
-                part.candidate.subject, part.scenario
-            )
+            format!("{} {}: {word}: {message}.", part.candidate.subject, part.scenario)
         }
         DecisionMethod::Ratio(_) if part.statistic == Statistic::Gain => {
             let gain = |gap: &Gap| {
@@ -40,11 +37,7 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64, is_only_part: bool) -
                 format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
             };
             let gains = join(part.gaps.iter().map(gain), ", and ");
-            format!(
-                "{}{gains}: {}.",
-                part_prefix(part),
-                describe_evidence(part, alpha)
-            )
+            format!("{}{gains}: {}.", part_prefix(part), describe_evidence(part, alpha))
         }
         DecisionMethod::Ratio(_) if part.statistic == Statistic::Scatter => {
             let scatter =
@@ -63,23 +56,14 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64, is_only_part: bool) -
         }
         DecisionMethod::Ratio(_) => {
             // The claim itself says what a single part is about.
-            let prefix = if is_only_part {
-                String::new()
-            } else {
-                part_prefix(part)
-            };
+            let prefix = if is_only_part { String::new() } else { part_prefix(part) };
             let values = compare_values(part).into_iter();
             let evidence = describe_evidence(part, alpha);
             format!("{prefix}{}.", join(values.chain([evidence]), ", "))
         }
         DecisionMethod::Gap(gap) => {
-            let words = |gap: &Gap| {
-                Some(format!(
-                    "{} of {}",
-                    number::format_ratio(gap.ratio?),
-                    gap.cell
-                ))
-            };
+            let words =
+                |gap: &Gap| Some(format!("{} of {}", number::format_ratio(gap.ratio?), gap.cell));
             let gaps = join(part.gaps.iter().filter_map(words), " and ");
             let to = part.gaps.first().map_or("", |gap| &gap.to.subject);
             let head = format!("{}{to} is {gaps}", part_prefix(part));
@@ -98,29 +82,20 @@ pub(super) fn describe_part(tested: &PartTest, alpha: f64, is_only_part: bool) -
 }
 
 fn part_prefix(part: &ClaimPart) -> String {
-    let of_cells = if part.of.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", part.of)
-    };
+    let of_cells = if part.of.is_empty() { String::new() } else { format!(" ({})", part.of) };
     let prefix = match part.statistic {
         Statistic::Gain => "gain in ",
         Statistic::Value | Statistic::Scatter | Statistic::Gap => "",
     };
     let figure = format!("{prefix}{}", part.figure);
-    format!(
-        "{}{of_cells}: ",
-        format!("{} {figure}", part.scenario).trim_end()
-    )
+    format!("{}{of_cells}: ", format!("{} {figure}", part.scenario).trim_end())
 }
 
 /// `1.020 × (1,020 against 1,000 tokens/s)`; of times, `1.020 × as fast (9.8 against 10 ms)`
 fn compare_values(part: &ClaimPart) -> Option<String> {
     let (ratio, baseline) = (part.ratio?, part.baseline.as_ref()?);
-    let (ours, theirs) = (
-        part.candidate.value.unwrap_or(f64::NAN),
-        baseline.value.unwrap_or(f64::NAN),
-    );
+    let (ours, theirs) =
+        (part.candidate.value.unwrap_or(f64::NAN), baseline.value.unwrap_or(f64::NAN));
     // Better is above 1, whichever way the figure goes.
     let meaning = match (part.better, part.mode) {
         (Better::Higher, _) => "",
@@ -288,23 +263,16 @@ pub fn summarize_claims(claims: &[ClaimOutcome]) -> String {
         [] => String::new(),
         [only] => format!("The claim is {only}."),
         _ if count_of(&ClaimOutcome::Supported) == claims.len() => {
-            format!(
-                "{} supported.",
-                format::format_both_or_all(claims.len(), "claim")
-            )
+            format!("{} supported.", format::format_both_or_all(claims.len(), "claim"))
         }
         _ => {
             let open = [ClaimOutcome::Contradicted, ClaimOutcome::NotDecided];
-            let counted = open
-                .into_iter()
-                .map(|outcome| (count_of(&outcome), outcome));
+            let counted = open.into_iter().map(|outcome| (count_of(&outcome), outcome));
             let some = counted.filter(|(count, _)| *count > 0);
-            let words = some
-                .enumerate()
-                .map(|(position, (count, outcome))| match position {
-                    0 => format!("{count} of {} claims {outcome}", claims.len()),
-                    _ => format!("{count} {outcome}"),
-                });
+            let words = some.enumerate().map(|(position, (count, outcome))| match position {
+                0 => format!("{count} of {} claims {outcome}", claims.len()),
+                _ => format!("{count} {outcome}"),
+            });
             format!("{}.", join(words, ", "))
         }
     }

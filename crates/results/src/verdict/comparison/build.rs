@@ -100,16 +100,8 @@ fn compare_environments(
     let facts_of_subjects: Vec<Vec<Fact>> = subjects
         .iter()
         .map(|subject| {
-            let telemetry = subject
-                .measured
-                .iter()
-                .flat_map(PooledMeasurement::telemetry_facts);
-            subject
-                .environment
-                .iter()
-                .cloned()
-                .chain(telemetry)
-                .collect()
+            let telemetry = subject.measured.iter().flat_map(PooledMeasurement::telemetry_facts);
+            subject.environment.iter().cloned().chain(telemetry).collect()
         })
         .collect();
     let facts: Vec<&[Fact]> = facts_of_subjects.iter().map(Vec::as_slice).collect();
@@ -158,13 +150,7 @@ pub fn pair_up<'a>(
     }
     let unmatched =
         |second: &&SideMeasurement<'_>| !baseline.iter().any(|first| same(first, second));
-    notes.extend(
-        candidate
-            .iter()
-            .filter(compared)
-            .filter(unmatched)
-            .map(note_only_in),
-    );
+    notes.extend(candidate.iter().filter(compared).filter(unmatched).map(note_only_in));
 }
 
 /// Returns whether benchmarks are distinguished by their names: folders of one benchmark each may have any
@@ -189,9 +175,7 @@ fn note_undirected_figure(
         return note_other_length(first, second, figure);
     }
     let (scenario, mode, name) = (&first.measured.scenario, first.measured.mode, &figure.name);
-    Some(format!(
-        "{scenario} {mode}: {name} is not compared: {UNKNOWN_DIRECTION}"
-    ))
+    Some(format!("{scenario} {mode}: {name} is not compared: {UNKNOWN_DIRECTION}"))
 }
 
 /// Noted where a model's answers are clearly longer or shorter: its speed is then for other work.
@@ -219,10 +203,7 @@ fn note_other_length(
 
 /// `only A has Offline performance`
 fn note_only_in(side: &SideMeasurement<'_>) -> String {
-    format!(
-        "only {} has {} {}",
-        side.letter, side.measured.scenario, side.measured.mode
-    )
+    format!("only {} has {} {}", side.letter, side.measured.scenario, side.measured.mode)
 }
 
 /// `only A has Offline performance of tokens_per_second: B is failed`
@@ -253,9 +234,9 @@ fn missing_results<'a>(
         let mut figures = first.measured.figures.iter();
         match candidate.iter().find(like) {
             None => Some(None),
-            Some(second) => figures
-                .any(|figure| second.figure(&figure.name).is_none())
-                .then_some(Some(second)),
+            Some(second) => {
+                figures.any(|figure| second.figure(&figure.name).is_none()).then_some(Some(second))
+            }
         }
     })
 }
@@ -283,9 +264,8 @@ fn note_other_target(first: &SideMeasurement<'_>, second: &SideMeasurement<'_>) 
 /// Returns the change that each interval shows, with error `alpha` that any shows one that is not there.
 pub fn corrected_changes(pairs: &[FigurePair<'_>], alpha: f64) -> Vec<Change> {
     let change_at = |pair: &FigurePair<'_>, share: f64| pair.change_at(alpha / 2.0 / share);
-    let rejected = holm_step_down(pairs.len(), |index, share| {
-        change_at(&pairs[index], share).is_difference()
-    });
+    let rejected =
+        holm_step_down(pairs.len(), |index, share| change_at(&pairs[index], share).is_difference());
     pairs
         .iter()
         .zip(rejected)

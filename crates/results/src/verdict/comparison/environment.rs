@@ -53,9 +53,7 @@ pub struct AlikeFact {
 /// Lays the facts of several subjects side by side; a group of which nothing is known is absent.
 pub fn compare_fact_groups(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
     let groups = FactGroup::VARIANTS.iter().copied();
-    groups
-        .filter_map(|group| compare_group(group, letters, facts))
-        .collect()
+    groups.filter_map(|group| compare_group(group, letters, facts)).collect()
 }
 
 fn compare_group(
@@ -92,18 +90,14 @@ fn compare_group(
     // A side by itself is neither like another nor different.
     for (name, values) in by_name.into_iter().filter(|_| is_comparable) {
         let pairs = values.iter().zip(&recorded);
-        let recorded_values: Vec<Option<&Fact>> = pairs
-            .filter_map(|(value, recorded)| recorded.then_some(*value))
-            .collect();
+        let recorded_values: Vec<Option<&Fact>> =
+            pairs.filter_map(|(value, recorded)| recorded.then_some(*value)).collect();
         if are_alike(&recorded_values) {
             result.same += 1;
             if let (true, Some(Some(fact))) =
                 (group != FactGroup::Packages, recorded_values.first())
             {
-                result.alike.push(AlikeFact {
-                    what: name.to_owned(),
-                    value: fact.value.clone(),
-                });
+                result.alike.push(AlikeFact { what: name.to_owned(), value: fact.value.clone() });
             }
         } else if result.differs.len() < MAX_LISTED_FACTS {
             result.differs.push(EnvironmentFact {
@@ -166,25 +160,11 @@ mod tests {
 
     fn packages(count: usize, version: &str) -> Vec<Fact> {
         let mut facts: Vec<Fact> = (0..count)
-            .map(|number| {
-                Fact::new(
-                    FactGroup::Packages,
-                    format!("lib{number:05} (dpkg)"),
-                    version,
-                )
-            })
+            .map(|number| Fact::new(FactGroup::Packages, format!("lib{number:05} (dpkg)"), version))
             .collect();
-        facts.push(Fact::new(
-            FactGroup::Packages,
-            "zlib1g (dpkg)",
-            "1:1.3.dfsg-3",
-        ));
+        facts.push(Fact::new(FactGroup::Packages, "zlib1g (dpkg)", "1:1.3.dfsg-3"));
         facts.push(Fact::new(FactGroup::Packages, "torch (python)", version));
-        facts.push(Fact::new(
-            FactGroup::Packages,
-            "hipblaslt (dpkg)",
-            format!("0.{version}"),
-        ));
+        facts.push(Fact::new(FactGroup::Packages, "hipblaslt (dpkg)", format!("0.{version}")));
         facts
     }
 
@@ -193,16 +173,9 @@ mod tests {
         let (first, second) = (packages(300, "1.0"), packages(300, "2.0"));
         let groups = compare_fact_groups(&letters(), &[&first, &second]);
         assert_eq!(groups.len(), 1);
-        let names: Vec<&str> = groups[0]
-            .differs
-            .iter()
-            .take(3)
-            .map(|fact| fact.what.as_str())
-            .collect();
-        assert_eq!(
-            names,
-            ["hipblaslt (dpkg)", "torch (python)", "lib00000 (dpkg)"]
-        );
+        let names: Vec<&str> =
+            groups[0].differs.iter().take(3).map(|fact| fact.what.as_str()).collect();
+        assert_eq!(names, ["hipblaslt (dpkg)", "torch (python)", "lib00000 (dpkg)"]);
         assert_eq!((groups[0].differs.len(), groups[0].same), (302, 1));
         assert!(groups[0].alike.is_empty());
     }
@@ -245,9 +218,7 @@ mod tests {
         };
         let differs = |first: f64, second: f64| {
             let (first, second) = (facts(first), facts(second));
-            compare_fact_groups(&letters(), &[&first, &second])[0]
-                .differs
-                .len()
+            compare_fact_groups(&letters(), &[&first, &second])[0].differs.len()
         };
         assert_eq!((differs(600.0, 605.0), differs(600.0, 700.0)), (0, 1));
     }

@@ -66,11 +66,6 @@ pub struct Fact {
 impl Fact {
     /// Returns a fact that is one or the other.
     pub fn new(group: FactGroup, what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            group,
-            what: what.into(),
-            value: value.into(),
-            number: None,
-        }
+        Self { group, what: what.into(), value: value.into(), number: None }
     }
 }

@@ -118,11 +118,7 @@ impl PooledMeasurement {
                 .into_iter()
                 .map(|name| measured_figure(context, evidence, name))
                 .collect(),
-            seen: result
-                .telemetry
-                .as_ref()
-                .map(telemetry_figures)
-                .unwrap_or_default(),
+            seen: result.telemetry.as_ref().map(telemetry_figures).unwrap_or_default(),
         }
     }
 
@@ -195,14 +191,11 @@ fn comparable_figures<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> 
     names.extend(evidence.plan.expect.iter().map(|(name, _)| name.as_str()));
     names.extend(deciding);
     let trials = evidence.trials.iter();
-    let trial_figures: Vec<&str> = trials
-        .flat_map(|trial| trial.figures.keys().map(String::as_str))
-        .collect();
+    let trial_figures: Vec<&str> =
+        trials.flat_map(|trial| trial.figures.keys().map(String::as_str)).collect();
     let accuracy = evidence.plan.mode != Mode::Performance;
     names.extend(
-        trial_figures
-            .iter()
-            .filter(|name| accuracy || evidence.figure_source(name).is_some()),
+        trial_figures.iter().filter(|name| accuracy || evidence.figure_source(name).is_some()),
     );
     let available: BTreeSet<&str> = trial_figures.into_iter().collect();
     let mut unique = BTreeSet::new();
@@ -246,40 +239,18 @@ fn telemetry_figures(summary: &TelemetrySummary) -> Vec<TelemetryFigure> {
     }
     let bytes = |bytes: u64| {
         // Gibibytes, to a thousandth.
-        u32::try_from(bytes >> 20)
-            .ok()
-            .map(|mib| f64::from(mib) / 1024.0)
+        u32::try_from(bytes >> 20).ok().map(|mib| f64::from(mib) / 1024.0)
     };
     let throttled = summary.throttled_s.as_ref();
     let all = [
         ("mean power of the GPUs", "W", summary.mean_power_w),
         ("mean clock of the GPUs", "MHz", summary.mean_core_mhz),
-        (
-            "mean utilization of the GPUs",
-            "%",
-            summary.mean_utilization,
-        ),
-        (
-            "highest temperature of a GPU",
-            "°C",
-            summary.peak_temperature_c,
-        ),
-        (
-            "peak memory of a GPU",
-            "GiB",
-            summary.peak_vram.and_then(bytes),
-        ),
-        (
-            "clocks throttled",
-            "s",
-            throttled.map(|causes| causes.values().sum()),
-        ),
+        ("mean utilization of the GPUs", "%", summary.mean_utilization),
+        ("highest temperature of a GPU", "°C", summary.peak_temperature_c),
+        ("peak memory of a GPU", "GiB", summary.peak_vram.and_then(bytes)),
+        ("clocks throttled", "s", throttled.map(|causes| causes.values().sum())),
         ("CPUs used", "", summary.mean_cpus),
-        (
-            "peak memory of the container",
-            "GiB",
-            summary.peak_memory.and_then(bytes),
-        ),
+        ("peak memory of the container", "GiB", summary.peak_memory.and_then(bytes)),
     ];
     let figures = all.into_iter();
     figures

@@ -120,11 +120,7 @@ pub struct MeasuredSide {
 impl MeasuredSide {
     /// A subject without a measurement.
     pub fn unmeasured(subject: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            value: None,
-            trials: Vec::new(),
-        }
+        Self { subject: subject.into(), value: None, trials: Vec::new() }
     }
 }
 

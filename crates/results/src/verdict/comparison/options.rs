@@ -21,11 +21,7 @@ pub struct ComparisonOptions {
 
 impl Default for ComparisonOptions {
     fn default() -> Self {
-        Self {
-            confidence: 0.95,
-            paired: false,
-            fail_if: None,
-        }
+        Self { confidence: 0.95, paired: false, fail_if: None }
     }
 }
 
@@ -49,11 +45,7 @@ impl FromStr for FailIf {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let percent = text.strip_prefix("slower:");
         let slower = percent.and_then(number::parse_percent);
-        slower
-            .map(|slower| Self { slower })
-            .ok_or_else(|| FailIfError {
-                text: text.to_owned(),
-            })
+        slower.map(|slower| Self { slower }).ok_or_else(|| FailIfError { text: text.to_owned() })
     }
 }
 

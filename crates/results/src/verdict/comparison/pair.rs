@@ -23,9 +23,7 @@ impl<'a> SideMeasurement<'a> {
     /// Returns the measurements of a subject.
     pub fn from_measurements(letter: &'a str, measured: &'a [PooledMeasurement]) -> Vec<Self> {
         let measurements = measured.iter();
-        measurements
-            .map(|measured| Self { letter, measured })
-            .collect()
+        measurements.map(|measured| Self { letter, measured }).collect()
     }
 
     /// Returns a figure of the measurement by its name.
@@ -58,11 +56,7 @@ impl<'a> FigurePair<'a> {
         paired: bool,
     ) -> Option<Self> {
         let other = candidate.figure(&figure.name)?;
-        Some(Self::between(
-            [baseline, candidate],
-            [figure, other],
-            paired,
-        ))
+        Some(Self::between([baseline, candidate], [figure, other], paired))
     }
 
     /// Returns two figures as a pair, whatever their names: the baseline's and the candidate's.
@@ -105,9 +99,7 @@ impl<'a> FigurePair<'a> {
 
     /// Returns how many trials each side has.
     pub fn trial_counts(&self) -> [usize; 2] {
-        self.figures
-            .each_ref()
-            .map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
+        self.figures.each_ref().map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
     }
 
     /// Returns whether its mode is performance.
@@ -131,11 +123,9 @@ impl<'a> FigurePair<'a> {
 
     /// On which side of a limit it lies.
     pub fn decide(&self, limit: FailIf, alpha: f64) -> Decision {
-        self.difference
-            .as_ref()
-            .map_or(Decision::Open, |difference| {
-                difference.decide(Claim::NotWorse, limit.slower, alpha)
-            })
+        self.difference.as_ref().map_or(Decision::Open, |difference| {
+            difference.decide(Claim::NotWorse, limit.slower, alpha)
+        })
     }
 
     /// Returns the compared figure as reports show it; its sentence is still to be written.
@@ -161,10 +151,7 @@ impl<'a> FigurePair<'a> {
                 .filter(|value| value.is_finite())
                 .collect(),
         };
-        let bounds = self
-            .difference
-            .as_ref()
-            .and_then(|difference| difference.bounds(alpha / 2.0));
+        let bounds = self.difference.as_ref().and_then(|difference| difference.bounds(alpha / 2.0));
         ComparedFigure {
             benchmark: self.candidate.measured.benchmark.clone(),
             scenario: self.candidate.measured.scenario.clone(),
@@ -177,10 +164,7 @@ impl<'a> FigurePair<'a> {
             baseline: side(self.baseline.letter, ours),
             candidate: side(self.candidate.letter, theirs),
             paired: self.paired,
-            ratio: self
-                .difference
-                .as_ref()
-                .map(|difference| finite_exp(difference.center)),
+            ratio: self.difference.as_ref().map(|difference| finite_exp(difference.center)),
             interval: bounds.map(Bounds::from_logs),
             change,
             limit,

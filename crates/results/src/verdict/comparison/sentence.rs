@@ -18,11 +18,7 @@ pub fn describe_comparison(
     let (Some(ratio), Some(ours), Some(theirs)) =
         (figure.ratio, figure.baseline.value, figure.candidate.value)
     else {
-        return format!(
-            "{}: not compared: {}.",
-            figure.figure,
-            describe_obstacle(pair, options)
-        );
+        return format!("{}: not compared: {}.", figure.figure, describe_obstacle(pair, options));
     };
     let head = format!(
         "{}: {}'s {} is {} of {}'s {}",
@@ -58,9 +54,7 @@ pub fn describe_comparison(
             )
         }
     };
-    let limit = options
-        .fail_if
-        .and_then(|limit| Some(describe_limit(limit, figure.limit?)));
+    let limit = options.fail_if.and_then(|limit| Some(describe_limit(limit, figure.limit?)));
     format!("{head}: {finding}{}.", limit.unwrap_or_default())
 }
 
@@ -118,10 +112,7 @@ fn describe_obstacle(pair: &FigurePair<'_>, options: &ComparisonOptions) -> Stri
     } else if !pair.has_common_unit() {
         let [first, second] = &pair.figures;
         let letters = [pair.baseline.letter, pair.candidate.letter];
-        format!(
-            "{} gives it in {} and {} in {}",
-            letters[0], first.unit, letters[1], second.unit
-        )
+        format!("{} gives it in {} and {} in {}", letters[0], first.unit, letters[1], second.unit)
     } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
         format!("{ours} and {theirs} trials cannot be paired")
     } else {

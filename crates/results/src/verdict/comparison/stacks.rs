@@ -52,21 +52,11 @@ const GPU_SOFTWARE_PREFIXES: [&str; 44] = [
 /// Returns where a package stands among them; all others stand last.
 pub(crate) fn stack_rank(package: &str) -> usize {
     let name = package.to_lowercase();
-    let at = |name: &str| {
-        GPU_SOFTWARE_PREFIXES
-            .iter()
-            .position(|stack| name.starts_with(stack))
-    };
+    let at = |name: &str| GPU_SOFTWARE_PREFIXES.iter().position(|stack| name.starts_with(stack));
     // Debian names a library `librccl1`, and Python's packages `python3-numpy`.
-    let bare = name
-        .strip_prefix("python3-")
-        .or_else(|| name.strip_prefix("lib"));
+    let bare = name.strip_prefix("python3-").or_else(|| name.strip_prefix("lib"));
     let ranks = [at(&name), bare.and_then(at)];
-    ranks
-        .into_iter()
-        .flatten()
-        .min()
-        .unwrap_or(GPU_SOFTWARE_PREFIXES.len())
+    ranks.into_iter().flatten().min().unwrap_or(GPU_SOFTWARE_PREFIXES.len())
 }
 
 /// Returns whether a package is one of them.

@@ -8,26 +8,19 @@ use crate::verdict::{Evidence, ExitCode};
 use retrial_mlperf::loadgen::{Parameters, RunSettings};
 
 fn subject(name: &str, evidence: Vec<Evidence>) -> ComparisonSubject {
-    let environment = vec![
-        Fact::new(FactGroup::Host, "kernel", "6.1"),
-        Fact::new(FactGroup::Host, "host", name),
-    ];
+    let environment =
+        vec![Fact::new(FactGroup::Host, "kernel", "6.1"), Fact::new(FactGroup::Host, "host", name)];
     ComparisonSubject::from_evidence(name, &[(context(), evidence)], environment)
 }
 
 fn of(baseline: &[f64], candidate: &[f64], options: &ComparisonOptions) -> Comparison {
-    let subjects = [
-        subject("before", vec![offline(baseline)]),
-        subject("after", vec![offline(candidate)]),
-    ];
+    let subjects =
+        [subject("before", vec![offline(baseline)]), subject("after", vec![offline(candidate)])];
     compare_subjects(&subjects, options)
 }
 
 fn fail_if(slower: f64) -> ComparisonOptions {
-    ComparisonOptions {
-        fail_if: Some(FailIf { slower }),
-        ..ComparisonOptions::default()
-    }
+    ComparisonOptions { fail_if: Some(FailIf { slower }), ..ComparisonOptions::default() }
 }
 
 #[rstest]
@@ -88,10 +81,7 @@ fn figures_are_compared_in_one_unit_or_not_at_all() {
     let samples = compared("samples/s", &[100.0, 100.1]);
     assert_eq!(samples.figures[0].change, Change::NotCompared);
     let sentence = &samples.figures[0].sentence;
-    assert!(
-        sentence.contains("A gives it in tokens/s and B in samples/s"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("A gives it in tokens/s and B in samples/s"), "{sentence}");
 }
 
 #[test]
@@ -99,18 +89,13 @@ fn invalid_results_are_not_compared_and_pass_no_limit() {
     let mut broken = offline(&[120.0, 121.0]);
     broken.trials[1].validity =
         crate::verdict::StatedValidity::Invalid(vec!["too short".to_owned()]);
-    let subjects = [
-        subject("before", vec![offline(&[100.0, 100.1])]),
-        subject("after", vec![broken]),
-    ];
+    let subjects =
+        [subject("before", vec![offline(&[100.0, 100.1])]), subject("after", vec![broken])];
     let comparison = compare_subjects(&subjects, &fail_if(0.02));
     let figure = &comparison.figures[0];
     assert_eq!(figure.change, Change::NotCompared);
     assert_eq!((figure.ratio, figure.interval), (None, None));
-    assert_eq!(
-        figure.sentence,
-        "tokens_per_second: not compared: B is invalid."
-    );
+    assert_eq!(figure.sentence, "tokens_per_second: not compared: B is invalid.");
     assert_eq!(comparison.exit_code, ExitCode::NotReproduced);
 }
 
@@ -139,9 +124,7 @@ fn a_latency_that_falls_is_faster() {
     assert_eq!(figure.change, Change::Faster);
     assert!((figure.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
     assert!(
-        figure
-            .sentence
-            .contains("B's 17.9998 ms is 1.111 of A's 19.9998 ms"),
+        figure.sentence.contains("B's 17.9998 ms is 1.111 of A's 19.9998 ms"),
         "{}",
         figure.sentence
     );
@@ -161,35 +144,23 @@ fn many_figures_are_corrected_for_multiple_comparisons() {
             .collect()
     };
     let with = |shift| {
-        let subjects = [
-            subject("before", shifted(0.0)),
-            subject("after", shifted(shift)),
-        ];
+        let subjects = [subject("before", shifted(0.0)), subject("after", shifted(shift))];
         compare_subjects(&subjects, &ComparisonOptions::default())
     };
     let alone = with(0.015);
     assert_eq!(alone.figures[0].change, Change::NoDifference);
     assert!(
-        alone.figures[0]
-            .sentence
-            .contains("faster before Holm's correction"),
+        alone.figures[0].sentence.contains("faster before Holm's correction"),
         "{}",
         alone.figures[0].sentence
     );
     assert_eq!(with(0.05).figures[0].change, Change::Faster);
-    assert!(
-        with(0.05).figures[1..]
-            .iter()
-            .all(|figure| figure.change == Change::NoDifference)
-    );
+    assert!(with(0.05).figures[1..].iter().all(|figure| figure.change == Change::NoDifference));
 }
 
 #[test]
 fn pairs_are_compared_pair_by_pair() {
-    let options = ComparisonOptions {
-        paired: true,
-        ..ComparisonOptions::default()
-    };
+    let options = ComparisonOptions { paired: true, ..ComparisonOptions::default() };
     let baseline = [100.0, 97.0, 94.0, 92.0, 90.0];
     let candidate = [101.9, 99.0, 95.8, 93.9, 91.7];
     assert_eq!(
@@ -210,19 +181,10 @@ fn results_only_in_one_run_are_noted() {
     server.plan.scenario = "Server".into();
     let subjects = [
         subject("before", vec![offline(&[100.0]), server]),
-        subject(
-            "after",
-            vec![offline(&[100.0]), accuracy("Offline", "rouge1", 44.0)],
-        ),
+        subject("after", vec![offline(&[100.0]), accuracy("Offline", "rouge1", 44.0)]),
     ];
     let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
-    assert_eq!(
-        comparison.notes,
-        [
-            "only A has Server performance",
-            "only B has Offline accuracy"
-        ]
-    );
+    assert_eq!(comparison.notes, ["only A has Server performance", "only B has Offline accuracy"]);
 }
 
 #[test]
@@ -236,26 +198,16 @@ fn accuracy_is_better_or_worse() {
     assert_eq!(figure.change, Change::Worse);
     assert!(figure.sentence.ends_with("worse (compared as printed)."));
     // A limit on speed says nothing of it, and there is no speed to judge.
-    assert_eq!(
-        (figure.limit, comparison.exit_code),
-        (None, ExitCode::Inconclusive)
-    );
+    assert_eq!((figure.limit, comparison.exit_code), (None, ExitCode::Inconclusive));
 }
 
 #[test]
 fn other_target_rates_are_noted() {
     let at = |rate: f64| {
-        let mut evidence = loadgen(
-            "Server",
-            "completed_tokens_per_second",
-            "tokens/s",
-            &[rate * 290.0],
-        );
+        let mut evidence =
+            loadgen("Server", "completed_tokens_per_second", "tokens/s", &[rate * 290.0]);
         evidence.trials[0].run_settings = Some(RunSettings {
-            settings: Parameters {
-                target_qps: Some(rate),
-                ..Parameters::default()
-            },
+            settings: Parameters { target_qps: Some(rate), ..Parameters::default() },
             ..RunSettings::default()
         });
         vec![evidence]
@@ -280,10 +232,7 @@ fn tokens_per_sample_is_not_compared_as_quality(
     #[case] note: Option<&str>,
 ) {
     let accuracy_of = |length| vec![accuracy("Offline", "TOKENS_PER_SAMPLE", length)];
-    let subjects = [
-        subject("before", accuracy_of(ours)),
-        subject("after", accuracy_of(theirs)),
-    ];
+    let subjects = [subject("before", accuracy_of(ours)), subject("after", accuracy_of(theirs))];
     let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     assert!(comparison.figures.is_empty());
     assert_eq!(comparison.notes.first().map(String::as_str), note);
@@ -291,10 +240,8 @@ fn tokens_per_sample_is_not_compared_as_quality(
 
 #[test]
 fn a_single_run_has_no_comparison() {
-    let comparison = compare_subjects(
-        &[subject("one", vec![offline(&[1.0])])],
-        &ComparisonOptions::default(),
-    );
+    let comparison =
+        compare_subjects(&[subject("one", vec![offline(&[1.0])])], &ComparisonOptions::default());
     assert!(comparison.figures.is_empty());
 }
 
@@ -306,10 +253,7 @@ fn environments_side_by_side() {
     };
     assert_eq!((host.alike[0].what.as_str(), host.same), ("kernel", 1));
     assert_eq!(host.differs[0].what, "host");
-    assert_eq!(
-        host.differs[0].values,
-        [Some("before".to_owned()), Some("after".to_owned())]
-    );
+    assert_eq!(host.differs[0].values, [Some("before".to_owned()), Some("after".to_owned())]);
 }
 
 #[test]
@@ -319,14 +263,9 @@ fn runs_are_pooled_in_their_order() {
         let runs = values.iter().map(|value| run(name, *value)).collect();
         ComparisonSubject::pool(name, runs)
     };
-    let subjects = [
-        pooled("before", &[100.0, 97.5, 94.25]),
-        pooled("after", &[102.0, 99.5, 96.25]),
-    ];
-    let options = ComparisonOptions {
-        paired: true,
-        ..ComparisonOptions::default()
-    };
+    let subjects =
+        [pooled("before", &[100.0, 97.5, 94.25]), pooled("after", &[102.0, 99.5, 96.25])];
+    let options = ComparisonOptions { paired: true, ..ComparisonOptions::default() };
     let comparison = compare_subjects(&subjects, &options);
     assert_eq!(comparison.figures[0].change, Change::Faster);
     assert_eq!(comparison.figures[0].baseline.trials, [100.0, 97.5, 94.25]);
@@ -390,10 +329,7 @@ fn a_missing_scenario_or_figure_is_named_and_passes_no_limit() {
     let named = format!("only A has Server performance of {figure}: B is failed");
     assert_eq!((code, notes.as_str()), (4, named.as_str()));
     let (_, notes) = compared(failed(), whole());
-    assert_eq!(
-        notes,
-        format!("only B has Server performance of {figure}: A is failed")
-    );
+    assert_eq!(notes, format!("only B has Server performance of {figure}: A is failed"));
     let (_, notes) = compared(failed(), failed());
     assert_eq!(notes, "neither A nor B has a figure of Server performance");
 }

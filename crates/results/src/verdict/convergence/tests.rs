@@ -132,27 +132,15 @@ fn published_scores(
     let evidence = trained(&minutes, &samples.map(f64::from), batch_size, rcp)
         .expecting(TIME, official(score));
     let convergence = compute_convergence(&evidence, TIME).unwrap().unwrap();
-    assert!(
-        (convergence.factor - factor).abs() < 1e-12,
-        "{convergence:?}"
-    );
+    assert!((convergence.factor - factor).abs() < 1e-12, "{convergence:?}");
     let verdict = judge(&context(), &[evidence]);
     let judged = &verdict.results[0].judgements[0];
     let measured = judged.measured.as_ref().unwrap().value;
     assert!((measured - score).abs() < 6e-4, "{measured}");
     assert!((verdict.results[0].figures[TIME].value - measured).abs() < 1e-9);
     assert_eq!(judged.normalised_by, Some(convergence.factor));
-    assert_eq!(
-        verdict.outcome,
-        Outcome::Reproduced,
-        "{}",
-        verdict.sentence()
-    );
-    assert!(
-        judged.sentence.contains("multiplied by 1.0"),
-        "{}",
-        judged.sentence
-    );
+    assert_eq!(verdict.outcome, Outcome::Reproduced, "{}", verdict.sentence());
+    assert!(judged.sentence.contains("multiplied by 1.0"), "{}", judged.sentence);
 }
 
 fn trained(
@@ -175,12 +163,8 @@ fn trained(
         },
     );
     for (trial, samples) in evidence.trials.iter_mut().zip(samples) {
-        trial
-            .parameters
-            .insert(SAMPLES_PARAMETER.to_owned(), *samples);
-        trial
-            .parameters
-            .insert(BATCH_SIZE_PARAMETER.to_owned(), f64::from(batch_size));
+        trial.parameters.insert(SAMPLES_PARAMETER.to_owned(), *samples);
+        trial.parameters.insert(BATCH_SIZE_PARAMETER.to_owned(), f64::from(batch_size));
     }
     evidence
 }
@@ -201,51 +185,24 @@ fn convergence_faster_than_chance_is_invalid() {
 
 #[test]
 fn one_run_of_ten_may_fail_to_converge() {
-    let mut minutes = [
-        20.0,
-        20.1,
-        19.9,
-        20.2,
-        20.0,
-        20.1,
-        19.8,
-        20.0,
-        20.1,
-        f64::INFINITY,
-    ];
+    let mut minutes = [20.0, 20.1, 19.9, 20.2, 20.0, 20.1, 19.8, 20.0, 20.1, f64::INFINITY];
     let mut samples = [3_072.0; 10];
     samples[9] = f64::INFINITY;
     let evidence = trained(&minutes, &samples, 8, lora()).expecting(TIME, official(20.8));
     let verdict = judge(&context(), &[evidence]);
-    assert_eq!(
-        verdict.outcome,
-        Outcome::Reproduced,
-        "{}",
-        verdict.sentence()
-    );
-    let measured = verdict.results[0].judgements[0]
-        .measured
-        .as_ref()
-        .unwrap()
-        .value;
+    assert_eq!(verdict.outcome, Outcome::Reproduced, "{}", verdict.sentence());
+    let measured = verdict.results[0].judgements[0].measured.as_ref().unwrap().value;
     let expected = (20.0 * 3.0 + 20.1 * 3.0 + 19.9 + 20.2) / 8.0 * 3_178.666_666_667 / 3_072.0;
     assert!((measured - expected).abs() < 1e-6, "{measured} {expected}");
     let json = serde_json::to_string(&verdict).unwrap();
-    assert_eq!(
-        serde_json::from_str::<crate::verdict::Verdict>(&json).unwrap(),
-        verdict
-    );
+    assert_eq!(serde_json::from_str::<crate::verdict::Verdict>(&json).unwrap(), verdict);
 
     minutes[3] = f64::INFINITY;
     samples[3] = f64::INFINITY;
     let two = trained(&minutes, &samples, 8, lora()).expecting(TIME, official(20.8));
     let verdict = judge(&context(), &[two]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
-    assert!(
-        verdict.sentence().contains("did not converge"),
-        "{}",
-        verdict.sentence()
-    );
+    assert!(verdict.sentence().contains("did not converge"), "{}", verdict.sentence());
 }
 
 #[test]
@@ -256,9 +213,7 @@ fn a_log_without_samples_count_is_invalid() {
     let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(
-        verdict
-            .sentence()
-            .contains("trial 5: its log has no samples_count"),
+        verdict.sentence().contains("trial 5: its log has no samples_count"),
         "{}",
         verdict.sentence()
     );

@@ -34,11 +34,7 @@ pub(crate) fn describe_decision(
         }
         Outcome::Reproduced => format!("at worst {} ({at}), {allowed}", deviation(bounds.lower)),
         Outcome::NotReproduced | Outcome::Invalid if is_equivalence => {
-            let nearest = if bounds.lower > 1.0 {
-                bounds.lower
-            } else {
-                bounds.upper
-            };
+            let nearest = if bounds.lower > 1.0 { bounds.lower } else { bounds.upper };
             format!("at least {} ({at}), {allowed}", deviation(nearest))
         }
         Outcome::NotReproduced | Outcome::Invalid => {

@@ -21,18 +21,13 @@ pub(crate) fn describe_unlike_trials(
         words.push(name_trials(slow, &single, &several));
     }
     let all_outliers = judgement.outliers.iter();
-    let outliers: Vec<u32> = all_outliers
-        .filter(|trial| !slow.contains(trial))
-        .copied()
-        .collect();
+    let outliers: Vec<u32> = all_outliers.filter(|trial| !slow.contains(trial)).copied().collect();
     if !outliers.is_empty() {
         words.push(name_trials(&outliers, "is an outlier", "are outliers"));
     }
     if let Some(slower) = judgement.slow_start {
         let by = number::format_percent(1.0 - (-slower).exp());
-        words.push(format!(
-            "trial 1 is {by} slower than the others: a warm-up?"
-        ));
+        words.push(format!("trial 1 is {by} slower than the others: a warm-up?"));
     }
     words.extend(judgement.order.map(|order| match order {
         OrderEffect::Trend(step) => {

@@ -37,10 +37,9 @@ fn evidence(values: &[f64]) -> Evidence {
         .zip(values)
         .map(|(number, value)| {
             let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
-            trial.figures.insert(
-                "tokens_per_second".to_owned(),
-                FigureValue::new(*value, "tokens/s"),
-            );
+            trial
+                .figures
+                .insert("tokens_per_second".to_owned(), FigureValue::new(*value, "tokens/s"));
             trial
         })
         .collect();
@@ -53,27 +52,15 @@ fn decision(values: &[f64], stage: usize) -> StageDecision {
 
 #[test]
 fn stages_stop_when_the_evidence_decides() {
-    assert!(matches!(
-        decision(&[100.0, 100.1, 99.9], 0),
-        StageDecision::Stop { .. }
-    ));
-    assert!(matches!(
-        decision(&[80.0, 80.1, 79.9], 0),
-        StageDecision::Stop { .. }
-    ));
+    assert!(matches!(decision(&[100.0, 100.1, 99.9], 0), StageDecision::Stop { .. }));
+    assert!(matches!(decision(&[80.0, 80.1, 79.9], 0), StageDecision::Stop { .. }));
 }
 
 #[test]
 fn stages_continue_until_decided_or_the_last_stage() {
     let vague = [93.0, 96.0, 99.0, 93.0, 97.0, 96.0, 92.0, 98.0];
-    assert!(matches!(
-        decision(&vague[..3], 0),
-        StageDecision::Continue { .. }
-    ));
-    assert!(matches!(
-        decision(&vague[..5], 1),
-        StageDecision::Continue { .. }
-    ));
+    assert!(matches!(decision(&vague[..3], 0), StageDecision::Continue { .. }));
+    assert!(matches!(decision(&vague[..5], 1), StageDecision::Continue { .. }));
     let StageDecision::Stop { reason } = decision(&vague, 2) else {
         unreachable!("eight trials are all that there are");
     };
@@ -83,13 +70,8 @@ fn stages_continue_until_decided_or_the_last_stage() {
 #[test]
 fn stages_stop_when_more_trials_cannot_help() {
     let mut broken = evidence(&[93.0, 96.0, 99.0]);
-    broken.trials[1].outcome = StepOutcome::TimedOut {
-        reason: "after 2 h".to_owned(),
-    };
-    assert!(matches!(
-        decide_stage(&RunContext::default(), &broken, 0),
-        StageDecision::Stop { .. }
-    ));
+    broken.trials[1].outcome = StepOutcome::TimedOut { reason: "after 2 h".to_owned() };
+    assert!(matches!(decide_stage(&RunContext::default(), &broken, 0), StageDecision::Stop { .. }));
     let mut unpublished = evidence(&[93.0, 96.0, 99.0]);
     unpublished.plan.expect.clear();
     assert!(matches!(
@@ -103,10 +85,7 @@ fn stages_stop_when_more_trials_cannot_help() {
 fn the_stop_reason_matches_the_verdict() {
     let bad = evidence(&[90.0, 90.5, 89.5]);
     let good = evidence(&[100.0, 100.5, 99.5]);
-    let context = RunContext {
-        published_figures: 3,
-        ..RunContext::default()
-    };
+    let context = RunContext { published_figures: 3, ..RunContext::default() };
     let StageDecision::Stop { reason } = decide_stage(&context, &bad, 0) else {
         unreachable!("10 % under, with a noise of half a percent");
     };
@@ -121,9 +100,8 @@ fn the_stop_reason_matches_the_verdict() {
 fn interim_analyses_do_not_inflate_the_error_rate() {
     let mut state: u64 = 2026;
     let mut uniform = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (f64::from(u32::try_from(state >> 32).unwrap()) + 0.5) / 4_294_967_296.0
     };
     let mut reproduced = 0_u32;

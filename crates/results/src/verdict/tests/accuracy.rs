@@ -7,10 +7,7 @@ use crate::verdict::{Evidence, Outcome, QualifierKind, RunContext, StepOutcome, 
 use retrial_recipe::model::{Expectation, Limit, Submission};
 
 fn target(min: f64) -> Limit {
-    Limit {
-        min: Some(min),
-        ..Limit::default()
-    }
+    Limit { min: Some(min), ..Limit::default() }
 }
 
 fn speed() -> Evidence {
@@ -32,10 +29,7 @@ fn mlperf() -> RunContext {
 }
 
 fn performance_only(verdict: &Verdict) -> bool {
-    verdict
-        .qualifiers
-        .iter()
-        .any(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
+    verdict.qualifiers.iter().any(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
 }
 
 #[rstest]
@@ -46,10 +40,7 @@ fn performance_without_accuracy(
     #[case] outcome: Outcome,
     #[case] code: u8,
 ) {
-    let context = RunContext {
-        require_accuracy,
-        ..mlperf()
-    };
+    let context = RunContext { require_accuracy, ..mlperf() };
     let verdict = judge(&context, &[speed()]);
     assert_eq!(verdict.outcome, outcome);
     assert!(performance_only(&verdict));
@@ -62,10 +53,7 @@ fn performance_without_accuracy(
 #[case(false)]
 #[case(true)]
 fn performance_with_accuracy(#[case] require_accuracy: bool) {
-    let context = RunContext {
-        require_accuracy,
-        ..mlperf()
-    };
+    let context = RunContext { require_accuracy, ..mlperf() };
     let right = accuracy("Offline", "rouge1", 44.46).limited("rouge1", target(43.987));
     let verdict = judge(&context, &[speed(), right]);
     assert_eq!(verdict.outcome, Outcome::Reproduced);
@@ -118,35 +106,19 @@ fn accuracy_without_a_target_does_not_count() {
 fn accuracy_below_its_target_invalidates_performance() {
     let wrong = accuracy("Offline", "rouge1", 43.0).limited("rouge1", target(43.987));
     let verdict = judge(&mlperf(), &[speed(), wrong]);
-    assert_eq!(
-        (verdict.outcome, verdict.exit_code.code()),
-        (Outcome::Invalid, 1)
-    );
-    let outcomes: Vec<Outcome> = verdict
-        .results
-        .iter()
-        .map(|result| result.outcome)
-        .collect();
+    assert_eq!((verdict.outcome, verdict.exit_code.code()), (Outcome::Invalid, 1));
+    let outcomes: Vec<Outcome> = verdict.results.iter().map(|result| result.outcome).collect();
     assert_eq!(outcomes, [Outcome::Invalid, Outcome::Invalid]);
-    assert!(
-        verdict.results[0]
-            .sentence
-            .contains("rouge1 is 43; required at least 43.987")
-    );
+    assert!(verdict.results[0].sentence.contains("rouge1 is 43; required at least 43.987"));
 }
 
 #[test]
 fn accuracy_that_failed_to_run_leaves_performance_only() {
     let mut broken = accuracy("Offline", "rouge1", 44.0).limited("rouge1", target(43.987));
-    broken.trials[0].outcome = StepOutcome::Failed {
-        reason: "no such file".to_owned(),
-        code: Some(1),
-    };
+    broken.trials[0].outcome =
+        StepOutcome::Failed { reason: "no such file".to_owned(), code: Some(1) };
     let verdict = judge(&mlperf(), &[speed(), broken]);
-    assert_eq!(
-        (verdict.outcome, verdict.exit_code.code()),
-        (Outcome::Failed, 4)
-    );
+    assert_eq!((verdict.outcome, verdict.exit_code.code()), (Outcome::Failed, 4));
     assert!(performance_only(&verdict));
 }
 
@@ -162,14 +134,9 @@ fn accuracy_is_compared_with_published_accuracy(
     #[case] margin: Option<f64>,
     #[case] expected: Outcome,
 ) {
-    let published = Expectation {
-        margin,
-        ..official(44.5)
-    };
-    let verdict = judge(
-        &mlperf(),
-        &[accuracy("Offline", "rouge1", value).expecting("rouge1", published)],
-    );
+    let published = Expectation { margin, ..official(44.5) };
+    let verdict =
+        judge(&mlperf(), &[accuracy("Offline", "rouge1", value).expecting("rouge1", published)]);
     assert_eq!(verdict.outcome, expected, "{}", verdict.sentence());
 }
 

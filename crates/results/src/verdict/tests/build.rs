@@ -64,9 +64,7 @@ pub fn own(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evidence
         .map(|(number, value)| {
             let path = format!("results/{scenario}/performance/run_{number}");
             let mut trial = TrialEvidence::new_finished(number, path);
-            trial
-                .figures
-                .insert(figure.to_owned(), FigureValue::new(*value, unit));
+            trial.figures.insert(figure.to_owned(), FigureValue::new(*value, unit));
             trial
         })
         .collect();
@@ -85,11 +83,7 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
 /// Returns a recipe's own figure with default settings.
 pub fn source() -> FigureSource {
     FigureSource {
-        find: FigureLocator::Pattern {
-            expression: String::new(),
-            below: None,
-            until: None,
-        },
+        find: FigureLocator::Pattern { expression: String::new(), below: None, until: None },
         file: None,
         by: Vec::new(),
         unit: None,
@@ -105,10 +99,7 @@ impl Evidence {
     pub fn expecting(mut self, figure: &str, expectation: Expectation) -> Self {
         match self.plan.expect.iter_mut().find(|(name, _)| name == figure) {
             Some((_, list)) => list.push(expectation),
-            None => self
-                .plan
-                .expect
-                .push((figure.to_owned(), vec![expectation])),
+            None => self.plan.expect.push((figure.to_owned(), vec![expectation])),
         }
         self
     }
@@ -125,9 +116,7 @@ impl Evidence {
 
     pub fn with_figure(mut self, figure: &str, value: f64, unit: &str) -> Self {
         for trial in &mut self.trials {
-            trial
-                .figures
-                .insert(figure.to_owned(), FigureValue::new(value, unit));
+            trial.figures.insert(figure.to_owned(), FigureValue::new(value, unit));
         }
         self
     }

@@ -7,15 +7,8 @@ use crate::verdict::{Judgement, MoreTrials, Outcome, QualifierKind, Verdict, jud
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
 
 fn judged(claim: Claim, margin: Option<f64>, values: &[f64]) -> Verdict {
-    let expectation = Expectation {
-        margin,
-        claim,
-        ..official(100.0)
-    };
-    judge(
-        &context(),
-        &[offline(values).expecting(TOKENS, expectation)],
-    )
+    let expectation = Expectation { margin, claim, ..official(100.0) };
+    judge(&context(), &[offline(values).expecting(TOKENS, expectation)])
 }
 
 fn judgement(verdict: &Verdict) -> &Judgement {
@@ -40,34 +33,21 @@ fn claims(
     assert_eq!(verdict.outcome, expected);
     let judgement = judgement(&verdict);
     assert_eq!(judgement.claim, claim);
-    assert!(
-        judgement.sentence.contains(fragment),
-        "{fragment}: {}",
-        judgement.sentence
-    );
+    assert!(judgement.sentence.contains(fragment), "{fragment}: {}", judgement.sentence);
 }
 
 #[test]
 fn better_by_a_margin() {
     let by = |margin| judged(Claim::Better, Some(margin), &[110.0, 110.5, 109.5]);
     assert_eq!(by(0.05).outcome, Outcome::Reproduced);
-    assert!(
-        judgement(&by(0.05))
-            .sentence
-            .contains("better by 5 % required")
-    );
+    assert!(judgement(&by(0.05)).sentence.contains("better by 5 % required"));
     assert_eq!(by(0.15).outcome, Outcome::NotReproduced);
 }
 
 /// A run's own margin says how much worse may pass, nothing of what is better.
 #[test]
 fn the_margin_of_the_run_does_not_apply_to_better_claims() {
-    assert!(
-        judgement(&judged(Claim::Better, None, &[101.0]))
-            .margin
-            .abs()
-            < 1e-12
-    );
+    assert!(judgement(&judged(Claim::Better, None, &[101.0])).margin.abs() < 1e-12);
 }
 
 #[test]
@@ -85,16 +65,9 @@ fn better_claims_do_not_flag_exceeds_published() {
 #[test]
 fn more_trials_are_estimated_for_equivalence() {
     let above = judged(Claim::Equivalent, None, &[104.5, 105.5, 103.5]);
-    let below = judged(
-        Claim::Equivalent,
-        None,
-        &[100.0 / 1.045, 100.0 / 1.055, 100.0 / 1.035],
-    );
+    let below = judged(Claim::Equivalent, None, &[100.0 / 1.045, 100.0 / 1.055, 100.0 / 1.035]);
     let more_trials = judgement(&above).more_trials;
-    assert!(
-        matches!(more_trials, Some(MoreTrials::About(_))),
-        "{more_trials:?}"
-    );
+    assert!(matches!(more_trials, Some(MoreTrials::About(_))), "{more_trials:?}");
     assert_eq!(more_trials, judgement(&below).more_trials);
 }
 
@@ -117,28 +90,14 @@ fn one_trial_of_unknown_noise_says_what_would_decide_it() {
 #[case(ExpectationKind::Official, None, "the published figure")]
 #[case(ExpectationKind::Guide, Some("a guide"), "the guide's figure")]
 #[case(ExpectationKind::ThirdParty, None, "a third party's figure")]
-#[case(
-    ExpectationKind::ThirdParty,
-    Some("SemiAnalysis"),
-    "the figure of SemiAnalysis"
-)]
+#[case(ExpectationKind::ThirdParty, Some("SemiAnalysis"), "the figure of SemiAnalysis")]
 fn the_publisher_is_named(
     #[case] kind: ExpectationKind,
     #[case] source: Option<&str>,
     #[case] name: &str,
 ) {
-    let expectation = Expectation {
-        kind,
-        source: source.map(str::to_owned),
-        ..official(100.0)
-    };
-    let verdict = judge(
-        &context(),
-        &[offline(&[100.0]).expecting(TOKENS, expectation)],
-    );
+    let expectation = Expectation { kind, source: source.map(str::to_owned), ..official(100.0) };
+    let verdict = judge(&context(), &[offline(&[100.0]).expecting(TOKENS, expectation)]);
     let sentence = &verdict.results[0].sentence;
-    assert!(
-        sentence.contains(&format!("100.0 % of {name}; ")),
-        "{sentence}"
-    );
+    assert!(sentence.contains(&format!("100.0 % of {name}; ")), "{sentence}");
 }

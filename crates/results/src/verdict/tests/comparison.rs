@@ -28,10 +28,7 @@ pub(super) fn sentence(verdict: &Verdict) -> &str {
 #[case(50_000.0, Outcome::NotReproduced, 1)]
 #[case(150_000.0, Outcome::Reproduced, 0)]
 fn one_trial(#[case] value: f64, #[case] expected: Outcome, #[case] code: u8) {
-    let verdict = judge(
-        &context(),
-        &[offline(&[value]).expecting(TOKENS, official(103_480.0))],
-    );
+    let verdict = judge(&context(), &[offline(&[value]).expecting(TOKENS, official(103_480.0))]);
     assert_eq!(verdict.outcome, expected, "{}", sentence(&verdict));
     assert_eq!(verdict.exit_code.code(), code);
     assert!(sentence(&verdict).contains("One trial, assumed noise 0.3 %"));
@@ -39,10 +36,8 @@ fn one_trial(#[case] value: f64, #[case] expected: Outcome, #[case] code: u8) {
 
 #[test]
 fn the_sentence_states_the_bound_that_was_achieved() {
-    let verdict = judge(
-        &context(),
-        &[offline(&[101_000.0]).expecting(TOKENS, official(103_480.0))],
-    );
+    let verdict =
+        judge(&context(), &[offline(&[101_000.0]).expecting(TOKENS, official(103_480.0))]);
     assert_eq!(
         sentence(&verdict),
         "101,000 tokens/s, 97.6 % of the published figure; at worst 2.9 % below (95 %), 5 % allowed. \
@@ -50,9 +45,7 @@ fn the_sentence_states_the_bound_that_was_achieved() {
     );
     assert_eq!(
         verdict.results[0].judgements[0].noise_basis,
-        Some(NoiseBasis::Published(
-            "16 published pairs of llama2-70b Offline".to_owned()
-        ))
+        Some(NoiseBasis::Published("16 published pairs of llama2-70b Offline".to_owned()))
     );
 }
 
@@ -70,10 +63,7 @@ fn the_sentence_states_the_bound_that_was_achieved() {
 // Of two that is chance: they have the assumed noise.
 #[case(&[94.9, 94.9], Outcome::Inconclusive)]
 fn several_trials(#[case] values: &[f64], #[case] expected: Outcome) {
-    assert_eq!(
-        outcome(offline(values).expecting(TOKENS, official(100.0))),
-        expected
-    );
+    assert_eq!(outcome(offline(values).expecting(TOKENS, official(100.0))), expected);
 }
 
 /// Noise 0: the figure itself is compared, and the margin belongs to those that hold.
@@ -89,34 +79,15 @@ fn several_trials(#[case] values: &[f64], #[case] expected: Outcome) {
 #[case(104.0, -0.05, Outcome::NotReproduced)]
 #[case(105.0, -0.05, Outcome::Reproduced)]
 fn deterministic(#[case] value: f64, #[case] margin: f64, #[case] expected: Outcome) {
-    let expectation = Expectation {
-        noise: Some(0.0),
-        margin: Some(margin),
-        ..official(100.0)
-    };
-    let verdict = judge(
-        &context(),
-        &[offline(&[value]).expecting(TOKENS, expectation)],
-    );
+    let expectation = Expectation { noise: Some(0.0), margin: Some(margin), ..official(100.0) };
+    let verdict = judge(&context(), &[offline(&[value]).expecting(TOKENS, expectation)]);
     assert_eq!(verdict.outcome, expected, "{}", sentence(&verdict));
 }
 
 #[rstest]
-#[case(
-    27.384,
-    Outcome::Reproduced,
-    "100.0 % of the published figure; at worst 0."
-)]
-#[case(
-    20.0,
-    Outcome::Reproduced,
-    "73.0 % of the published figure; at worst 36.0 % better"
-)]
-#[case(
-    40.0,
-    Outcome::NotReproduced,
-    "146.1 % of the published figure; at best 31.1 % worse"
-)]
+#[case(27.384, Outcome::Reproduced, "100.0 % of the published figure; at worst 0.")]
+#[case(20.0, Outcome::Reproduced, "73.0 % of the published figure; at worst 36.0 % better")]
+#[case(40.0, Outcome::NotReproduced, "146.1 % of the published figure; at best 31.1 % worse")]
 fn lower_latency_is_better(
     #[case] seconds: f64,
     #[case] expected: Outcome,
@@ -124,22 +95,11 @@ fn lower_latency_is_better(
 ) {
     let figure = "early_stopping_latency_ns";
     let evidence = loadgen("SingleStream", figure, "ns", &[seconds * 1e9]);
-    let verdict = judge(
-        &context(),
-        &[evidence.expecting(figure, official(27_384_519_297.0))],
-    );
+    let verdict = judge(&context(), &[evidence.expecting(figure, official(27_384_519_297.0))]);
     assert_eq!(verdict.outcome, expected);
     let ratio = verdict.results[0].ratio.unwrap();
-    assert_eq!(
-        ratio > 1.0,
-        seconds < 27.384_519,
-        "above 1 is better: {ratio}"
-    );
-    assert!(
-        sentence(&verdict).contains(fragment),
-        "{}",
-        sentence(&verdict)
-    );
+    assert_eq!(ratio > 1.0, seconds < 27.384_519, "above 1 is better: {ratio}");
+    assert!(sentence(&verdict).contains(fragment), "{}", sentence(&verdict));
 }
 
 #[test]
@@ -152,11 +112,7 @@ fn one_trial_without_assumed_noise_is_inconclusive() {
     let judgement = &verdict.results[0].judgements[0];
     assert_eq!(judgement.noise, Noise::Unknown);
     assert_eq!(judgement.more_trials, Some(MoreTrials::AtLeast(2)));
-    assert!(
-        judgement.sentence.contains("One trial cannot show this"),
-        "{}",
-        judgement.sentence
-    );
+    assert!(judgement.sentence.contains("One trial cannot show this"), "{}", judgement.sentence);
 }
 
 #[rstest]
@@ -170,14 +126,8 @@ fn noise_is_read_from_expectation_figure_or_recipe(
 ) {
     let mut context = context();
     context.rules.noise = recipe;
-    let published = Expectation {
-        noise: expectation,
-        ..official(1500.0)
-    };
-    let meta = FigureSource {
-        noise: figure,
-        ..source()
-    };
+    let published = Expectation { noise: expectation, ..official(1500.0) };
+    let meta = FigureSource { noise: figure, ..source() };
     let evidence = own("gemm", "tflops", "TFLOP/s", &[1500.0])
         .with_source("tflops", meta)
         .expecting("tflops", published);
@@ -202,10 +152,7 @@ fn margins(
     let mut context = context();
     context.same_sku = same_sku;
     context.rules.margin = recipe;
-    let published = Expectation {
-        margin: figure,
-        ..official(100.0)
-    };
+    let published = Expectation { margin: figure, ..official(100.0) };
     let verdict = judge(&context, &[offline(&[100.0]).expecting(TOKENS, published)]);
     assert!((verdict.results[0].margin.unwrap() - expected).abs() < 1e-12);
 }
@@ -213,25 +160,14 @@ fn margins(
 #[test]
 fn a_declared_deviation_of_the_reference_widens_the_bounds() {
     let with = |sigma| {
-        let published = Expectation {
-            sigma,
-            ..official(100.0)
-        };
+        let published = Expectation { sigma, ..official(100.0) };
         judge(&context(), &[offline(&[97.0]).expecting(TOKENS, published)])
     };
     assert_eq!(with(None).outcome, Outcome::Reproduced);
     let vague = with(Some(0.02));
     assert_eq!(vague.outcome, Outcome::Inconclusive);
-    assert!(
-        sentence(&vague).contains("published with a deviation of 2 %"),
-        "{}",
-        sentence(&vague)
-    );
-    assert!(
-        sentence(&vague).contains("No number of trials would decide"),
-        "{}",
-        sentence(&vague)
-    );
+    assert!(sentence(&vague).contains("published with a deviation of 2 %"), "{}", sentence(&vague));
+    assert!(sentence(&vague).contains("No number of trials would decide"), "{}", sentence(&vague));
 }
 
 /// Training judges the aggregate of its runs, never one.
@@ -265,10 +201,7 @@ fn olympic(#[case] minutes: &[f64], #[case] expected: Outcome) {
 #[case(&[90.0, 91.0, 89.0, 90.5, 90.2], Outcome::NotReproduced)]
 #[case(&[100.0, 100.1, 99.9], Outcome::Reproduced)]
 fn median(#[case] values: &[f64], #[case] expected: Outcome) {
-    let meta = FigureSource {
-        aggregate: Aggregate::Median,
-        ..source()
-    };
+    let meta = FigureSource { aggregate: Aggregate::Median, ..source() };
     let evidence = own("gemm", "tflops", "TFLOP/s", values)
         .with_source("tflops", meta)
         .expecting("tflops", official(100.0));
@@ -277,10 +210,7 @@ fn median(#[case] values: &[f64], #[case] expected: Outcome) {
 
 #[test]
 fn headline_and_detail_of_a_verdict_are_fields() {
-    let verdict = judge(
-        &context(),
-        &[offline(&[80.0]).expecting(TOKENS, official(100.0))],
-    );
+    let verdict = judge(&context(), &[offline(&[80.0]).expecting(TOKENS, official(100.0))]);
     assert_eq!(verdict.headline, "The published figure does not hold.");
     let reason = format!("Offline performance: {}", verdict.results[0].sentence);
     assert_eq!(verdict.detail, reason);
@@ -288,11 +218,7 @@ fn headline_and_detail_of_a_verdict_are_fields() {
     invalid.trials[0].validity = StatedValidity::Invalid(vec!["too short. By far".to_owned()]);
     let verdict = judge(&context(), &[invalid]);
     assert_eq!(verdict.headline, "");
-    assert!(
-        verdict.detail.contains("too short. By far"),
-        "{}",
-        verdict.detail
-    );
+    assert!(verdict.detail.contains("too short. By far"), "{}", verdict.detail);
 }
 
 #[rstest]
@@ -302,14 +228,8 @@ fn headline_and_detail_of_a_verdict_are_fields() {
 #[case(3.0, 0.95)]
 fn confidence(#[case] requested: f64, #[case] used: f64) {
     let mut context = context();
-    context.rules = JudgeRules {
-        confidence: requested,
-        ..JudgeRules::default()
-    };
-    let verdict = judge(
-        &context,
-        &[offline(&[100.0]).expecting(TOKENS, official(100.0))],
-    );
+    context.rules = JudgeRules { confidence: requested, ..JudgeRules::default() };
+    let verdict = judge(&context, &[offline(&[100.0]).expecting(TOKENS, official(100.0))]);
     assert!((verdict.confidence - used).abs() < 1e-12);
 }
 
@@ -317,12 +237,7 @@ fn confidence(#[case] requested: f64, #[case] used: f64) {
 fn stages_split_the_error() {
     let fixed = offline(&[97.0]).expecting(TOKENS, official(100.0));
     let staged = fixed.clone().looked_at_after(&[1, 3, 5]);
-    let lower = |evidence| {
-        judge(&context(), &[evidence]).results[0]
-            .bounds
-            .unwrap()
-            .lower
-    };
+    let lower = |evidence| judge(&context(), &[evidence]).results[0].bounds.unwrap().lower;
     assert!(lower(staged.clone()) < lower(fixed));
     let verdict = judge(&context(), &[staged]);
     assert!((verdict.results[0].judgements[0].confidence - (1.0 - 0.05 / 3.0)).abs() < 1e-12);

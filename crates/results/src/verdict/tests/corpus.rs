@@ -29,9 +29,6 @@ fn pairs(
 ) {
     let mut context = context();
     context.same_sku = same_sku;
-    let verdict = judge(
-        &context,
-        &[offline(&[measured]).expecting(TOKENS, official(published))],
-    );
+    let verdict = judge(&context, &[offline(&[measured]).expecting(TOKENS, official(published))]);
     assert_eq!(verdict.outcome, expected, "{}", verdict.results[0].sentence);
 }

@@ -16,12 +16,7 @@ fn watched(idle: u32) -> Option<TelemetrySummary> {
         of: 8,
         required: 8,
     });
-    Some(TelemetrySummary {
-        samples: 10,
-        gpus: 8,
-        idle,
-        ..TelemetrySummary::default()
-    })
+    Some(TelemetrySummary { samples: 10, gpus: 8, idle, ..TelemetrySummary::default() })
 }
 
 fn with_telemetry(value: f64, trials: &[Option<TelemetrySummary>]) -> Evidence {
@@ -45,11 +40,7 @@ fn nothing_is_decided_if_all_gpus_were_idle_in_every_trial(#[case] value: f64) {
     assert_eq!(result.judgements[0].outcome, Outcome::Inconclusive);
     assert_eq!(result.judgements[0].more_trials, None);
     assert!(result.sentence.contains("were idle"), "{}", result.sentence);
-    assert!(
-        verdict.sentence().contains("were idle"),
-        "{}",
-        verdict.sentence()
-    );
+    assert!(verdict.sentence().contains("were idle"), "{}", verdict.sentence());
     assert_eq!(verdict.qualifiers[0].kind, QualifierKind::IdleGpus);
 }
 
@@ -111,10 +102,7 @@ fn skipped() -> Qualifier {
 
 #[test]
 fn a_changed_execution_qualifies_the_run_and_each_result() {
-    let context = RunContext {
-        execution: vec![skipped()],
-        ..context()
-    };
+    let context = RunContext { execution: vec![skipped()], ..context() };
     let evidence = offline(&[100.0]).expecting(TOKENS, official(100.0));
     let verdict = judge(&context, &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Reproduced);
@@ -133,28 +121,15 @@ fn a_changed_execution_explains_no_implausible_figure() {
         ..context()
     };
     assert_eq!(judge(&by_set, &[evidence()]).outcome, Outcome::Reproduced);
-    let by_skip = RunContext {
-        execution: vec![skipped()],
-        ..context()
-    };
-    assert_eq!(
-        judge(&by_skip, &[evidence()]).outcome,
-        Outcome::Inconclusive
-    );
+    let by_skip = RunContext { execution: vec![skipped()], ..context() };
+    assert_eq!(judge(&by_skip, &[evidence()]).outcome, Outcome::Inconclusive);
 }
 
 #[test]
 fn a_qualified_outcome_names_each_kind_once() {
-    let kinds = [
-        QualifierKind::UnpinnedImage,
-        QualifierKind::Modified,
-        QualifierKind::Modified,
-    ];
+    let kinds = [QualifierKind::UnpinnedImage, QualifierKind::Modified, QualifierKind::Modified];
     let outcome = QualifiedOutcome::from_kinds(Outcome::NotReproduced, kinds);
-    assert_eq!(
-        outcome.to_string(),
-        "not reproduced (modified, unpinned image)"
-    );
+    assert_eq!(outcome.to_string(), "not reproduced (modified, unpinned image)");
     let plain = QualifiedOutcome::from_kinds(Outcome::Measured, []);
     assert_eq!(plain.to_string(), "measured");
 }

@@ -32,10 +32,7 @@ fn claim(
 }
 
 fn judge_claim(claim: FigureClaim, evidence: &[Evidence]) -> Verdict {
-    let context = RunContext {
-        claims: vec![claim],
-        ..context_of_other_suite()
-    };
+    let context = RunContext { claims: vec![claim], ..context_of_other_suite() };
     judge(&context, evidence)
 }
 
@@ -53,54 +50,16 @@ fn two_figures(ratio: f64) -> Evidence {
         let linear = own("x", "linear", "TFLOPS", &[value * ratio * noise]);
         trial.figures.extend(linear.trials[0].figures.clone());
     }
-    evidence
-        .with_source("matmul", source())
-        .with_source("linear", source())
+    evidence.with_source("matmul", source()).with_source("linear", source())
 }
 
 #[rstest]
-#[case(
-    1.15,
-    Claim::Better,
-    Some(0.11),
-    ClaimOutcome::Supported,
-    Outcome::Reproduced
-)]
-#[case(
-    1.05,
-    Claim::Better,
-    Some(0.11),
-    ClaimOutcome::Contradicted,
-    Outcome::NotReproduced
-)]
-#[case(
-    1.11,
-    Claim::Better,
-    Some(0.11),
-    ClaimOutcome::NotDecided,
-    Outcome::Inconclusive
-)]
-#[case(
-    0.99,
-    Claim::NotWorse,
-    None,
-    ClaimOutcome::Supported,
-    Outcome::Reproduced
-)]
-#[case(
-    1.01,
-    Claim::Equivalent,
-    None,
-    ClaimOutcome::Supported,
-    Outcome::Reproduced
-)]
-#[case(
-    1.15,
-    Claim::Equivalent,
-    None,
-    ClaimOutcome::Contradicted,
-    Outcome::NotReproduced
-)]
+#[case(1.15, Claim::Better, Some(0.11), ClaimOutcome::Supported, Outcome::Reproduced)]
+#[case(1.05, Claim::Better, Some(0.11), ClaimOutcome::Contradicted, Outcome::NotReproduced)]
+#[case(1.11, Claim::Better, Some(0.11), ClaimOutcome::NotDecided, Outcome::Inconclusive)]
+#[case(0.99, Claim::NotWorse, None, ClaimOutcome::Supported, Outcome::Reproduced)]
+#[case(1.01, Claim::Equivalent, None, ClaimOutcome::Supported, Outcome::Reproduced)]
+#[case(1.15, Claim::Equivalent, None, ClaimOutcome::Contradicted, Outcome::NotReproduced)]
 fn trials_of_one_measurement_are_compared_in_pairs(
     #[case] ratio: f64,
     #[case] is: Claim,
@@ -115,9 +74,7 @@ fn trials_of_one_measurement_are_compared_in_pairs(
     assert!(judged.parts[0].paired);
     assert_eq!(verdict.outcome, of_run);
     assert!(
-        verdict
-            .headline
-            .ends_with(&format!("The claim is {expected}.")),
+        verdict.headline.ends_with(&format!("The claim is {expected}.")),
         "{}",
         verdict.headline
     );
@@ -125,28 +82,15 @@ fn trials_of_one_measurement_are_compared_in_pairs(
 
 #[test]
 fn each_entry_of_a_table_is_a_part() {
-    let evidence = own(
-        "libraries",
-        "matmul[4096]",
-        "TFLOPS",
-        &[900.0, 901.0, 902.0],
-    )
-    .with_figure("linear[4096]", 1000.0, "TFLOPS")
-    .with_figure("matmul[8192]", 1000.0, "TFLOPS")
-    .with_figure("linear[8192]", 900.0, "TFLOPS")
-    .with_figure("matmul[16384]", 1000.0, "TFLOPS");
+    let evidence = own("libraries", "matmul[4096]", "TFLOPS", &[900.0, 901.0, 902.0])
+        .with_figure("linear[4096]", 1000.0, "TFLOPS")
+        .with_figure("matmul[8192]", 1000.0, "TFLOPS")
+        .with_figure("linear[8192]", 900.0, "TFLOPS")
+        .with_figure("matmul[16384]", 1000.0, "TFLOPS");
     let of_both = |name: &str| (name.to_owned(), source());
     let mut evidence = evidence;
-    evidence
-        .plan
-        .figures
-        .extend(["matmul", "linear"].map(of_both));
-    let claimed = claim(
-        ("libraries", "linear"),
-        Claim::Better,
-        ("libraries", "matmul"),
-        None,
-    );
+    evidence.plan.figures.extend(["matmul", "linear"].map(of_both));
+    let claimed = claim(("libraries", "linear"), Claim::Better, ("libraries", "matmul"), None);
     let verdict = judge_claim(claimed, &[evidence]);
     let parts = &only_claim(&verdict).parts;
     let outcomes = parts.iter().map(|part| (part.of.as_str(), part.outcome));
@@ -166,10 +110,7 @@ fn each_entry_of_a_table_is_a_part() {
 
 #[test]
 fn figures_of_two_scenarios_are_independent_samples_and_less_memory_is_better() {
-    let memory = || FigureSource {
-        better: Better::Lower,
-        ..source()
-    };
+    let memory = || FigureSource { better: Better::Lower, ..source() };
     let lora = own("lora", "memory", "GB", &[72.6, 72.7, 72.65]).with_source("memory", memory());
     let full = own("full", "memory", "GB", &[76.3, 76.4, 76.35]).with_source("memory", memory());
     let claimed = || claim(("lora", "memory"), Claim::Better, ("full", "memory"), None);
@@ -178,8 +119,7 @@ fn figures_of_two_scenarios_are_independent_samples_and_less_memory_is_better() 
     assert_eq!(part.outcome, ClaimOutcome::Supported);
     assert!(!part.paired);
     assert!(
-        part.sentence
-            .starts_with("1.051 × as good (72.65 against 76.35 GB), at least "),
+        part.sentence.starts_with("1.051 × as good (72.65 against 76.35 GB), at least "),
         "{}",
         part.sentence
     );
@@ -194,27 +134,14 @@ fn figures_of_two_scenarios_are_independent_samples_and_less_memory_is_better() 
 #[test]
 fn a_failed_side_leaves_the_claim_undecided() {
     let mut evidence = two_figures(1.15);
-    evidence.trials[1].outcome = StepOutcome::Failed {
-        reason: "exit code 1".to_owned(),
-        code: Some(1),
-    };
-    let claimed = claim(
-        ("libraries", "linear"),
-        Claim::Better,
-        ("libraries", "matmul"),
-        None,
-    );
+    evidence.trials[1].outcome =
+        StepOutcome::Failed { reason: "exit code 1".to_owned(), code: Some(1) };
+    let claimed = claim(("libraries", "linear"), Claim::Better, ("libraries", "matmul"), None);
     let verdict = judge_claim(claimed, &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Failed);
     let judged = only_claim(&verdict);
     assert_eq!(judged.outcome, ClaimOutcome::NotDecided);
-    assert!(
-        judged
-            .sentence
-            .contains("not compared: libraries is failed"),
-        "{}",
-        judged.sentence
-    );
+    assert!(judged.sentence.contains("not compared: libraries is failed"), "{}", judged.sentence);
 }
 
 #[test]

@@ -7,11 +7,7 @@ use crate::verdict::{Evidence, Outcome, StatedValidity, Verdict, judge};
 use retrial_recipe::model::{Aggregate, Better, Expectation, FigureSource, Limit, Mode};
 
 fn aggregates() -> impl Strategy<Value = Aggregate> {
-    prop_oneof![
-        Just(Aggregate::Mean),
-        Just(Aggregate::Median),
-        Just(Aggregate::Olympic)
-    ]
+    prop_oneof![Just(Aggregate::Mean), Just(Aggregate::Median), Just(Aggregate::Olympic)]
 }
 
 fn direction() -> impl Strategy<Value = Better> {

@@ -18,36 +18,21 @@ fn calm_context() -> RunContext {
 }
 
 fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
-    verdict
-        .qualifiers
-        .iter()
-        .map(|qualifier| qualifier.kind)
-        .collect()
+    verdict.qualifiers.iter().map(|qualifier| qualifier.kind).collect()
 }
 
 #[rstest]
 #[case(105.0, false)]
 #[case(105.1, true)]
 fn results_above_the_margin_exceed_published(#[case] value: f64, #[case] above: bool) {
-    let verdict = judge(
-        &calm_context(),
-        &[offline(&[value]).expecting(TOKENS, official(100.0))],
-    );
+    let verdict = judge(&calm_context(), &[offline(&[value]).expecting(TOKENS, official(100.0))]);
     assert_eq!(verdict.outcome, Outcome::Reproduced);
-    assert_eq!(
-        kinds(&verdict).contains(&QualifierKind::ExceedsPublished),
-        above
-    );
+    assert_eq!(kinds(&verdict).contains(&QualifierKind::ExceedsPublished), above);
 }
 
 fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
-    let mut evidence = loadgen(
-        "Server",
-        "completed_tokens_per_second",
-        "tokens/s",
-        &[100.0],
-    )
-    .expecting("completed_tokens_per_second", official(100.0));
+    let mut evidence = loadgen("Server", "completed_tokens_per_second", "tokens/s", &[100.0])
+        .expecting("completed_tokens_per_second", official(100.0));
     evidence.plan.target_qps = published;
     if let Some(target) = target {
         let mut run_settings = RunSettings::default();
@@ -72,11 +57,7 @@ fn another_target_rate_is_modified(
 ) {
     let verdict = judge(&calm_context(), &[server(target, published)]);
     assert_eq!(kinds(&verdict).contains(&QualifierKind::Modified), modified);
-    assert_eq!(
-        verdict.exit_code.code(),
-        0,
-        "a qualifier changes no outcome"
-    );
+    assert_eq!(verdict.exit_code.code(), 0, "a qualifier changes no outcome");
 }
 
 #[test]
@@ -134,15 +115,10 @@ fn far_better_than_published_needs_an_explanation(
 ) {
     let qualifiers = qualifiers.iter();
     let context = RunContext {
-        qualifiers: qualifiers
-            .map(|kind| Qualifier::new(*kind, "a reason"))
-            .collect(),
+        qualifiers: qualifiers.map(|kind| Qualifier::new(*kind, "a reason")).collect(),
         ..calm_context()
     };
-    let expected = Expectation {
-        claim,
-        ..official(100.0)
-    };
+    let expected = Expectation { claim, ..official(100.0) };
     let evidence = offline(&[value]).expecting(TOKENS, expected);
     let verdict = judge(&context, &[evidence]);
     assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence());
@@ -181,10 +157,7 @@ fn a_trial_run_is_compared_with_nothing(#[case] value: f64) {
 /// Limits are those of a run of full length, and yet a figure is to be there.
 #[test]
 fn a_trial_run_keeps_no_limits_and_needs_a_figure() {
-    let limit = Limit {
-        min: Some(1000.0),
-        ..Limit::default()
-    };
+    let limit = Limit { min: Some(1000.0), ..Limit::default() };
     let mut evidence = offline(&[1.0]).limited(TOKENS, limit);
     let judge_trial = |evidence: &Evidence| {
         let verdict = judge(&trial_run_context(), std::slice::from_ref(evidence));
@@ -201,9 +174,7 @@ fn a_trial_run_without_its_figure_shows_a_fault() {
     evidence.trials[0].figures.clear();
     let verdict = judge(&trial_run_context(), &[evidence.clone()]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
-    evidence.trials[0].outcome = StepOutcome::TimedOut {
-        reason: "after 1 h".to_owned(),
-    };
+    evidence.trials[0].outcome = StepOutcome::TimedOut { reason: "after 1 h".to_owned() };
     let verdict = judge(&trial_run_context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Failed);
 }

@@ -7,20 +7,14 @@ use retrial_recipe::model::{Expectation, ExpectationKind, ReferenceFigures};
 
 #[test]
 fn the_official_result_decides_and_others_are_shown() {
-    let kind = |kind, value| Expectation {
-        kind,
-        ..official(value)
-    };
+    let kind = |kind, value| Expectation { kind, ..official(value) };
     let evidence = offline(&[100.0])
         .expecting(TOKENS, kind(ExpectationKind::ThirdParty, 93.0))
         .expecting(TOKENS, kind(ExpectationKind::Guide, 98.0))
         .expecting(TOKENS, official(100.0));
     let verdict = judge(&context(), &[evidence]);
-    let decides: Vec<bool> = verdict.results[0]
-        .references
-        .iter()
-        .map(|reference| reference.decides)
-        .collect();
+    let decides: Vec<bool> =
+        verdict.results[0].references.iter().map(|reference| reference.decides).collect();
     assert_eq!(decides, [false, false, true]);
     assert_eq!(
         sentence(&verdict),
@@ -39,25 +33,16 @@ fn figures_for_reference_are_shown_and_decide_nothing() {
     evidence.plan.references = Some(ReferenceFigures {
         kind: ExpectationKind::Guide,
         source: Some("the guide".to_owned()),
-        values: vec![
-            ("latency_p99_ns".to_owned(), 1e9),
-            ("ttft_p99_ns".to_owned(), 2e6),
-        ],
+        values: vec![("latency_p99_ns".to_owned(), 1e9), ("ttft_p99_ns".to_owned(), 2e6)],
     });
     let mut verdict = judge(&context(), &[evidence]);
     let shown = std::mem::take(&mut verdict.results[0].unjudged);
     assert_eq!(verdict, alone);
     let values = shown.iter().map(|reference| {
         let measured = reference.measured.as_ref();
-        (
-            measured.map(ToString::to_string),
-            reference.published.to_string(),
-        )
+        (measured.map(ToString::to_string), reference.published.to_string())
     });
-    let expected = [
-        (Some("9 s".to_owned()), "1 s".to_owned()),
-        (None, "2 ms".to_owned()),
-    ];
+    let expected = [(Some("9 s".to_owned()), "1 s".to_owned()), (None, "2 ms".to_owned())];
     assert!(values.eq(expected), "{shown:?}");
 }
 
@@ -74,11 +59,7 @@ fn not_reproduced_is_corrected_for_all_figures() {
     }
     let verdict = judge(&context(), &all);
     assert_eq!(verdict.outcome, Outcome::Inconclusive);
-    assert!(
-        sentence(&verdict).contains("Holm"),
-        "{}",
-        sentence(&verdict)
-    );
+    assert!(sentence(&verdict).contains("Holm"), "{}", sentence(&verdict));
     // What is far off stays so, and one that is invalid takes no part.
     all[1] = offline(&[80.0]).expecting(TOKENS, official(100.0));
     let verdict = judge(&context(), &all);
@@ -107,11 +88,7 @@ fn a_figure_whose_direction_nobody_defines_is_undecided() {
     assert_eq!(verdict.outcome, Outcome::Inconclusive);
     let judgement = &verdict.results[0].judgements[0];
     assert_eq!(judgement.ratio, None);
-    assert!(
-        judgement.sentence.contains(UNKNOWN_DIRECTION),
-        "{}",
-        judgement.sentence
-    );
+    assert!(judgement.sentence.contains(UNKNOWN_DIRECTION), "{}", judgement.sentence);
     let defined = evidence.with_source(figure, source());
     let verdict = judge(&context_of_other_suite(), &[defined]);
     assert_eq!(verdict.results[0].judgements[0].ratio, Some(1.0));
@@ -125,20 +102,14 @@ fn the_worst_figure_decides_a_result() {
         .expecting("samples_per_second", official(100.0));
     let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::NotReproduced);
-    assert_eq!(
-        verdict.results[0].deciding.as_deref(),
-        Some("samples_per_second")
-    );
+    assert_eq!(verdict.results[0].deciding.as_deref(), Some("samples_per_second"));
     assert_eq!(verdict.results[0].judgements.len(), 2);
 }
 
 #[test]
 fn a_result_without_reference_is_measured() {
     let verdict = judge(&context(), &[offline(&[100.0, 102.0])]);
-    assert_eq!(
-        (verdict.outcome, verdict.exit_code.code()),
-        (Outcome::Measured, 0)
-    );
+    assert_eq!((verdict.outcome, verdict.exit_code.code()), (Outcome::Measured, 0));
     assert_eq!(verdict.results[0].deciding.as_deref(), Some(TOKENS));
     let mean = verdict.results[0].figures[TOKENS].value;
     assert!((mean - 100.995).abs() < 1e-3, "{mean}");

@@ -19,28 +19,16 @@ fn of(values: &[f64]) -> ResultVerdict {
 #[test]
 fn falling_trials_near_the_margin_are_inconclusive() {
     let falling = of(&[97.5, 97.0, 96.5, 96.0, 95.5]);
-    assert_eq!(
-        falling.outcome,
-        Outcome::Inconclusive,
-        "{}",
-        falling.sentence
-    );
+    assert_eq!(falling.outcome, Outcome::Inconclusive, "{}", falling.sentence);
     let judgement = &falling.judgements[0];
     assert!(matches!(judgement.order, Some(OrderEffect::Trend(step)) if step < -0.004));
     assert_eq!(judgement.more_trials, Some(MoreTrials::Independent));
     let fragment = "each is about 0.5 % worse than the one before: they count as one";
     assert!(falling.sentence.contains(fragment), "{}", falling.sentence);
-    assert!(
-        falling.sentence.contains("after a pause"),
-        "{}",
-        falling.sentence
-    );
+    assert!(falling.sentence.contains("after a pause"), "{}", falling.sentence);
     // The same trials in another order, and the same trend far from the margin.
     let mixed = of(&[96.5, 97.5, 95.5, 97.0, 96.0]);
-    assert_eq!(
-        (mixed.outcome, mixed.judgements[0].order),
-        (Outcome::Reproduced, None)
-    );
+    assert_eq!((mixed.outcome, mixed.judgements[0].order), (Outcome::Reproduced, None));
     let far = of(&[104.5, 104.0, 103.5, 103.0, 102.5]);
     assert_eq!(far.outcome, Outcome::Reproduced, "{}", far.sentence);
     assert!(far.sentence.contains("worse than the one before"));

@@ -54,10 +54,7 @@ async fn output_that_never_ends_is_the_fault_of_its_machine(#[case] output: &str
     let (node, failures) = machine(output);
     let error = node.query_facts().await.unwrap_err().to_string();
     assert!(error.starts_with("n2: "), "{error}");
-    assert!(
-        error.contains("more than 1 MiB that is no reply"),
-        "{error}"
-    );
+    assert!(error.contains("more than 1 MiB that is no reply"), "{error}");
     let lost = async {
         while failures.find_first(std::iter::empty()).is_none() {
             tokio::time::sleep(Duration::from_millis(10)).await;

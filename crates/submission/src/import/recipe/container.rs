@@ -28,10 +28,7 @@ pub(super) fn add_container_keys(draft: &mut RecipeDraft, published: &PublishedS
         draft.keys.set("image", text_node(&container.draft.image));
         for missing in &container.draft.incomplete {
             // The others are of the result itself.
-            if matches!(
-                missing.place,
-                MissingPlace::Container | MissingPlace::Service(_)
-            ) {
+            if matches!(missing.place, MissingPlace::Container | MissingPlace::Service(_)) {
                 draft.add_incomplete(missing.to_string());
             }
         }
@@ -84,9 +81,7 @@ fn add_params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &
     let other_params = others.map(|param| (param.key.clone(), param.value.clone()));
     let all = other_params.chain([("results".to_owned(), results)]);
     draft.keys.set("params", map_node(all));
-    draft.add_incomplete(format!(
-        "params.results: where the commands write {outputs}"
-    ));
+    draft.add_incomplete(format!("params.results: where the commands write {outputs}"));
 }
 
 /// Adds the GPUs, if a recipe can require them, and the number of machines.
@@ -118,17 +113,14 @@ fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>
     if count > 1 {
         let differing = |one: &Accelerators| {
             let is_gpu = one.vendor.is_some() && one.per_node.is_some();
-            let others = one
-                .total
-                .filter(|total| one.per_node.map(|own| own * count) != Some(*total));
+            let others =
+                one.total.filter(|total| one.per_node.map(|own| own * count) != Some(*total));
             others.filter(|_| is_gpu)
         };
         let gpus = accelerators.and_then(differing);
         let gpus = gpus.map(|gpus| ("gpus", plain_node(gpus.to_string())));
         let keys = [("count", plain_node(count.to_string()))];
-        draft
-            .keys
-            .set_compact("nodes", map_node(keys.into_iter().chain(gpus)));
+        draft.keys.set_compact("nodes", map_node(keys.into_iter().chain(gpus)));
         draft.add_incomplete("services: what runs on the other machines");
     }
 }
@@ -137,9 +129,7 @@ fn describe_gpus(accelerators: &Accelerators, vendor: GpuVendor, count: u32) -> 
     let vendor_name: &str = vendor.into();
     let models = &accelerators.models;
     let models = (!models.is_empty()).then(|| ("models", published_texts(models)));
-    let keys = [("vendor", text_node(vendor_name))]
-        .into_iter()
-        .chain(models);
+    let keys = [("vendor", text_node(vendor_name))].into_iter().chain(models);
     let gpus = keys.chain([("count", plain_node(count.to_string()))]);
     let mut requires = Section::default();
     requires.set_compact("gpus", map_node(gpus));

@@ -29,10 +29,7 @@ pub fn write_recipe(published: &PublishedSubmission<'_>) -> (String, usize) {
     add_submission(&mut draft, published);
     container::add_container_keys(&mut draft, published);
     scenario::add_scenarios(&mut draft, published);
-    let RecipeDraft {
-        mut keys,
-        incomplete,
-    } = draft;
+    let RecipeDraft { mut keys, incomplete } = draft;
     if !incomplete.is_empty() {
         keys.set("incomplete", published_texts(&incomplete));
     }
@@ -55,19 +52,15 @@ fn add_title(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let round = published.round.unwrap_or("of an unknown round");
     let benchmark = published.entry.benchmark;
     let accelerators = published.entry.system.accelerators.as_ref();
-    let on = accelerators.map_or_else(
-        || benchmark.system.clone(),
-        Accelerators::format_count_and_models,
-    );
+    let on = accelerators
+        .map_or_else(|| benchmark.system.clone(), Accelerators::format_count_and_models);
     let (submitter, name) = (&benchmark.submitter.name, &benchmark.name);
     let title = format!("{submitter}, MLPerf Inference {round}, {name}, {on}");
     draft.keys.set("title", published_text(&title));
 }
 
 fn add_submission(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
-    let ImportableResult {
-        benchmark, system, ..
-    } = published.entry;
+    let ImportableResult { benchmark, system, .. } = published.entry;
     let all = [
         ("suite", Some(super::index::SUITE)),
         ("round", published.round),

@@ -20,10 +20,7 @@ pub(super) fn add_scenarios(draft: &mut RecipeDraft, published: &PublishedSubmis
     let mut scenarios = Section::default();
     for scenario in &published.scenarios {
         let Some(loadgen_scenario) = loadgen_name(&scenario.name) else {
-            draft.add_incomplete(format!(
-                "scenarios: {} is not a LoadGen scenario",
-                scenario.name
-            ));
+            draft.add_incomplete(format!("scenarios: {} is not a LoadGen scenario", scenario.name));
             continue;
         };
         let key = loadgen_scenario.to_lowercase();
@@ -37,20 +34,13 @@ pub(super) fn add_scenarios(draft: &mut RecipeDraft, published: &PublishedSubmis
             draft.add_incomplete(format!("scenarios.{key}: its log has no figure"));
             continue;
         };
-        let mode = ModeSource {
-            published,
-            scenario,
-            key: &key,
-        };
+        let mode = ModeSource { published, scenario, key: &key };
         let mut modes = Section::default();
         let commands = scenario.commands.as_ref();
         let run_commands = commands.and_then(|one| one.performance.as_deref());
         let mut measured = mode.describe_mode(draft, "performance", run_commands);
         add_settings(&mut measured, &scenario.settings, loadgen_scenario);
-        measured.set_section(
-            "expect",
-            describe_expectations(std::slice::from_ref(performance)),
-        );
+        measured.set_section("expect", describe_expectations(std::slice::from_ref(performance)));
         modes.set_section("performance", measured);
         if !scenario.accuracy.is_empty() {
             let run_commands = commands.and_then(|one| one.accuracy.as_deref());
@@ -121,12 +111,8 @@ impl ModeSource<'_> {
 fn add_settings(measured: &mut Section, settings: &PublishedSettings, scenario: &str) {
     let source = settings.source;
     let min_duration_ms = settings.min_duration_ms;
-    let duration = min_duration_ms.map(|duration| {
-        format!(
-            "min_duration {}",
-            format::format_time_limit(duration / 1000)
-        )
-    });
+    let duration = min_duration_ms
+        .map(|duration| format!("min_duration {}", format::format_time_limit(duration / 1000)));
     match (settings.target_qps, scenario) {
         (Some(rate), "Server" | "Interactive") => {
             let duration_note = duration.map(|duration| format!("; {duration}"));

@@ -31,11 +31,8 @@ impl Emulated {
     pub fn screen(&self) -> String {
         let parser = self.parser.lock().unwrap();
         let (_, columns) = parser.screen().size();
-        let rows: Vec<String> = parser
-            .screen()
-            .rows(0, columns)
-            .map(|row| row.trim_end().to_owned())
-            .collect();
+        let rows: Vec<String> =
+            parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()
     }
 }
@@ -47,9 +44,7 @@ impl Emulated {
         let lines = screen.lines().flat_map(|line| {
             let characters: Vec<char> = line.chars().collect();
             let parts = characters.chunks(columns.into());
-            parts
-                .map(|part| part.iter().collect())
-                .collect::<Vec<String>>()
+            parts.map(|part| part.iter().collect()).collect::<Vec<String>>()
         });
         let mut text = lines.collect::<Vec<_>>().join("\r\n");
         let mut parser = self.parser.lock().unwrap();

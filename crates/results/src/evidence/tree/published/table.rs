@@ -36,10 +36,7 @@ pub enum TableError {
 /// Reads the rows of a table, whatever its form.
 pub(crate) fn parse_rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    let no_table = |reason| TableError::NoTable {
-        path: path.to_owned(),
-        reason,
-    };
+    let no_table = |reason| TableError::NoTable { path: path.to_owned(), reason };
     let rows = if matches!(first, Some(b'[' | b'{')) {
         let value = serde_json::from_slice(bytes).map_err(|error| no_table(error.to_string()))?;
         rows_of_json(&value)
@@ -47,9 +44,7 @@ pub(crate) fn parse_rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResul
         rows_of_csv(bytes).map_err(|error| no_table(error.to_string()))?
     };
     if rows.is_empty() {
-        return Err(TableError::NoRows {
-            path: path.to_owned(),
-        });
+        return Err(TableError::NoRows { path: path.to_owned() });
     }
     Ok(rows)
 }
@@ -58,12 +53,7 @@ fn rows_of_json(value: &Value) -> Vec<PublishedResult> {
     match value {
         Value::Array(rows) => rows.iter().flat_map(rows_of_json).collect(),
         Value::Object(row) => row_of_object(row).map_or_else(
-            || {
-                row.values()
-                    .filter(|value| !value.is_string())
-                    .flat_map(rows_of_json)
-                    .collect()
-            },
+            || row.values().filter(|value| !value.is_string()).flat_map(rows_of_json).collect(),
             |row| vec![row],
         ),
         _ => Vec::new(),
@@ -92,9 +82,8 @@ fn rows_of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
     for record in reader.records() {
         let record = record?;
         let text = |names: &[&str]| -> Option<String> {
-            let column = names
-                .iter()
-                .find_map(|name| heads.iter().position(|head| head == *name))?;
+            let column =
+                names.iter().find_map(|name| heads.iter().position(|head| head == *name))?;
             record.get(column).map(str::to_owned)
         };
         rows.extend(row_of_columns(&text));
@@ -117,10 +106,7 @@ fn row_of_columns(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedR
         system: text(&["System", "SystemName"]),
         benchmark: text(&["UsedModel"]).or_else(|| text(&["Model"]))?,
         official: text(&["MlperfModel"]).or_else(|| text(&["Model"])),
-        value: text(&["Performance_Result", "Result"])?
-            .trim()
-            .parse()
-            .ok()?,
+        value: text(&["Performance_Result", "Result"])?.trim().parse().ok()?,
         accuracy: text(&["Accuracy"]),
         location: text(&["Location"]),
         round: text(&["version"]),
@@ -136,9 +122,7 @@ fn row_of_judged_result(object: &Map<String, Value>) -> Option<PublishedResult> 
     if text("mode")? != "performance" {
         return None;
     }
-    let figure = object
-        .get("figures")?
-        .get(object.get("deciding")?.as_str()?)?;
+    let figure = object.get("figures")?.get(object.get("deciding")?.as_str()?)?;
     let benchmark = text("benchmark")?;
     Some(PublishedResult {
         division: text("division"),
@@ -148,11 +132,7 @@ fn row_of_judged_result(object: &Map<String, Value>) -> Option<PublishedResult> 
         benchmark,
         scenario: text("scenario")?.into(),
         value: figure.get("value")?.as_f64()?,
-        unit: figure
-            .get("unit")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        unit: figure.get("unit").and_then(Value::as_str).unwrap_or_default().to_owned(),
         location: text("path"),
         ..PublishedResult::default()
     })
@@ -191,10 +171,7 @@ mod tests {
     #[test]
     fn an_invalid_table_is_refused() {
         for text in ["", "{", "[1, 2]", "a,b\n1,2\n"] {
-            assert!(
-                parse_rows(text.as_bytes(), Path::new("table")).is_err(),
-                "{text}"
-            );
+            assert!(parse_rows(text.as_bytes(), Path::new("table")).is_err(), "{text}");
         }
     }
 }
