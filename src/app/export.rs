@@ -22,7 +22,6 @@ use retrial_submission::export::{
     self as export, Export, ExportRequest, SourceRun, SystemInfo, Violation,
 };
 
-/// A submission tree that was written.
 pub struct WrittenTree {
     /// The files of the tree, what it lacks, and the rules that it violates.
     pub export: Export,

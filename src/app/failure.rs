@@ -19,7 +19,6 @@ use retrial_store::StoreError;
 /// A failed command: the exit code of the process, and what to tell the user.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code of the process.
     pub exit: ExitCode,
     /// Empty if they were printed already.
     errors: Vec<ErrorText>,
@@ -46,7 +45,6 @@ impl Failure {
         Self::new(ExitCode::Host, error)
     }
 
-    /// A failure with any exit code.
     pub fn new(exit: ExitCode, error: impl Into<ErrorText>) -> Self {
         Self::with_errors(exit, vec![error.into()])
     }

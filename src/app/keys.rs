@@ -22,7 +22,6 @@ pub enum KeyRequest {
 }
 
 impl KeyRequest {
-    /// Returns the request of a key, if it is one.
     fn from_byte(byte: u8) -> Option<Self> {
         match byte.to_ascii_lowercase() {
             b'd' => Some(Self::Detach),

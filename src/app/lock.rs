@@ -130,7 +130,6 @@ fn fetch_failure(error: &FetchError) -> Failure {
     }
 }
 
-/// Writes a lock file.
 pub fn write_lock(path: &Path, lock: &RecipeLock) -> Result<(), Failure> {
     let directory = parent_directory(path);
     std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;

@@ -32,7 +32,6 @@ pub const STOPPING_WARNING: &str =
 pub const STOP_QUESTION: &str =
     "stop or detach? Ctrl-C or s stops the benchmark, d leaves it running in the background";
 
-/// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalRequest {
     /// End the benchmark, or ask whether to: INT.

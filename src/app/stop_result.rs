@@ -7,7 +7,6 @@ use std::fmt;
 pub enum StopResult {
     /// It was running.
     Stopped,
-    /// It had ended.
     AlreadyEnded,
     /// It had ended, and left its container.
     ContainerLeft,

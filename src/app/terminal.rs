@@ -145,7 +145,6 @@ pub fn confirm(question: &str) -> Option<bool> {
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// JSON on one line.
 pub fn to_json_line(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
     format!("{text}\n")

@@ -17,7 +17,6 @@ use retrial_report::schema::render_schema;
 use retrial_results::verdict::comparison::{Comparison, Comparisons};
 use retrial_results::verdict::{ExitCode, Verdict};
 
-/// Prints a JSON schema.
 pub fn print_schema(subject: SchemaSubject) -> ExitCode {
     terminal::print_text(&match subject {
         SchemaSubject::Recipe => retrial_recipe::schema::recipe_schema_json(),

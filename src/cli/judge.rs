@@ -56,7 +56,6 @@ fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Resu
     Err(Failure::usage(format!("{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with")).with_help("judge the files of one of its steps by another recipe: retrial judge RUN_DIRECTORY/steps/STEP --recipe FILE"))
 }
 
-/// Judges a run by its files.
 pub fn judge_one_run(
     global: &GlobalOptions,
     run: &RunDirectory,

@@ -48,7 +48,6 @@ pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<Exi
     Ok(ExitCode::Success)
 }
 
-/// A line of the list.
 struct ListRow {
     /// The recipe's short name, or below it the settings of a variant.
     name: String,

@@ -94,7 +94,6 @@ pub fn print_logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<E
     Ok(ExitCode::Success)
 }
 
-/// An error of printing output.
 #[derive(Debug, thiserror::Error)]
 enum PrintError {
     /// The log cannot be read.

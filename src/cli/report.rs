@@ -16,7 +16,6 @@ use retrial_results::verdict::ExitCode;
 use retrial_store::files::{parent_directory, write_atomically};
 use retrial_store::open::read_beneath;
 
-/// The destination of a report.
 enum ReportDestination {
     StandardOutput,
     /// A file that the user named.
@@ -81,7 +80,6 @@ impl ReportDestination {
         }
     }
 
-    /// The directory of the page.
     fn page_directory(&self) -> Option<PathBuf> {
         let (Self::Path(file) | Self::DefaultPath(file)) = self else {
             return None;

@@ -9,7 +9,6 @@ use retrial_cluster::site::{self, Site};
 use retrial_cluster::site_files::{self, sites_directory};
 use retrial_results::verdict::ExitCode;
 
-/// Lists the site files.
 pub fn list_sites(global: &GlobalOptions) -> ExitCode {
     let site_files = site_files::list_sites();
     let read = |path: &std::path::Path| site::read_site(&read_source(path).ok()?).ok();

@@ -17,7 +17,6 @@ pub struct AxisDomain {
     pub path: String,
     pub(super) variants: Variants,
     params: Vec<DeclaredParam>,
-    /// The keys of its scenarios.
     pub(super) scenarios: Vec<ScenarioName>,
     /// The figures that the recipe declares; none of a suite that has figures of its own.
     pub figures: Vec<String>,

@@ -17,7 +17,6 @@ pub struct BatchEstimate {
     pub images: Vec<ImageNeed>,
     /// Each model of the hub once.
     pub models: Vec<ModelNeed>,
-    /// The number of runs.
     pub runs: usize,
     /// The known total time of the runs in seconds, without downloads and with the requested parallelism: as earlier
     /// runs took here, or as the recipes state for the published hardware.
@@ -33,10 +32,8 @@ pub struct BatchEstimate {
 /// An image, and how many cells need it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImageNeed {
-    /// Where the image comes from.
     #[serde(flatten)]
     pub source: ImageSource,
-    /// The number of cells that need it.
     pub cells: usize,
     /// Its size on the engine's disk in bytes, if the engine has it.
     pub size: Option<u64>,
@@ -44,7 +41,6 @@ pub struct ImageNeed {
     pub here: Option<bool>,
 }
 
-/// Where an image comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageSource {
@@ -67,7 +63,6 @@ pub struct ModelNeed {
     pub repository: String,
     /// Branch, tag or commit.
     pub revision: String,
-    /// The number of cells that need it.
     pub cells: usize,
 }
 
@@ -127,7 +122,6 @@ impl ImageSource {
     }
 }
 
-/// Each distinct item, with its count.
 fn count_distinct<T: Hash + Eq>(
     items: impl Iterator<Item = T>,
 ) -> impl Iterator<Item = (T, usize)> {

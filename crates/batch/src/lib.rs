@@ -48,5 +48,5 @@ pub use values::NamedValues;
 pub use yaml::to_yaml as yaml;
 
 #[cfg(any(test, feature = "testing"))]
-#[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]
+#[allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]
 pub mod tests;

@@ -12,7 +12,6 @@ pub struct BatchPlan {
     pub schema: u32,
     /// The title: what is compared, and on which system, in one line.
     pub title: String,
-    /// How it is executed.
     pub execution: ExecutionOptions,
     /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
     pub axes: Vec<(String, Vec<String>)>,
@@ -55,7 +54,6 @@ impl BatchPlan {
         Some(trial_run)
     }
 
-    /// A trial run by its number, with its cell.
     pub fn trial_run_with_cell(&self, number: usize) -> Option<(TrialRun, &Cell)> {
         let trial_run = self.trial_run(number)?;
         let cell = self.cells.get(trial_run.cell)?;

@@ -15,7 +15,6 @@ use retrial_recipe::model::Mode;
 pub struct Schedule {
     /// The rule by which the trial runs are ordered.
     pub order: RunOrder,
-    /// The trial runs, in their order.
     pub trial_runs: Vec<TrialRun>,
 }
 

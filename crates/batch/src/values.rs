@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub struct NamedValues(IndexMap<String, String>);
 
 impl NamedValues {
-    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -38,7 +37,6 @@ impl NamedValues {
         values.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -149,7 +149,6 @@ pub fn statement_differences(
     wrong.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Compares the rules in a plan with those of known rounds.
 pub fn compare_rules(plan: &Plan, known: &Rounds) -> RulesComparison {
     let Some(name) = plan.describe_rules() else {
         return RulesComparison::None;
@@ -169,7 +168,6 @@ pub fn compare_rules(plan: &Plan, known: &Rounds) -> RulesComparison {
     }
 }
 
-/// The plan with the rules that known rounds have.
 pub fn with_rules_of(plan: &Plan, known: &Rounds) -> Plan {
     let mut replaced = plan.clone();
     replaced.add_round_rules(known);

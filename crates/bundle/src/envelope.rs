@@ -23,7 +23,6 @@ pub struct Envelope {
     pub signatures: Vec<EnvelopeSignature>,
 }
 
-/// A signature of an envelope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvelopeSignature {

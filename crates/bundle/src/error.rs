@@ -6,7 +6,6 @@ use miette::Diagnostic;
 use retrial_store::OverLimit;
 use thiserror::Error;
 
-/// An error of a bundle.
 #[derive(Debug, Error, Diagnostic)]
 pub enum BundleError {
     /// The archive cannot be read.
@@ -17,7 +16,6 @@ pub enum BundleError {
     Write {
         /// The path of the file, or `the archive`.
         path: String,
-        /// The error of the operating system.
         #[source]
         source: io::Error,
     },

@@ -14,10 +14,8 @@ pub const MANIFEST_FILE: &str = "manifest.json";
 pub const MAX_MANIFEST_BYTES: u64 = 32 << 20;
 /// The largest total size of a bundle's files, bytes.
 const MAX_BUNDLE_BYTES: u64 = 256 << 30;
-/// The longest path, bytes.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// The content of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleManifest {
@@ -35,7 +33,6 @@ pub struct BundleManifest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizedDigest {
-    /// The number of bytes.
     pub bytes: u64,
     /// SHA-256 of these bytes, 64 hexadecimal digits.
     pub sha256: String,

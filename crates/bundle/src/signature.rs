@@ -28,7 +28,6 @@ pub trait Signer {
     fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, SigningError>;
 }
 
-/// An error of signing a statement.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SigningError {
     /// The kind of the key is not supported.

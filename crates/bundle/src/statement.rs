@@ -16,9 +16,7 @@ use retrial_plan::Plan;
 use retrial_results::verdict::{Outcome, Qualifier, Reference, Verdict};
 use retrial_store::journal::{Event, EventKind};
 
-/// The type of a statement.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
-/// The type of its predicate.
 pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
 /// A statement about a run.
@@ -32,7 +30,6 @@ pub struct Statement {
     pub subject: Vec<ResourceDescriptor>,
     /// The type of what is stated of the run: [`PREDICATE_TYPE`].
     pub predicate_type: String,
-    /// The result of the run.
     pub predicate: TestResult,
 }
 
@@ -101,13 +98,11 @@ pub enum TestStatus {
 /// The result of a run in Retrial's terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// The id of the run.
     pub id: String,
     /// The time of the first start in the run's journal; none if it has none.
     pub started: Option<Timestamp>,
     /// Its outcome in Retrial's words.
     pub outcome: Outcome,
-    /// The qualifiers of its verdict.
     pub qualifiers: Vec<Qualifier>,
     /// Every judged figure, and the deciding figure of each result without one.
     pub figures: Vec<StatementFigure>,
@@ -132,7 +127,6 @@ pub struct StatementFigure {
     pub published: Option<f64>,
     /// The measured over the published value; above 1 is better.
     pub ratio: Option<f64>,
-    /// The outcome of this figure.
     pub outcome: Outcome,
 }
 

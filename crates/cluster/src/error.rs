@@ -46,7 +46,6 @@ pub enum ClusterError {
         options: String,
         /// The site file whose options Slurm refused.
         site_path: PathBuf,
-        /// The failure of sbatch.
         source: SlurmError,
     },
     /// A job runs on although it was cancelled.

@@ -9,7 +9,6 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{reference}` is not an image reference: {reason}")]
 pub struct InvalidImageRef {
-    /// The text that was to be a reference.
     pub reference: String,
     /// The part that is wrong.
     pub reason: ImageRefFault,
@@ -18,7 +17,6 @@ pub struct InvalidImageRef {
 /// What is wrong with a text that is not an image reference.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImageRefFault {
-    /// No text.
     #[error("it is empty")]
     Empty,
     /// A space, a control character, or one that is not ASCII.
@@ -60,7 +58,6 @@ pub struct ImageRef {
     pub registry: String,
     /// The path within the registry: `library/debian`, `rocm/amd-mlperf`.
     pub repository: String,
-    /// The tag, where one is written.
     pub tag: Option<String>,
     /// `sha256:…`, where one is written.
     pub digest: Option<String>,

@@ -9,11 +9,9 @@ use crate::{ContainerSpec, ExtraFlags, GpuDevices};
 pub struct RunOption {
     /// The flag without its dashes: `cap-add`.
     pub flag: &'static str,
-    /// The option's value, if it has one.
     pub value: OptionValue,
 }
 
-/// The value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionValue {
     /// A switch, without a value.

@@ -81,7 +81,6 @@ pub fn parse_and_validate<T: Keys>(
     Some(Validator::new(&mut language, problems).check_object(&node, T::OBJECT, &top))
 }
 
-/// Reads a required key.
 pub fn read_required<T: Field>(node: &Node, key: &Key) -> Option<T> {
     T::from_node(node.get(key.name)?, &key.field_type)
 }

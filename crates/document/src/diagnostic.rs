@@ -10,7 +10,6 @@ use super::source::Span;
 /// More diagnostics do not help, and a hostile file must not use unbounded memory.
 const MAX_STORED_DIAGNOSTICS: usize = 200;
 
-/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -158,7 +157,6 @@ impl Diagnostics {
         self.severity_count(Severity::Error) + self.omitted
     }
 
-    /// Returns the number of warnings.
     pub fn warning_count(&self) -> usize {
         self.severity_count(Severity::Warning)
     }

@@ -22,7 +22,6 @@ impl ErrorText {
         Self { message: message.into(), help: Vec::new() }
     }
 
-    /// The texts of an error.
     pub fn of(error: &dyn Diagnostic) -> Self {
         let help = error.help().map(|help| help.to_string());
         Self::new(error.to_string()).with_help(help.unwrap_or_default())

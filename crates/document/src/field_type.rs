@@ -21,7 +21,6 @@ pub enum FieldType {
     Size(ByteUnits),
     /// `12h`, `90m`, `1h30m`, `45s`.
     Duration,
-    /// One of these words.
     Words(&'static [Word]),
     /// Text, a number or a boolean.
     Scalar(Scope),
@@ -105,12 +104,10 @@ pub struct Object {
 }
 
 impl Object {
-    /// Returns the key of this name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
 
-    /// Returns all keys, in their order.
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
         self.groups.iter().copied().flatten()
     }
@@ -149,7 +146,6 @@ pub const fn declare_key(name: &'static str, field_type: FieldType, doc: &'stati
 }
 
 impl Key {
-    /// Declares the key as required.
     #[must_use]
     pub const fn required(self) -> Self {
         Self { required: true, ..self }

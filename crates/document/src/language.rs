@@ -54,7 +54,6 @@ pub trait Language {
         None
     }
 
-    /// Checks an overlay of a variant.
     fn check_overlay(&mut self, _node: &Node, _problems: &mut Diagnostics) {}
 }
 

@@ -62,13 +62,11 @@ impl Node {
         Self { value, span }
     }
 
-    /// Returns a node with these items.
     pub fn list(items: Vec<Self>, span: Span) -> Self {
         let value = Value::List(items);
         Self { value, span }
     }
 
-    /// Returns a node with these entries.
     pub fn map(entries: Vec<MapEntry>, span: Span) -> Self {
         let value = Value::Map(entries);
         Self { value, span }
@@ -146,7 +144,6 @@ impl Node {
         }
     }
 
-    /// Returns the text of a key.
     pub fn text_at(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
     }
@@ -156,7 +153,6 @@ impl Node {
         self.get(key).map_or(&[], Self::items)
     }
 
-    /// Returns the texts in a key's list.
     pub fn texts_at(&self, key: &str) -> Vec<String> {
         let texts = self.items_at(key).iter().filter_map(Self::text);
         texts.map(str::to_owned).collect()

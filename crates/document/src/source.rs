@@ -71,7 +71,6 @@ impl Span {
         (line, column)
     }
 
-    /// Returns the text of the span.
     pub fn slice(&self) -> &str {
         self.source.text.get(self.start..self.end).unwrap_or("")
     }

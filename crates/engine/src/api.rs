@@ -126,10 +126,8 @@ impl ExecSpec {
     }
 }
 
-/// The status of an exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecStatus {
-    /// It has not ended.
     Running,
     /// Ended, with this exit code.
     Exited(i64),
@@ -148,7 +146,6 @@ pub struct ExecOutput {
     pub stderr: String,
 }
 
-/// The state of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerState {
     /// The container's full id, 64 hexadecimal digits.
@@ -165,7 +162,6 @@ pub struct ContainerState {
     pub image: String,
     /// Its first process on the engine's machine, while it runs.
     pub pid: Option<u32>,
-    /// Its labels, by name.
     pub labels: BTreeMap<String, String>,
     /// Environment of its first process, `NAME=VALUE` each: the image's and its own.
     pub env: Vec<String>,

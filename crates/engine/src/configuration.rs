@@ -84,7 +84,6 @@ fn read_if_exists(path: &Path) -> Result<Option<String>, EngineError> {
     }
 }
 
-/// Reads a file's text as JSON.
 fn parse_json<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
     serde_json::from_str(text).map_err(|error| EngineError::Configuration {
         path: path.to_owned(),

@@ -85,7 +85,6 @@ pub enum EngineError {
         reference: Box<ImageRef>,
         /// The class of the failure, which decides on retries and advice.
         failure: PullFailure,
-        /// The number of attempts.
         tries: u32,
         /// The engine's message on the last attempt.
         reason: String,
@@ -174,7 +173,6 @@ pub enum EngineError {
     File {
         /// The file that could not be read or written.
         path: PathBuf,
-        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },

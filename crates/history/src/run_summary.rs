@@ -63,7 +63,6 @@ pub struct RunSummary {
     pub run_state: RunState,
     /// The outcome of its verdict; none if it was not judged.
     pub outcome: Option<Outcome>,
-    /// Qualifiers of the verdict.
     pub qualifiers: Vec<QualifierKind>,
     /// The exit code of the tool.
     pub exit_code: Option<u8>,
@@ -71,7 +70,6 @@ pub struct RunSummary {
     pub reason: Option<String>,
     /// The sentence of its verdict; empty if it was not judged.
     pub sentence: String,
-    /// The figure that decided.
     pub deciding: Option<DecidingFigure>,
     /// Its measurements as JSON, for comparisons.
     #[serde(skip)]
@@ -113,7 +111,6 @@ pub enum RunState {
 }
 
 impl RunSummary {
-    /// Returns its directory, with its files.
     pub fn directory(&self) -> RunDirectory {
         RunDirectory::from_path(self.path.clone())
     }

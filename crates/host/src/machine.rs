@@ -9,7 +9,6 @@ use super::model::OperatingSystem;
 use super::root::HostRoot;
 use retrial_readings::sanitize;
 
-/// Reads the machine's name.
 pub fn read_hostname(root: &HostRoot) -> String {
     root.read_text("proc/sys/kernel/hostname")
         .or_else(|| root.read_text("etc/hostname"))
@@ -26,7 +25,6 @@ pub fn kernel_release(root: &HostRoot) -> String {
     root.read_text("proc/sys/kernel/osrelease").unwrap_or_default()
 }
 
-/// The operating system, if stated.
 pub fn read_operating_system(root: &HostRoot) -> Option<OperatingSystem> {
     let release_files = ["etc/os-release", "usr/lib/os-release"];
     let text = release_files.iter().find_map(|path| root.read_text(path))?;
@@ -144,7 +142,6 @@ const NETWORK_FILE_SYSTEMS: [(u32, &str); 7] = [
     (0x4750_4653, "GPFS"),
 ];
 
-/// The network file system of a path, if it is on one.
 pub fn network_file_system(path: &Path) -> Option<String> {
     let status = query_nearest_ancestor(path, |place| rustix::fs::statfs(place).ok())?;
     // The field's width and sign differ between architectures; the number has 32 bits.

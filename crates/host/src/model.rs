@@ -12,7 +12,6 @@ pub struct HostView {
     pub hostname: String,
     /// The kernel's release: `6.8.0-79-generic`.
     pub kernel: String,
-    /// The operating system, if stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<OperatingSystem>,
     /// The processor's model name.
@@ -22,7 +21,6 @@ pub struct HostView {
     /// Physical processors, where the kernel reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sockets: Option<u32>,
-    /// Cores of each of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores_per_socket: Option<u32>,
     /// The total memory, bytes.
@@ -66,7 +64,6 @@ impl HostView {
         u32::try_from(usable.count()).unwrap_or(u32::MAX)
     }
 
-    /// Returns whether there is a GPU of a vendor.
     pub fn has_gpu(&self, vendor: GpuVendor) -> bool {
         self.gpus.iter().any(|gpu| gpu.vendor == vendor)
     }
@@ -94,7 +91,6 @@ impl OperatingSystem {
     }
 }
 
-/// A GPU of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
     /// The vendor: AMD or NVIDIA.
@@ -174,13 +170,11 @@ pub struct GpuCondition {
     /// The utilization of the last moments, percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_percent: Option<u32>,
-    /// Programs that use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<GpuProgram>,
     /// Memory and link errors since the driver was loaded, where it counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<HardwareErrors>,
-    /// The power limit, watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cap_w: Option<u32>,
     /// `auto`, `perf_determinism`, `manual`: how the driver sets the clocks.
@@ -191,7 +185,6 @@ pub struct GpuCondition {
     pub divided: Option<bool>,
 }
 
-/// A program on a GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuProgram {
     /// Its process id on the host.
@@ -207,7 +200,6 @@ pub struct GpuProgram {
 /// Errors that the hardware counted (RAS).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardwareErrors {
-    /// Corrected by the hardware.
     pub corrected: u64,
     /// Not corrected: results may be wrong, and the card needs inspection.
     pub uncorrected: u64,

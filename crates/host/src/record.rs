@@ -22,16 +22,12 @@ pub struct HostRecord {
     /// The version of Retrial.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// The machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostView>,
-    /// The container engine.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub engine: Option<EngineInfo>,
-    /// The abilities of the engine.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub abilities: Option<EngineCapabilities>,
-    /// The GPUs of the container.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub assigned_gpus: Option<AssignedGpus>,
     /// The state of each GPU of the host.
@@ -40,7 +36,6 @@ pub struct HostRecord {
     /// Settings that change what a benchmark measures.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_part")]
     pub settings: Option<HostSettings>,
-    /// The results of all checks.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "read_part")]
     pub checks: Vec<HostCheck>,
     /// The models that were fetched, by their keys.

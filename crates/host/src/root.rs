@@ -39,7 +39,6 @@ impl HostRoot {
         }
     }
 
-    /// Records a read error.
     pub fn record_read_error(&self, reason: String) {
         self.read_errors.borrow_mut().push(reason);
     }
@@ -54,7 +53,6 @@ impl HostRoot {
         self.path == Path::new("/")
     }
 
-    /// Returns whether a path exists.
     pub fn exists(&self, path: &str) -> bool {
         self.path.join(path).symlink_metadata().is_ok()
     }

@@ -153,7 +153,6 @@ impl RepositoryCache {
     }
 }
 
-/// Creates a file's directory.
 pub fn create_parent_directory(path: &Path) -> Result<(), FetchError> {
     let directory = path.parent().unwrap_or(path);
     fs::create_dir_all(directory).map_err(FetchError::io("create", directory))

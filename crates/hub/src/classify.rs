@@ -17,7 +17,6 @@ pub struct HubRequest<'a> {
     pub repository: &'a str,
     /// Branch, tag or commit.
     pub revision: &'a str,
-    /// A file of it.
     pub path: Option<&'a str>,
 }
 

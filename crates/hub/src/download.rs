@@ -16,7 +16,6 @@ use crate::transport::{Backoff, Connection};
 use crate::tree::RemoteFile;
 use crate::xet::XetStore;
 
-/// A file to download, from where and to where.
 pub struct FileDownload<'a> {
     pub connection: Connection<'a>,
     pub xet: &'a XetStore,

@@ -31,7 +31,6 @@ pub enum FetchError {
     Name {
         /// Which of the two names is invalid: `repository` or `revision`.
         kind: &'static str,
-        /// The name as it was written.
         name: String,
         /// The format that it violates.
         reason: &'static str,
@@ -83,7 +82,6 @@ pub enum FetchError {
         endpoint: String,
         /// The request: a file, or a repository at a revision.
         subject: String,
-        /// Why the connection failed.
         reason: String,
     },
     /// The hub requests a longer wait than is acceptable.
@@ -178,9 +176,7 @@ pub enum FetchError {
     Io {
         /// What failed, as a verb before the path: `read`, `write`, …
         operation: &'static str,
-        /// The file or directory.
         path: PathBuf,
-        /// The error of the operating system.
         #[source]
         source: io::Error,
         /// The remedy, if the cause has one.
@@ -231,7 +227,6 @@ fn list_missing(files: &[String]) -> String {
     format!("{number}: {}{more}", shown.join(", "))
 }
 
-/// Formats a number of bytes.
 pub fn format_bytes(count: u64) -> String {
     humansize::format_size(count, humansize::BINARY)
 }

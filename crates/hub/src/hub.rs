@@ -45,7 +45,6 @@ impl Hub {
         Ok(Self { transport })
     }
 
-    /// Returns the settings in use.
     pub fn settings(&self) -> &HubSettings {
         &self.transport.settings
     }
@@ -173,7 +172,6 @@ impl Hub {
         })
     }
 
-    /// Selects a commit's files.
     fn select_files(
         &self,
         model: &ModelSpec,

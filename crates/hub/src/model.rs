@@ -52,7 +52,6 @@ pub struct FetchedFile {
 }
 
 impl FetchedModel {
-    /// Returns the bytes of all files.
     pub fn total_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }

@@ -25,11 +25,9 @@ pub enum DownloadState {
 /// A report on the progress of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchProgress {
-    /// A file made progress.
     File {
         /// Its path in the repository.
         path: String,
-        /// The state of its transfer.
         state: DownloadState,
         /// Bytes downloaded or hashed so far.
         current: u64,

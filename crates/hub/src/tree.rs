@@ -54,10 +54,7 @@ pub struct RemoteFile {
 pub enum ListedFileError {
     /// A path that would leave the snapshot's directory.
     #[error("a file is named {path:?}")]
-    UnsafePath {
-        /// The path as listed.
-        path: String,
-    },
+    UnsafePath { path: String },
     /// Neither git's id nor LFS's hash is one.
     #[error("{path} has no valid hash")]
     NoHash {

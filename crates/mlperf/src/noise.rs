@@ -26,7 +26,6 @@ const MIN_DEVIATION: f64 = 0.001;
 /// The differences between published pairs of runs on one system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseTable {
-    /// The source of the pairs.
     pub source: String,
     /// The groups: of a benchmark in a scenario, of a scenario in a round, of a round.
     pub groups: Vec<PairGroup>,
@@ -44,7 +43,6 @@ pub struct PairGroup {
     /// The scenario; none: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// The number of pairs.
     pub pairs: u32,
     /// Median of the absolute log ratios.
     pub median: f64,
@@ -79,7 +77,6 @@ impl fmt::Display for PairGroup {
     }
 }
 
-/// Returns the groups that have enough pairs.
 pub fn groups_with_enough_pairs() -> impl Iterator<Item = &'static PairGroup> {
     NOISE_TABLE.groups.iter().filter(|group| group.pairs >= MIN_PAIRS)
 }

@@ -46,7 +46,6 @@ pub struct PowerSummary {
 }
 
 impl PowerMeter {
-    /// Samples between two moments.
     pub fn for_interval(from: DateTime, to: DateTime) -> Self {
         Self {
             span: (from, to),

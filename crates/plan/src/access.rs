@@ -37,7 +37,6 @@ pub enum AccessKind {
     },
     /// A namespace of the host, or of another container.
     Namespace {
-        /// The kind of the namespace.
         namespace: Namespace,
         /// `host`, `container:NAME`, a network's name.
         value: String,
@@ -72,7 +71,6 @@ pub enum AccessKind {
     },
 }
 
-/// A path on the host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HostPath {
     /// Absolute, as the recipe names it.

@@ -60,11 +60,8 @@ pub struct PopulateInputs {
 /// A step that populates a cached directory, in a container of its own or on the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PopulateStep {
-    /// The directory that it populates.
     pub directory: CachedDirectory,
-    /// Where its command runs.
     pub location: StepLocation,
-    /// The command that populates the directory.
     pub command: ExecStep,
 }
 

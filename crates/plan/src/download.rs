@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use retrial_recipe::model::Download;
 
-/// A download of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedDownload {
     /// The number of the step that fetches it.

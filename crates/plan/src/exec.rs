@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::FailureSigns;
 
-/// The purpose of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandPurpose {

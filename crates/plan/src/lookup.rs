@@ -90,7 +90,6 @@ impl Plan {
         command.map(|exec| &exec.failure)
     }
 
-    /// Returns the step of this number.
     pub fn step(&self, number: u32) -> Option<&Step> {
         self.steps.iter().find(|step| step.number == number)
     }

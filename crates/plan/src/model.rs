@@ -30,7 +30,6 @@ pub enum MountForm {
     HubCache,
 }
 
-/// A model that a plan fetches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFetch {
     /// The model's key in the recipe.

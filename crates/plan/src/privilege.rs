@@ -42,7 +42,6 @@ impl Privilege {
     }
 }
 
-/// The privilege of a secret.
 const SECRETS_PRIVILEGE: &str = "secrets";
 
 /// The privileges that can be allowed, for the command line's help.
@@ -113,7 +112,6 @@ fn source_privilege(source: &HostPath, what: &str, is_companion: bool) -> Option
     Some(Privilege::new("mounts", setting, &effect))
 }
 
-/// The privilege of a container's flag.
 fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
     let place = &access.recipient;
     let (name, setting, effect) = match &access.kind {

@@ -104,7 +104,6 @@ impl RemainingSteps {
         Some(whole).filter(|whole| measures && whole.seconds > 0.0)
     }
 
-    /// Whether a step measures.
     pub fn is_measuring_step(&self, number: u32) -> bool {
         self.plan.step(number).is_some_and(Step::runs_measurement)
     }

@@ -18,7 +18,6 @@ pub struct ServiceStep {
     pub command: ExecStep,
     /// The condition of its readiness.
     pub ready: ReadyWhen,
-    /// How it is stopped.
     pub stop: StopPolicy,
     /// Its own container; none: it runs in the recipe's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,6 @@ pub fn is_same_sku(system: &str, host: &HostView) -> bool {
     same_gpus && named.matches_processor(host)
 }
 
-/// The parts of a system's name.
 #[derive(Debug, PartialEq, Eq)]
 struct SystemName<'a> {
     gpus: usize,

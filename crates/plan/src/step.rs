@@ -141,7 +141,6 @@ pub struct Plan {
     /// The sampling interval of GPUs and container during measurements.
     #[serde(default)]
     pub telemetry: SamplingInterval,
-    /// The lock that was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FollowedLock>,
     /// Downloads, as far as the recipe states them.
@@ -152,7 +151,6 @@ pub struct Plan {
     pub deviations: Vec<String>,
     /// The names of the environment variables that commands may use as secrets.
     pub secrets: Vec<String>,
-    /// The steps, in order.
     pub steps: Vec<Step>,
     /// Notes to read before running.
     pub notes: Vec<String>,
@@ -174,10 +172,8 @@ pub struct BatchPosition {
     pub trial: u32,
 }
 
-/// The lock that a plan follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowedLock {
-    /// The path of the lock file.
     pub path: String,
     /// The differences between the lock and the recipe, a sentence each.
     pub differs: Vec<String>,
@@ -304,7 +300,6 @@ impl fmt::Display for StepCondition {
     }
 }
 
-/// The action of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {

@@ -10,7 +10,6 @@ use super::place::{RecordLocation, SkippedRecords, UnreadableRecord};
 use super::sum::CompensatedSum;
 use crate::request::MatchSelection;
 
-/// The most entries of a table.
 pub const MAX_TABLE_ENTRIES: usize = 10_000;
 
 /// The entries of a table, by name; a figure that is not a table has the empty name.
@@ -38,10 +37,7 @@ pub enum SingleValueError<E> {
     NotFinite(f64),
     /// Several numbers with `take: all` that cannot be one, printed twice.
     #[error("{count} different values: choose one with `take:`")]
-    Different {
-        /// The count of numbers.
-        count: u64,
-    },
+    Different { count: u64 },
 }
 
 /// The numbers read so far; bounded in memory, whatever their count.
@@ -147,7 +143,6 @@ impl<E: Display> Accumulator<E> {
         self.unreadable = self.unreadable.take().or(after.unreadable);
     }
 
-    /// Returns the count of numbers.
     pub fn count(&self) -> u64 {
         self.count
     }

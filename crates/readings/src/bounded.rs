@@ -20,7 +20,6 @@ use regex_syntax::hir::{Hir, HirKind};
 pub use search::BoundedSearch;
 use search::RunningSearch;
 
-/// The longest expression, bytes.
 pub const MAX_EXPRESSION_BYTES: usize = 8 << 10;
 /// The largest compiled expression, bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
@@ -45,7 +44,6 @@ pub enum RegexError {
     /// It is no regular expression.
     #[error("{0}")]
     Syntax(String),
-    /// It is too long.
     #[error("it has {0} bytes; the limit is {MAX_EXPRESSION_BYTES}")]
     TooLong(usize),
     /// It is too large once it is compiled: a class of many letters counts once for each repetition.

@@ -17,7 +17,6 @@ use regex_automata::meta::Regex;
 use super::bounded::{BoundedRegex, BoundedSearch};
 use kind::heading_kinds;
 
-/// The end of a block.
 #[derive(Debug, Clone)]
 struct BlockEnd {
     line: BoundedRegex,
@@ -74,7 +73,6 @@ impl Heading {
         }
     }
 
-    /// Returns the heading's expression.
     pub fn expression(&self) -> &str {
         self.own.as_str()
     }
@@ -138,7 +136,6 @@ impl HeadingSearch<'_> {
         self.ends.is_empty().then(|| surrounding_mark(line)).flatten()
     }
 
-    /// Returns the searches of its expressions.
     pub fn expression_searches(&self) -> impl Iterator<Item = &BoundedSearch<'_>> {
         std::iter::once(&self.own).chain(&self.ends)
     }

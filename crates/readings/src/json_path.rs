@@ -2,7 +2,6 @@
 
 use serde_json_path::JsonPath;
 
-/// The longest path, bytes.
 const MAX_PATH_BYTES: usize = 1000;
 /// The most descents to any depth, `..`: each multiplies the nodes by the depth of a document.
 const MAX_DESCENTS: usize = 2;

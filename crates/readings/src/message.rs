@@ -31,7 +31,6 @@ pub fn sanitize_message(text: &str) -> String {
     out
 }
 
-/// Returns one line of a message.
 pub fn sanitize_message_line(line: &str) -> Cow<'_, str> {
     let mut letters = line.char_indices();
     let end = letters.nth(MAX_LINE_CHARS).filter(|_| letters.nth(MAX_NOTE_CHARS).is_some());

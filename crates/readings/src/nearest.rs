@@ -55,7 +55,6 @@ impl NearestLine {
         Self { words: required_words(pattern), best: None }
     }
 
-    /// Looks at a line.
     pub fn consider_line(&mut self, line: &str) {
         let low = line.to_lowercase();
         let score =

@@ -205,7 +205,6 @@ impl Pattern {
         self.literal.as_ref()
     }
 
-    /// Returns which match it takes.
     pub fn match_selection(&self) -> MatchSelection {
         self.take
     }

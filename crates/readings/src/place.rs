@@ -1,15 +1,12 @@
 //! The places of records in the texts that were read.
 
-/// The place of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecordLocation {
     /// The number of the file among several, from 0.
     pub file: usize,
-    /// The position in the file.
     pub position: TextPosition,
 }
 
-/// A position in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextPosition {
     /// The number of the line, from 1.
@@ -75,7 +72,6 @@ pub struct UnreadableRecord<E> {
 /// Records that announce the figure, cannot be read, and do not matter, since a later one counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SkippedRecords {
-    /// The number of such records.
     pub count: u64,
     /// The first: where it stands, and why it cannot be read.
     pub first: Option<(RecordLocation, String)>,

@@ -54,10 +54,8 @@ pub enum RowsError {
     SameName {
         /// The name that several columns have.
         column: String,
-        /// The number of these columns.
         count: usize,
     },
-    /// The cell is not a number.
     #[error("the column `{column}` has `{text}`, not a number")]
     NotANumber {
         /// The name of the figure's column.
@@ -136,7 +134,6 @@ fn begins_with_gap(row: &[u8], before: Option<&u8>) -> bool {
     matches!(row.first(), Some(b'\n' | b'\r'))
 }
 
-/// A table that is read.
 struct TableReader<'a> {
     request: TableRequest<'a>,
     take: MatchSelection,

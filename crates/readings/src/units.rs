@@ -85,12 +85,10 @@ pub fn suffix_factor(suffix: &str, unit: &str) -> Option<f64> {
     (base != "s" && base != "%").then(|| conversion_factor(suffix, unit)).flatten()
 }
 
-/// Returns whether a unit is of time.
 pub fn is_time(unit: &str) -> bool {
     seconds_per_unit(unit.trim()).is_some()
 }
 
-/// Returns whether a unit is of bytes.
 pub fn is_of_bytes(unit: &str) -> bool {
     Unit::parse(unit.trim()).base.starts_with("byte")
 }

@@ -34,7 +34,6 @@ pub const MOUNT: StringFormat = StringFormat::new(check_mount).with_expressions(
 pub const HUB_REPOSITORY: StringFormat =
     StringFormat::new(check_hub_repository).with_pattern("^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$");
 
-/// The name of a host.
 pub const HOST_NAME: StringFormat =
     StringFormat::new(check_host_name).with_pattern("^[A-Za-z0-9.-]+$");
 
@@ -43,7 +42,6 @@ pub const HTTP_ADDRESS: StringFormat = StringFormat::new(check_http_address)
     .with_start_check(|start| if start.is_empty() { None } else { check_http_address(start) })
     .with_pattern("^https?://");
 
-/// A range of versions.
 pub const VERSION_RANGE: StringFormat = StringFormat::new(check_version_range);
 
 /// The name of a cached directory.

@@ -64,7 +64,6 @@ pub struct RecipeLanguage<'a> {
 }
 
 impl<'a> RecipeLanguage<'a> {
-    /// Returns the language of a file.
     pub fn new(names: &'a DeclaredNames, partial: bool, base_missing: bool) -> Self {
         Self { names, partial, base_missing, used_params: names.used_params.clone() }
     }

@@ -24,7 +24,6 @@ pub struct Param {
 #[derive(Debug, Default)]
 pub struct DeclaredNames {
     pub params: BTreeMap<String, Param>,
-    /// The axes of variants.
     pub axes: BTreeSet<String>,
     /// The models by name, and whether expressions can name their commit: only for models of the hub.
     pub models: BTreeMap<String, bool>,

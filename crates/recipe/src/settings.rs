@@ -15,7 +15,6 @@ pub struct ParamSetting {
 }
 
 impl ParamSetting {
-    /// Returns a setting of this name.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }
     }

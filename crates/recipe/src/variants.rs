@@ -26,7 +26,6 @@ pub struct UnsupportedVariant {
     pub reason: String,
 }
 
-/// The variants of a recipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Variants {
     /// The axes, in the order of the file.
@@ -42,7 +41,6 @@ pub type VariantChoice = BTreeMap<String, String>;
 const MAX_COMBINATIONS: usize = 64;
 
 impl Variants {
-    /// Returns the axis of this name.
     pub fn axis(&self, name: &str) -> Option<&VariantAxis> {
         self.axes.iter().find(|axis| axis.name == name)
     }

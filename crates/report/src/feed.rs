@@ -29,7 +29,6 @@ pub struct Feed {
     pub url: Option<String>,
     /// The page that it belongs to.
     pub front: String,
-    /// When it changed last.
     pub updated: Timestamp,
     /// Its entries, newest first.
     pub entries: Vec<FeedEntry>,

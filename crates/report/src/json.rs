@@ -6,7 +6,6 @@ use serde::Serialize;
 use retrial_results::verdict::comparison::{Comparison, Fact};
 use retrial_results::verdict::{RuleCheck, Verdict};
 
-/// Version of the document.
 const REPORT_SCHEMA_VERSION: u32 = 1;
 
 /// The output of `report --output json`.
@@ -37,7 +36,6 @@ pub struct ReportedResult<'a> {
 }
 
 impl<'a> JsonReport<'a> {
-    /// Creates a report of these results.
     pub fn new(results: Vec<ReportedResult<'a>>, comparison: Option<&'a Comparison>) -> Self {
         Self { schema: REPORT_SCHEMA_VERSION, results, comparison }
     }

@@ -46,7 +46,6 @@ pub struct ReportedVerdict<'a> {
     pub program: String,
     /// The state of its run, if that can be continued.
     pub open_run: Option<OpenRun>,
-    /// The verdict that is reported.
     pub verdict: &'a Verdict,
     /// Rules of the whole submission, besides those of its results.
     pub rules: &'a [RuleCheck],

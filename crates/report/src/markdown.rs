@@ -4,7 +4,6 @@ use itertools::join;
 
 use super::document::{Block, Conclusion, Document, ListItem, Section, StyledText, Table};
 
-/// Renders a document as Markdown.
 pub fn render_markdown(document: &Document) -> String {
     render_heading(1, &document.title) + &render_blocks(&document.blocks, 2)
 }
@@ -135,7 +134,6 @@ fn escape_markup(text: &str) -> String {
     out
 }
 
-/// The longest run of backticks.
 fn longest_backtick_run(text: &str) -> usize {
     text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }

@@ -36,7 +36,6 @@ pub struct InstalledPackages {
     pub remarks: Vec<String>,
 }
 
-/// One database of packages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageDatabase {
     /// The package manager that the database belongs to.

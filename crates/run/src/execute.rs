@@ -28,12 +28,9 @@ use retrial_store::clock::Moment;
 use retrial_store::journal::{AbortReason, EventKind, StepEnd};
 use retrial_store::process::ProcessIdentity;
 
-/// The result of a run.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
-    /// The exit code of the program.
     pub exit: ExitCode,
     /// The reason, if it ended early.
     pub reason: Option<AbortReason>,

@@ -14,7 +14,6 @@ use retrial_store::{RunDirectory, StoreError};
 pub struct PreparedRun {
     /// The recipe as resolved, for recipe.yaml.
     pub recipe: String,
-    /// The plan that the run executes.
     pub plan: Plan,
     /// The facts of the host, for host.json.
     pub host: HostRecord,

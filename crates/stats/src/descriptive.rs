@@ -27,7 +27,6 @@ pub(crate) fn to_sorted(values: &[f64]) -> Vec<f64> {
     ascending
 }
 
-/// Returns the smallest value.
 pub(crate) fn smallest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }

@@ -38,7 +38,6 @@ pub(crate) enum BoundsBasis {
         /// The smallest and the largest log ratio that the printed figures leave possible.
         range: (f64, f64),
     },
-    /// The scatter of trials is unknown.
     UnknownScatter {
         /// The least number of further trials of each side.
         trials: u32,

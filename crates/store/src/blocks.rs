@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::io::Read;
 
-/// The length of a block.
 const BLOCK_BYTES: usize = 64 << 10;
 
 thread_local! {

@@ -48,10 +48,8 @@ pub struct CacheEntry {
     identity: String,
 }
 
-/// The state of a cached directory.
 #[derive(Debug)]
 pub enum CacheState {
-    /// It does not exist.
     Missing,
     /// Its files are unchanged since it was populated.
     Valid(CacheManifest),

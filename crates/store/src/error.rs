@@ -36,9 +36,7 @@ pub enum StoreError {
     Io {
         /// What failed, as a verb before the path: `read`, `write`, …
         doing: &'static str,
-        /// The file or directory.
         path: PathBuf,
-        /// The error of the operating system.
         #[source]
         source: io::Error,
         /// The remedy, if the cause has one.
@@ -48,7 +46,6 @@ pub enum StoreError {
     /// A file or directory that has the wrong type, content or owner.
     #[error("{path} cannot be used: {reason}", path = path.display())]
     Unusable {
-        /// The file or directory.
         path: PathBuf,
         /// What is wrong with it, as a fragment: `it is a link`.
         reason: String,
@@ -69,13 +66,11 @@ pub enum StoreError {
     /// No run or batch of that name.
     #[error("there is no {kind} {requested:?} in {among}", among = among.display())]
     NoSuch {
-        /// The kind of record.
         kind: RecordKind,
         /// The name as the user wrote it: an id, a part of one, or `last`.
         requested: String,
         /// The directory that was searched.
         among: PathBuf,
-        /// The number of matches.
         matches: usize,
         /// The names that match, or the latest ones, as further lines of the message.
         #[help]
@@ -149,7 +144,6 @@ impl StoreError {
         }
     }
 
-    /// Returns whether the disk is full.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if is_disk_full(source))
     }

@@ -54,7 +54,6 @@ impl Home {
         }
     }
 
-    /// Returns the path of the home.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -130,7 +129,6 @@ impl Home {
             .map(RecordDirectory::from_path)
     }
 
-    /// Privileges that were approved for a recipe with this hash.
     pub fn approved_privileges(&self, recipe_hash: &str) -> Vec<String> {
         self.read_approvals().remove(recipe_hash).unwrap_or_default()
     }

@@ -29,14 +29,12 @@ const MARK_FILE: &str = "imported.json";
 /// The maximum number of files of an import.
 const MAX_IMPORTED_FILES: usize = 4_000_000;
 
-/// The origin of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportOrigin {
     /// The machine that it ran on.
     pub host: String,
     /// The archive or directory.
     pub source: String,
-    /// The time of the import.
     pub time: Timestamp,
 }
 
@@ -48,7 +46,6 @@ impl ImportOrigin {
     }
 }
 
-/// The import of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedRun {
     /// The id that the run has in the archive, and here.
@@ -62,7 +59,6 @@ pub struct ImportedRun {
     pub rejudged: Option<String>,
 }
 
-/// The result of an import.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
     /// The imported runs, and those that existed already.

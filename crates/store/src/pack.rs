@@ -21,7 +21,6 @@ pub const EXCLUDED_ENTRIES: [&str; 3] = ["control", "lock", "host"];
 /// The number of files in an archive, and the omitted ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct PackSummary {
-    /// The number of packed files.
     pub files: usize,
     /// Bytes of these files, uncompressed.
     pub bytes: u64,

@@ -59,7 +59,6 @@ pub enum SignalError {
 }
 
 impl ProcessIdentity {
-    /// Returns the identity of this process.
     pub fn current() -> &'static Self {
         &CURRENT_PROCESS
     }

@@ -9,7 +9,6 @@ use serde::de::DeserializeOwned;
 use super::error::StoreError;
 use super::files::{to_json_text, write_atomically};
 
-/// A directory with a record of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordDirectory {
     path: PathBuf,
@@ -43,12 +42,10 @@ impl RecordDirectory {
         &self.id
     }
 
-    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the path of a file or directory in it.
     pub fn join(&self, relative: &str) -> PathBuf {
         self.path.join(relative)
     }

@@ -62,17 +62,14 @@ impl RunDirectory {
         &self.record
     }
 
-    /// Returns the run's id.
     pub fn id(&self) -> &str {
         self.record.id()
     }
 
-    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         self.record.path()
     }
 
-    /// Returns the path of a file or directory in it.
     pub fn join(&self, relative: &str) -> PathBuf {
         self.record.join(relative)
     }

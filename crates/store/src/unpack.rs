@@ -23,9 +23,7 @@ const MAX_REPORTED_OLDER_FILES: usize = 1000;
 /// The number of unpacked files, and the omitted entries.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct UnpackSummary {
-    /// The number of files written.
     pub files: usize,
-    /// Bytes of these files.
     pub bytes: u64,
     /// Omitted entries, and why.
     pub omitted: Vec<String>,

@@ -53,7 +53,6 @@ impl UnpackLimit {
         Ok(Self { bytes })
     }
 
-    /// Returns the limit, bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
     }

@@ -9,7 +9,6 @@ use super::error::StoreError;
 /// The largest depth of directories that are entered.
 const MAX_DEPTH: usize = 64;
 
-/// An entry of a directory.
 #[derive(Debug)]
 pub enum DirectoryEntry {
     /// A directory. Its content follows.

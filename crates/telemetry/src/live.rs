@@ -9,7 +9,6 @@ use super::series::{average, highest};
 /// The latest sample of all GPUs and the container.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LiveSample {
-    /// The number of sampled GPUs.
     pub gpus: usize,
     /// Their mean utilization, percent.
     pub utilization: Option<f64>,

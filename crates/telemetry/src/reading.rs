@@ -2,14 +2,12 @@
 
 use schemars::JsonSchema;
 
-/// One sample of a GPU.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GpuReading {
     /// Utilization of its cores, percent.
     pub utilization: Option<f64>,
     /// Utilization of its memory interface, percent.
     pub memory_utilization: Option<f64>,
-    /// Power, watts.
     pub power_w: Option<f64>,
     /// Energy since the driver was loaded, joules.
     pub energy_j: Option<f64>,
@@ -25,7 +23,6 @@ pub struct GpuReading {
     pub throttled: Option<Vec<ThrottleCause>>,
 }
 
-/// One sample of the container.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ContainerReading {
     /// Processor time so far, seconds.

@@ -48,7 +48,6 @@ pub(super) fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// The highest reported value.
 pub(super) fn highest(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     values.flatten().max_by(f64::total_cmp)
 }

@@ -72,19 +72,15 @@ pub struct TelemetryRow {
     pub origin: RowSource,
 }
 
-/// The source of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowSource {
-    /// A sample of a GPU.
     Gpu {
         /// Its index among the host's.
         index: u32,
         /// Its PCI address: `0000:05:00.0`.
         pci: String,
-        /// Its sensors' values.
         reading: GpuReading,
     },
-    /// A sample of the container.
     Container(ContainerReading),
 }
 

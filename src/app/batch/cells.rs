@@ -22,7 +22,6 @@ use retrial_store::Home;
 /// Recipes of cells, by the cells' positions.
 pub struct CellRecipes(BTreeMap<usize, OpenedRecipe>);
 
-/// The plans of a batch's runs.
 pub struct TrialRunPlans {
     /// The host when it was examined.
     pub host: HostView,
@@ -77,7 +76,6 @@ impl CellRecipes {
         changed.map(|(cell, _)| *cell)
     }
 
-    /// The recipe of a cell.
     pub fn get(&self, cell: usize) -> Option<&OpenedRecipe> {
         self.0.get(&cell)
     }
@@ -176,7 +174,6 @@ fn require_single_machine(plan: &Plan) -> Result<(), Failure> {
 }
 
 impl TrialRunPlans {
-    /// The plan of a trial run.
     pub fn get_plan(&self, trial_run: &TrialRun) -> Option<&ApprovedPlan> {
         let mut plans = self.plans.iter();
         let found = plans.find(|(other, _)| have_same_plan(other, trial_run));

@@ -72,7 +72,6 @@ pub fn recipe_axes(recipe: &str) -> Result<AxisDomain, Failure> {
     Ok(AxisDomain::new(&read.entry.name, &recipe.value, &read.loaded))
 }
 
-/// Returns whether this is a batch's file.
 pub fn is_batch_file(recipe: &str) -> bool {
     find_batch_file(recipe).is_some()
 }

@@ -28,7 +28,6 @@ use retrial_store::{RecordDirectory, StoreError};
 
 /// How a batch ended in this process.
 pub struct BatchOutcome {
-    /// The exit code of the command.
     pub exit: ExitCode,
     /// The verdict, unless the batch was interrupted.
     pub verdict: Option<BatchVerdict>,

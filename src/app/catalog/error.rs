@@ -53,9 +53,7 @@ pub enum CatalogError {
     #[error("failed to read `{path}`: {source}")]
     #[diagnostic(help("check its permissions"))]
     Read {
-        /// The file that was opened.
         path: PathBuf,
-        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -65,7 +63,6 @@ pub enum CatalogError {
     Write {
         /// The file that was to be written.
         path: PathBuf,
-        /// The error of the operating system.
         #[source]
         source: io::Error,
     },

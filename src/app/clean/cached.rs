@@ -13,7 +13,6 @@ use retrial_run::{CACHE_LABEL, RUN_LABEL};
 use retrial_store::cache::{self, CacheEntry, CacheOrigin, CacheUsage};
 use retrial_store::lock::LockAttempt;
 
-/// Lists the cached directories.
 pub fn list_cached(global: &GlobalOptions) -> ExitCode {
     print_entries(
         global,

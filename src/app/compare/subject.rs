@@ -17,7 +17,6 @@ use retrial_results::verdict::comparison::ComparisonSubject;
 use retrial_run::read_evidence;
 use retrial_store::RunDirectory;
 
-/// Reads every subject that is named.
 pub fn read_subjects(
     global: &GlobalOptions,
     request: &CompareRequest,

@@ -20,7 +20,6 @@ pub enum EvidenceFileError {
     Store {
         /// Its path below the run's directory.
         name: &'static str,
-        /// The reason.
         source: StoreError,
     },
     /// Not the JSON that this version reads.
@@ -28,7 +27,6 @@ pub enum EvidenceFileError {
     Json {
         /// Its path below the run's directory.
         name: &'static str,
-        /// The parser's error.
         source: serde_json::Error,
     },
 }

@@ -19,7 +19,6 @@ use ssh_key::{Algorithm, HashAlg, Mpint, PrivateKey, PublicKey, Signature};
 use crate::app::failure::Failure;
 use retrial_bundle::signature::{Signer, SigningError};
 
-/// The variable with an agent's socket.
 const AGENT_SOCKET_VARIABLE: &str = "SSH_AUTH_SOCK";
 /// The first line of OpenSSH's private keys.
 const PRIVATE_KEY_HEADER: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
@@ -75,7 +74,6 @@ fn decrypt_key(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
     decrypted.map_err(|_| Failure::usage(format!("--sign {path}: wrong passphrase")))
 }
 
-/// A key from a file.
 struct FileSigner(PrivateKey);
 
 impl Signer for FileSigner {
@@ -114,7 +112,6 @@ fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature,
         .map_err(SigningError::refused)
 }
 
-/// A key in an agent.
 struct AgentSigner {
     public_key: KeyData,
     agent: Client<UnixStream>,

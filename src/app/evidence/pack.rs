@@ -21,7 +21,6 @@ use retrial_store::pack::{EXCLUDED_ENTRIES, PackSummary};
 use retrial_store::walk::{DirectoryEntry, walk_entries};
 use retrial_store::{RunDirectory, StoreError};
 
-/// A bundle that was written.
 #[derive(Debug)]
 pub struct PackedBundle {
     /// The packed files of the run.

@@ -81,7 +81,6 @@ struct UnapprovedPrivileges<'a> {
 }
 
 impl CheckedRun<'_> {
-    /// Has the run approved.
     pub fn approve(self, home: &Home) -> Result<ApprovedPlan, Failure> {
         ensure_approved(home, &[&self.0], true)?;
         Ok(ApprovedPlan { plan: self.0.plan })

@@ -17,7 +17,6 @@ impl ApprovedPlan {
         Self { plan }
     }
 
-    /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -13,7 +13,6 @@ pub struct CheckedRun<'a>(pub(super) PlannedRun<'a>);
 
 /// A run that cannot start. Its plan tells what would need approval.
 pub struct RefusedRun<'a> {
-    /// The run.
     pub run: Box<PlannedRun<'a>>,
     /// Why it cannot start.
     pub failure: Failure,
@@ -26,7 +25,6 @@ impl From<RefusedRun<'_>> for Failure {
 }
 
 impl<'a> CheckedRun<'a> {
-    /// The plan of the run.
     pub fn plan(&self) -> &Plan {
         &self.0.plan
     }

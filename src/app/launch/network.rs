@@ -8,7 +8,6 @@ use tokio::time::timeout;
 
 use retrial_host::checks::{HostStatus, HostStatuses};
 
-/// The port of HTTPS.
 const HTTPS_PORT: u16 = 443;
 /// How long a host may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -26,7 +26,6 @@ pub struct PlannedRun<'a> {
 }
 
 impl PlannedRun<'_> {
-    /// The plan of the run.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -9,7 +9,6 @@ use crate::app::failure::Failure;
 use crate::app::options::RecipeRequest;
 use retrial_recipe::{ParamSetting, resolve_recipe};
 
-/// The directory of all stand-ins.
 const STAND_IN_DIRECTORY: &str = "/to-be-set";
 
 fn stand_in_path(name: &str) -> String {

@@ -63,7 +63,6 @@ impl<'a> Removal<'a> {
         removal
     }
 
-    /// The bytes that the removal frees.
     pub fn total_freed_bytes(&self) -> u64 {
         self.runs.iter().map(|(_, bytes)| bytes).sum()
     }

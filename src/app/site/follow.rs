@@ -27,7 +27,6 @@ pub trait FollowedJobs {
     /// `is_slurm_away`: Slurm did not answer the last query.
     fn poll_files(&mut self, is_slurm_away: bool) -> Result<Option<Self::Outcome>, StoreError>;
 
-    /// Returns a query of Slurm for the jobs.
     fn query_slurm(&self) -> BoxFuture<'static, Result<Self::Answer, SlurmError>>;
 
     /// Applies Slurm's answer, and shows it.
@@ -74,7 +73,6 @@ pub struct JobFollower<J: FollowedJobs> {
 }
 
 impl<J: FollowedJobs> JobFollower<J> {
-    /// Prepares to follow jobs.
     pub fn new(jobs: J) -> Self {
         Self { jobs, query: RepeatedQuery::default(), stoppers: Vec::new() }
     }
@@ -147,7 +145,6 @@ mod tests {
     use retrial_cluster::job::record::{JobEventKind, latest_submission, record_job_event};
     use retrial_store::Home;
 
-    /// Jobs that run on.
     struct RunningJobs {
         directories: Vec<RecordDirectory>,
         notes: Vec<String>,

@@ -35,7 +35,6 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
     record::write_run_event(directory, what)
 }
 
-/// Prepares a run on this node.
 pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
     let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let before: Plan = directory.read_json("plan.json")?;

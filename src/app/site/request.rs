@@ -46,7 +46,6 @@ impl SitePlan {
     }
 }
 
-/// Options with the home of a site.
 pub fn with_site_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
     let home = site_file.site.home.as_deref().map(expand_home);
     GlobalOptions {

@@ -23,7 +23,6 @@ pub enum JobOutcome {
     Run {
         /// The exit code of Retrial in the job.
         code: u8,
-        /// Why it ended early.
         reason: Option<AbortReason>,
         /// It came to a verdict.
         judged: bool,

@@ -30,7 +30,6 @@ impl WaitingLine {
         }
     }
 
-    /// Shows the job's state and position.
     pub fn show_job(&mut self, job: &Job, position: Option<(usize, usize)>) {
         // A place in the queue changes often: a log is for what the job is waiting for.
         let reason = format!("{} {}", job.state, job.reason);

@@ -12,7 +12,6 @@ use retrial_store::journal::{Transfer, TransferState, TransferUnit};
 
 /// The default timeout of a step, which is not shown.
 const DEFAULT_STEP_TIMEOUT_S: u64 = 24 * 3600;
-/// Layers that are shown.
 const MAX_SHOWN_LAYERS: usize = 4;
 /// Files that are shown: as many as are fetched at the same time.
 const MAX_SHOWN_FILES: usize = 8;

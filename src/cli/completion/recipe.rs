@@ -57,7 +57,6 @@ pub fn axes(_: &str) -> Vec<CompletionCandidate> {
     axes.chain(params.map(|param| candidate(param.name, param.help.unwrap_or_default()))).collect()
 }
 
-/// The scenarios of the recipe.
 pub fn scenarios(_: &str) -> Vec<CompletionCandidate> {
     let keys = load_typed_recipe().map(|loaded| loaded.scenario_keys());
     keys.into_iter().flatten().map(|key| candidate(key, "")).collect()

@@ -69,7 +69,6 @@ const VERBS: [Verb; 16] = {
     ]
 };
 
-/// Parses a claim's sentence.
 pub(super) fn parse_sentence(
     claim: &Spanned<String>,
     subjects: &ClaimSubjects<'_>,

@@ -46,7 +46,6 @@ pub(super) fn parse_side(
     Ok(ClaimSide::Cells(values))
 }
 
-/// An axis and its value.
 type AxisValue = (String, String);
 
 impl ClaimSubjects<'_> {

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Something that happened in a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchEvent {
-    /// The time of the event.
     pub time: Timestamp,
-    /// The event itself.
     #[serde(flatten)]
     pub what: BatchEventKind,
 }
@@ -31,7 +29,6 @@ pub enum BatchEventKind {
     BatchStarted {
         /// The id of the batch, the name of its directory.
         batch: String,
-        /// The number of its trial runs.
         trial_runs: usize,
         /// The id of the process.
         pid: u32,
@@ -59,12 +56,10 @@ pub enum BatchEventKind {
     ImageFailed {
         /// The image as the recipe names it.
         image: String,
-        /// Why the pull failed.
         error: ErrorText,
     },
     /// A trial run was started as a run.
     TrialRunStarted {
-        /// The number of the trial run.
         trial_run: usize,
         /// The id of the run that the trial run is.
         run: String,
@@ -83,39 +78,29 @@ pub enum BatchEventKind {
     },
     /// A run that an earlier process started is followed again.
     TrialRunReattached {
-        /// The number of the trial run.
         trial_run: usize,
         /// The id of the run that the trial run is.
         run: String,
     },
     /// The run of a trial run no longer exists, or was made on another host: the trial run is repeated.
     TrialRunLost {
-        /// The number of the trial run.
         trial_run: usize,
         /// The id of the run that the trial run is.
         run: String,
     },
-    /// A trial run ended.
     TrialRunEnded {
-        /// The number of the trial run.
         trial_run: usize,
-        /// How it ended.
         #[serde(flatten)]
         end: TrialRunEnd,
     },
     /// Something that a person should know.
-    Warning {
-        /// The text of the warning.
-        text: String,
-    },
-    /// The batch was judged.
+    Warning { text: String },
     Judged {
         /// The verdict in one sentence.
         sentence: String,
     },
     /// A process reached the end of the batch.
     BatchEnded {
-        /// The exit code of the process.
         exit_code: u8,
         /// Why it ended early, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,10 +123,8 @@ impl BatchEventKind {
     }
 }
 
-/// How a trial run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRunEnd {
-    /// The run's exit code.
     pub exit_code: u8,
     /// The run's id; none if it could not be started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,7 +147,6 @@ pub struct TrialRunEnd {
 pub struct TrialRunFigure {
     /// The scenario's name: `Offline`.
     pub scenario: ScenarioName,
-    /// The figure's name.
     pub name: String,
     /// The figure's value, in `unit`.
     pub value: f64,

@@ -9,7 +9,6 @@ const EXIT_INTERRUPTED: u8 = 130;
 /// The exit code of a run whose host or services failed.
 const EXIT_HOST_FAILURE: u8 = 3;
 
-/// The state of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct BatchState {
     /// The number of processes that started or resumed it.
@@ -24,7 +23,6 @@ pub struct BatchState {
     pub node: Option<String>,
 }
 
-/// The state of a trial run.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRunState {
     /// The id of its latest run.
@@ -64,7 +62,6 @@ impl BatchState {
         state
     }
 
-    /// Updates the state by an event.
     pub fn apply(&mut self, event: &BatchEvent) {
         match &event.what {
             BatchEventKind::BatchStarted { .. } => {

@@ -23,13 +23,10 @@ use retrial_store::{Home, StoreError};
 /// An event of a batch, for displays of its progress.
 #[derive(Debug)]
 pub enum ProgressEvent {
-    /// An event of the batch itself.
     Batch(BatchEvent),
     /// An event of a trial run's run.
     Run {
-        /// The number of the trial run.
         trial_run: usize,
-        /// The run's event.
         event: Event,
     },
 }
@@ -38,7 +35,6 @@ pub enum ProgressEvent {
 pub struct BatchJob<'a> {
     /// The directory of all runs.
     pub home: Home,
-    /// The container engine.
     pub engine: Arc<dyn Engine>,
     /// The batch's directory, with its journal.
     pub directory: RecordDirectory,
@@ -53,7 +49,6 @@ pub struct BatchJob<'a> {
     pub run_maker: &'a dyn RunMaker,
     /// How each run is executed.
     pub options: SessionOptions,
-    /// The receiver of events.
     pub events: UnboundedSender<ProgressEvent>,
 }
 

@@ -10,7 +10,6 @@ use retrial_results::verdict::{
     Evidence, Outcome, ResultVerdict, RunContext, UNKNOWN_DIRECTION, judge,
 };
 
-/// The observation of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunObservation {
     /// The value of the searched figure.
@@ -145,7 +144,6 @@ fn observe_figure(scenario: &ScenarioName, figure: MeasuredFigure) -> RunObserva
 }
 
 impl RunObservation {
-    /// Returns the figure, if there is one.
     pub fn figure(&self) -> Option<&ObservedFigure> {
         match self {
             Self::Figure(measured) => Some(measured),

@@ -41,7 +41,6 @@ enum NoSearchValue {
 pub struct SearchState<'a> {
     /// The axis, the figure and the criterion of the search.
     pub search: &'a SearchPlan,
-    /// The number of cells.
     pub cells: usize,
     /// The accepted probability of a wrong pair.
     pub alpha: f64,

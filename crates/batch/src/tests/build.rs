@@ -18,7 +18,6 @@ pub fn cell(name: &str, trials: u32) -> Cell {
     }
 }
 
-/// The plan of these cells.
 pub fn plan_of(cells: Vec<Cell>, order: RunOrder) -> BatchPlan {
     BatchPlan {
         schema: 1,

@@ -19,7 +19,6 @@ pub(super) fn claim_notes(
     testers.flat_map(|tester| tester.planning_notes(&find)).unique().collect()
 }
 
-/// Judges all claims of a batch.
 pub(super) fn judge_claims(
     claims: &[BatchClaim],
     subjects: &[JudgedSubject],

@@ -11,7 +11,6 @@ pub struct SubjectEvidence {
     pub runs: Vec<RunEvidence>,
 }
 
-/// The evidence of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEvidence {
     /// The run's id; empty if it was not started.

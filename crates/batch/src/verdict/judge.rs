@@ -14,7 +14,6 @@ use retrial_results::verdict::claim::{ClaimOutcome, ClaimPart, ClaimVerdict};
 use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 
-/// The version of the verdict's format.
 const BATCH_VERDICT_SCHEMA_VERSION: u32 = 1;
 
 /// Judges a batch: the same evidence always gives the same verdict. Runs of another host that are of none of its cells

@@ -19,7 +19,6 @@ use retrial_results::verdict::claim::{
 use retrial_results::verdict::comparison::{Change, FigurePair, MeasuredFigure, MeasuredSide};
 use retrial_stats::{Difference, Scatter};
 
-/// How claims are judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClaimTestOptions {
     /// Whether the trials of a round are compared as pairs.

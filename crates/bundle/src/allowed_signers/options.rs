@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use super::time;
 
-/// The options of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignerOptions {
     /// The key signs certificates, which cannot sign bundles.

@@ -14,7 +14,6 @@ use retrial_store::journal::Journal;
 use retrial_store::lock::{FileLock, LockAttempt};
 use retrial_store::{RecordDirectory, StoreError};
 
-/// A task that is followed.
 pub struct FollowedTask {
     directory: RecordDirectory,
     incoming: IncomingFile,
@@ -29,7 +28,6 @@ pub struct FollowedTask {
 }
 
 impl FollowedTask {
-    /// A task of a batch.
     pub fn new(batch: &RecordDirectory, entry: &TaskEntry) -> Self {
         let directory = task_directory(batch, entry.task);
         Self {

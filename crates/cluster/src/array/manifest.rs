@@ -12,12 +12,9 @@ use crate::slurm::Slurm;
 use retrial_batch::run::read_journal;
 use retrial_store::{RecordDirectory, StoreError};
 
-/// The directories of the arrays.
 const ARRAYS_DIRECTORY: &str = "arrays";
-/// The name of an array's manifest.
 const MANIFEST_FILE: &str = "array.json";
 
-/// The content of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrayManifest {
     /// The attempt at the batch that it belongs to, from 1: a batch that has ended can be resumed.
@@ -29,7 +26,6 @@ pub struct ArrayManifest {
     pub exclude: Option<String>,
 }
 
-/// A task of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskEntry {
     /// Which of the batch's tasks, from 1.
@@ -38,7 +34,6 @@ pub struct TaskEntry {
     pub journal: u64,
 }
 
-/// An array of a batch.
 #[derive(Debug, Clone)]
 pub struct Array {
     /// Its directory; its id is the batch's.

@@ -15,7 +15,6 @@ pub const REQUEST_FILE: &str = "site-request.json";
 const JOBS_JOURNAL: &str = "jobs.jsonl";
 /// The script that was submitted last.
 pub const SCRIPT_FILE: &str = "job.sh";
-/// A copy of the site file.
 pub const SITE_COPY_FILE: &str = "site.yaml";
 
 /// The request on the login host.
@@ -27,7 +26,6 @@ pub struct SiteRequest {
     pub recipe: Recipe,
     /// The directory with the recipe's companion files; none if it has none.
     pub directory: Option<String>,
-    /// Options of the plan.
     pub options: PlanOptions,
     /// Whether unmet requirements were allowed by `--force`.
     pub force: bool,
@@ -38,12 +36,10 @@ pub struct SiteRequest {
 pub struct JobEvent {
     /// The time of writing, by the clock of the host that wrote it.
     pub time: Timestamp,
-    /// What happened to the job.
     #[serde(flatten)]
     pub what: JobEventKind,
 }
 
-/// The kind of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum JobEventKind {
@@ -51,7 +47,6 @@ pub enum JobEventKind {
     Intended {
         /// The name by which the job is found in the queue.
         name: String,
-        /// Its time limit, seconds.
         time_limit_s: u64,
         /// The length of the run's journal: what follows was written by this job.
         journal: u64,
@@ -70,7 +65,6 @@ pub enum JobEventKind {
     StopRequested,
     /// Slurm states that the job has ended.
     Over {
-        /// The id of the job.
         id: String,
         /// The scheduler's word for how it ended.
         state: String,
@@ -84,7 +78,6 @@ pub struct JobSubmission {
     pub time: Timestamp,
     /// The job's id, once it is known.
     pub id: Option<String>,
-    /// Its time limit, seconds.
     pub time_limit_s: u64,
     /// The length of the run's journal when the job was submitted, bytes: later events are of this job.
     pub journal: u64,

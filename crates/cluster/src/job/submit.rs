@@ -46,12 +46,10 @@ pub struct SubmitRequest<'a> {
     pub directory: &'a RecordDirectory,
     /// The run, whose journal records the submission.
     pub run: Option<&'a RunDirectory>,
-    /// How it is submitted.
     pub target: &'a JobTarget,
 }
 
 impl<'a> SubmitRequest<'a> {
-    /// The job of a run.
     pub fn for_run(run: &'a RunDirectory, target: &'a JobTarget) -> Self {
         Self {
             work: JobWork::Run { id: run.id() },

@@ -23,7 +23,6 @@ pub struct KnownMachine {
     pub ahead: f64,
 }
 
-/// The differences between the machines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MachineDifferences {
     /// Differences because of which the run cannot work.
@@ -46,7 +45,6 @@ pub fn examine_machine(
     Ok((machine_facts(host, plan.as_ref(), nonce), plan))
 }
 
-/// The facts of a machine.
 pub fn machine_facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> MachineFacts {
     let requested = plan.and_then(|plan| plan.requires.gpus.as_ref());
     let vendor = requested.map(|gpus| gpus.vendor);

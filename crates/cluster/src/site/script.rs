@@ -23,12 +23,9 @@ while kill -0 $tool 2>/dev/null; do
 done
 ";
 
-/// The work of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobWork<'a> {
-    /// The job executes one run.
     Run {
-        /// The id of the run.
         id: &'a str,
     },
     /// Tasks of a batch, each a task of an array.
@@ -37,7 +34,6 @@ pub enum JobWork<'a> {
         batch: &'a str,
         /// The number of the batch's array, from 1.
         number: usize,
-        /// The number of its tasks.
         tasks: usize,
         /// A node on which the tasks have failed.
         exclude: Option<&'a str>,
@@ -68,7 +64,6 @@ pub struct JobOptions {
     pub tool: Vec<String>,
     /// A directory on a node's own disk.
     pub scratch: String,
-    /// The number of nodes.
     pub nodes: u32,
     /// The time limit of the job (`--time`).
     pub time_limit: Duration,

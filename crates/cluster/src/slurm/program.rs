@@ -50,7 +50,6 @@ pub struct Slurm {
 }
 
 impl Slurm {
-    /// Returns the jobs of this name.
     pub fn with_job_name(name: String) -> Self {
         Self { name }
     }

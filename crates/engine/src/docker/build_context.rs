@@ -35,7 +35,6 @@ const PIECE_BYTES: usize = 1 << 18;
 #[derive(Debug)]
 pub struct BuildContext {
     handle: OwnedFd,
-    /// The text of the Dockerfile.
     pub dockerfile: String,
     entries: Vec<PathBuf>,
 }

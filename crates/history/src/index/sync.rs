@@ -60,7 +60,6 @@ pub fn update_index(
     place.replace(|connection| directories.insert_runs(connection, listed))
 }
 
-/// Rebuilds the index on disk.
 pub fn rebuild_index(
     place: &IndexFile,
     directories: &RunDirectories,

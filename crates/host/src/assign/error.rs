@@ -36,22 +36,15 @@ pub enum AssignError {
     /// A selector of no known kind.
     #[error("`{selector}` is neither a number nor GPU-… nor a PCI address")]
     #[diagnostic(help("write --gpus 0,1"))]
-    InvalidSelector {
-        /// The selector as written.
-        selector: String,
-    },
+    InvalidSelector { selector: String },
     /// A prefix of several ids.
     #[error("`{selector}` matches several GPUs' ids")]
-    Ambiguous {
-        /// The selector as written.
-        selector: String,
-    },
+    Ambiguous { selector: String },
     /// An id or an address of no GPU.
     #[error("this host has no {} GPU `{selector}`{}", vendor.name(), list_available(available))]
     NoSuchGpu {
         /// The vendor that the recipe requires.
         vendor: GpuVendor,
-        /// The selector as written.
         selector: String,
         /// The host's GPUs of the vendor.
         available: Vec<AssignedGpu>,

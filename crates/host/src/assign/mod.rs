@@ -29,9 +29,7 @@ pub use select::{count_cards, parse_index_range};
 /// The GPUs assigned to a container, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedGpus {
-    /// The method of injecting them.
     pub method: InjectionMethod,
-    /// The reason for this method.
     pub reason: String,
     /// The GPUs; none if this host's GPUs are unknown.
     pub gpus: Vec<AssignedGpu>,
@@ -80,7 +78,6 @@ pub struct AssignRequest<'a> {
     pub gpus: &'a GpuRequest,
     /// The GPUs that `--gpus` names: indices, ranges, ids or addresses; empty without the option.
     pub gpu_selectors: &'a [String],
-    /// The host whose GPUs are assigned.
     pub host: &'a HostView,
 }
 

@@ -7,7 +7,6 @@ use itertools::Itertools as _;
 use super::{AssignError, AssignRequest, AssignedGpu, InjectionMethod, claims_overlap, host_path};
 use crate::model::Gpu;
 
-/// GPUs of the host.
 pub(super) struct GpuSelection {
     /// The GPUs, by index unless chosen.
     pub gpus: Vec<AssignedGpu>,

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HostCheckState {
@@ -28,7 +27,6 @@ pub struct HostCheck {
     pub name: String,
     /// The result: only warnings and errors need a fix.
     pub state: HostCheckState,
-    /// The actual state of the host.
     pub actual: String,
     /// The requirement; empty if there is none.
     pub required: String,

@@ -38,7 +38,6 @@ impl DiskSpace {
 /// The engine, as far as it could be queried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineStatus {
-    /// It was not queried.
     NotQueried,
     /// It responds: product, version, API version, and address.
     Answers {
@@ -77,12 +76,10 @@ pub enum ModelAccess {
     NoResponse(ErrorText),
 }
 
-/// The size of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelSize {
     /// The number of its selected files.
     pub files: usize,
-    /// Bytes of these files.
     pub bytes: u64,
     /// Bytes that are not in the cache.
     pub missing_bytes: u64,
@@ -148,7 +145,6 @@ pub struct HostFacts<'a> {
     pub requires: Option<&'a HostRequirements>,
     /// The GPU memory that its scenarios need, where they state it.
     pub scenario_memory: Vec<ScenarioMemory>,
-    /// The content of the image.
     pub image: ImageContent,
     /// `HSA_OVERRIDE_GFX_VERSION` of the container, the target for which `ROCm` loads its code: `10.3.0`.
     pub target_override: Option<&'a str>,
@@ -162,7 +158,6 @@ pub struct HostFacts<'a> {
     pub models: Vec<ModelStatus>,
     /// Hosts that the recipe's commands connect to.
     pub hosts: HostStatuses,
-    /// Listening ports of this host.
     pub listening: Vec<u16>,
 }
 

@@ -16,7 +16,6 @@ const MIN_MEMORY_TWENTIETHS: u64 = 19;
 /// Models with two GPUs on a card.
 const DUAL_DIE_MODELS: [&str; 2] = ["MI250", "MI250X"];
 
-/// A GPU that is checked.
 pub(super) struct CheckedGpu<'a> {
     /// Its index among those of its vendor.
     index: u32,

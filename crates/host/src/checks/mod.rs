@@ -44,9 +44,7 @@ pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
 /// What the selected scenarios of a recipe require of a host.
 #[derive(Debug, Clone)]
 pub struct Requirements<'a> {
-    /// The requirements of the recipe.
     pub host: &'a HostRequirements,
-    /// The GPU memory of its scenarios.
     pub scenario_memory: Vec<ScenarioMemory>,
 }
 

@@ -64,7 +64,6 @@ pub fn find_release(rocm: &str) -> Option<&'static RocmRelease> {
 }
 
 impl RocmRelease {
-    /// Returns whether a driver's series is listed.
     pub fn lists_driver(&self, series: &str) -> bool {
         self.drivers.iter().any(|driver| driver == series)
     }
@@ -74,14 +73,12 @@ impl RocmRelease {
         self.gpus.contains_key(target)
     }
 
-    /// The systems listed for a GPU.
     fn listed_systems(&self, gpu: &Gpu) -> &[String] {
         let systems_of = |name: &str| self.gpus.get(name).filter(|systems| !systems.is_empty());
         let target = gpu.gfx.as_deref().and_then(systems_of);
         systems_of(&gpu.model).or(target).unwrap_or(&self.systems)
     }
 
-    /// Returns whether an operating system is listed for a GPU.
     pub fn lists_system(&self, system: &OperatingSystem, gpu: &Gpu) -> bool {
         let mut systems = self.listed_systems(gpu).iter();
         systems.any(|listed| system.matches(listed))
@@ -120,7 +117,6 @@ const FRAMEWORKS: [(&str, &[&str]); 4] = [
     ("onnxruntime", &["onnxruntime", "onnxruntime-rocm", "onnxruntime-migraphx"]),
 ];
 
-/// The framework of a package.
 pub fn framework_of_package(package: &str) -> Option<&'static str> {
     let mut frameworks = FRAMEWORKS.iter();
     let found = frameworks.find(|(_, names)| names.contains(&package));

@@ -27,7 +27,6 @@ pub struct SampledGpu {
     pub pci: String,
 }
 
-/// The sensors of some GPUs.
 pub struct Sensors {
     root: HostRoot,
     gpus: Vec<(SampledGpu, GpuSensor)>,
@@ -84,7 +83,6 @@ impl Sensors {
         sensors
     }
 
-    /// Reads one sample of each GPU.
     pub fn read_samples(&mut self) -> Vec<(SampledGpu, GpuReading)> {
         let Self { root, gpus, .. } = self;
         let look = |(watched, source): &mut (SampledGpu, GpuSensor)| {

@@ -13,7 +13,6 @@ use regex_lite::Regex;
 
 use self::PatternValue::{F1, Figure, Samples};
 
-/// The value that a pattern reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatternValue {
     /// A figure, with its unit where no `%` follows the number.

@@ -19,10 +19,8 @@ use super::rounds::{ComplianceTest, InferenceRules};
 use checker::Checker;
 pub use test::{Test, UnknownTest};
 
-/// A round's requirements for a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRequirements {
-    /// The test of the audit.
     pub test: Test,
     /// The scenario of the result that was tested.
     pub scenario: Option<TestScenario>,
@@ -99,10 +97,8 @@ impl Default for ComplianceFiles {
     }
 }
 
-/// The result of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComplianceResult {
-    /// The test of the audit.
     pub test: Test,
     /// Its checks; a test passes when all of them do.
     pub checks: Vec<RuleCheck>,
@@ -111,14 +107,12 @@ pub struct ComplianceResult {
 }
 
 impl ComplianceResult {
-    /// Returns whether it passes.
     pub fn has_passed(&self) -> bool {
         let mut all = self.checks.iter().chain(&self.log_checks);
         all.all(|check| check.passed)
     }
 }
 
-/// Checks a test's files.
 pub fn check_test(requirements: &TestRequirements, files: &ComplianceFiles) -> ComplianceResult {
     let test = requirements.test;
     let mut checker = Checker { requirements, files, checks: Vec::new(), log_checks: Vec::new() };

@@ -24,7 +24,6 @@ pub fn is_audit_required(test: Test) -> bool {
     test == Test::Test04
 }
 
-/// Checks the outcome of a test.
 pub fn check_audit_outcome(test: Test, outcome: &Map<String, Value>) -> RuleCheck {
     let stated = outcome.get("test").and_then(Value::as_str);
     let passed = outcome.get("passed").and_then(Value::as_bool);

@@ -39,7 +39,6 @@ pub fn parse_config(text: &str) -> Result<Map<String, Value>, ParseConfigError> 
     }
 }
 
-/// Returns the value at a path of members.
 fn member_at_path<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     let mut value = object.get(*first)?;

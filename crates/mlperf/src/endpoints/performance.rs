@@ -23,7 +23,6 @@ pub struct EndpointPerformance {
     pub settings: Parameters,
     /// Settings for which the run logs another value: name, in the configuration, in the run.
     pub differing: Vec<(&'static str, String, String)>,
-    /// Whether it is complete.
     pub complete: Option<bool>,
     /// Number of samples that were sent.
     pub issued: Option<u64>,

@@ -5,7 +5,6 @@
 
 use serde::Serialize;
 
-/// The contents of one early-stopping block.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct EarlyStoppingBlock {
     /// `Run successful.` or `Run unsuccessful.` (Server).

@@ -11,12 +11,9 @@ const LATENCY_PREFIX: &str = "latency_";
 /// The one of them that no two runs share: the shortest of many may be.
 const MEAN_LATENCY: &str = "latency_mean_ns";
 
-/// The identity of a run of LoadGen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LoadgenRunIdentity {
-    /// The scenario that was run.
     pub scenario: Option<TestScenario>,
-    /// The mode that was run.
     pub mode: Option<TestMode>,
     /// The time at which the log was begun, to the second.
     pub started_at: Option<Timestamp>,
@@ -56,7 +53,6 @@ impl LoadgenRunIdentity {
 }
 
 impl LoadgenRun {
-    /// Returns the identity of the run.
     pub fn identity(&self) -> LoadgenRunIdentity {
         let figures = self.figures();
         let mut hasher = DefaultHasher::new();

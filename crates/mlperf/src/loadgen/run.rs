@@ -83,7 +83,6 @@ impl LoadgenRun {
         of_summary.chain(of_detail).map(|(name, figure)| (name.clone(), figure.clone())).collect()
     }
 
-    /// Returns one figure by its own name.
     pub fn figure(&self, name: &str) -> Option<&Figure> {
         let detail = self.detail.as_ref().and_then(|detail| detail.figures.get(name));
         detail.or_else(|| self.summary.as_ref()?.figures.get(name))

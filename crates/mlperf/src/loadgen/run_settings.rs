@@ -11,7 +11,6 @@ use super::{LoadgenRun, Parameters, ResultStatus, TestMode, TestScenario};
 pub struct RunSettings {
     /// The scenario. An Interactive run logs `Server`.
     pub scenario: Option<TestScenario>,
-    /// The mode that was run.
     pub mode: Option<TestMode>,
     /// LoadGen's own result: VALID or INVALID.
     pub result: Option<ResultStatus>,

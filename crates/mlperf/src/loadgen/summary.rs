@@ -133,7 +133,6 @@ pub struct LoadgenSummary {
     pub warnings: Option<u64>,
     /// Number of errors that LoadGen counted.
     pub errors: Option<u64>,
-    /// Whether it is all there.
     pub completeness: Completeness,
     /// The parts that are missing, by their first words.
     pub missing: Vec<&'static str>,

@@ -10,7 +10,6 @@ use super::{EarlyStopping, LoadgenRun, ResultStatus, TestMode};
 /// The most error messages of a log that become reasons.
 const MAX_MESSAGES_SHOWN: usize = 3;
 
-/// The validity of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Validity {

@@ -8,7 +8,6 @@ pub(super) const MAX_RUNS: usize = 1000;
 /// Reasons why an event does not have the figure that it announces.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum EventError {
-    /// The value is not a number.
     #[error("an event {key} has `{text}`, not a number")]
     NotANumber {
         /// The key, or its member.
@@ -19,7 +18,6 @@ pub enum EventError {
     /// The event was cut, or is no JSON.
     #[error("an event {key} was cut, or is not JSON: `{text}`")]
     Broken {
-        /// The key of the event.
         key: String,
         /// The text of the event, shortened.
         text: String,
@@ -34,10 +32,7 @@ pub enum TrainingRunError {
     NoStart,
     /// The log is truncated.
     #[error("the log ends before run_stop: its last event is {last_key}")]
-    NoStop {
-        /// The key of the last event.
-        last_key: String,
-    },
+    NoStop { last_key: String },
     /// Its ranks log different statuses.
     #[error("its ranks disagree on the status of run_stop")]
     RanksDisagree,

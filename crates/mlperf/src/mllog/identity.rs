@@ -17,7 +17,6 @@ const SECOND_MS: i64 = 1000;
 /// Maximum distance of the starts and of the ends that the ranks of a run log, milliseconds.
 const MAX_RANK_DISTANCE_MS: f64 = 1000.0;
 
-/// The identity of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrainingRunIdentity {
     /// Its start, in milliseconds since 1970.

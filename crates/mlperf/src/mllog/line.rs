@@ -4,10 +4,8 @@ use retrial_readings::json::quote_non_finite_numbers;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The prefix of each event.
 const EVENT_PREFIX: &str = ":::MLLOG";
 
-/// One event of the log.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct MllogEvent {
     /// The event: `run_start`, `eval_accuracy`, ….
@@ -24,12 +22,10 @@ pub struct MllogEvent {
 }
 
 impl MllogEvent {
-    /// Returns a number of the metadata by its name.
     pub fn metadata_number(&self, name: &str) -> Option<f64> {
         self.metadata.get(name)?.as_f64()
     }
 
-    /// Returns a text of the metadata by its name.
     pub fn metadata_text(&self, name: &str) -> Option<&str> {
         self.metadata.get(name)?.as_str()
     }

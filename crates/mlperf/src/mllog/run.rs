@@ -31,7 +31,6 @@ const EVALUATION_EVENTS: [&str; 2] = ["eval_accuracy", "eval_error"];
 /// before it to another rank.
 const PROGRESS_EVENTS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
 
-/// The last evaluation of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LastEvaluation {
     /// `eval_accuracy` or `eval_error`: an accuracy, or a loss; NaN if the log has no number.
@@ -67,7 +66,6 @@ pub struct TrainingRun {
 }
 
 impl TrainingRun {
-    /// Returns the identity of the run.
     pub fn identity(&self) -> TrainingRunIdentity {
         let span = self.started_ms.zip(self.stopped_ms);
         TrainingRunIdentity {
@@ -162,7 +160,6 @@ pub struct TrainingRunReader {
     current: Option<TrainingRun>,
     keys: Vec<String>,
     lines: u64,
-    /// The last event's key.
     pub last_key: String,
     too_many: bool,
 }

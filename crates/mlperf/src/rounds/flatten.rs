@@ -17,11 +17,9 @@ use retrial_readings::Limit;
 pub struct InferenceRules {
     /// The round whose rules these are: `v6.0`.
     pub round: String,
-    /// The file that has the rules.
     pub file: String,
     /// The benchmark's official name.
     pub benchmark: String,
-    /// The scenario that the rules are for.
     pub scenario: TestScenario,
     /// The figure by which it is published.
     pub metric: Metric,
@@ -31,7 +29,6 @@ pub struct InferenceRules {
     /// Limits of accuracy figures that only an endpoint's results may have.
     #[serde(default)]
     pub endpoint_accuracy: OrderedMap<Limit>,
-    /// Latency limits of the scenario.
     pub latency: LatencyLimits,
     /// The random seeds that each run must use.
     pub seeds: Seeds,
@@ -73,7 +70,6 @@ pub struct InferenceRules {
     pub accuracy_delta: OrderedMap<f64>,
     /// The types of systems for which the scenario is required.
     pub required: Vec<SystemType>,
-    /// The types of systems for which it is optional.
     pub optional: Vec<SystemType>,
 }
 

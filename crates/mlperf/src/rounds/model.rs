@@ -268,7 +268,6 @@ impl<T> PerScenario<T> {
         self.0.iter()
     }
 
-    /// Returns the value of a scenario.
     pub fn get(&self, scenario: TestScenario) -> Option<&T> {
         self.iter().find(|(other, _)| *other == scenario).map(|(_, value)| value)
     }

@@ -1,6 +1,5 @@
 //! The fields of a submission's JSON files, as the official checker requires them since v4.1.
 
-/// The requirement on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldRequirement {
     /// It must not be empty.

@@ -110,7 +110,6 @@ pub fn is_same_organization(one: &str, other: &str) -> bool {
     words(one).iter().any(|word| others.contains(word))
 }
 
-/// Checks a benchmark's measurements.
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
     let required_fields = fields::MEASUREMENT_FIELDS.map(|name| (name, FieldRequirement::BeFilled));
     vec![check_fields("measurements' fields", measurements, &required_fields)]

@@ -25,13 +25,10 @@ pub enum LogEnding {
 pub struct Seed {
     /// The source file that logged the seed.
     pub file: String,
-    /// The line in it.
     pub line: i64,
-    /// The value of the seed.
     pub value: i64,
 }
 
-/// The contents of one log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingLog {
     /// The status of its run.
@@ -42,18 +39,15 @@ pub struct TrainingLog {
     pub converged_after: Option<f64>,
     /// The start of the run, in milliseconds since 1970.
     pub started_ms: Option<f64>,
-    /// The last event of the log.
     pub last_event: String,
     /// The values that all logs of a result share: its identity and hyperparameters.
     pub settings: BTreeMap<String, Value>,
-    /// Every seed that was logged.
     pub seeds: Vec<Seed>,
     /// The rules of one log that it violates.
     pub violated: Vec<RuleCheck>,
 }
 
 impl TrainingLog {
-    /// Returns the identity of its run.
     pub fn identity(&self) -> TrainingRunIdentity {
         TrainingRunIdentity {
             started_ms: self.started_ms,
@@ -63,12 +57,10 @@ impl TrainingLog {
         }
     }
 
-    /// Returns a setting that is a number.
     pub fn setting_number(&self, key: &str) -> Option<f64> {
         self.settings.get(key)?.as_f64()
     }
 
-    /// Returns a setting that is a text.
     pub fn setting_text(&self, key: &str) -> Option<&str> {
         self.settings.get(key)?.as_str()
     }

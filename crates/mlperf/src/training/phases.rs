@@ -10,7 +10,6 @@ use retrial_readings::number::format_grouped;
 const CLOCK_SKEW_MS: f64 = 100.0;
 const MINUTE_MS: f64 = 60_000.0;
 
-/// The phase of a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     #[default]

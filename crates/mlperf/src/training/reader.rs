@@ -45,7 +45,6 @@ pub struct LogReader<'a> {
 }
 
 impl<'a> LogReader<'a> {
-    /// Returns a reader for one log.
     pub fn new(rules: &'a TrainingRules) -> Self {
         Self {
             rules,

@@ -24,11 +24,9 @@ const FACTOR_TOLERANCE: f64 = 1e-6;
 pub struct NamedLog {
     /// The file name of the log, `result_3.txt`.
     pub name: String,
-    /// The contents of the log.
     pub log: TrainingLog,
 }
 
-/// The checks of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultCheck {
     /// Every rule, passed or violated.

@@ -95,7 +95,6 @@ pub struct TrainingRules {
     pub round: String,
     /// The benchmark, for example `llama2_70b_lora`.
     pub benchmark: String,
-    /// The division that the rules are for.
     pub division: Division,
     /// The number of logs of a result.
     pub runs: u32,

@@ -11,7 +11,6 @@ use crate::mllog::MllogEvent;
 use retrial_readings::nearest::truncate_for_message;
 use retrial_readings::number::format_grouped;
 
-/// The rule of a key.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct KeyRule {
@@ -48,7 +47,6 @@ pub(super) enum OccurrenceCount {
     Optional,
 }
 
-/// Bounds of a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct NumberRange {
@@ -178,7 +176,6 @@ fn is_whole(number: f64) -> bool {
     (number.round() - number).abs() < 1e-5
 }
 
-/// Formats a value for a message.
 pub(super) fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => truncate_for_message(text),

@@ -40,7 +40,6 @@ fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
     named.collect()
 }
 
-/// Returns the rules that these logs violate.
 fn violated(rules: &TrainingRules, logs: &[String], scaling: Option<f64>) -> Vec<String> {
     let checked = check_result(rules, &read(rules, logs), scaling);
     let failed = checked.checks.into_iter().filter(|check| !check.passed);

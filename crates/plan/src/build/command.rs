@@ -58,7 +58,6 @@ impl PlanBuilder<'_> {
     }
 }
 
-/// Whether a command names a variable.
 pub(super) fn names_variable(run: &str, variable: &str) -> bool {
     run.match_indices(variable).any(|(start, _)| {
         let boundary = |character: Option<char>| {

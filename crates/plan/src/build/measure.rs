@@ -189,7 +189,6 @@ impl PlanBuilder<'_> {
         })
     }
 
-    /// The modes of the selected measurements.
     pub(super) fn selected_modes(&self) -> Vec<Mode> {
         let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
         selected.map(|entry| entry.mode).collect()
@@ -243,7 +242,6 @@ impl PlanBuilder<'_> {
     }
 }
 
-/// A measurement of the recipe.
 #[derive(Clone, Copy)]
 struct RecipeMeasurement<'a> {
     /// The key of the scenario in the recipe.
@@ -259,7 +257,6 @@ fn has_name(name: &ScenarioName, key: &str, loadgen: Option<&str>) -> bool {
     *name == *key || loadgen.is_some_and(|loadgen| *name == *loadgen)
 }
 
-/// All measurements of a recipe.
 fn recipe_measurements(recipe: &Recipe) -> impl Iterator<Item = RecipeMeasurement<'_>> {
     recipe.scenarios.iter().flat_map(|(key, scenario)| {
         let modes = scenario.modes.iter();

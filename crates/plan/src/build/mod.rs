@@ -39,7 +39,6 @@ pub struct RecipeOrigin {
     pub directory: Option<String>,
     /// SHA-256 of the resolved recipe.
     pub hash: String,
-    /// The recipe is built in.
     pub built_in: bool,
 }
 
@@ -153,7 +152,6 @@ struct PlanBuilder<'a> {
     origin: &'a RecipeOrigin,
     options: &'a PlanOptions,
     host: &'a HostView,
-    /// The plan so far.
     plan: Plan,
     /// Start steps of services with the run's scope, by the service's name.
     running: BTreeMap<String, u32>,

@@ -73,7 +73,6 @@ impl FailureKind {
         }
     }
 
-    /// Returns the remedy.
     pub fn advice(self) -> &'static str {
         match self {
             Self::EccError => {
@@ -123,7 +122,6 @@ impl FailureKind {
 /// never decides that it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCause {
-    /// The kind of the failure.
     pub kind: FailureKind,
     /// The GPU that the line names, as the line does: its index, or `node-3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

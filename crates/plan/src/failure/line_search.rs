@@ -19,7 +19,6 @@ const UNTERMINATED_LINE_TIMEOUT: Duration = Duration::from_secs(1);
 /// A line that shows that its command failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedLine {
-    /// The pattern that it matches.
     pub pattern: String,
     /// The number of the line in the output, from 1.
     pub number: u64,

@@ -48,7 +48,6 @@ pub(super) fn download_commands(plan: &Plan, model: &ModelFetch) -> String {
     line
 }
 
-/// The mounts of fetched models.
 pub(super) fn model_mount_flags(plan: &Plan) -> Vec<String> {
     let mounts = plan.fetched_models().map(|model| {
         let target = &model.mount.target;

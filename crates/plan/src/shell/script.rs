@@ -24,10 +24,8 @@ pub struct Script {
     pub steps: Vec<ScriptStep>,
 }
 
-/// A step with its commands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptStep {
-    /// The step of the plan.
     pub step: Step,
     /// Its commands, lines without an end.
     pub commands: String,

@@ -60,7 +60,6 @@ pub fn is_space(expression: &Hir) -> bool {
     }
 }
 
-/// Returns the characters of a small class.
 pub fn small_class_characters(class: &Class) -> Option<Vec<char>> {
     let Class::Unicode(class) = class else {
         return None;

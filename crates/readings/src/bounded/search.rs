@@ -22,7 +22,6 @@ pub struct BoundedSearch<'a> {
     pub(super) gave_up: bool,
 }
 
-/// The state of a search.
 #[derive(Debug, Clone)]
 pub(super) struct RunningSearch<'a> {
     pub(super) searchers: &'a Searchers,
@@ -71,7 +70,6 @@ impl BoundedSearch<'_> {
         }
     }
 
-    /// Returns whether a line has a match.
     pub fn is_match(&mut self, line: &str) -> bool {
         self.find(line).is_some()
     }

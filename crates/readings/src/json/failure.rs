@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// Members that name an error.
 const ERROR_MEMBERS: [&str; 13] = [
     "error",
     "errors",

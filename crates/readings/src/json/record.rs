@@ -30,7 +30,6 @@ pub struct ExampleRecord {
 }
 
 impl ExampleRecord {
-    /// Returns the example that a record is.
     pub fn from_record(record: &Map<String, Value>, prefix: &str) -> Self {
         let names = record.keys().take(MAX_MEMBERS).cloned().collect();
         let kind_members = record.iter().filter(|(name, _)| KIND_MEMBERS.contains(&name.as_str()));

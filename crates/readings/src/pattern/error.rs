@@ -31,10 +31,8 @@ pub enum PatternError {
     Reader {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The problem of the reader.
         reason: ReaderError,
     },
-    /// No line matched the pattern.
     #[error(
         "no line matches the pattern `{pattern}`; check in the step's output how the figure is printed"
     )]
@@ -154,7 +152,6 @@ pub enum PatternError {
     },
 }
 
-/// Describes the line that ended a block.
 fn describe_block_end(line: Option<&str>) -> String {
     line.map_or(String::new(), |line| {
         format!(", whose block ended at the line `{line}` (`until:` states another end)")

@@ -6,7 +6,6 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The side of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeighbourSide {
     /// The characters that stand before the captured number.

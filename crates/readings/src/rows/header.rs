@@ -38,7 +38,6 @@ pub struct TableHeader {
     pub columns: TableColumns,
 }
 
-/// The columns of a table.
 pub struct TableColumns {
     names: Vec<String>,
     /// The figure's column, from 0.
@@ -153,7 +152,6 @@ fn reject_duplicate_names(names: &[String], required: &[&str]) -> Result<(), Row
     Ok(())
 }
 
-/// Returns the cells of a line.
 fn split_cells(line: &[u8], separator: u8) -> Vec<String> {
     let line = &strip_spaces_before_quotes(line, separator)[..];
     let mut reader = csv::ReaderBuilder::new()

@@ -8,7 +8,6 @@ use crate::figure::parse_number;
 use crate::nearest::truncate_for_message;
 use crate::words::is_number_placeholder;
 
-/// A row of a table.
 #[derive(Clone, Copy)]
 pub struct CsvRow<'a>(pub &'a csv::ByteRecord);
 

@@ -9,7 +9,6 @@ const AMBIGUOUS_WORDS: &[&str] = &[
     "it", "its", "inf", "op", "ops", "m", "d", "h", "t", "q", "b", "w", "j", "min", "day", "days",
 ];
 
-/// The kind of a known unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct UnitKind {
     /// The counted thing or the measured quantity: `s`, `byte`, `token`.

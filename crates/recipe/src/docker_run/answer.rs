@@ -13,26 +13,15 @@ pub enum AnswerError {
     /// The recipe does not have the param that is set.
     #[error("no param `{name}`")]
     #[diagnostic(help("{}", describe_params(.params)))]
-    NoParam {
-        /// The name.
-        name: String,
-        /// The params that the recipe has.
-        params: Vec<String>,
-    },
+    NoParam { name: String, params: Vec<String> },
     /// A param of type `int` is set to another text.
     #[error("`{value}` is not a whole number")]
     #[diagnostic(help("write only the number, for example 8"))]
-    NoWholeNumber {
-        /// The answer.
-        value: String,
-    },
+    NoWholeNumber { value: String },
     /// A server's port is not a number from 0 to 65535.
     #[error("`{value}` is not a port")]
     #[diagnostic(help("write the number of the server's port, for example 8000"))]
-    NoPort {
-        /// The answer.
-        value: String,
-    },
+    NoPort { value: String },
     /// The missing part is not one that an answer fills in.
     #[error("this item cannot be filled in here")]
     #[diagnostic(help("write it into the recipe"))]

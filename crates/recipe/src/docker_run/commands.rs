@@ -29,7 +29,6 @@ pub(super) struct GuideCommand {
     pub input: CommandInput,
 }
 
-/// What a command reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum CommandInput {
     #[default]
@@ -47,7 +46,6 @@ pub(super) enum CommandKind {
     Run(ContainerLine),
     /// Executes a command in it: `docker exec`.
     Exec(ContainerLine),
-    /// Pulls an image.
     Pull(Word),
     /// Builds an image: the words after `docker build`.
     Build(Vec<Word>),
@@ -60,7 +58,9 @@ pub(super) enum CommandKind {
     /// Commits a container as this image.
     Commit(Word),
     /// Is typed in the container's shell.
-    Typed { changes_shell: bool },
+    Typed {
+        changes_shell: bool,
+    },
     /// Is run on the host.
     Other,
     /// Cannot be read; its problems are known.

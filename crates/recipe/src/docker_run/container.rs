@@ -52,7 +52,6 @@ pub(super) fn show_flag(parts: &RecipeParts<'_>, option: &FlagValue) -> String {
     }
 }
 
-/// Sets the key of a flag.
 fn set_flag_value(
     parts: &mut RecipeParts<'_>,
     name: &'static str,

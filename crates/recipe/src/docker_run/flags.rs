@@ -21,19 +21,16 @@ pub enum FlagTreatment {
 pub enum Meaning {
     /// A flag of `docker run` with the same value.
     Flag(&'static str),
-    /// A list of mounts.
     Mounts,
     /// A list of variables, with values or without.
     Variables,
     /// srun's `--export`: `ALL`, names, and variables with their values.
     Export,
-    /// The image.
     Image,
     /// The number of GPUs of a machine: `8`, `gpu:8`.
     Gpus,
     /// The number of GPUs of each process.
     GpusPerTask,
-    /// All GPUs of a vendor.
     AllGpus(GpuVendor),
     /// The number of machines.
     Nodes,
@@ -134,7 +131,6 @@ impl Program {
         self.flags().find(|flag| flag.name == name)
     }
 
-    /// Finds a flag by its letter.
     pub(super) fn find_short(&self, letter: char) -> Option<LineFlag> {
         self.flags().find(|flag| flag.short == Some(letter))
     }

@@ -156,7 +156,6 @@ fn options_of<'w>(words: &'w [&str]) -> impl Iterator<Item = (&'w str, &'w str)>
     })
 }
 
-/// Returns the number of an option.
 fn find_number(words: &[&str], names: Names) -> Option<u32> {
     let mut options = options_of(words);
     options.find_map(|(name, value)| names.contains(&name).then(|| value.parse().ok()).flatten())

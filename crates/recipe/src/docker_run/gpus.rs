@@ -15,11 +15,9 @@ use crate::writer::{map_node, plain_node, text_node};
 const OTHER_DEVICES: [&str; 5] =
     ["/dev/dri", "/dev/accel", "/dev/hl", "/dev/davinci", "/dev/neuron"];
 
-/// A number of GPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum GpuCount {
     Known(u32),
-    /// A param that is the number.
     Param(String),
     /// All of a machine that nobody named, or a number that is nowhere.
     Unknown,

@@ -6,7 +6,6 @@ use brush_parser::ParserOptions;
 /// Delimit a placeholder in the prepared text, where the user's text has `<` and `>`.
 pub(super) const PLACEHOLDER_START: char = '\u{e000}';
 pub(super) const PLACEHOLDER_END: char = '\u{e001}';
-/// A blank of a placeholder.
 pub(super) const PLACEHOLDER_BLANK: char = '\u{e002}';
 
 /// The options of the grammar. `~` is read here.

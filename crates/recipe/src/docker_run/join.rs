@@ -8,7 +8,6 @@ use crate::model::Recipe;
 use crate::quote::shell_quote;
 use crate::writer::map_node;
 
-/// Joins commands into one.
 pub(super) fn join_commands(
     parts: &mut RecipeParts<'_>,
     mut commands: Vec<DraftedCommand>,

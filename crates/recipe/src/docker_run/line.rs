@@ -10,7 +10,6 @@ use crate::{Diagnostics, Span, find_nearest};
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FlagValue {
-    /// The flag, with its treatment.
     pub flag: LineFlag,
     /// The value; of a switch `true`, and empty where a flag that may have one has none.
     pub value: Word,
@@ -40,7 +39,6 @@ impl ContainerLine {
         flags.find(|option| option.flag.name == name).map(|option| &option.value)
     }
 
-    /// Returns all values of a flag.
     pub(super) fn all_values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Word> {
         let flags = self.flags.iter().filter(move |option| option.flag.name == name);
         flags.map(|option| &option.value)
@@ -136,7 +134,6 @@ pub(super) struct LineReader<'words, 'a> {
     program: &'static Program,
     /// The words that are not read yet.
     pub rest: std::slice::Iter<'words, Word>,
-    /// The flags in their order.
     pub flags: Vec<FlagValue>,
     problems: &'a mut Diagnostics,
 }

@@ -60,7 +60,6 @@ impl DraftedCommand {
 /// A part of a recipe that a block does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPart {
-    /// Where it belongs.
     pub place: MissingPlace,
     /// What to write there, with an example.
     pub text: String,
@@ -77,7 +76,6 @@ pub enum MissingPlace {
     Service(&'static str),
     /// A key of the measurement.
     Measurement(&'static str),
-    /// The published submission.
     Submission,
 }
 
@@ -131,7 +129,6 @@ pub(super) fn set_variable(keys: &mut WrittenKeys, name: &str, value: Node) {
 pub(super) const PLACEHOLDER_COMMAND: &str =
     "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
-/// The parts of a recipe.
 pub(super) struct RecipeParts<'a> {
     /// The values, notes and problems of the block.
     pub shell: Shell<'a>,
@@ -253,7 +250,6 @@ impl<'a> RecipeParts<'a> {
         values.map(|word| self.literal(word)).collect()
     }
 
-    /// Returns the command that words are.
     pub(super) fn command(&mut self, words: &[Word], keys: WrittenKeys) -> Option<DraftedCommand> {
         if words.iter().any(|word| matches!(&*word.text, "..." | "…")) {
             self.ask(

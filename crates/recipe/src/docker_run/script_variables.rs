@@ -131,7 +131,6 @@ struct ScriptVariables {
     expanded: BTreeSet<String>,
     /// Those in quoted text, which another shell may expand, and those with a default.
     passed: BTreeSet<String>,
-    /// Those that it assigns.
     assigned: BTreeSet<String>,
     /// It executes the commands of a file itself (`source`).
     may_set_others: bool,

@@ -13,7 +13,6 @@ const READY_TIMEOUT: &str = "1h";
 struct ServerProgram {
     /// Words that its command has in a row; the first may be the end of a path.
     words: &'static [&'static str],
-    /// The options that set its port.
     port_options: &'static [&'static str],
     port: u16,
     /// The path that answers once it is ready.
@@ -90,7 +89,6 @@ const SERVER_IMAGES: [ServerImage; 9] = [
 
 /// What the words behind an image are.
 pub(super) enum ImageArguments {
-    /// A command.
     Command,
     /// Arguments of the image's entrypoint, which is these words.
     Of(Vec<String>),

@@ -48,7 +48,6 @@ pub(super) struct Shell<'a> {
     pub problems: Diagnostics,
 }
 
-/// Follows a block.
 pub(super) fn follow<'a>(block: &'a Block, environment: &'a dyn ShellEnvironment) -> Shell<'a> {
     let (program, problems) = parse_leniently(block);
     let mut values = Values::new(environment);
@@ -87,7 +86,6 @@ impl Shell<'_> {
         }
     }
 
-    /// Returns the place of a word.
     pub(super) fn word_span(&self, word: &ast::Word) -> Span {
         self.span(word.location())
     }

@@ -13,14 +13,12 @@ pub struct ImageProgram {
 
 /// The environment of the shell in which a guide is followed.
 pub trait ShellEnvironment {
-    /// Returns the value of an environment variable.
     fn variable_value(&self, name: &str) -> Option<String>;
     /// Returns the text of a file, for `--env-file`.
     ///
     /// # Errors
     /// The file cannot be read.
     fn read_file(&self, path: &str) -> io::Result<String>;
-    /// Returns the number of this user.
     fn user_id(&self) -> Option<u32> {
         None
     }
@@ -32,7 +30,6 @@ pub trait ShellEnvironment {
     fn group_id_of(&self, _name: &str) -> Option<u32> {
         None
     }
-    /// Returns the name of this host.
     fn host_name(&self) -> Option<String> {
         None
     }

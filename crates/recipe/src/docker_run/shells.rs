@@ -2,7 +2,6 @@
 
 use super::values::Word;
 
-/// Returns whether a program is a shell.
 pub(super) fn is_shell_name(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or_default();
     ["bash", "sh", "zsh", "dash"].contains(&name)

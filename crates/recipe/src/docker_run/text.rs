@@ -190,7 +190,6 @@ pub(super) fn build_draft(mut parts: RecipeParts<'_>) -> Result<DockerRunDraft, 
     })
 }
 
-/// Returns the name of a service.
 fn service_name(number: usize) -> String {
     match number {
         1 => SERVER_NAME.to_owned(),

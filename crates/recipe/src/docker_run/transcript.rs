@@ -36,7 +36,6 @@ pub(super) struct PreparedLine {
     pub text: String,
     /// Whether it is in a code block of the page, or the text has no code blocks.
     pub is_command: bool,
-    /// Whether it had a prompt.
     pub has_prompt: bool,
     /// Whether it begins with a container's tool.
     pub starts_tool: bool,

@@ -23,7 +23,6 @@ pub(super) struct PlainText {
     pub dashes: Vec<usize>,
 }
 
-/// Undoes the typesetting of a block.
 pub(super) fn undo_typesetting(text: &str) -> PlainText {
     let mut plain = PlainText::default();
     let mut state = QuoteState::Plain;

@@ -16,16 +16,10 @@ pub enum FlagValueError {
     AnonymousVolume,
     /// Another option of a volume.
     #[error("a recipe cannot express `{option}`: ro and rw are known")]
-    VolumeOption {
-        /// The option as written.
-        option: String,
-    },
+    VolumeOption { option: String },
     /// Another key of `--mount`.
     #[error("a recipe cannot express `{key}`: type, source, target and readonly are known")]
-    MountKey {
-        /// The key as written.
-        key: String,
-    },
+    MountKey { key: String },
     /// A mount that is neither a directory of the host nor memory, or lacks a path.
     #[error(
         "recipes mount directories of the host (type=bind with source and target) and memory (type=tmpfs)"

@@ -13,7 +13,6 @@ use crate::{Diagnostic, Diagnostics, Span};
 /// The param of the working directory, which is the recipe's directory.
 pub(super) const WORKING_DIRECTORY: &str = "${{ params.pwd }}";
 
-/// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     /// The text, unknown values as expressions.
@@ -25,7 +24,6 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Returns a word of text.
     pub(super) fn new(text: impl Into<String>, span: &Span) -> Self {
         Self { text: text.into(), span: span.clone(), is_split: false }
     }

@@ -53,7 +53,6 @@ const WRAPPERS: [Wrapper; 14] = [
 /// The words of wrappers at the start of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WrapperWords {
-    /// The number of words.
     pub count: usize,
     /// Those that set variables.
     pub assignments: Vec<usize>,

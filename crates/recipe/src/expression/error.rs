@@ -17,7 +17,6 @@ pub struct ExpressionError {
 /// The reason why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExpressionFault {
-    /// Its end is missing.
     #[error("`${{{{` is never closed by `}}}}`")]
     NotClosed,
     /// There is no text in it.
@@ -37,7 +36,6 @@ pub enum ExpressionFault {
         /// The rest of minijinja's message, which may be empty.
         detail: String,
     },
-    /// A value that is undefined.
     #[error("it evaluates to an undefined value")]
     UndefinedValue,
     /// A list, a map, or another value that has no text in a recipe.

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::error::ExpressionFault;
 use crate::model::Mode;
 
-/// The value of a param.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(untagged)]
 pub enum ParamValue {

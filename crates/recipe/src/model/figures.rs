@@ -71,7 +71,6 @@ pub enum FigureLocator {
         /// For a table: the member of each match that is the figure.
         value: Option<String>,
     },
-    /// A cell of a CSV file.
     Csv(CsvCell),
     /// A key of `:::MLLOG` lines.
     Mllog(MllogFigure),

@@ -43,7 +43,6 @@ static SCENARIO_MODES: Object = Object {
 /// The scenarios of a recipe, by name.
 pub(super) const SCENARIOS_TYPE: T = T::Map(formats::NAME, &T::Object(&SCENARIO_MODES));
 
-/// Reads the scenarios of a recipe.
 pub(super) fn read_scenarios(node: &Node) -> Option<OrderedMap<Scenario>> {
     let scenario = |(name, node): (&str, &Node)| {
         let scenario = Scenario {

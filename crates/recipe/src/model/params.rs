@@ -3,7 +3,6 @@
 use retrial_document::formats::ANY;
 use retrial_document::{FieldType as T, Object, Scope, Word, declare_key, declare_word};
 
-/// The keys of a param.
 pub(super) static PARAM_OBJECT: Object = Object {
     label: "a param",
     one_of: &[],

@@ -118,7 +118,6 @@ words! {
 /// The condition under which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyRule {
-    /// The sign of readiness.
     pub when: ReadyWhen,
     /// The longest that the service may take to be ready.
     pub timeout: Duration,

@@ -71,7 +71,6 @@ fn read_presence(_: &Node) -> Option<bool> {
     Some(true)
 }
 
-/// The source of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelSource {
@@ -196,9 +195,7 @@ impl SetupPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepLocation {
-    /// In the container.
     Container,
-    /// On the host.
     Host,
 }
 

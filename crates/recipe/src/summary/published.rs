@@ -14,7 +14,6 @@ pub struct PublishedFigure {
     pub scenario: String,
     /// The figure's name: `tokens_per_second`.
     pub figure: String,
-    /// The published value.
     pub value: f64,
     /// The unit of the value; empty if it has none.
     pub unit: String,

@@ -35,7 +35,6 @@ enum WrittenValue {
 }
 
 impl Section {
-    /// Sets a key.
     pub fn set(&mut self, name: &str, value: Node) {
         self.key_mut(name).value = WrittenValue::Block(value);
     }

@@ -9,7 +9,6 @@ use retrial_results::verdict::{Outcome, number};
 
 /// Lines in more colours cannot be distinguished.
 const MAX_LINES: usize = 6;
-/// The most letters of a description.
 const MAX_DESCRIPTION_LETTERS: usize = 500;
 
 /// The results of one category of a chart, oldest first.

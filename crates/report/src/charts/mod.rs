@@ -38,7 +38,6 @@ pub struct Chart {
     pub kind: ChartKind,
 }
 
-/// The kinds of charts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChartKind {
     /// Figures of one unit, from zero.
@@ -66,14 +65,12 @@ pub struct BarChart {
     pub whiskers: String,
 }
 
-/// One bar of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// The label above the bar.
     pub label: String,
     /// The value, in the chart's unit.
     pub value: f64,
-    /// The interval of the value.
     pub interval: Option<(f64, f64)>,
     /// The trials behind it, if there are several.
     pub trials: Vec<f64>,
@@ -95,7 +92,6 @@ pub struct RatioChart {
 /// One row of a chart of ratios.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioRow {
-    /// The label of the row.
     pub label: String,
     /// Above 1 is better.
     pub value: f64,
@@ -118,7 +114,6 @@ pub struct LineChart {
     pub axis_name: String,
     /// Names of the categories along the axis; if empty, the points' own numbers count.
     pub categories: Vec<String>,
-    /// The unit of the values.
     pub unit: String,
     /// Whether the axis begins at zero.
     pub from_zero: bool,
@@ -133,11 +128,9 @@ pub struct LineChart {
 /// Trials at ordered categories.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DotChart {
-    /// The name of the axis.
     pub axis_name: String,
     /// Names of the categories along the axis.
     pub categories: Vec<String>,
-    /// The unit of the values.
     pub unit: String,
     /// Category and value of each trial, in their order.
     pub dots: Vec<(usize, f64)>,
@@ -145,7 +138,6 @@ pub struct DotChart {
     pub change: Option<(usize, usize)>,
 }
 
-/// One line of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LineSeries {
     /// The line's name in the legend.

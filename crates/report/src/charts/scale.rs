@@ -58,7 +58,6 @@ impl Scale {
         (!has_zero).then(|| format!("axis starts at {}", self.tick_label(self.min)))
     }
 
-    /// The texts of all ticks.
     pub fn tick_labels(&self) -> Vec<String> {
         self.ticks.iter().map(|tick| self.tick_label(*tick)).collect()
     }
@@ -102,7 +101,6 @@ pub(crate) fn to_f64(count: usize) -> f64 {
     count as f64
 }
 
-/// The middle of the values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| retrial_stats::median(values))
 }

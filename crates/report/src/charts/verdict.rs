@@ -11,7 +11,6 @@ use retrial_results::verdict::{
 };
 use retrial_stats::AcceptanceRegion;
 
-/// The most rows of a chart.
 const MAX_CHART_ROWS: usize = 40;
 /// Latencies by the stem of their figures' names: those to the first token and those between tokens
 /// differ in magnitude.

@@ -14,7 +14,6 @@ const MAX_LIST_LINES: usize = 200;
 /// More parts of a claim are counted.
 const MAX_CLAIM_PARTS: usize = 4;
 
-/// The plan of a batch.
 pub fn batch_plan_document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     let mut blocks = Vec::from_iter(Block::list(plan_items(plan, estimate)));
     let mut add = |title: &str, items: Vec<ListItem>| {

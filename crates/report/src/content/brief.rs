@@ -14,7 +14,6 @@ use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict};
 
-/// A verdict by itself, in brief.
 pub fn brief_document(entry: &ReportedVerdict<'_>) -> Document {
     let judged = entry.verdict;
     let mut blocks = figure_tables(judged);

@@ -94,7 +94,6 @@ fn figures_table(comparison: &Comparison) -> Option<Block> {
         .into_block()
 }
 
-/// A figure in the unit of the baseline's.
 pub(super) fn format_in_baseline_unit(figure: &ComparedFigure, value: Option<f64>) -> String {
     let like = figure.baseline.value.or(value).unwrap_or_default();
     value.map_or(NOTHING.to_owned(), |value| number::format_figure_like(value, &figure.unit, like))

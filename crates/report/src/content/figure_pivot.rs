@@ -15,7 +15,6 @@ use retrial_results::verdict::{
 /// Fewer rows or columns than this are no table.
 const MIN_SIDE: usize = 2;
 
-/// A table of figures.
 pub(super) struct PivotTable<'a> {
     title: String,
     /// The heading of the rows' subjects.
@@ -109,7 +108,6 @@ fn plain_figures(result: &ResultVerdict) -> Vec<&str> {
 }
 
 impl PivotTable<'_> {
-    /// Returns whether a figure of a result is in it.
     pub fn shows(&self, result: &ResultVerdict, figure: &str) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|row| ptr::eq(row.result, result) && row.figures.iter().any(|own| own == figure))

@@ -52,7 +52,6 @@ pub(super) fn figure_tables(verdict: &Verdict) -> Vec<Block> {
     tables
 }
 
-/// The columns of figures.
 pub(super) fn figure_columns(unverified: bool, confidence: f64) -> Vec<Column> {
     vec![
         Column::head("scenario"),

@@ -46,7 +46,6 @@ struct HistoryGroup<'a> {
     rows: Vec<&'a RunSummary>,
 }
 
-/// Makes the document of a page.
 pub fn history_document(many: &RunsPage<'_>) -> Document {
     let groups = group_runs(many.rows);
     let newest = groups.iter().filter_map(|group| group.rows.first());

@@ -38,11 +38,9 @@ pub struct ReportPage<'a> {
 pub struct EnvironmentDifferences {
     /// The names of the cells, which head the columns.
     pub names: Vec<String>,
-    /// The differences, by group.
     pub groups: Vec<EnvironmentGroup>,
 }
 
-/// Makes the document of a page.
 pub fn page_document(page: &ReportPage<'_>) -> Document {
     let mut blocks = Vec::new();
     let title = match (page.batch, page.subjects.as_slice()) {

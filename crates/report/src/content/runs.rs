@@ -98,7 +98,6 @@ impl<'a> RunsRow<'a> {
         }
     }
 
-    /// The latest of its runs.
     fn last_run(&self) -> &'a RunSummary {
         match self {
             Self::Run(run) => run,
@@ -169,7 +168,6 @@ pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
     marks::outcome_cell(&outcome).with_note(join(kinds.chain(imported), ", "))
 }
 
-/// The title of a run's benchmark.
 pub(super) fn benchmark_title(row: &RunSummary) -> &str {
     if row.title.is_empty() { &row.recipe } else { &row.title }
 }

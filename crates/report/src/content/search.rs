@@ -7,7 +7,6 @@ use retrial_batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
 use retrial_document::measures::format;
 use retrial_results::verdict::number;
 
-/// The word of the conclusion.
 pub(super) fn outcome_word(outcome: SearchOutcome) -> &'static str {
     match outcome {
         SearchOutcome::Found => "change found",

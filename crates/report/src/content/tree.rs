@@ -84,7 +84,6 @@ pub struct TreeCounts {
 }
 
 impl TreeCounts {
-    /// Adds the results of a benchmark.
     pub fn add(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) {
         self.benchmarks += 1;
         self.benchmarks_broken += usize::from(benchmark.rules.iter().any(|rule| !rule.passed));
@@ -105,7 +104,6 @@ impl TreeCounts {
 }
 
 impl TreeReport {
-    /// A report without benchmarks.
     pub fn new(style: TreeReportStyle) -> Self {
         Self { style, ..Self::default() }
     }

@@ -85,7 +85,6 @@ fn rule_items(
     })
 }
 
-/// A notice, if there is one.
 pub(super) fn notice_block(notice: Option<&str>) -> Option<Block> {
     notice.map(|notice| Block::Notice(notice.into()))
 }

@@ -15,7 +15,6 @@ use retrial_results::verdict::ExitCode;
 const MAX_DIFFERENCES: usize = 10;
 const OPEN: StatusMark = StatusMark::new(Tone::Open, "?");
 
-/// The verification of a bundle.
 pub fn verification_document(verification: &Verification) -> Document {
     let mut blocks = Vec::new();
     let judged = verification.judged.as_ref();

@@ -11,7 +11,6 @@ use retrial_readings::sanitize_message_line;
 pub struct Line(String);
 
 impl Line {
-    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -35,11 +35,9 @@ impl Document {
 pub enum Block {
     /// The result of the blocks next to it: formats put it where it is read first.
     Conclusion(Conclusion),
-    /// A paragraph of text.
     Paragraph(StyledText),
     /// A list of entries with marks and keys.
     List(Vec<ListItem>),
-    /// A table with a caption.
     Table(Table),
     /// Charts, side by side if there is room.
     Charts(Vec<Chart>),
@@ -111,7 +109,6 @@ impl Conclusion {
 /// Good or bad news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Good news.
     Good,
     /// Neither good nor bad news.
     Plain,
@@ -133,13 +130,11 @@ pub struct StatusMark {
 }
 
 impl StatusMark {
-    /// Creates a mark.
     pub const fn new(tone: Tone, sign: &'static str) -> Self {
         Self { tone, sign }
     }
 }
 
-/// An entry of a list.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct ListItem {
@@ -164,7 +159,6 @@ impl ListItem {
         Self { key: key.into(), ..Self::new(text) }
     }
 
-    /// Adds a mark.
     pub fn with_mark(mut self, mark: impl Into<StatusMark>) -> Self {
         self.mark = Some(mark.into());
         self
@@ -181,10 +175,8 @@ impl ListItem {
     }
 }
 
-/// Text in its style.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StyledText {
-    /// Text without a style.
     Plain(Line),
     /// A path or a command.
     Code(Line),

@@ -18,14 +18,12 @@ pub struct Table {
     pub titled: bool,
     /// The columns, from left to right.
     pub columns: Vec<Column>,
-    /// Its rows, by group.
     pub groups: Vec<RowGroup>,
 }
 
 /// Rows, with a title.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowGroup {
-    /// The title of the group, if it has one.
     pub title: Option<TableCell>,
     /// A cell for each column.
     pub rows: Vec<Vec<TableCell>>,
@@ -39,7 +37,6 @@ pub struct Column {
     pub name: Line,
     /// A second line of its head.
     pub note: Line,
-    /// The kind of its cells.
     pub kind: ColumnKind,
     /// The column below whose cells it may go if the table is too wide.
     pub stacked_under: Option<usize>,
@@ -49,14 +46,11 @@ pub struct Column {
     pub shortening_rank: Option<u8>,
 }
 
-/// The kind of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// The subject of the row.
     Head,
-    /// Words.
     Text,
-    /// Numbers.
     Number,
     /// Good or bad news.
     Status,
@@ -127,7 +121,6 @@ impl Column {
     }
 }
 
-/// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct TableCell {
@@ -196,7 +189,6 @@ impl Table {
         Self::from_groups(caption, columns, vec![RowGroup { title: None, rows: cells }])
     }
 
-    /// Creates a table of groups.
     pub fn from_groups(
         caption: impl Into<Line>,
         columns: Vec<Column>,
@@ -231,7 +223,6 @@ impl Table {
 #[must_use]
 pub struct RowTable<R> {
     rows: Vec<R>,
-    /// The table so far.
     pub table: Table,
 }
 

@@ -22,7 +22,6 @@ const POLICY: &str =
 /// The mark of our pages, in their first lines.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"";
 
-/// Renders a document as a page.
 pub fn render_html(document: &Document) -> String {
     render_page(document, None)
 }

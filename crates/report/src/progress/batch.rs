@@ -17,9 +17,7 @@ const MAX_SHOWN_FIGURES: usize = 3;
 /// How far a batch is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BatchProgress {
-    /// The number of runs that ended.
     pub ended_runs: usize,
-    /// The number of all runs.
     pub all_runs: usize,
     /// The current run in words, with the time that is left.
     pub text: String,
@@ -195,7 +193,6 @@ impl PlainBatchProgress {
         })
     }
 
-    /// Returns the cell of a trial run.
     pub fn cell_of_trial_run(&self, trial_run: usize) -> Option<usize> {
         Some(self.plan.trial_run(trial_run)?.cell)
     }

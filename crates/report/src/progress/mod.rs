@@ -16,5 +16,5 @@ pub mod transfers;
 pub mod view;
 
 #[cfg(any(test, feature = "testing"))]
-#[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]
+#[allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]
 pub mod tests;

@@ -30,7 +30,6 @@ pub struct PlainProgress {
 #[derive(Debug, Default)]
 struct StepProgress {
     started: Option<Timestamp>,
-    /// When its progress was last reported.
     last_report: Option<Timestamp>,
     /// When a sample was last reported.
     last_sample: Option<Timestamp>,

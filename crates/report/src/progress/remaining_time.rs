@@ -49,7 +49,6 @@ impl RemainingTime {
         }
     }
 
-    /// Returns the estimate at a moment.
     pub fn estimate_at(&self, now: Timestamp) -> Option<TimeEstimate> {
         let running = self.running.map(|(step, started)| (step, seconds_between(started, now)));
         self.remaining.as_ref()?.estimate(running)

@@ -106,7 +106,6 @@ pub fn describe_sample(live: &LiveSample) -> String {
     join([gpus, container].into_iter().flatten(), "; ")
 }
 
-/// Returns the warnings of an event.
 pub fn event_warnings(what: &EventKind) -> Vec<String> {
     match what {
         EventKind::Warning { text } | EventKind::Incident { text } => {

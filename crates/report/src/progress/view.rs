@@ -23,7 +23,6 @@ const NAME_COLUMNS: usize = 26;
 /// Columns between the stops of tabs.
 const TAB_COLUMNS: usize = 8;
 
-/// A live view of a run.
 #[derive(Debug, Default)]
 pub struct LiveView {
     verbose: bool,
@@ -33,18 +32,14 @@ pub struct LiveView {
     /// The number of steps of the run.
     pub steps: usize,
     completed_steps: Vec<u32>,
-    /// The estimate of the remaining time.
     pub remaining: RemainingTime,
     /// The batch that the run is a part of.
     pub overall: Option<BatchProgress>,
-    /// The step under way.
     pub step: Option<ActiveStep>,
 }
 
-/// A step under way.
 #[derive(Debug, Default)]
 pub struct ActiveStep {
-    /// The step's number in the plan.
     pub number: u32,
     /// The step's number and name: `04 offline-performance`.
     pub name: String,
@@ -54,7 +49,6 @@ pub struct ActiveStep {
     pub started: Timestamp,
     /// The longest time it may take, seconds.
     pub timeout_s: Option<u64>,
-    /// Its layers or files.
     pub transfers: Transfers,
     /// The last lines of its output, without tabs.
     pub tail: VecDeque<String>,

@@ -69,7 +69,6 @@ pub(super) fn draw_categories(
     drawing.height = y + 6.0;
 }
 
-/// The words for a unit.
 pub(super) fn describe_unit(unit: &str) -> &str {
     if unit.is_empty() { "without a unit" } else { unit }
 }

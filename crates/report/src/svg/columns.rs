@@ -10,7 +10,6 @@ const FIELD_HEIGHT: f64 = 240.0;
 /// The part of a group's room that its columns take, and of a column's room that it fills.
 const GROUP_SHARE: f64 = 0.84;
 const COLUMN_SHARE: f64 = 0.86;
-/// The widest room of a column.
 const MAX_COLUMN_ROOM: f64 = 72.0;
 /// The least room of a column with a number above it.
 const MIN_NUMBER_ROOM: f64 = 13.0;
@@ -22,7 +21,6 @@ const MAX_MARGIN_SHARE: f64 = 0.25;
 const MAX_GROUPED_NUMBER: f64 = 1e9;
 const CLASSES: [&str; 6] = ["f1", "f2", "f3", "f4", "f5", "f6"];
 
-/// The positions of columns.
 struct ColumnLayout {
     field: PlotArea,
     /// The room of a group, and of a column.
@@ -78,7 +76,6 @@ impl ColumnLayout {
         self.are_upright && self.column >= MIN_NUMBER_ROOM
     }
 
-    /// The middle of a column.
     fn middle(&self, group: usize, series: usize, count: usize) -> f64 {
         let middle = self.field.left + (to_f64(group) + 0.5) * self.group;
         let shift = to_f64(series) + 0.5 - to_f64(count) / 2.0;

@@ -2,7 +2,6 @@
 
 use super::drawing::{Coordinate, Drawing, SMALL_LETTER_WIDTH, text_width};
 
-/// A sign that is explained.
 pub(super) enum LegendSign {
     /// A filled rectangle, by its class.
     Square(&'static str),

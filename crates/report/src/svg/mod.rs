@@ -20,7 +20,6 @@ use super::document::sanitize_line;
 /// The colours and fonts: once in a page, or within a file.
 pub(super) const STYLE: &str = include_str!("style.css");
 
-/// Height of a line of a title.
 const TITLE_LINE_HEIGHT: f64 = 19.0;
 
 /// A file of its own.

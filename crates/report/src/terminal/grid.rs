@@ -74,7 +74,6 @@ fn stack_columns(table: &Table, used: &[usize]) -> ColumnLayout {
 enum Narrowing<'a> {
     /// Cells of the columns with these ranks are cut off.
     Shortened(&'a [u8]),
-    /// Cells are folded.
     Folded,
 }
 
@@ -176,7 +175,6 @@ impl<'a> Grid<'a> {
         Some(())
     }
 
-    /// The lines of each cell of each row.
     fn lines_of_rows(&self) -> Vec<Vec<CellLines>> {
         let rows = self.table.rows().map(|row| {
             let stacks = self.layout.iter().zip(&self.widths).enumerate();

@@ -13,9 +13,7 @@ use super::document::{Block, Conclusion, Document, ListItem, StyledText, Tone};
 
 /// The least width for which text is laid out.
 const MIN_WIDTH: usize = 60;
-/// The greatest width of sentences.
 const MAX_SENTENCE_WIDTH: usize = 132;
-/// The greatest width of charts.
 const MAX_CHART_WIDTH: usize = 100;
 
 /// The properties of a terminal for which a document is laid out.
@@ -23,13 +21,11 @@ const MAX_CHART_WIDTH: usize = 100;
 pub struct Terminal {
     /// Its width in columns.
     pub width: u16,
-    /// Whether it has colours.
     pub color: bool,
     /// Whether it has signs beyond ASCII.
     pub unicode: bool,
 }
 
-/// Renders a document as text.
 pub fn render_terminal(document: &Document, terminal: Terminal) -> String {
     let mut writer = TerminalWriter::new(terminal);
     if !document.title.is_empty() {

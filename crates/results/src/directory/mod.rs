@@ -31,7 +31,6 @@ pub struct ResultSet {
     pub path: PathBuf,
     /// The submission, qualifiers and warnings that all of them have.
     pub context: RunContext,
-    /// The evidence in their files.
     pub evidence: Vec<Evidence>,
 }
 

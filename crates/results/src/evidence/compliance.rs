@@ -48,7 +48,6 @@ pub fn check_loose_test(
     checks
 }
 
-/// Reads and checks a test's folder.
 pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
     let unreadable = |reason| TestFileError::Unreadable { reason };
     let text = |name: &str| {

@@ -35,7 +35,6 @@ pub enum EndpointFileError {
     Store {
         /// Its path below the scenario's folder.
         name: &'static str,
-        /// The reason.
         source: StoreError,
     },
     /// No configuration in YAML.
@@ -43,7 +42,6 @@ pub enum EndpointFileError {
     Config {
         /// Its path below the scenario's folder.
         name: &'static str,
-        /// The reason.
         source: ParseConfigError,
     },
     /// No JSON object.
@@ -51,7 +49,6 @@ pub enum EndpointFileError {
     Results {
         /// Its path below the scenario's folder.
         name: &'static str,
-        /// The reason.
         source: ParseObjectError,
     },
 }

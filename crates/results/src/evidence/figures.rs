@@ -167,7 +167,6 @@ impl FigureExtraction<'_> {
     }
 }
 
-/// Returns where a record stands.
 pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> FigureLocation {
     let file = files.get(place.file);
     let line = match place.position {
@@ -191,7 +190,6 @@ pub(super) fn repeated_values<E: Display>(
     Some(RepeatedValues { count: accumulator.count(), least, greatest })
 }
 
-/// Returns the records that were skipped.
 pub(super) fn skipped_records<E: Display>(
     files: &[TextFile],
     accumulator: &Accumulator<E>,

@@ -27,7 +27,6 @@ pub const DETAIL: &str = "mlperf_log_detail.txt";
 /// Reasons why a folder gives no result.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// There is no summary.
     #[error("no {SUMMARY} in it")]
     NoSummary,
     /// There are several summaries, in these folders.
@@ -36,7 +35,6 @@ pub enum FolderError {
     /// It cannot be read as one.
     #[error("{path}: {reason}")]
     Unreadable {
-        /// The path of the file.
         path: String,
         /// Why it cannot be read, as a lower-case fragment.
         reason: String,

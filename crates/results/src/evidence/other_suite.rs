@@ -12,7 +12,6 @@ use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 /// Maximum depth below a directory in which such results are searched.
 const MAX_SEARCH_DEPTH: usize = 7;
 
-/// A result of another suite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{path} is a result of {suite}, which has rules of its own: only results of MLPerf Inference and \
@@ -22,7 +21,6 @@ const MAX_SEARCH_DEPTH: usize = 7;
 pub struct OtherSuiteResult {
     /// The folder of the result.
     pub path: PathBuf,
-    /// The suite that the result is of.
     pub suite: OtherSuite,
 }
 

@@ -33,7 +33,6 @@ pub struct TrialReadings {
     pub announced: BTreeSet<String>,
     /// Further parameters from the log.
     pub parameters: BTreeMap<String, f64>,
-    /// The logs that it is of.
     pub logs: Vec<TrialLog>,
 }
 

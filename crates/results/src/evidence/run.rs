@@ -14,13 +14,10 @@ use retrial_recipe::model::Mode;
 use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
 
-/// The files of a run.
 pub struct RunFiles<'a> {
-    /// The run's directory.
     pub directory: &'a RunDirectory,
     /// The plan that was executed.
     pub plan: &'a Plan,
-    /// The state by its journal.
     pub state: &'a JournalState,
     /// Its telemetry; empty where only figures are required.
     pub telemetry: RunTelemetry,
@@ -57,7 +54,6 @@ pub fn gather_evidence(files: &RunFiles<'_>) -> Vec<Evidence> {
     all
 }
 
-/// Returns the evidence of one measurement.
 pub fn gather_measurement(files: &RunFiles<'_>, index: usize) -> Evidence {
     let Some(measured) = files.plan.measurements.get(index) else {
         return Evidence::new("unknown", Mode::Performance);

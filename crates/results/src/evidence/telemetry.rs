@@ -30,17 +30,13 @@ struct PeerTelemetry {
     rows: Vec<TelemetryRow>,
 }
 
-/// From when to when.
 pub type TimeSpan = (Timestamp, Timestamp);
 
-/// The time of a step.
 #[derive(Debug, Clone)]
 pub struct StepSpan {
     /// The start of its run; none if that is not known.
     pub run: Option<Moment>,
-    /// The start of the step.
     pub started: Moment,
-    /// The end of the step.
     pub ended: Moment,
 }
 

@@ -45,7 +45,6 @@ pub enum TextError {
     /// A part of a glob that is too large to be compiled.
     #[error(transparent)]
     Glob(#[from] regex::Error),
-    /// No such file.
     #[error("no such file; found {found}")]
     Missing {
         /// The first of the names that are in its place.

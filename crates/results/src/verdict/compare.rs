@@ -11,7 +11,6 @@ use retrial_mlperf::figures::find_known_figure;
 use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
 use retrial_stats::{AcceptanceRegion, Decision, Estimate, ReferenceComparison, holm_step_down};
 
-/// One published figure and its trials.
 #[derive(Debug, Clone)]
 pub(crate) struct PublishedFigureTrials {
     pub figure: String,
@@ -110,7 +109,6 @@ fn compare_figure(
     })
 }
 
-/// Returns whether a value has a logarithm.
 fn has_logarithm(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
@@ -125,7 +123,6 @@ pub(crate) fn usable_values(evidence: &Evidence, name: &str) -> Option<Vec<f64>>
     evidence.trials.iter().enumerate().map(value).collect()
 }
 
-/// Returns a figure in those trials that have it.
 fn figures_of_trials<'a>(
     evidence: &'a Evidence,
     name: &str,
@@ -173,7 +170,6 @@ impl PublishedFigureTrials {
         bounds.is_some_and(|(lower, upper)| upper > lower)
     }
 
-    /// Returns the expectation that decides.
     pub fn deciding_expectation(&self) -> &Expectation {
         &self.expectations[self.decisive]
     }

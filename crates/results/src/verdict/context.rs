@@ -105,7 +105,6 @@ pub(crate) fn settings_qualifiers(
     qualifiers_of_changes(plan.changed_settings().into_iter().chain(images))
 }
 
-/// Returns a qualifier for each change.
 fn qualifiers_of_changes(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
     changes.into_iter().map(Qualifier::from_change).collect()
 }

@@ -234,7 +234,6 @@ impl<'a> ResultDraft<'a> {
         Some(format!("{figure}{subject} not judged: {reason}"))
     }
 
-    /// Returns the numbers of trials at these positions.
     fn trial_numbers(&self, positions: Vec<usize>) -> Vec<u32> {
         let trials = &self.evidence.trials;
         let number = |position: usize| trials[position].trial;
@@ -273,7 +272,6 @@ impl<'a> ResultDraft<'a> {
     }
 }
 
-/// Returns the verdict on a trial.
 fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
     let all_figures = trial.figures.iter();
     let figures = all_figures.filter(|(_, figure)| figure.value.is_finite());

@@ -135,7 +135,6 @@ pub struct TrialEvidence {
     pub path: String,
     /// The logs that its figures are read from.
     pub logs: Vec<TrialLog>,
-    /// How its step ended.
     pub outcome: StepOutcome,
     /// The figures that it gave, by name.
     pub figures: BTreeMap<String, FigureValue>,
@@ -222,11 +221,9 @@ pub enum StepOutcome {
 /// The validity that the benchmark itself states, `LoadGen` or another. What `LoadGen`'s logs leave open is invalid here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum StatedValidity {
-    /// Stated as valid.
     Valid,
     /// Stated as invalid, or its log has errors; each reason is a fragment.
     Invalid(Vec<String>),
-    /// Not stated.
     #[default]
     NotStated,
 }

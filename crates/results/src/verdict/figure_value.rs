@@ -90,7 +90,6 @@ impl fmt::Display for FigureLocation {
 }
 
 impl FigureValue {
-    /// Returns a value in a unit.
     pub fn new(value: f64, unit: impl Into<String>) -> Self {
         Self { value, unit: unit.into(), half_digit: 0.0, origin: None }
     }
@@ -101,7 +100,6 @@ impl FigureValue {
         Self { origin: Some(origin), ..self }
     }
 
-    /// Returns whether it was read of this file.
     pub fn is_read_from(&self, file: &str) -> bool {
         let mut origin = self.origin.iter();
         origin.any(|origin| origin.file == file)

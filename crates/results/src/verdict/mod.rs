@@ -63,5 +63,5 @@ pub use stages::{StageDecision, decide_stage};
 pub use trial_log::{LogIdentity, TextIdentity, TrialLog};
 
 #[cfg(any(test, feature = "testing"))]
-#[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]
+#[allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]
 pub mod tests;

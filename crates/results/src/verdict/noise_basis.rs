@@ -10,7 +10,6 @@ const OF_RECIPE: &str = "the recipe";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum NoiseBasis {
-    /// The recipe states it.
     Recipe,
     /// Published runs on one system: `16 published pairs of llama2-70b Offline`.
     Published(String),

@@ -22,7 +22,6 @@ pub struct Qualifier {
 }
 
 impl Qualifier {
-    /// Returns a qualifier with its reason.
     pub fn new(kind: QualifierKind, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into() }
     }
@@ -71,12 +70,10 @@ pub struct QualifiedOutcome {
 }
 
 impl QualifiedOutcome {
-    /// Returns an outcome with its qualifiers.
     pub fn new(outcome: Outcome, qualifiers: &[Qualifier]) -> Self {
         Self::from_kinds(outcome, qualifiers.iter().map(|qualifier| qualifier.kind))
     }
 
-    /// Returns an outcome with the kinds of its qualifiers.
     pub fn from_kinds(outcome: Outcome, kinds: impl IntoIterator<Item = QualifierKind>) -> Self {
         let mut unique_kinds: Vec<QualifierKind> = kinds.into_iter().collect();
         unique_kinds.sort();

@@ -48,7 +48,6 @@ pub(crate) fn figure_margin(context: &RunContext, mode: Mode, expectation: &Expe
 pub(crate) struct AssumedNoise {
     /// Its relative standard deviation.
     pub value: f64,
-    /// Where it is from.
     pub basis: NoiseBasis,
 }
 

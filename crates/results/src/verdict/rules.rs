@@ -18,13 +18,11 @@ use retrial_recipe::model::{Limit, Mode};
 /// The outcome of the rules for one scenario in one mode.
 #[derive(Debug, Default)]
 pub(crate) struct RuleFindings {
-    /// Every rule that was checked.
     pub rules: Vec<RuleCheck>,
     /// The reasons why it failed; none if it did not.
     pub failed: Vec<String>,
     /// The reasons why it is invalid; none if it is not.
     pub invalid: Vec<String>,
-    /// The causes of the violations.
     pub causes: ViolationCauses,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
@@ -104,7 +102,6 @@ fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
     }
 }
 
-/// The rules of one trial.
 struct TrialRules<'a> {
     checked: &'a mut RuleFindings,
     evidence: &'a Evidence,

@@ -173,7 +173,6 @@ pub(crate) fn describe_run(
     }
 }
 
-/// Describes the outcome of a run's results.
 fn describe_results(outcome: Outcome, results: &[ResultVerdict]) -> RunSentences {
     let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
         return RunSentences {

@@ -5,7 +5,6 @@ use super::draft::ResultDraft;
 use super::{Evidence, RunContext};
 use retrial_stats::Decision;
 
-/// The decision after a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StageDecision {
     /// Run the trials of the next stage.

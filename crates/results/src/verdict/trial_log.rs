@@ -33,12 +33,10 @@ pub struct TrialLog {
     pub identity: LogIdentity,
 }
 
-/// The identity of a log's run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogIdentity {
     /// A run of `LoadGen`.
     LoadGen(loadgen::LoadgenRunIdentity),
-    /// A training run.
     Training(mllog::TrainingRunIdentity),
     /// Any other file, by its content.
     Text(TextIdentity),

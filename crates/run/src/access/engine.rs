@@ -14,7 +14,6 @@ use retrial_container::EngineInfo;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 
-/// The interval between attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// The timeout of a request that is not repeated: an engine that starts accepts connections before it
 /// responds.
@@ -60,7 +59,6 @@ impl EngineAccess {
         }
     }
 
-    /// The engine that was reached.
     pub fn info(&self) -> &EngineInfo {
         self.engine.info()
     }

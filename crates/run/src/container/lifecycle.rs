@@ -233,7 +233,6 @@ pub async fn remove_ahead(session: &RunSession) {
     }
 }
 
-/// Removes one container of the run.
 pub async fn discard_container(session: &RunSession, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
     session.with_engine(|engine| engine.remove_container(id)).await?;

@@ -20,7 +20,6 @@ pub struct ChildHistory {
     gpu_processes: BTreeMap<ProcessKey, GpuProcess>,
 }
 
-/// A process with GPUs.
 #[derive(Debug)]
 struct GpuProcess {
     parent: ProcessKey,

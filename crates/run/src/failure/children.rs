@@ -8,7 +8,6 @@ use super::finding::FailureFinding;
 use crate::mutex::lock;
 use crate::step::StepCommand;
 
-/// The interval between probes.
 const MAX_PROBE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The watch of one command's child processes.

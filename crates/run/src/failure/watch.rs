@@ -11,14 +11,12 @@ use crate::step::output::open_output;
 use retrial_plan::failure::{FailedLine, LineSearch};
 use retrial_store::journal::{StepEnd, StepFault};
 
-/// Bytes read at once.
 const READ_BLOCK_BYTES: usize = 256 << 10;
 /// The maximum number of blocks per read, so that signals are still handled.
 const MAX_BLOCKS_PER_READ: usize = 16;
 /// The time that a command may continue after a line that shows its failure: it may be printing details.
 const DETAILS_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
-/// The watch of one command.
 pub struct FailureWatch {
     output: Option<OutputSearch>,
     children: ChildWatch,
@@ -26,7 +24,6 @@ pub struct FailureWatch {
     first_finding: Option<(FailureFinding, Instant)>,
 }
 
-/// Output that is searched.
 struct OutputSearch {
     file: Option<File>,
     search: LineSearch,

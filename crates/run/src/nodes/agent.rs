@@ -18,7 +18,6 @@ use crate::step::{StepSession, watch_services};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 
-/// The interval between checks of services.
 const SERVICE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// The interval between queries to the engine about services.
 const ENGINE_QUERY_INTERVAL: Duration = Duration::from_secs(2);

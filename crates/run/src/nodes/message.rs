@@ -25,10 +25,7 @@ pub enum AgentRequest {
     /// Check this machine, and prepare for steps. The first order apart from `Clock`.
     Begin(Box<AgentSetup>),
     /// Execute a step of the plan.
-    Execute {
-        /// The number of the step.
-        step: u32,
-    },
+    Execute { step: u32 },
     /// Record telemetry from here on: a step measures that this machine does not execute.
     Watch {
         /// The number of the measuring step.
@@ -115,7 +112,6 @@ pub enum AgentReply {
     Event(Event),
     /// A step that it executed or watched ended.
     Ended {
-        /// The number of the step.
         step: u32,
         /// How the step ended on that machine.
         end: StepEnd,
@@ -131,7 +127,6 @@ pub enum AgentReply {
     },
 }
 
-/// The facts of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineFacts {
     /// The tool's version there.

@@ -32,7 +32,6 @@ use serde::{Deserialize, Serialize};
 use retrial_recipe::expression::NodeScope;
 use retrial_store::machine_subdirectory;
 
-/// A machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunMachine {
     /// The machine's values in expressions.

@@ -43,7 +43,6 @@ const MAX_ERROR_LINES: usize = 5;
 const MAX_FOREIGN_BYTES: usize = 1 << 20;
 /// The bytes of each that are shown.
 const MAX_SHOWN_BYTES: usize = 500;
-/// The beginning of every reply.
 const REPLY_PREFIX: &[u8] = br#"{"reply":"#;
 
 /// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
@@ -127,7 +126,6 @@ impl PeerNode {
         let _ = self.orders.send(order);
     }
 
-    /// Waits for the end of a step there.
     pub(super) async fn wait_for_step_end(&self, step: u32) -> StepEnd {
         let reply = self.wait_for_reply(|reply| match reply {
             AgentReply::Ended { step: ended, end, .. } if ended == step => Some(end),
@@ -139,7 +137,6 @@ impl PeerNode {
         }
     }
 
-    /// Returns the machine's facts.
     pub(super) async fn query_facts(&self) -> Result<MachineFacts, NodeError> {
         let facts = |reply| match reply {
             AgentReply::Facts(facts) => Some(*facts),
@@ -356,14 +353,12 @@ pub fn clock_lead_s(time: Timestamp, sent: Timestamp, received: Timestamp) -> f6
     time.duration_since(nearest).as_secs_f64()
 }
 
-/// The end of a step on a lost machine.
 fn lost_machine_end(node: &str, reason: &str) -> StepEnd {
     let reason = format!("lost contact with the machine {node}: {reason}");
     let advice = "check that machine, then resume the run";
     StepEnd::failure(StepFault::Host, reason, advice)
 }
 
-/// A failure with the machine's name.
 fn with_machine_name(node: &str, end: StepEnd) -> StepEnd {
     end.map_reason(|reason| format!("on {node}: {reason}"))
 }

@@ -23,7 +23,6 @@ mod log;
 
 pub use self::log::{hide_in_log, redact_log_text};
 
-/// Bytes read at once.
 const READ_BLOCK_BYTES: usize = 256 << 10;
 /// The maximum number of bytes held back: line breaks may be longer.
 const MAX_PENDING_BYTES: usize = 4 * READ_BLOCK_BYTES;

@@ -83,7 +83,6 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
     }
 }
 
-/// Returns the directory from which a step collected results before.
 fn find_collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
     let path = session.run_session.state().collected.get(&session.step.number).cloned()?;
     Some(ResultDirectory { path, length: 0 })
@@ -139,7 +138,6 @@ fn earliest_write(started: &Moment) -> Option<u64> {
     u64::try_from(earliest.as_second() - CLOCK_SLACK_S).ok()
 }
 
-/// Records the collected files.
 pub fn record_collected(
     session: &StepSession<'_>,
     from: &str,

@@ -15,7 +15,6 @@ use retrial_store::journal::{EventKind, JournalState, StepEnd};
 
 /// The maximum size of logs that are read, bytes.
 const MAX_LOG_BYTES: u64 = 32 << 20;
-/// The maximum number of figures shown.
 const MAX_SHOWN_FIGURES: usize = 2;
 /// The maximum time for reading.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);

@@ -21,7 +21,6 @@ use retrial_readings::lines::LineSplitter;
 use retrial_recipe::model::ReadyWhen;
 use retrial_store::journal::{StepEnd, StepFault};
 
-/// The interval between probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 /// The interval between reads of the output.
 const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(100);

@@ -11,7 +11,6 @@ use crate::error::Halt;
 use crate::interrupt::run_on_thread;
 use retrial_store::StoreError;
 
-/// The interval between copies.
 const COPY_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum size of one copy, bytes, so that signals are still handled.
 const MAX_COPY_BYTES: usize = 8 << 20;

@@ -24,7 +24,6 @@ use retrial_store::files::set_mode;
 use retrial_store::journal::EventKind;
 use retrial_store::{StoreError, open};
 
-/// Bytes read at once.
 const READ_BLOCK_BYTES: usize = 256 << 10;
 /// Bytes that are read to show the latest lines.
 const TAIL_BYTES: u64 = 4096;
@@ -110,7 +109,6 @@ pub struct OutputFollower<'a> {
     mirror: Option<Mirror>,
     /// The number of bytes read.
     length: u64,
-    /// The number of bytes shown.
     shown_bytes: u64,
     last_shown: Instant,
     tail: OutputTail,

@@ -15,7 +15,6 @@ use retrial_store::{RunDirectory, StoreError};
 /// A session at one step of its plan.
 #[derive(Clone, Copy)]
 pub struct StepSession<'a> {
-    /// The session of the whole run.
     pub run_session: &'a RunSession,
     /// The step, with run-time values filled into its texts.
     pub step: &'a Step,

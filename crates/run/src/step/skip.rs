@@ -106,7 +106,6 @@ impl RunExecution<'_> {
         self.session.state().find_repeating_failure(plan, measurement, trial)
     }
 
-    /// Returns whether one of these steps is left to run.
     async fn is_any_left(&self, steps: impl Iterator<Item = &Step>) -> bool {
         let incomplete = steps.filter(|step| !self.completed_steps.contains(&step.number));
         for step in incomplete.filter(|step| !step.is_skipped()) {

@@ -27,15 +27,12 @@ const SCRIPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A command of a step, where it runs.
 pub struct StepCommand<'a> {
-    /// The session at the step.
     pub session: StepSession<'a>,
     /// The command, with its environment and limits.
     pub exec: &'a ExecStep,
     /// The container; none: it runs on this machine.
     pub container: Option<String>,
-    /// The control directory of the steps there.
     pub control: ControlDirectory,
-    /// The step's own files in it.
     pub files: StepControl,
 }
 
@@ -88,7 +85,6 @@ impl<'a> StepCommand<'a> {
         Ok(Self::new(session, exec, container, &session.run_session.control))
     }
 
-    /// Returns the command on this machine.
     pub fn for_host(session: &StepSession<'a>, exec: &'a ExecStep) -> Self {
         Self::new(session, exec, None, &session.run_session.host_control)
     }

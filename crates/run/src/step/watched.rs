@@ -79,7 +79,6 @@ pub fn watch_services<'a>(
 }
 
 impl WatchedService<'_> {
-    /// The step that started it.
     pub fn start_step_number(&self) -> u32 {
         self.command.session.step.number
     }

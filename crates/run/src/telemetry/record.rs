@@ -20,7 +20,6 @@ use retrial_telemetry::rate::MAX_FILE_BYTES;
 use retrial_telemetry::table::{csv_header, format_rows};
 use retrial_telemetry::{LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow};
 
-/// The sampling task of one step.
 pub struct SamplingTask<T> {
     pub measured: MeasuredTrial,
     pub container: Option<ContainerSensor>,
@@ -165,7 +164,6 @@ impl SensorRecorder {
     }
 }
 
-/// Returns the CPU time of this thread.
 fn thread_cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()

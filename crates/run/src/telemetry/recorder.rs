@@ -33,7 +33,6 @@ const LAST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// A process's sensors, and the file that it writes.
 #[derive(Default)]
 pub enum TelemetryRecorder {
-    /// Nothing was measured yet.
     #[default]
     NotStarted,
     /// Sensors and file are open, and nothing is measured.

@@ -29,7 +29,6 @@ pub struct FileFingerprint {
     pub sha256: String,
 }
 
-/// The entries of a directory.
 #[derive(Default)]
 pub(super) struct DirectoryContent {
     /// The files by path, without hashes.

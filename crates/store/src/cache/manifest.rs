@@ -19,7 +19,6 @@ use retrial_recipe::model::CachedFile;
 use super::CacheState;
 use super::entries::{DirectoryContent, FileFingerprint, list_entries};
 
-/// Bytes read at once.
 const READ_BLOCK_BYTES: usize = 1 << 20;
 
 /// The content and the origin of a cached directory.
@@ -39,7 +38,6 @@ pub struct CacheManifest {
     pub links: BTreeMap<String, String>,
 }
 
-/// The origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheOrigin {
     /// The name or path of the recipe.
@@ -88,7 +86,6 @@ impl CacheManifest {
         })
     }
 
-    /// Returns the bytes of all files.
     pub fn total_bytes(&self) -> u64 {
         self.files.values().map(|file| file.size).sum()
     }

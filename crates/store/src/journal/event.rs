@@ -63,7 +63,6 @@ impl Event {
     }
 }
 
-/// The kind of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
@@ -71,7 +70,6 @@ pub enum EventKind {
     RunStarted {
         /// The id of the run, the name of its directory.
         run: String,
-        /// The total number of steps.
         steps: usize,
         /// The process that executes the run from here on.
         #[serde(default)]
@@ -96,7 +94,6 @@ pub enum EventKind {
         /// The command that reattaches to the run.
         resume: String,
     },
-    /// A step was started.
     StepStarted {
         /// Its command or action, in one line.
         summary: String,
@@ -159,18 +156,15 @@ pub enum EventKind {
         model: String,
         /// The repository on the hub, `owner/name`.
         repository: String,
-        /// The commit of its files.
         commit: String,
         /// The commit's directory in the hub's cache.
         directory: String,
-        /// The number of its files.
         files: usize,
         /// Bytes of all its files.
         bytes: u64,
         /// Bytes that this fetch downloaded; the rest was in the cache.
         bytes_fetched: u64,
     },
-    /// The container was created.
     ContainerCreated {
         /// The id that the engine gave the container.
         id: String,
@@ -186,12 +180,10 @@ pub enum EventKind {
     Cached(CacheIdentity),
     /// A cache mount's directory was mounted.
     CacheMounted(CacheMount),
-    /// The container was removed.
     ContainerRemoved {
         /// The id that the engine gave the container.
         id: String,
     },
-    /// A service is ready.
     ServiceReady {
         /// Its key in the recipe.
         service: String,
@@ -220,9 +212,7 @@ pub enum EventKind {
         from: String,
         /// The path in the run's directory.
         to: String,
-        /// The number of copied files.
         files: usize,
-        /// Bytes of these files.
         bytes: u64,
         /// Omitted files, and why.
         omitted: Vec<String>,
@@ -240,7 +230,6 @@ pub enum EventKind {
         /// The sentence that is shown, without a full stop.
         text: String,
     },
-    /// The run was judged.
     Judged {
         /// The outcome with its qualifiers: `reproduced (modified)`.
         outcome: String,
@@ -300,7 +289,6 @@ pub struct CacheIdentity {
     pub identity: String,
 }
 
-/// A cache mount of a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheMount {
     /// The id of the container.

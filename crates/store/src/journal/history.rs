@@ -34,7 +34,6 @@ pub struct History {
 }
 
 impl History {
-    /// Applies one more event.
     pub(super) fn apply_event(&mut self, event: &Event) {
         let Some(step) = event.step else {
             return self.apply_run_event(&event.what);

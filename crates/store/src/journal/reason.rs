@@ -41,7 +41,6 @@ pub enum SkipReason {
     CauseRepeats {
         /// The latest trials, which failed by this cause: the first, or two in a row.
         trials: Vec<u32>,
-        /// The cause of their failure.
         cause: FailureKind,
     },
     /// `--keep` keeps the container.

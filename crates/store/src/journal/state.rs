@@ -10,7 +10,6 @@ use crate::clock::Moment;
 use crate::process::ProcessIdentity;
 use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 
-/// The state of a run.
 #[derive(Debug, Clone, Default)]
 pub struct JournalState {
     /// A process has started it before.
@@ -68,7 +67,6 @@ impl JournalState {
         matches!(self.over, Some((0 | 1 | 5, _)))
     }
 
-    /// Reads the journal's entries.
     pub fn from_events(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -77,7 +75,6 @@ impl JournalState {
         state
     }
 
-    /// Applies one more event.
     pub fn apply_event(&mut self, event: &Event) {
         self.history.apply_event(event);
         match (&event.what, event.step) {

@@ -6,13 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::reason::SkipReason;
 
-/// The end of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum StepEnd {
     /// It succeeded: its command ended with exit code 0, or it has none.
     Done {
-        /// The exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
     },
@@ -27,7 +25,6 @@ pub enum StepEnd {
         fault: StepFault,
         /// The error, as a fragment.
         reason: String,
-        /// The exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
         /// The last lines of its output.
@@ -59,7 +56,6 @@ pub enum StepFault {
 }
 
 impl StepEnd {
-    /// Returns whether the step is complete.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done { .. })
     }

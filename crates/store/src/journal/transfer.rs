@@ -9,7 +9,6 @@ pub struct Transfer {
     pub unit: TransferUnit,
     /// The layer's short id, or the file's path in the repository.
     pub part: String,
-    /// Its progress so far.
     pub state: TransferState,
     /// Bytes done, if they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,7 +18,6 @@ pub struct Transfer {
     pub total: Option<u64>,
 }
 
-/// The unit of a transfer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferUnit {
@@ -30,7 +28,6 @@ pub enum TransferUnit {
     File,
 }
 
-/// The state of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferState {

@@ -58,7 +58,6 @@ impl ExportBuilder<'_> {
     }
 }
 
-/// A file of the chosen trial.
 pub(super) fn trial_file_origin(chosen: &RepresentativeTrial<'_>, name: &str) -> SourceFile {
     SourceFile { run: chosen.index, path: format!("{}/{name}", chosen.files.folder) }
 }

@@ -18,7 +18,6 @@ pub(super) struct RepresentativeTrial<'a> {
     pub measurement: &'a MeasurementPlan,
     /// The verdict on the measurement, if the run's verdict has it.
     pub verdict: Option<&'a ResultVerdict>,
-    /// The files of the trial.
     pub files: &'a ExportedTrial,
     /// The number of trials among which it was chosen.
     pub trials: usize,

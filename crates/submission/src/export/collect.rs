@@ -32,7 +32,6 @@ impl<'a> ScenarioResults<'a> {
     }
 }
 
-/// The results of one benchmark.
 #[derive(Debug)]
 pub(super) struct BenchmarkResults<'a> {
     /// The folder's name in the tree.
@@ -49,7 +48,6 @@ impl BenchmarkResults<'_> {
     }
 }
 
-/// Collects the runs' results.
 pub(super) fn collect_results<'a>(
     runs: &'a [SourceRun],
     request: &ExportRequest,

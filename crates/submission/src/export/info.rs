@@ -29,7 +29,6 @@ pub struct SystemInfo {
     pub measurements_by_benchmark: BTreeMap<String, BTreeMap<String, String>>,
     /// The file next to this one that describes how weights were quantized.
     pub calibration: Option<String>,
-    /// The text of the calibration file.
     pub calibration_text: Option<String>,
 }
 

@@ -1,7 +1,6 @@
 //! Names of folders: the official checker accepts no spaces and no leading dots, and a name from a run
 //! must not lead out of the tree.
 
-/// Returns a name as the name of a folder.
 pub(super) fn to_folder_name(name: &str) -> String {
     let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !"._+-".contains(letter);
     let sanitized = name.trim().replace(is_odd, "_");

@@ -122,7 +122,6 @@ fn find_tests(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<Str
         .collect()
 }
 
-/// The output of a trial's check.
 fn read_check_output(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
     let mut steps = files.plan.steps.iter();
     let step =

@@ -83,7 +83,6 @@ fn render_environment(run: &SourceRun) -> String {
     text
 }
 
-/// Describes the code of a benchmark.
 pub(super) fn render_code_readme<'a>(
     benchmark: &str,
     runs: impl Iterator<Item = &'a SourceRun>,
@@ -108,7 +107,6 @@ pub(super) fn render_code_readme<'a>(
     text
 }
 
-/// The README of the tree.
 pub(super) fn render_tree_readme(export: &Export) -> String {
     let mut text = format!(
         "# {}, {}, {}\n\nExported by Retrial {} from its runs, in the layout of MLPerf Inference {}.\n",

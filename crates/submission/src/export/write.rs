@@ -17,14 +17,11 @@ const MAX_ACCURACY_LOG_BYTES: u64 = 10 << 10;
 /// The length of the part of a larger log that is kept at either end, bytes.
 const TRUNCATED_END_BYTES: u64 = 4 << 10;
 
-/// An error of writing a tree.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum TreeWriteError {
-    /// The directory is not empty.
     #[error("{} is not empty: it has {first}", directory.display())]
     #[diagnostic(help("name another directory with --to, or write into this one with --replace"))]
     NotEmpty {
-        /// The directory to write into.
         directory: PathBuf,
         /// The name of one of its entries.
         first: String,

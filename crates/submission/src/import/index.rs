@@ -28,7 +28,6 @@ pub enum ImportError {
     Read {
         /// The directory that cannot be read.
         path: PathBuf,
-        /// The operating system's error.
         source: std::io::Error,
     },
     /// It has no results of `MLPerf Inference`.
@@ -41,7 +40,6 @@ pub enum ImportError {
         /// The directory, which should be a submission tree.
         path: PathBuf,
     },
-    /// It has results of another suite.
     #[error(transparent)]
     OtherSuite(#[from] OtherSuiteResult),
     /// The table cannot be used.
@@ -55,7 +53,6 @@ pub enum ImportError {
     },
 }
 
-/// The results of a tree.
 #[derive(Debug)]
 pub struct ResultsIndex<'a> {
     /// Benchmarks with their paths.
@@ -75,7 +72,6 @@ pub struct ImportableResult<'i> {
     pub benchmark: &'i SubmittedBenchmark,
     /// Its ids in the round: `6.0-0020`. A system has one for all its benchmarks.
     pub ids: Vec<String>,
-    /// The system, by its description.
     pub system: SystemDescription,
     /// The published figures, by scenario.
     pub figures: Vec<ImportableFigure>,
@@ -167,10 +163,8 @@ impl<'a> ResultsIndex<'a> {
     }
 }
 
-/// A system, as its description states it.
 #[derive(Debug, Clone, Default)]
 pub struct SystemDescription {
-    /// Its name, if the description has one.
     pub name: Option<String>,
     /// The number of machines.
     pub nodes: u32,

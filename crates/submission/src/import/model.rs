@@ -31,7 +31,6 @@ impl PublishedSubmission<'_> {
     }
 }
 
-/// A scenario of a published result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedScenario {
     /// The scenario's name: `Offline`.
@@ -45,18 +44,15 @@ pub struct PublishedScenario {
     pub performance: Option<PublishedFigure>,
     /// Its accuracy; empty if there is no accuracy run.
     pub accuracy: Vec<PublishedFigure>,
-    /// The settings of its run.
     pub settings: PublishedSettings,
     /// The commands of its README.
     pub commands: Option<DraftedCommands>,
 }
 
-/// The settings of a published run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedSettings {
     /// The target rate, queries per second.
     pub target_qps: Option<f64>,
-    /// The minimum duration, ms.
     pub min_duration_ms: Option<u64>,
     /// The file that states them: `user.conf`, or the log.
     pub source: &'static str,

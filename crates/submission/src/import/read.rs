@@ -147,7 +147,6 @@ impl SubmissionReader<'_> {
         id.unwrap_or_else(|| format!("{} {}", place.submitter.name, place.system))
     }
 
-    /// The figures of other submitters in a scenario.
     fn figures_of_others(&self, scenario: &ScenarioName, unit: &str) -> Vec<OtherSubmitterFigure> {
         let others = self.others.iter().filter_map(|entry| {
             let mut figures = entry.figures.iter();

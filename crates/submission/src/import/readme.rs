@@ -5,7 +5,6 @@ use retrial_recipe::docker_run::{self, DockerRunDraft, EmptyEnvironment};
 
 /// The longest draft of a command, in lines: a longer text is a guide, not a command.
 const MAX_COMMAND_LINES: usize = 60;
-/// Returns whether a block starts a container.
 pub(super) fn starts_container(block: &str) -> bool {
     block.contains("docker run") || block.contains("docker container run")
 }

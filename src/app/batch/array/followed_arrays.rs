@@ -32,7 +32,6 @@ pub struct FollowedArrays<'a> {
     waiting: WaitingLine,
 }
 
-/// An array that is followed.
 struct FollowedArray {
     array: Array,
     id: String,
@@ -95,7 +94,6 @@ impl<'a> FollowedArrays<'a> {
         }
     }
 
-    /// The number of arrays.
     pub fn array_count(&self) -> usize {
         self.arrays.len()
     }
@@ -105,7 +103,6 @@ impl<'a> FollowedArrays<'a> {
         self.arrays.iter().any(FollowedArray::is_stopping)
     }
 
-    /// Returns the earliest phase of all arrays.
     fn earliest_phase(&self) -> JobPhase {
         min_phase(self.arrays.iter().map(FollowedArray::phase))
     }
@@ -251,7 +248,6 @@ fn min_phase(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
     phases.min().unwrap_or(JobPhase::Ended)
 }
 
-/// Queries the tasks of each array.
 async fn query_tasks(arrays: Vec<(Slurm, String, String, usize)>) -> Result<Vec<Job>, SlurmError> {
     let mut all = Vec::new();
     for (slurm, id, since, tasks) in arrays {

@@ -23,7 +23,6 @@ use retrial_store::{RecordDirectory, StoreError};
 /// The index of this process's task in its array.
 const TASK_INDEX_VARIABLE: &str = "SLURM_ARRAY_TASK_ID";
 
-/// Executes the task of this job.
 pub fn execute_task(
     global: &GlobalOptions,
     batch: &RecordDirectory,

@@ -62,7 +62,6 @@ fn sides(claims: &[&str], slow: Fault, fast: Fault) -> BatchVerdict {
     judge_batch(None, &plan, &cells, &[other])
 }
 
-/// The parts on Server.
 fn of_server(claim: &ClaimVerdict) -> Vec<&ClaimPart> {
     let parts = claim.parts.iter();
     parts.filter(|part| part.scenario == SERVER).collect()

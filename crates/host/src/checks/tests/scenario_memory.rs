@@ -21,7 +21,6 @@ fn nvidia(model: &str) -> HostView {
     host
 }
 
-/// The checks on a host for GPUs of a vendor.
 fn memory_checks(host: &HostView, vendor: GpuVendor, model: &str) -> Vec<HostCheck> {
     let (settings, mut requires) = (tuned(), requirements(&[model], 8));
     requires.gpus.as_mut().unwrap().vendor = vendor;

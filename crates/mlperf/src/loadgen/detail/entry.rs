@@ -6,7 +6,6 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The beginning of every entry.
 pub(super) const ENTRY_PREFIX: &[u8] = b":::MLLOG ";
 
 /// The text after it, as LoadGen writes it.

@@ -293,7 +293,6 @@ fn measured_ms(detail: &LoadgenDetail) -> Option<i64> {
     i64::try_from(span.as_millis()).ok()
 }
 
-/// Returns the text of an error.
 fn error_message(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     text.chars().take(MAX_MESSAGE_CHARS).collect()

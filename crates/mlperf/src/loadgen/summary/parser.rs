@@ -22,11 +22,9 @@ pub(super) enum BulletList {
 
 #[derive(Debug, Default)]
 pub(super) struct SummaryParser {
-    /// The summary so far.
     pub(super) summary: LoadgenSummary,
     /// Early stopping's blocks: of queries, of TTFT, of TPOT.
     pub(super) early_stopping: [Option<String>; 3],
-    /// The figures of the head.
     pub(super) head: Figures,
     pub(super) stats: StatsBlocks,
     list: BulletList,

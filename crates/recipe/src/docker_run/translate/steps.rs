@@ -201,7 +201,6 @@ pub(super) fn is_monitor(text: &str) -> bool {
     monitors.contains(&first)
 }
 
-/// Returns a script as a step.
 pub(super) fn script_command(script: &str) -> DraftedCommand {
     DraftedCommand {
         run: script.to_owned(),

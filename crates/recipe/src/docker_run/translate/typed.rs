@@ -206,7 +206,6 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && !word.contains(special)
 }
 
-/// Returns whether a text is one param.
 fn is_param(text: &str) -> bool {
     text.starts_with("${{ params.") && text.find("}}") == Some(text.len() - 2)
 }

@@ -16,7 +16,6 @@ const MAX_SERIES: usize = 6;
 /// More columns are too narrow: the table has them all.
 const MAX_COLUMNS: usize = 36;
 
-/// A cell with its figure.
 type MeasuredCell<'a> = (&'a CellVerdict, CellFigure);
 
 /// The columns of all cells that have the figure; none without any.

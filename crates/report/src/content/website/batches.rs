@@ -150,7 +150,6 @@ fn outcome_cell(conclusion: &Conclusion) -> TableCell {
     TableCell::status(conclusion.mark.unwrap_or(unjudged), &conclusion.word)
 }
 
-/// The page of a batch.
 pub(super) fn batch_page(website: &Website<'_>, at: usize) -> WebsitePage {
     let batch = &website.batches[at];
     let submissions = batch.rows.iter().map(|row| &row.submission);

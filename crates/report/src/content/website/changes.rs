@@ -18,7 +18,6 @@ const MAX_FEED_ENTRIES: usize = 100;
 /// The most letters of a verdict's sentence.
 pub(super) const MAX_SENTENCE_LETTERS: usize = 600;
 
-/// A change of verdict.
 #[derive(Clone)]
 pub(super) struct VerdictChange<'a> {
     pub before: &'a RunSummary,
@@ -39,7 +38,6 @@ impl VerdictChange<'_> {
     }
 }
 
-/// The changes of a submission.
 pub(super) fn find_changes<'a>(
     group: &SubmissionRuns<'a>,
 ) -> impl Iterator<Item = VerdictChange<'a>> {

@@ -29,7 +29,6 @@ const SUBMISSIONS: &str = "Submissions";
 const BY_GPU: &str = "By GPU";
 const BY_RELEASE: &str = "By release";
 
-/// The name of a front page.
 pub(super) fn front_page_name(at: usize) -> String {
     match at {
         0 => FRONT.to_owned(),
@@ -48,7 +47,6 @@ pub(super) fn divide_submissions(groups: &[SubmissionRuns<'_>]) -> Vec<Range<usi
     parts
 }
 
-/// Builds a front page.
 pub(super) fn front_page(website: &Website<'_>, part: &Range<usize>) -> WebsitePage {
     let groups: Vec<&SubmissionRuns<'_>> = website.groups[part.clone()].iter().collect();
     let is_first = part.start == 0;

@@ -14,7 +14,6 @@ use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::Outcome;
 
-/// A submission and its runs.
 pub(super) struct SubmissionRuns<'a> {
     /// The name of its first page, without `.html`.
     pub name: String,
@@ -68,7 +67,6 @@ impl SubmissionRuns<'_> {
         !self.series.iter().map(|series| series.gpus).all_equal()
     }
 
-    /// Returns the newest run.
     pub fn newest_run(&self) -> &RunSummary {
         self.rows[self.rows.len() - 1]
     }

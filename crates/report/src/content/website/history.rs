@@ -16,7 +16,6 @@ use retrial_history::RunSummary;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::Outcome;
 
-/// The most rows of a chart.
 const MAX_CHART_ROWS: usize = 8;
 /// The most periods, and the most releases, whose names are longer.
 const MAX_PERIODS: usize = 12;
@@ -25,7 +24,6 @@ const MAX_RELEASES: usize = 6;
 /// The most kinds of releases that have charts.
 const MAX_RELEASE_KINDS: usize = 3;
 
-/// The charts of a submission.
 pub(super) fn submission_charts(group: &SubmissionRuns<'_>, unverified: bool) -> Vec<Chart> {
     let judged_rows = group.rows.iter().filter(|row| row.outcome.is_some());
     let judged: Vec<&RunSummary> = judged_rows.copied().collect();
@@ -127,7 +125,6 @@ fn to_utc(time: Timestamp) -> DateTime {
     time.to_zoned(TimeZone::UTC).datetime()
 }
 
-/// A period of the calendar.
 struct Period {
     word: &'static str,
     /// The format of the name of one that begins at a time.

@@ -53,9 +53,7 @@ pub struct Website<'a> {
     pages: Vec<(String, WebsitePart)>,
 }
 
-/// A page of the website.
 pub struct WebsitePage {
-    /// The page's content.
     pub document: Document,
     /// Other pages, each with its label.
     pub links: Vec<(Line, String)>,
@@ -99,7 +97,6 @@ impl<'a> Website<'a> {
         Self { options, groups, changes, batches, pages }
     }
 
-    /// The names of its pages.
     pub fn page_names(&self) -> Vec<&str> {
         self.pages.iter().map(|(name, _)| name.as_str()).collect()
     }

@@ -9,7 +9,6 @@ use super::group::RunSeries;
 use crate::charts::is_release;
 use retrial_history::RunSummary;
 
-/// A kind of release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ReleaseKind<'a> {
     Rocm,

@@ -88,7 +88,6 @@ pub(super) fn divide_runs(rows: &[&RunSummary], options: &WebsiteOptions<'_>) ->
     tables::divide_rows(&weights, MAX_PART_RUNS, MAX_PART_BYTES)
 }
 
-/// A section of the newest runs.
 pub(super) fn newest_runs_section(
     group: &SubmissionRuns<'_>,
     options: &WebsiteOptions<'_>,
@@ -104,7 +103,6 @@ pub(super) fn newest_runs_section(
     Section::new_block("Runs", blocks)
 }
 
-/// A page of runs.
 pub(super) fn runs_page(
     group: &SubmissionRuns<'_>,
     part: usize,

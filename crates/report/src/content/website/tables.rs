@@ -116,7 +116,6 @@ pub(super) fn truncate_to_bytes(mut table: Table, bytes: usize, others: &str) ->
     [Block::Table(table)].into_iter().chain(remark).collect()
 }
 
-/// The weight of every row of a table.
 pub(super) fn row_weights(table: &Table) -> Vec<usize> {
     table.rows().map(|row| row_weight(row)).collect()
 }

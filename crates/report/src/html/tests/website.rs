@@ -74,7 +74,6 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
     rows.collect()
 }
 
-/// Every page with its name.
 fn pages(website: &Website<'_>) -> Vec<(String, String)> {
     let names = website.page_names().into_iter().enumerate();
     let pages = names.map(|(at, name)| {

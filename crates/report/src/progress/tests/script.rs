@@ -50,17 +50,14 @@ pub fn rest_of_trials(trials: u32) -> (RemainingTime, Vec<(u32, String)>) {
     (remaining, steps)
 }
 
-/// A step begins.
 pub fn started(summary: &str, timeout_s: Option<u64>) -> EventKind {
     EventKind::StepStarted { summary: summary.to_owned(), timeout_s }
 }
 
-/// A step is done.
 pub fn done(seconds: f64) -> EventKind {
     EventKind::StepEnded { end: StepEnd::Done { exit_code: Some(0) }, seconds }
 }
 
-/// Progress of a layer.
 pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> EventKind {
     EventKind::Transfer(Transfer {
         unit: TransferUnit::Layer,
@@ -71,7 +68,6 @@ pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> Event
     })
 }
 
-/// A line of output.
 pub fn output(line: &str) -> EventKind {
     EventKind::Output { line: line.to_owned() }
 }

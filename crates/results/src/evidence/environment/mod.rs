@@ -18,7 +18,6 @@ pub use host::describe_gpus as gpus;
 pub(super) use packages::describe_other_packages;
 pub use packages::package_facts_of_run as packages;
 
-/// Stands for a value that was not recorded.
 const UNRECORDED_VALUE: &str = "(set, not recorded: it may be a secret)";
 
 /// The fact that names the machines of a run other than its head.

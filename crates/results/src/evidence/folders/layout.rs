@@ -19,7 +19,6 @@ use crate::evidence::trials::add_warmup;
 use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, TrialEvidence};
 
-/// The folder of one trial.
 struct TrialFolder {
     number: u32,
     path: PathBuf,

@@ -81,7 +81,6 @@ pub trait RecipelessRules {
 pub struct ResultGroup {
     /// Their common folder, and what its path says.
     pub place: ResultPath,
-    /// The evidence in their files.
     pub evidence: Vec<Evidence>,
     /// Remarks for the reader of the verdict.
     pub warnings: Vec<String>,

@@ -31,7 +31,6 @@ impl RunKey {
     }
 }
 
-/// A run of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultRun {
     /// Tells it from others.
@@ -74,7 +73,6 @@ struct CopiedRuns {
 }
 
 impl SharedRuns {
-    /// Adds the runs of a result of an owner.
     pub fn add_runs(&mut self, owner: &str, runs: &[ResultRun]) {
         for run in runs {
             let original = self.seen.entry(run.key.clone());

@@ -15,7 +15,6 @@ const ZONE_SLACK: SignedDuration = SignedDuration::from_hours(26);
 
 /// The time of a step, with what it collected.
 pub(crate) struct StepWindow<'a> {
-    /// The start of the step.
     pub started: Timestamp,
     /// The end of the step, or of the check of its results.
     pub ended: Timestamp,

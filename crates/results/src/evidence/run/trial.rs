@@ -18,7 +18,6 @@ use retrial_recipe::model::Mode;
 use retrial_store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use retrial_telemetry::TelemetrySummary;
 
-/// One trial of one measurement.
 pub(crate) struct RunTrial<'a> {
     pub files: &'a RunFiles<'a>,
     pub index: usize,
@@ -91,7 +90,6 @@ impl RunTrial<'_> {
         files.read_figures(&trial, evidence)
     }
 
-    /// Returns how a step ended.
     fn step_end(&self, step: &Step) -> Option<&StepEnd> {
         let (end, _) = self.files.state.ended.get(&step.number)?;
         Some(end)

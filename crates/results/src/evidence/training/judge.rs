@@ -69,7 +69,6 @@ struct ResultEvidence {
     evidence: Evidence,
 }
 
-/// Returns the context of a result.
 fn result_context(
     result: &TrainingResult,
     context: &TrainingContext<'_>,
@@ -90,7 +89,6 @@ fn result_context(
     }
 }
 
-/// Returns the evidence of one result.
 pub fn gather_evidence(
     result: &TrainingResult,
     by: &TrainingContext<'_>,

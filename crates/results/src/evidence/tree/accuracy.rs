@@ -69,7 +69,6 @@ pub(crate) fn gather_accuracy(
     evidence
 }
 
-/// Returns whether a place has any accuracy at all.
 pub(crate) fn has_accuracy(place: &ScenarioFolder) -> bool {
     place.results_folder().join(ACCURACY_FOLDER).is_dir()
 }

@@ -21,12 +21,10 @@ use retrial_recipe::model::Mode;
 /// The most by which a ratio of two rounded figures may exceed its limit.
 const ROUNDING_TOLERANCE: f64 = 2e-5;
 
-/// One test of a place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ComplianceTestEvidence {
     /// The name of the test's folder, `TEST06`.
     name: String,
-    /// The evidence in its files.
     pub evidence: Evidence,
 }
 

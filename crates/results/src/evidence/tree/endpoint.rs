@@ -10,7 +10,6 @@ use retrial_mlperf::rounds::InferenceRules;
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
-/// Returns whether a place is one of an endpoint.
 pub(crate) fn is_endpoint(place: &ScenarioFolder) -> bool {
     endpoints::is_endpoint_result(&place.results_folder())
 }

@@ -19,7 +19,6 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The most missing files that are named.
 const MAX_NAMED_FILES: usize = 4;
 
-/// A file that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingFile(pub PathBuf);
 
@@ -66,7 +65,6 @@ pub(crate) fn check_place_files(
 /// The reason why a description cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
-    /// No such file.
     #[error("missing")]
     Missing,
     /// No regular file, or too large.

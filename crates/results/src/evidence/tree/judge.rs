@@ -14,7 +14,6 @@ const SUITE: &str = "mlperf-inference";
 /// The verdicts on one benchmark on one system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedBenchmark {
-    /// The verdict on its results.
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
     pub benchmark: BenchmarkVerdict,

@@ -25,7 +25,6 @@ pub struct SubmissionPath {
     pub benchmark: Option<String>,
     /// The scenario's folder, likewise.
     pub scenario: Option<String>,
-    /// The part of the scenario's results.
     pub part: Option<ScenarioPart>,
 }
 

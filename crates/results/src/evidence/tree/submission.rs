@@ -51,7 +51,6 @@ impl Submitter {
 /// One benchmark on one system: what is judged together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmittedBenchmark {
-    /// The submitter of its results.
     pub submitter: Arc<Submitter>,
     /// The name of the system's folder.
     pub system: String,
@@ -74,7 +73,6 @@ impl SubmittedBenchmark {
 /// One scenario of a benchmark on a system, with all that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioFolder {
-    /// The submitter of its results.
     pub submitter: Arc<Submitter>,
     /// The name of the system's folder.
     pub system: String,
@@ -86,7 +84,6 @@ pub struct ScenarioFolder {
     pub requested_part: Option<ScenarioPart>,
 }
 
-/// A part of a scenario's results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScenarioPart {
     /// The performance run, in `performance`.
@@ -115,7 +112,6 @@ impl ScenarioFolder {
         self.paths().results().into()
     }
 
-    /// Returns the folder of its results.
     pub fn results_folder(&self) -> PathBuf {
         self.submitter.root.join(self.results_path())
     }

@@ -112,7 +112,6 @@ impl<'a> ClaimSide<'a> {
     }
 }
 
-/// Tests one claim.
 struct FigureClaimTester<'a> {
     context: &'a RunContext,
     claim: &'a FigureClaim,

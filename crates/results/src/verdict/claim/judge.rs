@@ -18,7 +18,6 @@ pub struct TestedClaim {
     pub source: Option<String>,
     /// The claim is that at least one part is an exception.
     pub not_always: bool,
-    /// One test for each part.
     pub tests: Vec<PartTest>,
 }
 

@@ -9,7 +9,6 @@ use retrial_stats::{Decision, Difference};
 pub struct PartTest {
     /// The two sides and the required ratio; outcome, ratio and sentence are set once all parts are tested.
     pub part: ClaimPart,
-    /// How it is decided.
     pub test: DecisionMethod,
 }
 

@@ -208,7 +208,6 @@ fn describe_more_trials(more: MoreTrials) -> String {
 /// The most undecided parts whose sentences are part of a claim's.
 const MAX_UNDECIDED_SENTENCES: usize = 4;
 
-/// Summarizes the parts of a claim.
 pub(super) fn summarize_claim(
     outcome: ClaimOutcome,
     not_always: bool,

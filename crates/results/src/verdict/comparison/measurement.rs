@@ -41,7 +41,6 @@ pub struct PooledMeasurement {
     pub seen: Vec<TelemetryFigure>,
 }
 
-/// A figure with its trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredFigure {
     /// The figure's name, for example `tokens_per_second`.
@@ -50,7 +49,6 @@ pub struct MeasuredFigure {
     pub unit: String,
     /// Whether higher or lower is better; none where neither the recipe nor `MLPerf` says it.
     pub better: Option<Better>,
-    /// How trials are aggregated.
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction, if there is basis to assume one.
     pub noise: Option<f64>,
@@ -91,7 +89,6 @@ impl MeasuredFigure {
     }
 }
 
-/// Reads trials of JSON.
 fn deserialize_trials<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<f64>>, D::Error> {
@@ -101,7 +98,6 @@ fn deserialize_trials<'de, D: Deserializer<'de>>(
 }
 
 impl PooledMeasurement {
-    /// Returns the measurement of evidence and of the verdict on it.
     pub fn new(context: &RunContext, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let figures = comparable_figures(evidence, result.deciding.as_deref());
         Self {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::number;
 
-/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparisonOptions {
     /// Confidence of each two-sided interval.

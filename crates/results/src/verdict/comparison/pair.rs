@@ -15,7 +15,6 @@ use retrial_stats::{Decision, Difference, Sample, aggregate_trials};
 pub struct SideMeasurement<'a> {
     /// The letter of the subject, `A`.
     pub letter: &'a str,
-    /// The measurement.
     pub measured: &'a PooledMeasurement,
 }
 
@@ -26,7 +25,6 @@ impl<'a> SideMeasurement<'a> {
         measurements.map(|measured| Self { letter, measured }).collect()
     }
 
-    /// Returns a figure of the measurement by its name.
     pub fn figure(&self, name: &str) -> Option<&'a MeasuredFigure> {
         let mut figures = self.measured.figures.iter();
         figures.find(|figure| figure.name == name)
@@ -35,9 +33,7 @@ impl<'a> SideMeasurement<'a> {
 
 /// One figure on both sides.
 pub struct FigurePair<'a> {
-    /// The baseline's measurement.
     pub baseline: SideMeasurement<'a>,
-    /// The candidate's measurement.
     pub candidate: SideMeasurement<'a>,
     /// The figure, of the baseline and of the candidate: in the baseline's unit, if it can be converted.
     pub figures: [Cow<'a, MeasuredFigure>; 2],
@@ -102,7 +98,6 @@ impl<'a> FigurePair<'a> {
         self.figures.each_ref().map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
     }
 
-    /// Returns whether its mode is performance.
     pub fn is_performance(&self) -> bool {
         self.candidate.measured.mode == Mode::Performance
     }

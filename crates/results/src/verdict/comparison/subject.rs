@@ -14,10 +14,8 @@ use retrial_recipe::model::Submission;
 /// Names that a note lists.
 const MAX_SHOWN_NAMES: usize = 6;
 
-/// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonSubject {
-    /// Its name in the comparison.
     pub name: String,
     /// The measured submission: suite, round, benchmark, variant.
     pub title: String,

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 pub(crate) struct ViolationCauses {
     /// The rules that were violated, and the reasons.
     known: BTreeSet<String>,
-    /// The number of different causes.
     pub count: usize,
 }
 

@@ -23,7 +23,6 @@ const MAX_TABLE_BYTES: u64 = 256 << 20;
 pub struct PublishedFigures {
     /// The table's or the tree's name, as it was given.
     pub name: String,
-    /// The published results, one a row.
     pub rows: Vec<PublishedResult>,
     /// The system whose rows are meant for every result, whatever its own is.
     pub system: Option<String>,
@@ -44,7 +43,6 @@ pub struct ResultKey<'a> {
     pub benchmark: &'a str,
     /// The benchmark, by the suite's name.
     pub official: &'a str,
-    /// The scenario's name.
     pub scenario: &'a ScenarioName,
 }
 
@@ -107,7 +105,6 @@ impl PublishedFigures {
         })
     }
 
-    /// Returns the rows that are meant.
     pub fn matching_rows(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
         let same = |row: &&PublishedResult| {
             row.scenario == *key.scenario

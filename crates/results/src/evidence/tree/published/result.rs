@@ -21,7 +21,6 @@ pub struct PublishedResult {
     pub benchmark: String,
     /// The benchmark, by the suite's name.
     pub official: Option<String>,
-    /// The scenario's name.
     pub scenario: ScenarioName,
     /// The published figure, in `unit`.
     pub value: f64,
@@ -38,13 +37,11 @@ pub struct PublishedResult {
 }
 
 impl PublishedResult {
-    /// Returns whether it is of a system of this name.
     pub fn is_of_system(&self, name: &str) -> bool {
         let is = |field: &Option<String>| field.as_deref() == Some(name);
         is(&self.platform) || is(&self.system)
     }
 
-    /// Describes where it was published.
     pub fn describe_source(&self, table: &str) -> String {
         match (&self.id, &self.submitter, &self.platform) {
             (Some(id), ..) => id.clone(),

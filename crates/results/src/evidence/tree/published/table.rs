@@ -16,21 +16,16 @@ pub enum TableError {
     /// It is neither JSON nor CSV.
     #[error("{path}: it is neither JSON nor CSV: {reason}", path = path.display())]
     NoTable {
-        /// The path of the table.
         path: PathBuf,
         /// The parser's message.
         reason: String,
     },
-    /// It has no results.
     #[error(
         "{path}: it has no row with a benchmark, a scenario and a result; a table of results is \
          summary_results.json of MLCommons, the CSV of its checker, or the output of `judge --output json`",
         path = path.display()
     )]
-    NoRows {
-        /// The path of the table.
-        path: PathBuf,
-    },
+    NoRows { path: PathBuf },
 }
 
 /// Reads the rows of a table, whatever its form.
