@@ -178,6 +178,22 @@ fn readme_output_is_reproduced() {
     assert_page_is_reproduced("README.md");
 }
 
+/// A newcomer meets the commands that do all the set-up before anything that needs it.
+#[test]
+fn readme_begins_with_the_two_commands_that_set_everything_up() {
+    let readme = std::fs::read_to_string("README.md").unwrap();
+    let (top, _) = readme.split_once("\n## Install\n").unwrap();
+    let block = top.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let commands: Vec<&str> =
+        block.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
+    assert_eq!(commands, ["make demo", "make test"]);
+    let makefile = std::fs::read_to_string("Makefile").unwrap();
+    for command in commands {
+        let target = command.strip_prefix("make ").unwrap();
+        assert!(makefile.lines().any(|line| line.starts_with(&format!("{target}: "))), "{target}");
+    }
+}
+
 #[test]
 #[ignore = "needs the lab"]
 fn recipe_format_page_output_is_reproduced() {
