@@ -26,7 +26,8 @@ enum ReportDestination {
 
 /// Writes a report. The exit code is 0 whatever its verdicts.
 pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
-    let output = if global.is_output_given { global.output } else { OutputFormat::Html };
+    let requested = global.is_output_given.then_some(global.output);
+    let output = choose_format(request.to.as_deref(), requested)?;
     if let Some(directory) = website_directory(request, output) {
         website::write_website(global, request, directory)?;
         return open_if_requested(request, Some(&directory.join("index.html")));
@@ -41,6 +42,54 @@ pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<E
     let text = opened_report.render(output, target.page_directory().as_deref())?;
     write_to_target(&target, &text)?;
     open_if_requested(request, target.file().filter(|_| output == OutputFormat::Html))
+}
+
+/// The extensions of files, and their formats.
+const FORMATS_BY_EXTENSION: [(&str, OutputFormat); 6] = [
+    ("html", OutputFormat::Html),
+    ("md", OutputFormat::Markdown),
+    ("csv", OutputFormat::Csv),
+    ("json", OutputFormat::Json),
+    ("xml", OutputFormat::Junit),
+    ("txt", OutputFormat::Text),
+];
+
+/// Returns the format of a report: of `--output`, else of the extension of `--to`, else a page.
+///
+/// # Errors
+/// If the extension is of no format, or of another one than `--output`.
+fn choose_format(
+    to: Option<&Path>,
+    requested: Option<OutputFormat>,
+) -> Result<OutputFormat, Failure> {
+    let file = to.filter(|to| !to.is_dir());
+    let Some((file, extension)) = file.and_then(|file| Some((file, file.extension()?))) else {
+        return Ok(requested.unwrap_or(OutputFormat::Html));
+    };
+    let listed = FORMATS_BY_EXTENSION.iter().find(|(listed, _)| extension == *listed);
+    let stated = listed.map(|(_, format)| *format);
+    match (requested, stated) {
+        (Some(requested), Some(stated)) if requested != stated => Err(Failure::usage(format!(
+            "--output and the extension of {} are two formats",
+            file.display()
+        ))
+        .with_help("leave out --output, or give the file the extension of its format")),
+        (Some(requested), _) => Ok(requested),
+        (None, Some(stated)) => Ok(stated),
+        (None, None) => {
+            let known = FORMATS_BY_EXTENSION.map(|(extension, _)| format!(".{extension}"));
+            Err(Failure::usage(format!(
+                "--to {}: no format has the extension .{}",
+                file.display(),
+                extension.display()
+            ))
+            .with_help(format!(
+                "the extensions are {}; or name a format: --output",
+                known.join(", ")
+            ))
+            .with_help("write each chart as an .svg: --charts DIR"))
+        }
+    }
 }
 
 /// Opens a page in the browser, with `--open`.
@@ -164,4 +213,49 @@ fn write_charts(directory: &Path, all: &[Chart]) -> Result<usize, Failure> {
         write_atomically(&file, svg::render_svg(chart).as_bytes())?;
     }
     Ok(all.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(None, None, OutputFormat::Html)]
+    #[case(Some("-"), None, OutputFormat::Html)]
+    #[case(Some("site"), None, OutputFormat::Html)]
+    #[case(Some("x.html"), None, OutputFormat::Html)]
+    #[case(Some("x.md"), None, OutputFormat::Markdown)]
+    #[case(Some("run.1.csv"), None, OutputFormat::Csv)]
+    #[case(Some("x.json"), None, OutputFormat::Json)]
+    #[case(Some("x.xml"), None, OutputFormat::Junit)]
+    #[case(Some("x.txt"), None, OutputFormat::Text)]
+    #[case(Some("x.md"), Some(OutputFormat::Markdown), OutputFormat::Markdown)]
+    #[case(Some("x.out"), Some(OutputFormat::Csv), OutputFormat::Csv)]
+    #[case(Some("-"), Some(OutputFormat::Json), OutputFormat::Json)]
+    fn the_extension_decides_without_an_option(
+        #[case] to: Option<&str>,
+        #[case] requested: Option<OutputFormat>,
+        #[case] expected: OutputFormat,
+    ) {
+        assert_eq!(choose_format(to.map(Path::new), requested).unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case("x.svg", None)]
+    #[case("x.pdf", None)]
+    #[case("x.csv", Some(OutputFormat::Markdown))]
+    fn a_file_of_no_format_or_of_another_is_refused(
+        #[case] to: &str,
+        #[case] requested: Option<OutputFormat>,
+    ) {
+        assert!(choose_format(Some(Path::new(to)), requested).is_err());
+    }
+
+    #[test]
+    fn a_directory_has_no_extension() {
+        let folder = tempfile::Builder::new().suffix(".v2").tempdir().unwrap();
+        assert_eq!(choose_format(Some(folder.path()), None).unwrap(), OutputFormat::Html);
+    }
 }

@@ -105,9 +105,10 @@ pub struct ReportRequest {
     /// directories with LoadGen's logs, or submission trees
     #[arg(required_unless_present = "all", value_name = "RUN|BATCH|DIR")]
     pub subjects: Vec<String>,
-    /// Write to this file, or to standard output (`-`) (default: for a page, report.html in the
-    /// directory of the run or batch, else in the working directory; for other formats, standard
-    /// output); with --all, a directory gets a website of the runs
+    /// Write to this file, in the format of its extension (.html, .md, .csv, .json, .xml, .txt), or
+    /// to standard output (`-`) (default: for a page, report.html in the directory of the run or batch,
+    /// else in the working directory; for other formats, standard output); with --all, a directory
+    /// gets a website of the runs
     #[arg(long, value_name = "FILE|DIR|-")]
     pub to: Option<PathBuf>,
     /// Write absolute links into the feeds of a website that will be served at this address
