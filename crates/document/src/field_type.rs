@@ -42,7 +42,9 @@ impl FieldType {
         match self {
             Self::Object(object) => visit(object),
             Self::Either(types) => {
-                types.iter().for_each(|alternative| alternative.visit_objects(visit))
+                for alternative in *types {
+                    alternative.visit_objects(visit);
+                }
             }
             Self::List(of, _) | Self::Map(_, of) => of.visit_objects(visit),
             _ => {}

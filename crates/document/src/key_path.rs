@@ -36,7 +36,9 @@ fn collect_objects(
     match field_type {
         FieldType::Object(object) => objects.push((format!("{path}."), object)),
         FieldType::Either(types) => {
-            types.iter().for_each(|alternative| collect_objects(alternative, path, objects))
+            for alternative in *types {
+                collect_objects(alternative, path, objects);
+            }
         }
         FieldType::List(of, _) => collect_objects(of, path, objects),
         FieldType::Map(_, of) => collect_objects(of, &format!("{path}.NAME"), objects),

@@ -29,7 +29,7 @@ impl Plan {
                     access.kind = AccessKind::DriverFile { path };
                 }
                 AccessKind::Secret { name, named_by_user: named } => {
-                    *named = named_by_user.contains(name)
+                    *named = named_by_user.contains(name);
                 }
                 _ => {}
             }

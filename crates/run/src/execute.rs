@@ -264,7 +264,7 @@ impl RunExecution<'_> {
             }
             Action::CopyOut { path, to } => copy_out::copy_from_image(session, path, to).await?,
             Action::Collect { measurement, trial, of, path, .. } => {
-                collect::collect_results(session, *measurement, *trial, *of, path).await?
+                collect::collect_results(session, *measurement, *trial, *of, path).await?;
             }
             Action::Judge => {
                 let content = run_unless_stopped(

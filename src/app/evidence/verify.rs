@@ -317,7 +317,7 @@ fn verification_problems(judged: &Rejudgement) -> Vec<String> {
             }
         }
         PlanComparison::NotDerived { reason } => {
-            problems.push(format!("its plan cannot be derived again from its recipe: {reason}"))
+            problems.push(format!("its plan cannot be derived again from its recipe: {reason}"));
         }
     }
     let made_by = &judged.tool.version;

@@ -100,7 +100,9 @@ impl RecordRoute {
                 members.values().for_each(|value| self.collect_descendant_stops(value, stops));
             }
             Value::Array(items) => {
-                items.iter().for_each(|value| self.collect_descendant_stops(value, stops))
+                for value in items {
+                    self.collect_descendant_stops(value, stops);
+                }
             }
             _ => {}
         }

@@ -220,7 +220,7 @@ impl<'words, 'a> LineReader<'words, 'a> {
         // The values that Go's strconv.ParseBool accepts.
         match value.map(|value| &*value.text) {
             None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => {
-                self.flags.push(FlagValue { flag, value: word.with_text("true") })
+                self.flags.push(FlagValue { flag, value: word.with_text("true") });
             }
             Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
                 self.flags.retain(|other| other.flag.name != flag.name);

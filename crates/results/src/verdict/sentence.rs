@@ -101,7 +101,7 @@ fn describe_basis(
         }
         Noise::Measured(_) => words.push("all alike".to_owned()),
         Noise::Assumed(noise) if noise > 0.0 => {
-            words.push(format!("assumed noise {}", number::format_fine_percent(noise)))
+            words.push(format!("assumed noise {}", number::format_fine_percent(noise)));
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown => words.push(match &compared.assumed {
