@@ -76,21 +76,20 @@ impl<'a> ImageSetting<'a> {
                 let message = "a build argument without a build: --image replaces the image";
                 problems.error("setting", message, &span, "remove --build-arg, or --image");
             }
-            Self::BuildArg(argument) => match recipe.descendant_mut(&[IMAGE, "build"]) {
-                Some(build) => {
-                    if build.get("set").is_none() {
-                        build.set_key("set", Node::map(Vec::new(), span));
-                    }
-                    if let Some(set) = build.descendant_mut(&["set"]) {
-                        set.set_key(argument, value);
-                    }
-                }
-                None => {
+            Self::BuildArg(argument) => {
+                let Some(build) = recipe.descendant_mut(&[IMAGE, "build"]) else {
                     let message = "the recipe does not build its image: it has no build arguments";
                     let help = "replace the image: --image IMAGE";
                     problems.error("setting", message, &setting.name_span(), help);
+                    return;
+                };
+                if build.get("set").is_none() {
+                    build.set_key("set", Node::map(Vec::new(), span));
                 }
-            },
+                if let Some(set) = build.descendant_mut(&["set"]) {
+                    set.set_key(argument, value);
+                }
+            }
         }
     }
 }

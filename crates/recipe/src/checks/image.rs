@@ -146,7 +146,7 @@ fn declared_arguments(dockerfile: &str) -> Vec<&str> {
     names.filter_map(|name| name.split('=').next()).collect()
 }
 
-/// Returns whether every build has the argument: proxies, and those of BuildKit.
+/// Returns whether every build has the argument: proxies, and those of `BuildKit`.
 fn is_predefined_argument(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("_proxy") || name.starts_with("BUILDKIT_")
 }
