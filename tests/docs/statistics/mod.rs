@@ -83,7 +83,7 @@ fn check(table: &Table) {
         "error" | "worse" => keeps_the_error(table, &[], 0..4, 10_000.0),
         // Of the normal noise that was assumed.
         "assumed" => {
-            keeps_the_error(table, &["reproduced, the truth on the margin"], 0..2, 10_000.0)
+            keeps_the_error(table, &["reproduced, the truth on the margin"], 0..2, 10_000.0);
         }
         "cases-error" => cases_are_no_worse(table),
         "cases-worse" => {

@@ -14,7 +14,7 @@ fn search(search: &ChangeSearch, value: impl Fn(usize, usize) -> f64) -> (Search
     loop {
         match search.next_step(&trials) {
             SearchStep::Measure(position) => {
-                trials.push(Observation { position, value: value(position, trials.len()) })
+                trials.push(Observation { position, value: value(position, trials.len()) });
             }
             end => return (end, trials.iter().map(|trial| trial.position).collect()),
         }
