@@ -13,7 +13,6 @@ mod fuzz_seeds;
 mod guides;
 mod hostile;
 mod hosts;
-mod images;
 mod library_releases;
 mod list;
 mod new_asked;
