@@ -56,9 +56,11 @@ pub fn files(text: &str) -> Vec<(String, String)> {
 }
 
 /// What differs between runs, and what stands for it.
-static FOLDED: LazyLock<[(Regex, &str); 8]> = LazyLock::new(|| {
+static FOLDED: LazyLock<[(Regex, &str); 9]> = LazyLock::new(|| {
     [
         (r"\d{8}-\d{6}-([a-z0-9-]+)-[0-9a-f]{4}", "ID-$1"),
+        // Its decimals may be as long as a digest's beginning: 6.1370000000000005.
+        (r"\b\d+\.\d{6,}\b", "N"),
         (r"sha256:[0-9a-f]{12,}|\b[0-9a-f]{12,64}\b", "HEX"),
         (r"SHA256:[A-Za-z0-9+/]{43}", "KEY"),
         (r"unix://\S+", "SOCKET"),
