@@ -62,18 +62,17 @@ fn choose_format(
     to: Option<&Path>,
     requested: Option<OutputFormat>,
 ) -> Result<OutputFormat, Failure> {
-    let file = to.filter(|to| !to.is_dir());
+    let file = to.filter(|to| !names_directory(to));
     let Some((file, extension)) = file.and_then(|file| Some((file, file.extension()?))) else {
         return Ok(requested.unwrap_or(OutputFormat::Html));
     };
     let listed = FORMATS_BY_EXTENSION.iter().find(|(listed, _)| extension == *listed);
     let stated = listed.map(|(_, format)| *format);
     match (requested, stated) {
-        (Some(requested), Some(stated)) if requested != stated => Err(Failure::usage(format!(
-            "--output and the extension of {} are two formats",
-            file.display()
-        ))
-        .with_help("leave out --output, or give the file the extension of its format")),
+        (Some(requested), Some(stated)) if requested != stated => {
+            Err(Failure::usage(format!("--output contradicts the extension of {}", file.display()))
+                .with_help("leave out --output, or give the file the extension of its format"))
+        }
         (Some(requested), _) => Ok(requested),
         (None, Some(stated)) => Ok(stated),
         (None, None) => {
@@ -99,7 +98,7 @@ fn open_if_requested(request: &ReportRequest, page: Option<&Path>) -> Result<Exi
     }
     let Some(page) = page else {
         return Err(Failure::usage("--open needs a page in a file")
-            .with_help("leave out --output, and --to -"));
+            .with_help("leave out --output and --to, or name a page: --to FILE.html"));
     };
     open::that_detached(page).map_err(|error| {
         let page = page.display();
@@ -112,13 +111,17 @@ fn open_if_requested(request: &ReportRequest, page: Option<&Path>) -> Result<Exi
 /// The directory of a website of all runs: an existing one, or a name that is not a file's.
 fn website_directory(request: &ReportRequest, output: OutputFormat) -> Option<&Path> {
     let to = request.to.as_deref()?;
-    let is_directory_name =
-        to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/");
-    let is_directory = match to.metadata() {
+    (request.all && output == OutputFormat::Html && names_directory(to)).then_some(to)
+}
+
+/// Returns whether a path is that of a directory: of an existing one, or of none, without an extension or with `/` at
+/// its end.
+fn names_directory(to: &Path) -> bool {
+    match to.metadata() {
         Ok(metadata) => metadata.is_dir(),
-        Err(_) => is_directory_name && to.as_os_str() != "-",
-    };
-    (request.all && output == OutputFormat::Html && is_directory).then_some(to)
+        Err(_) if to.as_os_str() == "-" => false,
+        Err(_) => to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/"),
+    }
 }
 
 impl ReportDestination {
@@ -225,6 +228,7 @@ mod tests {
     #[case(None, None, OutputFormat::Html)]
     #[case(Some("-"), None, OutputFormat::Html)]
     #[case(Some("site"), None, OutputFormat::Html)]
+    #[case(Some("site.v2/"), None, OutputFormat::Html)]
     #[case(Some("x.html"), None, OutputFormat::Html)]
     #[case(Some("x.md"), None, OutputFormat::Markdown)]
     #[case(Some("run.1.csv"), None, OutputFormat::Csv)]
