@@ -1,0 +1,19 @@
+//! `ROCm`'s releases: their order, the one that an image's name states, what AMD lists for each, known issues.
+//!
+//! Pure: files and containers are read elsewhere.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod image_name;
+mod known_issue;
+mod listed_release;
+mod range;
+mod release;
+mod table;
+
+pub use image_name::{GpuFamily, release_in_name, target_family_in_name};
+pub use known_issue::{KnownIssue, Remedy};
+pub use listed_release::{ListedRelease, framework_of_package};
+pub use range::{InvalidRange, ReleaseRange};
+pub use release::{InvalidRelease, RocmRelease, Stage};
+pub use table::{InvalidTable, ReleaseTable, UnlistedRelease, is_version_of};
