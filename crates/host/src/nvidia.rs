@@ -3,7 +3,6 @@
 use itertools::Itertools as _;
 
 use super::root::HostRoot;
-use crate::checks::is_release;
 use crate::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 
@@ -23,9 +22,14 @@ pub fn driver_version(root: &HostRoot) -> Option<String> {
         let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
         // `550.54.15`, not the `x86_64` next to it.
         let mut words = line.split_whitespace();
-        words.find(|word| is_release(word)).map(str::to_owned)
+        words.find(|word| is_version(word)).map(str::to_owned)
     });
     from_text.or_else(|| root.read_text("sys/module/nvidia/version"))
+}
+
+fn is_version(word: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    word.contains('.') && word.split('.').all(is_number)
 }
 
 fn read_gpu(root: &HostRoot, address: &str) -> Option<Gpu> {

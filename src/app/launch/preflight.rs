@@ -21,12 +21,14 @@ use retrial_engine::error::EngineError;
 use retrial_host as host;
 use retrial_host::checks::{
     DiskSpace, EngineStatus, HostCheck, HostCheckKind, HostCheckState, HostFacts, HostStatuses,
-    ImageContent, ModelAccess, ModelSize, ModelStatus, check_host, rocm_of_image,
+    ImageContent, ImageRelease, ImageReleaseSource, ModelAccess, ModelSize, ModelStatus,
+    check_host, rocm_of_image,
 };
 use retrial_host::model::{GpuCondition, HostSettings, HostView};
 use retrial_host::record::HostRecord;
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_plan::{Action, Plan};
+use retrial_rocm::{ReleaseTable, target_family_in_name};
 use retrial_run::model::to_model_spec;
 use retrial_run::{GPU_LABEL, describe_run, label_value};
 
@@ -71,7 +73,7 @@ pub async fn examine_host(
         Ok(engine) => engine_status(engine, abilities.as_ref()),
         Err(error) => EngineStatus::Fails(ErrorText::of(error)),
     };
-    let checks = check_host(&HostFacts {
+    let facts = HostFacts {
         host: &host,
         conditions: &conditions,
         settings: Some(&settings),
@@ -88,7 +90,8 @@ pub async fn examine_host(
         models,
         hosts,
         listening: host::listening_ports(&global.root),
-    });
+    };
+    let checks = check_host(&facts, ReleaseTable::built_in());
     HostExamination { host, conditions, settings, abilities, checks }
 }
 
@@ -188,8 +191,16 @@ async fn examine_image_and_hosts(
         None => probe_hosts(&hosts).await,
     };
     let variant = plan.variant.get("rocm").map(String::as_str);
-    let from_name = || rocm_of_image(&plan.image, &env, variant);
-    let image = ImageContent { rocm: probed.rocm.or_else(from_name), packages: probed.packages };
+    let from_name = || rocm_of_image(&plan.image, &env, variant, ReleaseTable::built_in());
+    let read = probed.rocm.and_then(|text| {
+        let source = ImageReleaseSource::Container;
+        text.parse().ok().map(|release| ImageRelease { release, source })
+    });
+    let image = ImageContent {
+        rocm: read.or_else(from_name),
+        family: target_family_in_name(&plan.image),
+        packages: probed.packages,
+    };
     (image, hosts)
 }
 

@@ -2,35 +2,36 @@
 
 use itertools::Itertools as _;
 
-use super::release::satisfies;
-use super::rocm::{driver_series, find_release};
+use super::gpus::checked_gpus;
 use super::system::{check_frameworks, check_operating_system};
 use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use crate::amd::target_of_version;
 use retrial_recipe::model::GpuVendor;
+use retrial_rocm::{GpuFamily, ReleaseTable, RocmRelease};
 
-pub fn check_drivers(facts: &HostFacts<'_>) -> Vec<HostCheck> {
-    let host = facts.host;
-    let uses = |vendor| {
-        let request = facts.gpu_request();
-        host.has_gpu(vendor) && request.is_none_or(|request| request.vendor == vendor)
-    };
+pub fn check_drivers(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Vec<HostCheck> {
     let mut checks = Vec::new();
-    if uses(GpuVendor::Amd) {
-        checks.push(check_amdgpu_driver(facts));
+    if uses(facts, GpuVendor::Amd) {
+        checks.push(check_amdgpu_driver(facts, releases));
         checks.extend(check_rocm_release(facts));
-        checks.push(check_operating_system(facts));
-        checks.extend(check_image_target(facts));
-        checks.extend(check_frameworks(facts));
+        checks.push(check_operating_system(facts, releases));
+        checks.extend(check_image_target(facts, releases));
+        checks.extend(check_frameworks(facts, releases));
     }
-    if uses(GpuVendor::Nvidia) {
-        let check = match &host.nvidia {
+    if uses(facts, GpuVendor::Nvidia) {
+        let check = match &facts.host.nvidia {
             Some(version) => HostCheckKind::Driver.pass(version),
             None => HostCheckKind::Driver.undetermined("its version cannot be read"),
         };
         checks.push(check.with_name("nvidia driver"));
     }
     checks
+}
+
+/// Returns whether GPUs of a vendor are used: those that the recipe requires, else those of the host.
+fn uses(facts: &HostFacts<'_>, vendor: GpuVendor) -> bool {
+    let request = facts.gpu_request();
+    facts.host.has_gpu(vendor) && request.is_none_or(|request| request.vendor == vendor)
 }
 
 /// Ok or a warning; unknown without data.
@@ -42,66 +43,109 @@ fn advisory_state(supported: Option<bool>) -> HostCheckState {
     }
 }
 
-fn check_amdgpu_driver(facts: &HostFacts<'_>) -> HostCheck {
+fn check_amdgpu_driver(facts: &HostFacts<'_>, releases: &ReleaseTable) -> HostCheck {
     let kind = HostCheckKind::Driver;
     let check = match &facts.host.amdgpu {
         None => kind.undetermined("the kernel's own, which states no version"),
-        Some(module) => match (driver_series(module), &facts.image.rocm) {
+        Some(module) => match (releases.driver_series(module), &facts.image.rocm) {
             (None, _) => kind.undetermined(format!("{module}, of an unknown series")),
             (Some(series), None) => kind.pass(format!("{module} (series {series})")),
-            (Some(series), Some(rocm)) => kind
-                .new_check(
-                    advisory_state(find_release(rocm).map(|release| release.lists_driver(series))),
-                    format!("{module} (series {series})"),
-                )
-                .with_requirement(format!("one that ROCm {rocm} lists"))
-                .with_fix(format!(
-                    "ROCm {rocm} does not list it: install a driver from the same year (amdgpu-install), or use an image of the driver's release"
-                )),
+            (Some(series), Some(image)) => {
+                let listed = releases.listed(&image.release);
+                let lists_driver = listed.as_ref().ok().map(|listed| listed.lists_driver(series));
+                let required = match &listed {
+                    Ok(_) => format!("one that ROCm {} lists", image.release),
+                    Err(unlisted) => format!("unknown: ROCm {} is {unlisted}", image.release),
+                };
+                kind.new_check(advisory_state(lists_driver), format!("{module} (series {series})"))
+                    .with_requirement(required)
+                    .with_fix(format!(
+                        "ROCm {} does not list it: install a driver from the same year (amdgpu-install), or use an image of the driver's release",
+                        image.release
+                    ))
+            }
         },
     };
     check.with_name("amdgpu driver")
 }
 
 /// The release on the host: containers have their own, so a difference is not an error.
-fn check_rocm_release(facts: &HostFacts<'_>) -> Option<HostCheck> {
-    let required = facts.requires?.rocm.as_ref()?;
+pub fn check_rocm_release(facts: &HostFacts<'_>) -> Option<HostCheck> {
+    let required = facts.requires?.rocm.as_ref().filter(|_| uses(facts, GpuVendor::Amd))?;
     let check = match &facts.host.rocm {
         None => HostCheckKind::Rocm.undetermined("none at /opt/rocm; the image has its own"),
         Some(actual) => {
-            HostCheckKind::Rocm.new_check(advisory_state(satisfies(actual, required)), actual)
+            let release = actual.parse::<RocmRelease>().ok();
+            let satisfies = release.and_then(|release| release.satisfies(required));
+            HostCheckKind::Rocm.new_check(advisory_state(satisfies), actual)
         }
     };
-    Some(
-        check
-            .with_requirement(required)
-            .with_fix("install that release and its driver (amdgpu-install --rocmrelease)"),
-    )
+    let fix = "install that release and its driver (amdgpu-install --rocmrelease)";
+    Some(check.with_requirement(required).with_fix(fix))
 }
 
-/// The GPUs that the image has code for.
-fn check_image_target(facts: &HostFacts<'_>) -> Option<HostCheck> {
-    let rocm = facts.image.rocm.as_ref()?;
-    let listed = find_release(rocm)?;
-    let told = facts.target_override.and_then(target_of_version);
-    let gpus = facts.host.gpus.iter();
-    let unsupported = gpus
-        .filter_map(|gpu| Some(told.as_deref().unwrap_or(gpu.gfx.as_deref()?)))
-        .filter(|gfx| !listed.has_code_for(gfx));
-    let missing = unsupported.sorted().dedup().join(", ");
+/// Returns whether the image has code for the GPUs; none without a recipe, which has an image.
+fn check_image_target(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Option<HostCheck> {
+    facts.requires?;
     let kind = HostCheckKind::ImageTarget;
-    let check = if missing.is_empty() {
-        let whose = told.map_or_else(
-            || "these GPUs".to_owned(),
-            |target| format!("{target}, which HSA_OVERRIDE_GFX_VERSION sets"),
-        );
-        kind.pass(format!("ROCm {rocm} has code for {whose}"))
-    } else {
-        kind.fail(format!("ROCm {rocm} has no code for {missing}"))
+    let override_target = facts.target_override.and_then(target_of_version);
+    let gpus = checked_gpus(facts).filter(|gpu| gpu.vendor == GpuVendor::Amd);
+    let targets = gpus.filter_map(|gpu| override_target.as_deref().or(gpu.gfx.as_deref()));
+    let targets: Vec<&str> = targets.sorted_unstable().dedup().collect();
+    let check = check_targets(facts, releases, &targets).unwrap_or_else(|| {
+        let release = facts.image.rocm.as_ref();
+        let Some(image) = release else {
+            return kind.undetermined(
+                "its ROCm release is unknown: the name does not state it; pull it, or say `rocm:`",
+            );
+        };
+        let listed = match releases.listed(&image.release) {
+            Ok(listed) => listed,
+            Err(unlisted) => return kind.undetermined(format!("{image}: {unlisted}")),
+        };
+        let unlisted = targets.iter().filter(|target| !listed.has_code_for(target)).join(", ");
+        if !unlisted.is_empty() {
+            return kind.undetermined(format!(
+                "{image}: this build's table does not list {unlisted} for it"
+            ));
+        }
+        let whose = match &override_target {
+            Some(target) => format!("{target}, which HSA_OVERRIDE_GFX_VERSION sets"),
+            None => "these GPUs".to_owned(),
+        };
+        let code_only = targets.iter().filter(|target| listed.is_code_only(target)).join(", ");
+        let remark = match code_only.as_str() {
+            "" => String::new(),
+            targets => format!("; AMD does not list {targets} as supported"),
+        };
+        kind.pass(format!("{image} has code for {whose}{remark}"))
+    });
+    Some(check.with_requirement("an image with code for them").with_fix(
+        "use an image of another release: --image REFERENCE, or --set rocm=… where the recipe has that axis",
+    ))
+}
+
+/// The error of an image that is known to have no code for some targets.
+fn check_targets(
+    facts: &HostFacts<'_>,
+    releases: &ReleaseTable,
+    targets: &[&str],
+) -> Option<HostCheck> {
+    let of_family = facts.image.family.and_then(|family| {
+        let is_other = |target: &&&str| {
+            GpuFamily::of_target(target).is_some_and(|of_target| of_target != family)
+        };
+        let missing = targets.iter().filter(is_other).join(", ");
+        let text = format!("an image for {} GPUs has no code for {missing}", family.name());
+        Some(text).filter(|_| !missing.is_empty())
+    });
+    let of_release = || {
+        let image = facts.image.rocm.as_ref()?;
+        let listed = releases.listed(&image.release).ok()?;
+        let is_missing =
+            |target: &&&str| !listed.has_code_for(target) && releases.is_complete_for(target);
+        let missing = targets.iter().filter(is_missing).join(", ");
+        Some(format!("{image} has no code for {missing}")).filter(|_| !missing.is_empty())
     };
-    Some(
-        check
-            .with_requirement("an image with code for them")
-            .with_fix("choose a newer release: --set rocm=…"),
-    )
+    of_family.or_else(of_release).map(|text| HostCheckKind::ImageTarget.fail(text))
 }

@@ -10,8 +10,6 @@ mod facts;
 mod gpus;
 mod image;
 mod machine;
-mod release;
-mod rocm;
 mod scenario_memory;
 mod services;
 mod settings;
@@ -20,21 +18,21 @@ mod system;
 use crate::assign::AssignedGpus;
 use crate::model::HostView;
 use retrial_recipe::model::HostRequirements;
+use retrial_rocm::ReleaseTable;
 
 pub use check::{HostCheck, HostCheckKind, HostCheckState};
 pub use facts::{
     DiskSpace, EngineStatus, HostFacts, HostStatus, HostStatuses, ModelAccess, ModelSize,
     ModelStatus, ScenarioMemory,
 };
-pub use image::{ImageContent, rocm_of_image};
-pub(crate) use release::is_release;
+pub use image::{ImageContent, ImageRelease, ImageReleaseSource, rocm_of_image};
 
 /// All checks, in the order in which a person would fix them.
-pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
+pub fn check_host(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Vec<HostCheck> {
     let mut checks: Vec<HostCheck> = services::check_engine(&facts.engine).into_iter().collect();
     checks.extend(gpus::check_gpus(facts));
     checks.extend(scenario_memory::check_scenario_memory(facts));
-    checks.extend(driver::check_drivers(facts));
+    checks.extend(driver::check_drivers(facts, releases));
     checks.extend(machine::check_machine(facts));
     checks.extend(services::check_services(facts));
     checks.extend(settings::check_settings(facts));
@@ -64,7 +62,10 @@ pub fn unmet_requirements(
         disks: vec![DiskSpace::for_runs(host.disk_free)],
         ..HostFacts::from_host(host)
     };
-    let mut checks = check_host(&facts);
+    let mut checks = gpus::check_gpus(&facts);
+    checks.extend(scenario_memory::check_scenario_memory(&facts));
+    checks.extend(driver::check_rocm_release(&facts));
+    checks.extend(machine::check_machine(&facts));
     checks.retain(|check| check.kind.is_requirement() && check.is_unmet());
     checks
 }

@@ -12,6 +12,15 @@ mod scenario_memory;
 mod services;
 mod stack;
 
+fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
+    super::check_host(facts, ReleaseTable::built_in())
+}
+
+fn image_release(release: &str) -> ImageRelease {
+    let release = release.parse().unwrap();
+    ImageRelease { release, source: ImageReleaseSource::Container }
+}
+
 fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
     Gpu {
         nodes: vec!["/dev/dri/renderD128".to_owned()],
@@ -102,7 +111,7 @@ fn facts<'a>(
         is_fetch_pending: None,
         requires: Some(requires),
         scenario_memory: Vec::new(),
-        image: ImageContent { rocm: Some("7.1.1".to_owned()), packages: Vec::new() },
+        image: ImageContent { rocm: Some(image_release("7.1.1")), ..ImageContent::default() },
         target_override: None,
         assigned: None,
         has_chosen_gpus: false,
