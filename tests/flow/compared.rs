@@ -90,14 +90,12 @@ fn a_changed_package_is_reported() {
     let comparison: Value = serde_json::from_str(&compared.out).unwrap();
     assert_eq!(comparison["figures"][0]["change"], "faster");
     assert_eq!(
-        differences(&comparison, "packages"),
-        ["hiplibrary (dpkg): 1.9.0-1 1.10.0-1", "torch (python): 1.9.0+rocm 1.10.0+rocm",]
+        differences(&comparison, "stack"),
+        ["ROCm in the image: 1.9.0-42 1.10.0-42", "PyTorch: 1.9.0+rocm 1.10.0+rocm"]
     );
+    assert_eq!(differences(&comparison, "packages"), ["hiplibrary (dpkg): 1.9.0-1 1.10.0-1"]);
     let image = differences(&comparison, "image");
-    for fact in ["ROCm in the image: 1.9.0-42 1.10.0-42", "label org.example.release: 1.9.0 1.10.0"]
-    {
-        assert!(image.iter().any(|line| line == fact), "{image:#?}");
-    }
+    assert!(image.contains(&"label org.example.release: 1.9.0 1.10.0".to_owned()), "{image:#?}");
     assert_eq!(
         differences(&comparison, "variables"),
         ["LIBRARY_PATH: /opt/library-1.9.0/lib /opt/library-1.10.0/lib"]
@@ -111,7 +109,7 @@ fn a_changed_package_is_reported() {
     assert!(!host.contains("word-1.9.0"));
 
     let text = lab.retrial(&["compare", &old, &new]).expect_exit(0);
-    text.prints("torch (python)").prints("1.10.0+rocm");
+    text.prints("PyTorch").prints("1.10.0+rocm");
     // Turned round, and judged by a limit.
     let new_id = new.rsplit('/').next().unwrap();
     lab.retrial(&["compare", &old, &new, "--baseline", new_id, "--fail-if", "slower:2%"])

@@ -62,6 +62,13 @@ retrial_document::word_enum! {
     }
 }
 
+impl PackageManager {
+    /// Returns whether its packages are Python's.
+    pub fn is_python(self) -> bool {
+        matches!(self, Self::Python | Self::Conda)
+    }
+}
+
 /// Returns whether the script in the container has printed everything.
 pub fn is_complete(text: &str) -> bool {
     let rest = text.strip_suffix('\n').unwrap_or_default();

@@ -5,13 +5,14 @@ use super::figures::NOTHING;
 use crate::document::{Block, ListItem, Table};
 use retrial_document::measures::format;
 use retrial_results::verdict::comparison::{
-    EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
+    EnvironmentFact, EnvironmentGroup, FactGroup, components::is_library, is_known_stack,
 };
 
 /// The digits of a digest that are shown, as by Docker.
 const DIGEST_DIGITS: usize = 12;
-/// The differing packages of a brief report, and those of no known stack among them.
-const MAX_BRIEF_PACKAGES: (usize, usize) = (20, 8);
+/// The differing packages of a brief report. More than a few others than those of the GPUs' software are only counted.
+const MAX_BRIEF_PACKAGES: usize = 12;
+const MAX_BRIEF_OTHERS: usize = 8;
 /// The differences of other groups in a brief report.
 const MAX_BRIEF_FACTS: usize = 20;
 /// The differences of a group on a page.
@@ -48,25 +49,33 @@ pub(super) fn difference_blocks<N: AsRef<str>>(
 /// Notes on differences that the table omits, and on subjects of which nothing is known.
 fn group_notes(group: &EnvironmentGroup, detail: DetailLevel) -> impl Iterator<Item = String> {
     let word = group.group.heading();
-    let all = group.differs.len() + group.omitted;
     let visible = visible_differences(group, detail).len();
-    let more = "--verbose or --output json shows all";
-    let cut = (all > visible).then(|| format!("{word}: {all} differ, {visible} shown; {more}"));
+    let hidden = group.differs.len() + group.omitted - visible;
+    let other = if visible > 0 { "other " } else { "" };
+    let noun = format!("{other}{}", group_noun(group.group));
+    let differ = if hidden == 1 { "differs" } else { "differ" };
+    let more = "-v or --output json lists all";
+    let cut =
+        (hidden > 0).then(|| format!("{} {differ}: {more}", format::format_count(hidden, &noun)));
     let letters = group.not_known.join(", ");
     let unknown = (!letters.is_empty()).then(|| format!("{word}: unknown for {letters}"));
     [cut, unknown].into_iter().flatten()
 }
 
-/// The differences that are shown: in brief, of packages those of known stacks and a few others.
+/// The differences that are shown: in brief, of packages those of the GPUs' software, and others if they are few.
 fn visible_differences(group: &EnvironmentGroup, detail: DetailLevel) -> &[EnvironmentFact] {
     let count = match (detail, group.group) {
         (DetailLevel::Facts, _) => usize::MAX,
         (DetailLevel::Full, _) => MAX_PAGE_FACTS,
         (DetailLevel::Brief, FactGroup::Packages) => {
-            let mut differs = group.differs.iter();
-            let unknown_position = differs.position(|fact| !is_known_stack(&fact.what));
-            let stack_count = unknown_position.unwrap_or(group.differs.len());
-            MAX_BRIEF_PACKAGES.0.min(stack_count.saturating_add(MAX_BRIEF_PACKAGES.1))
+            let known = group.differs.iter().take_while(|fact| is_known_stack(&fact.what)).count();
+            let others = group.differs.len() - known;
+            let others = if others > MAX_BRIEF_OTHERS && known > 0 {
+                0
+            } else {
+                others.min(MAX_BRIEF_OTHERS)
+            };
+            known.min(MAX_BRIEF_PACKAGES) + if known > MAX_BRIEF_PACKAGES { 0 } else { others }
         }
         (DetailLevel::Brief, _) => MAX_BRIEF_FACTS,
     };
@@ -82,7 +91,8 @@ fn common_facts(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String>
             FactGroup::Packages | FactGroup::Variables | FactGroup::Settings | FactGroup::Telemetry
         );
         let is_short = |fact: &str, value: &str| {
-            all || value.chars().count() <= MAX_COMMON_VALUE_LETTERS && !fact.starts_with("label ")
+            let is_minor = fact.starts_with("label ") || is_library(fact);
+            all || value.chars().count() <= MAX_COMMON_VALUE_LETTERS && !is_minor
         };
         let named = group.alike.iter().filter(|_| all || !counted);
         let (short, long): (Vec<_>, Vec<_>) =
@@ -106,6 +116,7 @@ fn common_facts(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String>
 
 fn group_noun(group: FactGroup) -> &'static str {
     match group {
+        FactGroup::Stack => "component",
         FactGroup::Packages => "package",
         FactGroup::Variables => "environment variable",
         FactGroup::Settings => "host setting",

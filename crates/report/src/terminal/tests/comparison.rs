@@ -65,9 +65,12 @@ fn facts(rocm: &str, digest: char) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new(FactGroup::Image, "image", format!("rocm/amd-mlperf:llama2_{rocm}")),
         Fact::new(FactGroup::Image, "image digest", digest),
-        Fact::new(FactGroup::Image, "ROCm in the image", rocm),
+        Fact::new(FactGroup::Stack, "ROCm in the image", rocm),
+        Fact::new(FactGroup::Stack, "amdgpu driver", "6.16.13"),
+        Fact::new(FactGroup::Stack, "RCCL", "2.27.7"),
+        Fact::new(FactGroup::Stack, "PyTorch", format!("2.9.0+rocm{rocm}")),
         Fact::new(FactGroup::Image, "label maintainer", "lab"),
-        Fact::new(FactGroup::Packages, "torch (python)", format!("2.9.0+rocm{rocm}")),
+        Fact::new(FactGroup::Packages, "rocfft (dpkg)", format!("1.0.36+rocm{rocm}")),
         Fact::new(FactGroup::Packages, "bash (dpkg)", "5.2.15-2+b2"),
         Fact::new(FactGroup::Parameters, "variant rocm", rocm),
         Fact::new(

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use itertools::Itertools as _;
 
+use crate::verdict::comparison::components::{AMDGPU_DRIVER, NVIDIA_DRIVER};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_document::measures::format::format_bytes;
 use retrial_host::model::{Gpu, GpuCondition};
@@ -39,10 +40,15 @@ pub fn gpu_facts(record: &HostRecord) -> Vec<Fact> {
         ("clocks set by the driver", of_states(|state| state.performance_level.clone())),
         ("divided (MIG)", of_states(|state| state.divided.map(format_yes_no))),
         ("ROCm of the host", host.rocm),
-        ("amdgpu driver", host.amdgpu),
-        ("NVIDIA driver", host.nvidia),
     ];
     facts_of_group(FactGroup::Gpus, facts)
+}
+
+/// Returns facts of the host that belong to the stack: the drivers.
+pub fn driver_facts(record: &HostRecord) -> Vec<Fact> {
+    let host = record.host.clone().unwrap_or_default();
+    let facts = [(AMDGPU_DRIVER, host.amdgpu), (NVIDIA_DRIVER, host.nvidia)];
+    facts_of_group(FactGroup::Stack, facts)
 }
 
 /// Returns the elements at these positions; all, where no positions are known.

@@ -3,9 +3,10 @@
 //! machine has the same files.
 
 mod host;
+mod package_names;
 mod packages;
 
-use self::host::{gpu_facts as cards, machine_facts, setting_facts};
+use self::host::{driver_facts, gpu_facts as cards, machine_facts, setting_facts};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_container::ImageRef;
 use retrial_host::record::HostRecord;
@@ -45,6 +46,7 @@ fn facts_of_files(host: &HostRecord, plan: Option<&Plan>, state: &JournalState) 
     let mut facts = image_facts(host, plan, state);
     facts.extend(parameter_facts(plan, state));
     facts.extend(variable_facts(host, plan));
+    facts.extend(driver_facts(host));
     facts.extend(cards(host));
     facts.extend(machine_facts(host));
     facts.extend(setting_facts(host));

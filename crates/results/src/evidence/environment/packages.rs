@@ -5,7 +5,9 @@ use std::path::Path;
 
 use itertools::join;
 
+use super::package_names::{library_name, name_without_release};
 use crate::packages::{InstalledPackages, PackageDatabase, PackageManager};
+use crate::verdict::comparison::components::{self, Component};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
@@ -36,10 +38,7 @@ pub fn describe_other_packages(
     let installed = read_packages(directory);
     let versions_of = |name: &str| {
         let databases = installed.iter().flat_map(|installed| &installed.databases);
-        let is_python = |database: &&PackageDatabase| {
-            matches!(database.manager, PackageManager::Python | PackageManager::Conda)
-        };
-        let python = databases.filter(is_python);
+        let python = databases.filter(|database: &&PackageDatabase| database.manager.is_python());
         let packages = python.flat_map(|database| &database.packages);
         let wanted = normalize_name(name);
         let named = packages.filter(|(own, _)| normalize_name(own) == wanted);
@@ -68,26 +67,68 @@ fn has_version(own: &str, published: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_alphanumeric()))
 }
 
+/// Returns the stack and the other packages. A component of the stack is one fact, whatever packages carry it.
 fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
-    let rocm = installed.rocm.iter();
+    let rocm = installed.rocm.as_deref();
     let mut facts: Vec<Fact> = rocm
-        .map(|release| Fact::new(FactGroup::Image, "ROCm in the image", release.as_str()))
+        .map(|release| Fact::new(FactGroup::Stack, components::ROCM, release))
+        .into_iter()
         .collect();
     // Several Pythons may have one package: its versions stand together.
-    let mut by_name: BTreeMap<(PackageManager, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut by_name: BTreeMap<PackageName<'_>, BTreeSet<&str>> = BTreeMap::new();
+    let mut by_component: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut bundled: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for database in &installed.databases {
+        let is_python = database.manager.is_python();
         for (name, version) in &database.packages {
-            let versions = by_name.entry((database.manager, name)).or_default();
-            versions.insert(version);
+            let base = name_without_release(name, version, rocm);
+            let library = library_name(&base);
+            let component = if is_python {
+                Component::of_python_package(&base)
+            } else {
+                Component::of_system_package(library)
+            };
+            if let Some(component) = component {
+                by_component.entry(component.name).or_default().insert(version);
+                continue;
+            }
+            for component in Component::of_bundle(library) {
+                let within = bundled.entry(component.name).or_default();
+                within.insert(format!("{version} ({library})"));
+            }
+            let key = PackageName { manager: database.manager, name, base };
+            by_name.entry(key).or_default().insert(version);
         }
     }
-    facts.extend(by_name.into_iter().map(|((manager, name), versions)| {
-        let package = format!("{name} ({manager})");
-        let versions = Some(join(versions, ", ")).filter(|versions| !versions.is_empty());
-        let version = versions.unwrap_or_else(|| "no version".to_owned());
-        Fact::new(FactGroup::Packages, package, version)
-    }));
+    bundled.retain(|component, _| !by_component.contains_key(component));
+    let own = by_component
+        .into_iter()
+        .map(|(name, versions)| Fact::new(FactGroup::Stack, name, join_versions(versions)));
+    let within = bundled.into_iter().map(|(name, versions)| Fact {
+        is_bundled: true,
+        ..Fact::new(FactGroup::Stack, name, join(versions, ", "))
+    });
+    let packages = by_name.into_iter().map(|(package, versions)| {
+        let PackageName { manager, name, base } = package;
+        let fact =
+            Fact::new(FactGroup::Packages, format!("{name} ({manager})"), join_versions(versions));
+        Fact { family: Some(format!("{base} ({manager})")), ..fact }
+    });
+    facts.extend(own.chain(within).chain(packages));
     facts
+}
+
+/// A package by its manager and its name, also without the releases in it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct PackageName<'a> {
+    manager: PackageManager,
+    name: &'a str,
+    base: String,
+}
+
+fn join_versions(versions: BTreeSet<&str>) -> String {
+    let versions = Some(join(versions, ", ")).filter(|versions| !versions.is_empty());
+    versions.unwrap_or_else(|| "no version".to_owned())
 }
 
 #[cfg(test)]
@@ -101,16 +142,64 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::from_path(folder.path().to_owned());
         assert_eq!(package_facts_of_run(&run), []);
-        let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
+        let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nthing.egg-link\n@end";
         store_packages(&run, &parse_listing(output)).unwrap();
         let facts: Vec<(String, String)> =
             package_facts_of_run(&run).into_iter().map(|fact| (fact.what, fact.value)).collect();
         let expected = [
             ("ROCm in the image", "7.1.0"),
             ("numpy (python)", "1.26, 2.0"),
-            ("vllm (python)", "no version"),
+            ("thing (python)", "no version"),
         ];
         assert_eq!(facts, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn components_are_facts_of_the_stack_whatever_carries_them() {
+        let facts = |listing: &str| {
+            let facts = package_facts(&parse_listing(listing)).into_iter();
+            facts.map(|fact| format!("{}: {}", fact.what, fact.value)).collect::<Vec<_>>()
+        };
+        let dpkg = |packages: &[(&str, &str)]| {
+            let stanza = |(name, version): &(&str, &str)| {
+                format!("Package: {name}\nStatus: install ok installed\nVersion: {version}\n")
+            };
+            let stanzas = packages.iter().map(stanza).collect::<String>();
+            format!("@rocm x\n7.2.4\n@dpkg /s\n{stanzas}@python /a\ntorch-2.10.0.dist-info\n@end")
+        };
+        let legacy = dpkg(&[
+            ("hip-runtime-amd7.2.4", "7.2.53211.70204-93"),
+            ("hipblaslt", "1.2.1.70204-93"),
+            ("hipblaslt-dev", "1.2.1.70204-93"),
+            ("rocfft", "1.0.36.70204-93"),
+        ]);
+        let expected = [
+            "ROCm in the image: 7.2.4",
+            "HIP: 7.2.53211.70204-93",
+            "PyTorch: 2.10.0",
+            "hipBLASLt: 1.2.1.70204-93",
+            "rocfft (dpkg): 1.0.36.70204-93",
+        ];
+        assert_eq!(facts(&legacy), expected);
+        // The version of a package with several libraries is not theirs, and not HIP's.
+        let therock =
+            dpkg(&[("amdrocm-blas10.0", "10.0.0-4"), ("amdrocm-runtime10.0", "10.0.0-4")]);
+        let expected = [
+            "ROCm in the image: 7.2.4",
+            "PyTorch: 2.10.0",
+            "hipBLASLt: 10.0.0-4 (amdrocm-blas)",
+            "rocBLAS: 10.0.0-4 (amdrocm-blas)",
+            "amdrocm-blas10.0 (dpkg): 10.0.0-4",
+            "amdrocm-runtime10.0 (dpkg): 10.0.0-4",
+        ];
+        assert_eq!(facts(&therock), expected);
+        let debian = dpkg(&[("libamdhip64-5", "5.7.1-3"), ("librccl1", "5.4.3-3")]);
+        let expected =
+            ["ROCm in the image: 7.2.4", "HIP: 5.7.1-3", "PyTorch: 2.10.0", "RCCL: 5.4.3-3"];
+        assert_eq!(facts(&debian), expected);
+        let cuda =
+            "@python /a\nnvidia_nccl_cu12-2.27.3.dist-info\nnvidia_cublas-13.1.0.dist-info\n@end";
+        assert_eq!(facts(cuda), ["NCCL: 2.27.3", "cuBLAS: 13.1.0"]);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Differences between the environments of the subjects, and what they have in common.
 
+use std::collections::{HashMap, HashSet};
+
 use indexmap::IndexMap;
-use itertools::Itertools as _;
+use itertools::{Itertools as _, join};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
+use super::components::stack_position;
 use super::fact::{Fact, FactGroup};
 use super::stacks;
 use retrial_document::measures::format::join_first;
@@ -56,27 +59,20 @@ pub fn compare_fact_groups(letters: &[String], facts: &[&[Fact]]) -> Vec<Environ
     groups.filter_map(|group| compare_group(group, letters, facts)).collect()
 }
 
+/// The facts of each subject that a row has: several where two packages are one in two releases.
+type Row<'a> = Vec<Vec<&'a Fact>>;
+
 fn compare_group(
     group: FactGroup,
     letters: &[String],
     facts: &[&[Fact]],
 ) -> Option<EnvironmentGroup> {
-    let mut by_name: IndexMap<&str, Vec<Option<&Fact>>> = IndexMap::new();
-    let mut recorded = vec![false; facts.len()];
-    for (position, facts) in facts.iter().enumerate() {
-        for fact in facts.iter().filter(|fact| fact.group == group) {
-            recorded[position] = true;
-            let values = by_name.entry(&fact.what);
-            values.or_insert_with(|| vec![None; recorded.len()])[position] = Some(fact);
-        }
-    }
-    if by_name.is_empty() {
-        return None;
-    }
+    let each_side = facts.iter().copied();
+    let of_group = each_side.map(|facts| facts.iter().filter(|fact| fact.group == group));
+    let sides: Vec<Vec<&Fact>> = of_group.map(Iterator::collect).collect();
+    let recorded: Vec<bool> = sides.iter().map(|facts| !facts.is_empty()).collect();
+    let rows = arrange_rows(group, &sides)?;
     let is_comparable = recorded.iter().filter(|recorded| **recorded).count() > 1;
-    if group == FactGroup::Packages {
-        by_name.sort_by_cached_key(|name, _| (stacks::stack_rank(name), name.to_lowercase()));
-    }
     let recorded_letters = letters.iter().zip(&recorded);
     let not_known = recorded_letters.filter(|(_, recorded)| !**recorded);
     let mut result = EnvironmentGroup {
@@ -88,25 +84,18 @@ fn compare_group(
         omitted: 0,
     };
     // A side by itself is neither like another nor different.
-    for (name, values) in by_name.into_iter().filter(|_| is_comparable) {
-        let pairs = values.iter().zip(&recorded);
-        let recorded_values: Vec<Option<&Fact>> =
-            pairs.filter_map(|(value, recorded)| recorded.then_some(*value)).collect();
-        if are_alike(&recorded_values) {
+    for (name, row) in rows.into_iter().filter(|_| is_comparable) {
+        let values: Vec<Option<String>> = row.iter().map(|facts| join_values(facts)).collect();
+        let known = row.iter().zip(&values).zip(&recorded).filter(|(_, recorded)| **recorded);
+        let (known_facts, known_values): (Vec<_>, Vec<_>) = known.map(|(known, _)| known).unzip();
+        if are_alike(&known_facts, &known_values) {
             result.same += 1;
-            if let (true, Some(Some(fact))) =
-                (group != FactGroup::Packages, recorded_values.first())
+            if let (true, Some(Some(value))) = (group != FactGroup::Packages, known_values.first())
             {
-                result.alike.push(AlikeFact { what: name.to_owned(), value: fact.value.clone() });
+                result.alike.push(AlikeFact { what: name.to_owned(), value: value.clone() });
             }
         } else if result.differs.len() < MAX_LISTED_FACTS {
-            result.differs.push(EnvironmentFact {
-                what: name.to_owned(),
-                values: values
-                    .into_iter()
-                    .map(|fact| fact.map(|fact| fact.value.clone()))
-                    .collect(),
-            });
+            result.differs.push(EnvironmentFact { what: name.to_owned(), values });
         } else {
             result.omitted += 1;
         }
@@ -114,15 +103,61 @@ fn compare_group(
     Some(result)
 }
 
-fn are_alike(values: &[Option<&Fact>]) -> bool {
-    let numbers: Option<Vec<f64>> = values.iter().map(|fact| (*fact)?.number).collect();
+/// Returns the rows of a group in their order; none without facts.
+fn arrange_rows<'a>(
+    group: FactGroup,
+    sides: &[Vec<&'a Fact>],
+) -> Option<IndexMap<&'a str, Row<'a>>> {
+    let families = family_rows(sides);
+    let mut rows: IndexMap<&str, Row<'_>> = IndexMap::new();
+    for (position, facts) in sides.iter().enumerate() {
+        for fact in facts {
+            let name = fact.what.as_str();
+            let row = rows.entry(families.get(name).copied().unwrap_or(name));
+            row.or_insert_with(|| vec![Vec::new(); sides.len()])[position].push(*fact);
+        }
+    }
+    // The package itself has a row.
+    rows.retain(|_, row| row.iter().flatten().any(|fact| !fact.is_bundled));
+    match group {
+        FactGroup::Stack => rows.sort_by_cached_key(|name, _| stack_position(name)),
+        FactGroup::Packages => {
+            rows.sort_by_cached_key(|name, _| (stacks::stack_rank(name), name.to_lowercase()));
+        }
+        _ => {}
+    }
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// Returns the row of each package that a side lacks and another side has in another release, by the package's name.
+fn family_rows<'a>(sides: &[Vec<&'a Fact>]) -> HashMap<&'a str, &'a str> {
+    let recorded = sides.iter().filter(|facts| !facts.is_empty()).count();
+    let facts =
+        || sides.iter().flatten().filter_map(|fact| Some((&*fact.what, fact.family.as_deref()?)));
+    let sides_with = facts().map(|(name, _)| name).counts();
+    let is_partial = |name: &str| sides_with[name] < recorded;
+    let members = facts().filter(|(name, family)| name == family || is_partial(name));
+    let members: HashMap<&str, HashSet<&str>> =
+        members.map(|(name, family)| (family, name)).into_grouping_map().collect();
+    let partial = facts().filter(|(name, family)| is_partial(name) && members[family].len() > 1);
+    partial.collect()
+}
+
+/// The values of a subject in a row.
+fn join_values(facts: &[&Fact]) -> Option<String> {
+    let values = facts.iter().map(|fact| fact.value.as_str()).sorted_unstable().dedup();
+    (!facts.is_empty()).then(|| join(values, ", "))
+}
+
+fn are_alike(facts: &[&Vec<&Fact>], values: &[&Option<String>]) -> bool {
+    let numbers: Option<Vec<f64>> =
+        facts.iter().map(|facts| facts.first().and_then(|fact| fact.number)).collect();
     if let Some(numbers) = numbers {
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         return most - least <= MAX_ALIKE_DIFFERENCE * most.abs().max(least.abs());
     }
-    let mut texts = values.iter().map(|fact| fact.map(|fact| &fact.value));
-    texts.all_equal()
+    values.iter().all_equal()
 }
 
 /// Values of one fact that are shown of runs that were pooled.
@@ -133,19 +168,20 @@ pub(crate) fn merge_facts(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     if let [facts] = runs {
         return (facts.to_vec(), Vec::new());
     }
-    let mut by_fact: IndexMap<(FactGroup, &str), Vec<&str>> = IndexMap::new();
+    let mut by_fact: IndexMap<(FactGroup, &str), (&Fact, Vec<&str>)> = IndexMap::new();
     for fact in runs.iter().copied().flatten() {
         let key = (fact.group, fact.what.as_str());
-        let values = by_fact.entry(key).or_default();
+        let (_, values) = by_fact.entry(key).or_insert_with(|| (fact, Vec::new()));
         if !values.contains(&fact.value.as_str()) {
             values.push(&fact.value);
         }
     }
-    let differing = by_fact.iter().filter(|(_, values)| values.len() > 1);
+    let differing = by_fact.iter().filter(|(_, (_, values))| values.len() > 1);
     let several = differing.map(|((_, what), _)| (*what).to_owned()).collect();
-    let groups = by_fact.iter();
-    let facts = groups.map(|((group, what), values)| {
-        Fact::new(*group, *what, join_first(values, MAX_SHOWN_VALUES))
+    let facts = by_fact.values().map(|(fact, values)| Fact {
+        value: join_first(values, MAX_SHOWN_VALUES),
+        number: None,
+        ..(*fact).clone()
     });
     (facts.collect(), several)
 }
@@ -163,8 +199,8 @@ mod tests {
             .map(|number| Fact::new(FactGroup::Packages, format!("lib{number:05} (dpkg)"), version))
             .collect();
         facts.push(Fact::new(FactGroup::Packages, "zlib1g (dpkg)", "1:1.3.dfsg-3"));
-        facts.push(Fact::new(FactGroup::Packages, "torch (python)", version));
-        facts.push(Fact::new(FactGroup::Packages, "hipblaslt (dpkg)", format!("0.{version}")));
+        facts.push(Fact::new(FactGroup::Packages, "torchvision (python)", version));
+        facts.push(Fact::new(FactGroup::Packages, "hipblas (dpkg)", format!("0.{version}")));
         facts
     }
 
@@ -175,7 +211,7 @@ mod tests {
         assert_eq!(groups.len(), 1);
         let names: Vec<&str> =
             groups[0].differs.iter().take(3).map(|fact| fact.what.as_str()).collect();
-        assert_eq!(names, ["hipblaslt (dpkg)", "torch (python)", "lib00000 (dpkg)"]);
+        assert_eq!(names, ["hipblas (dpkg)", "torchvision (python)", "lib00000 (dpkg)"]);
         assert_eq!((groups[0].differs.len(), groups[0].same), (302, 1));
         assert!(groups[0].alike.is_empty());
     }
@@ -205,8 +241,60 @@ mod tests {
         let second = &first[..first.len() - 1];
         let groups = compare_fact_groups(&letters(), &[&first, second]);
         let fact = &groups[0].differs[0];
-        assert_eq!(fact.what, "hipblaslt (dpkg)");
+        assert_eq!(fact.what, "hipblas (dpkg)");
         assert_eq!(fact.values, [Some("0.1.0".to_owned()), None]);
+    }
+
+    #[test]
+    fn a_package_in_two_releases_is_one_row() {
+        let package = |name: &str, family: &str, version: &str| Fact {
+            family: Some(family.to_owned()),
+            ..Fact::new(FactGroup::Packages, name, version)
+        };
+        let first = [
+            package("amdrocm-blas10.0", "amdrocm-blas", "10.0.0-4"),
+            package("amdrocm-blas", "amdrocm-blas", "10.0.0-4"),
+            package("gcc-11", "gcc", "11.4"),
+            package("gcc-12", "gcc", "12.3"),
+            package("libssl3", "libssl", "3.0"),
+            package("only10.0", "only", "10.0"),
+        ];
+        let second = [
+            package("amdrocm-blas10.1", "amdrocm-blas", "10.1.0-4"),
+            package("amdrocm-blas", "amdrocm-blas", "10.1.0-4"),
+            package("gcc-12", "gcc", "12.3"),
+            package("gcc-13", "gcc", "13.2"),
+            package("libssl3", "libssl", "3.0"),
+        ];
+        let groups = compare_fact_groups(&letters(), &[&first, &second]);
+        let value = |value: &Option<String>| value.clone().unwrap_or_default();
+        let rows = groups[0].differs.iter().map(|fact| {
+            format!("{}: {} | {}", fact.what, value(&fact.values[0]), value(&fact.values[1]))
+        });
+        let expected =
+            ["amdrocm-blas: 10.0.0-4 | 10.1.0-4", "gcc: 11.4 | 13.2", "only10.0: 10.0 | "];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+        assert_eq!(groups[0].same, 2);
+    }
+
+    #[test]
+    fn the_stack_is_in_order_and_has_no_bundled_components() {
+        let stack = |name: &str, value: &str| Fact::new(FactGroup::Stack, name, value);
+        let bundled = |name: &str, value: &str| Fact { is_bundled: true, ..stack(name, value) };
+        let legacy = [stack("rocBLAS", "5.2"), stack("PyTorch", "2.10")];
+        let older = [
+            bundled("rocBLAS", "10.0 (blas)"),
+            bundled("MIOpen", "10.0 (dnn)"),
+            stack("ROCm in the image", "10.0"),
+        ];
+        let newer = [bundled("rocBLAS", "10.1 (blas)"), stack("ROCm in the image", "10.1")];
+        let names = |sides: &[&[Fact]]| {
+            let groups = compare_fact_groups(&letters(), sides);
+            let facts = groups[0].differs.iter().map(|fact| fact.what.clone());
+            facts.collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[&older, &newer]), ["ROCm in the image"]);
+        assert_eq!(names(&[&legacy, &older]), ["ROCm in the image", "PyTorch", "rocBLAS"]);
     }
 
     #[test]

@@ -23,9 +23,11 @@ use strum::{IntoStaticStr, VariantArray};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum FactGroup {
-    /// The image: reference, digest, `ROCm` in it, labels.
+    /// The software of the GPUs: `ROCm` in the image, drivers, frameworks, libraries.
+    Stack,
+    /// The image: reference, digest, labels.
     Image,
-    /// Packages in the container.
+    /// Packages in the container that carry no component of the stack.
     Packages,
     /// Variants, parameters and models.
     Parameters,
@@ -61,11 +63,24 @@ pub struct Fact {
     /// The value as a number, where it was measured: two that lie close together are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<f64>,
+    /// The name of a package without the release in it, by which two releases of it are compared.
+    #[serde(skip)]
+    pub family: Option<String>,
+    /// Whether a component is part of another package, which is a fact itself.
+    #[serde(skip)]
+    pub is_bundled: bool,
 }
 
 impl Fact {
     /// Returns a fact that is one or the other.
     pub fn new(group: FactGroup, what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { group, what: what.into(), value: value.into(), number: None }
+        Self {
+            group,
+            what: what.into(),
+            value: value.into(),
+            number: None,
+            family: None,
+            is_bundled: false,
+        }
     }
 }

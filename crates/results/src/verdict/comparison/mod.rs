@@ -7,6 +7,7 @@
 //! all of them, and a limit that fails a build.
 
 mod build;
+pub mod components;
 mod environment;
 mod fact;
 mod measurement;

@@ -1,8 +1,9 @@
 //! The software by whose releases benchmarks of GPUs become faster or slower: of several hundred
-//! packages that changed, these are listed first.
+//! packages that changed, these are listed first. Components of the stack are not among them.
 
 /// Beginnings of names, most telling first.
-const GPU_SOFTWARE_PREFIXES: [&str; 44] = [
+const GPU_SOFTWARE_PREFIXES: [&str; 38] = [
+    "amdrocm",
     "rocm",
     "hip",
     "miopen",
@@ -11,31 +12,23 @@ const GPU_SOFTWARE_PREFIXES: [&str; 44] = [
     "rocsolver",
     "rocsparse",
     "rocfft",
-    "composablekernel",
-    "composable_kernel",
-    "migraphx",
     "half",
     "amdgpu",
     "amd-smi",
-    "aiter",
-    "amd_aiter",
     "cuda",
-    "libcublas",
-    "libcudnn",
+    "cublas",
     "cudnn",
-    "libnccl",
     "nccl",
     "nvidia-",
     "tensorrt",
-    "libnvinfer",
+    "nvinfer",
     "torch",
     "pytorch",
     "triton",
     "vllm",
     "sglang",
-    "flash_attn",
-    "flash-attn",
     "xformers",
+    "transformer-engine",
     "transformer_engine",
     "transformers",
     "onnxruntime",
@@ -43,20 +36,22 @@ const GPU_SOFTWARE_PREFIXES: [&str; 44] = [
     "tensorflow",
     "jax",
     "deepspeed",
+    "megatron",
     "mlcommons",
     "mlperf",
     "numpy",
-    "python3",
+    "python",
 ];
 
-/// Returns where a package stands among them; all others stand last.
+/// Returns where a package stands among them; all others stand last, and so do parts for one kind of GPU.
 pub(crate) fn stack_rank(package: &str) -> usize {
     let name = package.to_lowercase();
     let at = |name: &str| GPU_SOFTWARE_PREFIXES.iter().position(|stack| name.starts_with(stack));
     // Debian names a library `librccl1`, and Python's packages `python3-numpy`.
     let bare = name.strip_prefix("python3-").or_else(|| name.strip_prefix("lib"));
-    let ranks = [at(&name), bare.and_then(at)];
-    ranks.into_iter().flatten().min().unwrap_or(GPU_SOFTWARE_PREFIXES.len())
+    let ranks = [at(&name), bare.and_then(at)].into_iter().flatten();
+    let rank = ranks.min().filter(|_| !name.contains("-gfx"));
+    rank.unwrap_or(GPU_SOFTWARE_PREFIXES.len())
 }
 
 /// Returns whether a package is one of them.
@@ -72,10 +67,12 @@ mod tests {
 
     #[rstest]
     #[case("rocm-core (dpkg)", true)]
-    #[case("hipBLASLt (rpm)", true)]
+    #[case("amdrocm-blas (dpkg)", true)]
+    #[case("amdrocm-blas-gfx942 (dpkg)", false)]
+    #[case("hipBLAS (rpm)", true)]
     #[case("librccl1 (dpkg)", true)]
     #[case("python3-numpy (dpkg)", true)]
-    #[case("onnxruntime-migraphx (python)", true)]
+    #[case("onnxruntime-training (python)", true)]
     #[case("bash (dpkg)", false)]
     #[case("", false)]
     fn stacks(#[case] package: &str, #[case] known: bool) {
