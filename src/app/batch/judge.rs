@@ -8,14 +8,19 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use retrial_batch::run::evidence_of_cells;
 use retrial_batch::verdict::{
-    BatchVerdict, ExternalRun, LostRun, RunChoices, RunEvidence, SubjectEvidence, assign_to_cells,
-    judge_batch,
+    BatchVerdict, CellEnvironments, ExternalRun, LostRun, RunChoices, RunEvidence, SubjectEvidence,
+    assign_to_cells, judge_batch,
 };
 use retrial_batch::{BatchPlan, ExternalResult};
 use retrial_plan::Plan;
+use retrial_results::evidence::environment;
+use retrial_results::verdict::comparison::{Fact, FactGroup, compare_fact_groups};
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 use retrial_run::read_evidence;
-use retrial_store::{RecordDirectory, RunDirectory};
+use retrial_store::{Home, RecordDirectory, RunDirectory};
+
+/// The most cells whose environments are compared: a wider table is not readable.
+const MAX_COMPARED_CELLS: usize = 12;
 
 /// Judges the current evidence of a batch.
 pub fn judge_directory(
@@ -40,7 +45,26 @@ pub fn judge_directory(
             assign_to_cells(&plan, one, runs, &mut cells)
         })
         .collect();
-    Ok(judge_batch(Some(directory.id()), &plan, &cells, &subjects))
+    let mut verdict = judge_batch(Some(directory.id()), &plan, &cells, &subjects);
+    verdict.environments = compare_environments(&global.home, &verdict);
+    Ok(verdict)
+}
+
+/// Compares the environments of the cells that were measured: the containers of a cell are of one image, so that its
+/// first run represents them. Telemetry is of one run only.
+fn compare_environments(home: &Home, verdict: &BatchVerdict) -> Option<CellEnvironments> {
+    let measured = verdict.all_results().filter(|cell| cell.verdict.is_some());
+    let cells = measured.filter_map(|cell| {
+        let first = cell.runs.iter().find(|run| run.lost.is_none())?;
+        let directory = RunDirectory::from_path(home.runs_directory().join(&first.run));
+        let facts = environment::facts_of_run(&directory).into_iter();
+        let lasting = facts.filter(|fact| fact.group != FactGroup::Telemetry);
+        Some((cell.name.clone(), lasting.collect()))
+    });
+    let (names, facts): (Vec<String>, Vec<Vec<Fact>>) = cells.take(MAX_COMPARED_CELLS).unzip();
+    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
+    let groups = compare_fact_groups(&names, &facts);
+    (names.len() > 1).then_some(CellEnvironments { cells: names, groups })
 }
 
 /// Judges a batch, and writes its verdict into its directory.

@@ -9,19 +9,16 @@ use crate::app::{batch, terminal};
 use retrial_batch::verdict::{BatchVerdict, CellRun, CellVerdict};
 use retrial_plan::{Plan, shell};
 use retrial_report::charts::{self, Chart};
-use retrial_report::content::page::{self, EnvironmentDifferences, ReportPage};
+use retrial_report::content::page::{self, ReportPage};
 use retrial_report::content::subject::ReportSubject;
 use retrial_report::content::{self, trials};
 use retrial_report::document::Block;
 use retrial_report::{ReportedVerdict, html, junit, markdown, terminal as text};
 use retrial_results::evidence::environment;
 use retrial_results::verdict::Verdict;
-use retrial_results::verdict::comparison::{Fact, FactGroup, compare_fact_groups};
+use retrial_results::verdict::comparison::{Fact, FactGroup};
 use retrial_store::journal::{Event, Journal};
 use retrial_store::{Home, RecordDirectory, RunDirectory};
-
-/// The largest number of cells whose environments are compared: a wider table is not readable.
-const MAX_COMPARED_CELLS: usize = 12;
 
 /// A batch with its current evidence.
 pub struct BatchReport<'a> {
@@ -53,7 +50,7 @@ impl<'a> BatchReport<'a> {
 
     fn render_page(&self, from: Option<&Path>) -> String {
         let mut subjects = Vec::new();
-        let mut facts: Vec<Vec<Fact>> = Vec::new();
+        let mut host: Option<Vec<Fact>> = None;
         let mut events: Vec<Event> = Vec::new();
         let mut recipes: Vec<String> = Vec::new();
         for (cell, verdict) in self.measured_cells() {
@@ -63,11 +60,11 @@ impl<'a> BatchReport<'a> {
             };
             // All containers are of the same image: the first run represents them.
             let first = cell.runs.iter().find(|run| run.lost.is_none());
-            let mut all = Vec::new();
             if let Some(first) = first.map(|run| self.run_directory(&run.run)) {
-                all = environment::facts_of_run(&first);
+                let all = environment::facts_of_run(&first);
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
+                host.get_or_insert(all);
                 if let Ok(plan) = first.read_json::<Plan>("plan.json") {
                     subject.commands = Some(shell::render_script(&plan, &[]));
                     recipes.extend(Some(plan.recipe).filter(|name| !recipes.contains(name)));
@@ -78,22 +75,15 @@ impl<'a> BatchReport<'a> {
             events.extend(
                 runs.flat_map(|run| Journal::read(&run.journal_path()).unwrap_or_default()),
             );
-            facts.push(all);
             subjects.push(subject);
         }
-        let all_names = subjects.iter().map(|one| one.name.clone());
-        let names: Vec<String> = all_names.take(MAX_COMPARED_CELLS).collect();
-        let host = facts.first().cloned().unwrap_or_default();
-        let fact_lists: Vec<&[Fact]> =
-            facts.iter().map(Vec::as_slice).take(MAX_COMPARED_CELLS).collect();
-        let groups = compare_fact_groups(&names, &fact_lists);
+        let host = host.unwrap_or_default();
         events.sort_by_key(|event| event.time);
         html::render_html(&page::page_document(&ReportPage {
             made_by: super::generator_line(),
             run_facts: super::describe_origin(&recipes.join(", "), &host, &events),
             subjects,
             batch: Some(&self.verdict),
-            environments: (names.len() > 1).then_some(EnvironmentDifferences { names, groups }),
             ..ReportPage::default()
         }))
     }

@@ -90,6 +90,7 @@ pub fn judge_batch(
         cells: cell_verdicts,
         excluded: plan.excluded.clone(),
         claims: claim_verdicts,
+        environments: None,
         search: None,
     }
 }

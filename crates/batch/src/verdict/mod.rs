@@ -24,7 +24,7 @@ mod tester;
 pub use evidence::{LostRun, RunEvidence, SubjectEvidence};
 pub use external::{ExternalRun, RunChoices, assign_to_cells};
 pub use judge::judge_batch;
-pub use model::{BatchAxis, BatchVerdict, CellRun, CellVerdict};
+pub use model::{BatchAxis, BatchVerdict, CellEnvironments, CellRun, CellVerdict};
 
 #[cfg(test)]
 mod tests;

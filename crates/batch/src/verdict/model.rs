@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::search::SearchVerdict;
 use crate::{ExcludedCell, NamedValues, RunOrder};
 use retrial_results::verdict::claim::ClaimVerdict;
-use retrial_results::verdict::comparison::ComparedFigure;
+use retrial_results::verdict::comparison::{ComparedFigure, EnvironmentGroup};
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 
 /// The verdict on a batch.
@@ -44,6 +44,9 @@ pub struct BatchVerdict {
     pub claims: Vec<ClaimVerdict>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
+    /// The environments of the cells side by side; none for a search, or with fewer than two measured cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environments: Option<CellEnvironments>,
     /// The result of a search along its cells; none for a batch that runs all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchVerdict>,
@@ -54,6 +57,14 @@ impl BatchVerdict {
     pub fn all_results(&self) -> impl Iterator<Item = &CellVerdict> {
         self.cells.iter().chain(&self.external_results)
     }
+}
+
+/// The environments of measured cells side by side, each that of its first run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellEnvironments {
+    /// The names of the cells, in the order of the values.
+    pub cells: Vec<String>,
+    pub groups: Vec<EnvironmentGroup>,
 }
 
 /// An axis and the values that cells have.

@@ -6,7 +6,7 @@ use itertools::{Itertools as _, join};
 use super::comparison::format_in_baseline_unit;
 use super::figures::{NOTHING, format_interval, format_ratio, interval_column};
 use super::verdict::{self as of_cell, notice_block};
-use super::{DetailLevel, claims, figures, marks, search};
+use super::{DetailLevel, claims, environment, figures, marks, search};
 use crate::document::{
     Block, Column, Conclusion, Document, ListItem, RowGroup, Section, StatusMark, Table, TableCell,
 };
@@ -53,7 +53,9 @@ pub(super) fn batch_blocks(
     let notes = batch.notes.iter().map(ListItem::new);
     let searches = batch.search.iter();
     let of_search = searches.flat_map(|search| search::search_blocks(search, detail));
+    let stack = batch.environments.iter().flat_map(environment::stack_blocks);
     let all_sections = [
+        Section::nonempty_block("Stack", stack),
         Section::nonempty_block("Claims", claim_blocks(batch, full)),
         Section::nonempty_block("Charts", Block::charts(charts.collect())),
         Section::nonempty_block("Cells", cell_blocks(batch, full)),

@@ -3,6 +3,9 @@
 use super::DetailLevel;
 use super::figures::NOTHING;
 use crate::document::{Block, ListItem, Table};
+use indexmap::IndexMap;
+use itertools::join;
+use retrial_batch::verdict::CellEnvironments;
 use retrial_document::measures::format;
 use retrial_results::verdict::comparison::{
     EnvironmentFact, EnvironmentGroup, FactGroup, components::is_library, is_known_stack,
@@ -17,6 +20,8 @@ const MAX_BRIEF_OTHERS: usize = 8;
 const MAX_BRIEF_FACTS: usize = 20;
 /// The differences of a group on a page.
 const MAX_PAGE_FACTS: usize = 1000;
+/// The most cells that the head of a column names: their names have commas.
+const MAX_COLUMN_CELLS: usize = 1;
 /// The longest common value that is shown.
 const MAX_COMMON_VALUE_LETTERS: usize = 48;
 
@@ -44,6 +49,34 @@ pub(super) fn difference_blocks<N: AsRef<str>>(
     let alike = common_facts(groups, detail).join("; ");
     let alike = (!alike.is_empty()).then(|| Block::paragraph(format!("the same: {alike}")));
     [table, notes, alike].into_iter().flatten().collect()
+}
+
+/// The stack of a batch's cells, if it differs: a column for the cells of each stack. Other differences are counted.
+pub(super) fn stack_blocks(cells: &CellEnvironments) -> Vec<Block> {
+    let mut groups = cells.groups.iter();
+    let Some(stack) = groups.find(|group| group.group == FactGroup::Stack) else {
+        return Vec::new();
+    };
+    let mut columns: IndexMap<Vec<&str>, Vec<&str>> = IndexMap::new();
+    for (at, cell) in cells.cells.iter().enumerate() {
+        let values = stack.differs.iter().map(|fact| fact.values.get(at)?.as_deref());
+        let values = values.map(|value| value.unwrap_or(NOTHING)).collect();
+        columns.entry(values).or_default().push(cell);
+    }
+    let facts = stack.differs.iter().enumerate();
+    let table = Table::builder("Components of the cells", facts);
+    let table = table.head("component", |(_, fact)| &fact.what);
+    let table = columns.iter().fold(table, |table, (values, cells)| {
+        table.text(&format::join_first(cells, MAX_COLUMN_CELLS), |(at, _)| values[*at])
+    });
+    let others = groups.filter_map(|group| {
+        let count = group.differs.len() + group.omitted;
+        (count > 0).then(|| format::format_count(count, group_noun(group.group)))
+    });
+    let others = join(others, ", ");
+    let others = (!others.is_empty())
+        .then(|| format!("also different: {others} (in the formats html and json)"));
+    table.into_block().into_iter().chain(others.map(Block::paragraph)).collect()
 }
 
 /// Notes on differences that the table omits, and on subjects of which nothing is known.

@@ -9,7 +9,7 @@ use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::ResultVerdict;
-use retrial_results::verdict::comparison::{Comparison, EnvironmentGroup};
+use retrial_results::verdict::comparison::Comparison;
 
 /// More subjects are shown without charts, and only with violated rules, so that a page opens.
 const MAX_FULL_SUBJECTS: usize = 40;
@@ -29,16 +29,6 @@ pub struct ReportPage<'a> {
     pub batch: Option<&'a BatchVerdict>,
     /// Facts for the conclusion of the batch: what it ran, where and when.
     pub run_facts: Vec<(Line, StyledText)>,
-    /// The differences between the environments of a batch's cells.
-    pub environments: Option<EnvironmentDifferences>,
-}
-
-/// The differences between the environments of several cells.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct EnvironmentDifferences {
-    /// The names of the cells, which head the columns.
-    pub names: Vec<String>,
-    pub groups: Vec<EnvironmentGroup>,
 }
 
 pub fn page_document(page: &ReportPage<'_>) -> Document {
@@ -63,8 +53,9 @@ pub fn page_document(page: &ReportPage<'_>) -> Document {
     if let Some(compared) = page.comparison {
         blocks.push(comparison::comparison_section(compared, DetailLevel::Full));
     }
-    if let Some(both) = &page.environments {
-        let compared = environment::difference_blocks(&both.names, &both.groups, DetailLevel::Full);
+    if let Some(cells) = page.batch.and_then(|batch| batch.environments.as_ref()) {
+        let compared =
+            environment::difference_blocks(&cells.cells, &cells.groups, DetailLevel::Full);
         blocks.push(Section::new_block("Environments", compared));
     }
     if page.batch.is_some() || page.subjects.len() != 1 {

@@ -1,6 +1,10 @@
 //! The page of a batch.
 
 use super::*;
+use crate::content::batch::batch_document;
+use crate::markdown::render_markdown;
+use retrial_batch::verdict::CellEnvironments;
+use retrial_results::verdict::comparison::compare_fact_groups;
 
 fn side(subject: &str, value: f64) -> MeasuredSide {
     MeasuredSide {
@@ -117,9 +121,36 @@ pub(crate) fn batch() -> BatchVerdict {
             sentence: "All parts hold.".to_owned(),
             parts: vec![part()],
         }],
+        environments: None,
         search: None,
         notice: None,
     }
+}
+
+/// Two releases, each with two backends: a column for the cells of each release.
+#[test]
+fn a_batch_begins_with_the_stack() {
+    let mut batch = batch();
+    let facts = |rocm: &str| {
+        let package = |number| {
+            Fact::new(FactGroup::Packages, format!("library{number} (dpkg)"), format!("1.{rocm}"))
+        };
+        let stack = [("ROCm in the image", rocm), ("RCCL", "2.27.7")];
+        let stack = stack.map(|(name, value)| Fact::new(FactGroup::Stack, name, value));
+        stack.into_iter().chain((0..20).map(package)).collect::<Vec<Fact>>()
+    };
+    let cells: Vec<String> = batch.cells.iter().map(|cell| cell.name.clone()).collect();
+    let facts = ["6.4.1", "7.1.1", "6.4.1", "7.1.1"].map(facts);
+    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
+    let groups = compare_fact_groups(&cells, &facts);
+    batch.environments = Some(CellEnvironments { cells, groups });
+    let text = render_markdown(&batch_document(&batch, "", &[]));
+    insta::assert_snapshot!(text.split("## Claims").next().unwrap());
+    let page = page_of(&batch);
+    check(&page);
+    let position = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}"));
+    assert!(position("ROCm in the image") < position("Claims</h2>"));
+    assert!(position("Claims</h2>") < position("library19 (dpkg)"));
 }
 
 fn page_of(batch: &BatchVerdict) -> String {
