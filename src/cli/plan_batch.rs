@@ -13,16 +13,24 @@ use crate::app::site::site_files;
 use crate::app::{runtime, terminal};
 use retrial_batch::{BatchEstimate, CliOverrides, ResolvedCell};
 use retrial_host::checks::HostCheck;
-use retrial_recipe::ResolvedRecipe;
+use retrial_recipe::{ImageSetting, ParamSetting, ResolvedRecipe};
 use retrial_report::content::batch_plan;
 use retrial_report::markdown;
 use retrial_results::verdict::ExitCode;
 
 /// Returns the options of a batch on the command line, with those that it shares with `plan` and `run`.
 pub fn batch_overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
+    let settings = request.recipe.settings.to_vec();
+    // An image that is given more than once is varied.
+    let (varied, set): (Vec<_>, Vec<_>) = settings.iter().cloned().partition(|setting| {
+        let same = settings.iter().filter(|other| other.name == setting.name);
+        ImageSetting::parse(&setting.name).is_some() && same.count() > 1
+    });
+    let axes = varied.iter().map(|ParamSetting { name, value }| format!("{name}={value}"));
     CliOverrides {
         options: request.options.clone(),
-        set: request.recipe.settings.clone(),
+        set,
+        vary: matrix.vary.iter().cloned().chain(axes).collect(),
         ..matrix.clone()
     }
 }

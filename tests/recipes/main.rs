@@ -13,6 +13,7 @@ mod fuzz_seeds;
 mod guides;
 mod hostile;
 mod hosts;
+mod images;
 mod library_releases;
 mod list;
 mod new_asked;

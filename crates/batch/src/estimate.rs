@@ -1,12 +1,10 @@
 //! The images, models, time and disk that a batch needs, as far as its recipes state them. The caller adds what the
 //! host has already.
 
-use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use itertools::join;
 use serde::Serialize;
 
 use super::{BatchPlan, RunOrder, TrialRun};
@@ -119,19 +117,8 @@ impl ImageSource {
     fn from_image(image: &Image) -> Self {
         match image {
             Image::Pull { .. } => Self::Pulled { reference: image.reference().unwrap_or_default() },
-            Image::Build(build) => {
-                Self::Built { from: describe_build(&build.context, &build.dockerfile, &build.args) }
-            }
+            Image::Build(_) => Self::Built { from: image.to_string() },
         }
-    }
-}
-
-fn describe_build(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> String {
-    let folder = context.trim_end_matches('/');
-    let assignments = args.iter().map(|(name, value)| format!("{name}={value}"));
-    match join(assignments, ", ") {
-        none if none.is_empty() => format!("{folder}/{dockerfile}"),
-        args => format!("{folder}/{dockerfile} ({args})"),
     }
 }
 

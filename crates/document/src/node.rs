@@ -124,6 +124,26 @@ impl Node {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
+    /// Returns the value at a path of nested keys, to change it; null counts as absent.
+    pub fn descendant_mut(&mut self, path: &[&str]) -> Option<&mut Self> {
+        path.iter().try_fold(self, |node, key| {
+            let Value::Map(entries) = &mut node.value else {
+                return None;
+            };
+            let entry = entries.iter_mut().find(|entry| entry.key == *key)?;
+            (!entry.value.is_null()).then_some(&mut entry.value)
+        })
+    }
+
+    /// Sets a key of a map, in place of the value that it has; does nothing to another kind of node.
+    pub fn set_key(&mut self, key: &str, value: Self) {
+        if let Value::Map(entries) = &mut self.value {
+            entries.retain(|entry| entry.key != key);
+            let key_span = value.span.clone();
+            entries.push(MapEntry { key: key.to_owned(), key_span, append: false, value });
+        }
+    }
+
     pub fn text_at(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
     }

@@ -9,6 +9,7 @@ use super::step::{Action, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
 use retrial_document::measures::format::join_first;
 use retrial_host::assign::count_cards;
+use retrial_recipe::ParamSetting;
 use retrial_recipe::model::Recipe;
 
 /// The file in which a shell script keeps the changing options of its plan, a line each, next to its results:
@@ -33,12 +34,42 @@ impl Plan {
 
     /// The parameters that `--set` changed, as a fragment: `--set batch=4 --set tp=8`.
     pub fn changed_settings(&self) -> Option<String> {
-        let set = self.modified.iter().map(|name| {
-            let value = self.params.get(name).map(ToString::to_string);
-            format!("--set {name}={}", value.unwrap_or_default())
-        });
-        let set = join(set, " ");
+        let params = self.modified_settings().filter(|set| !self.replaced.contains_key(&set.name));
+        let set =
+            join(params.map(|set| set.to_option()).map(|(name, set)| format!("{name} {set}")), " ");
         (!set.is_empty()).then_some(set)
+    }
+
+    /// The images and build arguments that the command line replaced, each as a fragment: `--image a:2 in place of a:1`.
+    /// `ran` returns the digest of an image that ran, by the name of its setting.
+    pub fn replaced_images(&self, ran: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let replaced = self.modified_settings().filter_map(|setting| {
+            let published = self.replaced.get(&setting.name)?;
+            let (option, value) = setting.to_option();
+            let ran = ran(&setting.name).filter(|_| !value.contains('@'));
+            let ran = ran.map_or_else(String::new, |digest| format!(" ({digest})"));
+            Some(format!("{option} {value}{ran} in place of {published}"))
+        });
+        replaced.collect()
+    }
+
+    fn modified_settings(&self) -> impl Iterator<Item = ParamSetting> {
+        let names = self.modified.iter();
+        names.map(|name| {
+            let value = self.params.get(name).map(ToString::to_string);
+            ParamSetting::new(name, value.unwrap_or_default())
+        })
+    }
+
+    /// Says that the figures of the recipe belong to another image, where it has any.
+    pub(super) fn describe_foreign_figures(&self) -> Option<String> {
+        let mut measured = self.measurements.iter();
+        let is_published = measured.any(|one| !one.expect.is_empty() || one.references.is_some());
+        let changes = self.replaced_images(|_| None);
+        (is_published && !changes.is_empty()).then(|| {
+            let changes = changes.join(", ");
+            format!("{changes}: the recipe's figures are of what is replaced, and the verdict is `modified`")
+        })
     }
 }
 
@@ -223,6 +254,7 @@ impl<'a> Execution<'a> {
             partial: _,
             modified: _,
             given_params: _,
+            replaced: _,
             trial_run: _,
             changes: _,
             options: _,

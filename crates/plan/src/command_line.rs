@@ -3,6 +3,7 @@
 use itertools::Itertools as _;
 
 use super::step::Plan;
+use retrial_recipe::ParamSetting;
 use retrial_recipe::quote::shell_quote;
 
 impl Plan {
@@ -42,17 +43,20 @@ impl Plan {
         words.join(" ")
     }
 
-    /// `--set` of each variant, each changed param and each one without a default.
-    pub(super) fn setting_flags(&self) -> Vec<String> {
+    /// The settings of the command line: each variant, each changed param and each one without a default, and images.
+    pub fn settings(&self) -> impl Iterator<Item = ParamSetting> {
         let set_names = self.modified.iter().chain(&self.given_params);
         let set_params =
             set_names.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
         let variants = self.variant.iter();
         let chosen = variants.map(|(axis, value)| (axis, value.clone()));
-        let settings = chosen.chain(set_params);
-        settings
-            .map(|(name, value)| format!("--set {}", shell_quote(&format!("{name}={value}"))))
-            .collect()
+        chosen.chain(set_params).map(|(name, value)| ParamSetting::new(name, value))
+    }
+
+    /// The options of the command line for [`Self::settings`].
+    pub(super) fn setting_flags(&self) -> Vec<String> {
+        let options = self.settings().map(|setting| setting.to_option());
+        options.map(|(option, value)| format!("{option} {}", shell_quote(&value))).collect()
     }
 
     /// The recipe's name, valid in any directory of this machine.

@@ -123,6 +123,12 @@ fn locked_versions(plan: &Plan, recipe: &Recipe) -> RecipeLock {
     {
         images.insert(reference.clone(), digest.to_owned());
     }
+    if let (Some(published), Some(pinned)) =
+        (recipe.replaced.get("image"), plan.replaced.get("image"))
+        && let Some(digest) = pinned.strip_prefix(published).and_then(|end| end.strip_prefix('@'))
+    {
+        images.insert(published.clone(), digest.to_owned());
+    }
     let mut models = BTreeMap::new();
     for (name, model) in &recipe.models {
         let mut steps = plan.steps.iter();

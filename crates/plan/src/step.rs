@@ -63,6 +63,9 @@ pub struct Plan {
     /// Params without a default that `--set` gave a value, without which the recipe cannot be planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given_params: Vec<String>,
+    /// What `--image` and `--build-arg` replaced, by the setting's name: an image, an argument's value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replaced: BTreeMap<String, String>,
     /// It only shows that everything starts: its figures are compared with no published ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trial_run: bool,

@@ -111,7 +111,8 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
     let submission = join(submission.into_iter().flatten(), " · ");
     let variants = plan.variant.iter();
     let variant = variants.map(|(axis, value)| format!("{axis}={value}"));
-    let changed_params = plan.modified.iter();
+    // The image has a row of its own.
+    let changed_params = plan.modified.iter().filter(|name| !plan.replaced.contains_key(*name));
     let modified =
         changed_params.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
     let options = join(variant.chain(modified), " ");

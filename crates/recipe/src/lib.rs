@@ -12,6 +12,7 @@ mod checks;
 pub mod docker_run;
 pub mod expression;
 mod formats;
+mod image_settings;
 mod keys;
 mod language;
 mod load;
@@ -33,6 +34,7 @@ pub mod writer;
 
 use std::error::Error;
 
+pub use image_settings::ImageSetting;
 pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve_recipe};
 pub use origin::ValueOrigin;
 pub use resolve::{RecipeFileKind, check_source, compute_fingerprint, read_variants};
@@ -56,6 +58,10 @@ pub trait TemplateSource {
     fn template_names(&self) -> Vec<String>;
     /// Returns whether this file is next to the recipe; none if that is unknown.
     fn companion_exists(&self, relative: &str) -> Option<bool>;
+    /// Returns the text of this file next to the recipe; none if it is not known.
+    fn companion_text(&self, _relative: &str) -> Option<String> {
+        None
+    }
 }
 
 /// No templates, and no knowledge of companion files.

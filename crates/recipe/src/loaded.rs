@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::TemplateSource;
 use super::load::load_merged;
-use super::model::Recipe;
+use super::model::{ParamValue, Recipe, ReplacedImage, replaced_images};
 use super::names::DeclaredNames;
 use super::origin::{ValueOrigin, list_origins};
 use super::resolve::{ResolutionKind, VariantResolution, check_structure, is_template_missing};
@@ -250,7 +250,7 @@ impl LoadedRecipe {
 /// fault of ours.
 fn build_recipe(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe> {
     let recipe = Recipe::from_keys(node)?;
-    Some(Recipe {
+    let mut recipe = Recipe {
         name: name.to_owned(),
         title: recipe.title.trim().to_owned(),
         params: names.scope.params.clone(),
@@ -258,5 +258,16 @@ fn build_recipe(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe
         modified: names.modified.clone(),
         given_params: names.given_params.clone(),
         ..recipe
-    })
+    };
+    for ReplacedImage { name, value, published } in replaced_images(node) {
+        recipe.params.insert(name.clone(), ParamValue::Text(value));
+        match published {
+            Some(published) => {
+                recipe.modified.push(name.clone());
+                recipe.replaced.insert(name, published);
+            }
+            None => recipe.given_params.push(name),
+        }
+    }
+    Some(recipe)
 }

@@ -139,9 +139,16 @@ impl RecipeLock {
         {
             match self.images.get(reference) {
                 Some(locked) => *digest = Some(locked.clone()),
+                // A lock need not have an image that the recipe does not name.
+                None if recipe.replaced.contains_key("image") => {}
                 None if self.local_images.contains(reference) => {}
                 None => unknown.push(format!("the image {reference} is not in the lock")),
             }
+        }
+        if let Some(published) = recipe.replaced.get_mut("image")
+            && let Some(locked) = self.images.get(published)
+        {
+            *published = format!("{published}@{locked}");
         }
         for (_, model) in &mut recipe.models {
             let ModelSource::Hub { repository, revision, locked, .. } = &mut model.source else {

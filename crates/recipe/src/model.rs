@@ -47,6 +47,7 @@ pub use figures::{
 };
 pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};
+pub(crate) use image::{ReplacedImage, replaced_images};
 pub use judge::{InvalidMarker, JudgeRules};
 pub use measurement::{
     MAX_WARMUP_TRIALS, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
@@ -83,6 +84,9 @@ object! {
         modified: Vec<String> = read_default,
         /// Names of params without a default that `--set` gave a value.
         given_params: Vec<String> = read_default,
+        /// What `--image` and `--build-arg` replaced, by the setting's name: an image, an argument's value.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        replaced: BTreeMap<String, String> = read_default,
     }
     keys {
         /// The version of the recipe's language: 1.

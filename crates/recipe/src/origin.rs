@@ -5,7 +5,7 @@ use retrial_document::{FieldType, Keys as _, Node, Object, Value};
 use serde::Serialize;
 
 use super::model::Recipe;
-use super::settings::COMMAND_LINE_PATH;
+use super::settings::is_option;
 
 /// A value of a resolved recipe, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,7 +59,7 @@ fn are_from_several_files(items: &[Node]) -> bool {
 
 fn node_origin(key: String, value: String, node: &Node) -> ValueOrigin {
     let from = match &*node.span.source.path {
-        COMMAND_LINE_PATH => COMMAND_LINE_PATH.to_owned(),
+        path if is_option(path) => path.to_owned(),
         _ => node.span.to_string(),
     };
     ValueOrigin { key, value, from }

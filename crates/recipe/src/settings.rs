@@ -1,16 +1,14 @@
-//! `--set name=value`: a param or an axis of variants.
+//! `--set name=value`: a param or an axis of variants; `--image` and `--build-arg` are such settings, too.
 
+use super::image_settings::ImageSetting;
 use super::variants::{VariantAxis, VariantChoice, Variants};
 use itertools::Itertools as _;
-use retrial_document::{Diagnostics, MapEntry, Node, Source, Span, Value, did_you_mean};
-
-/// The path that is reported as the source of a value from the command line.
-pub const COMMAND_LINE_PATH: &str = "--set";
+use retrial_document::{Diagnostics, Node, Source, Span, did_you_mean};
 
 /// A `--set name=value` of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamSetting {
-    /// The name of a param or of an axis of variants.
+    /// The name of a param or of an axis of variants, or `image`, `image.SERVICE`, `build_arg.NAME`.
     pub name: String,
     /// The text after `=`, without expressions.
     pub value: String,
@@ -21,26 +19,70 @@ impl ParamSetting {
         Self { name: name.into(), value: value.into() }
     }
 
+    /// Parses the value of `--image`: `IMAGE` or `SERVICE=IMAGE`.
+    ///
+    /// # Errors
+    /// Returns an error if the image or the service is empty.
+    pub fn parse_image(text: &str) -> Result<Self, InvalidParamSetting> {
+        let (setting, image) = match text.split_once('=') {
+            Some((service, image)) => (ImageSetting::ServiceImage(service), image),
+            None => (ImageSetting::Image, text),
+        };
+        if text.starts_with('=') || image.is_empty() {
+            return Err(InvalidParamSetting { expected: "IMAGE or SERVICE=IMAGE" });
+        }
+        Ok(Self::new(setting.name(), image))
+    }
+
+    /// Parses the value of `--build-arg`: `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no name.
+    pub fn parse_build_arg(text: &str) -> Result<Self, InvalidParamSetting> {
+        let Self { name, value } = text.parse()?;
+        Ok(Self::new(ImageSetting::BuildArg(&name).name(), value))
+    }
+
+    /// Returns the option of the command line and its value: `--set`, `batch=8`.
+    pub fn to_option(&self) -> (&'static str, String) {
+        match ImageSetting::parse(&self.name) {
+            Some(setting) => setting.option(&self.value),
+            None => ("--set", format!("{}={}", self.name, self.value)),
+        }
+    }
+
     /// Returns the span of the setting, in a source of its own.
     fn span(&self) -> Span {
-        let source = Source::new(COMMAND_LINE_PATH, format!("{}={}", self.name, self.value));
+        let (option, value) = self.to_option();
+        let source = Source::new(option, value);
         source.span(0..source.text.len())
     }
 
-    fn name_span(&self) -> Span {
-        self.span().sub_span(0..self.name.len())
+    pub(super) fn name_span(&self) -> Span {
+        let whole = self.span();
+        match whole.slice().find('=') {
+            Some(end) => whole.sub_span(0..end),
+            None => whole,
+        }
     }
 
-    fn value_span(&self) -> Span {
+    pub(super) fn value_span(&self) -> Span {
         let whole = self.span();
-        whole.sub_span(self.name.len() + 1..whole.end)
+        whole.sub_span(whole.end - self.value.len()..whole.end)
     }
+}
+
+/// Returns whether a value is from the command line, by the path of its source.
+pub fn is_option(path: &str) -> bool {
+    ["--set", "--image", "--build-arg"].contains(&path)
 }
 
 /// A text that is no setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected NAME=VALUE")]
-pub struct InvalidParamSetting;
+#[error("expected {expected}")]
+pub struct InvalidParamSetting {
+    expected: &'static str,
+}
 
 impl std::str::FromStr for ParamSetting {
     type Err = InvalidParamSetting;
@@ -48,7 +90,7 @@ impl std::str::FromStr for ParamSetting {
     fn from_str(text: &str) -> Result<Self, InvalidParamSetting> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self::new(name, value)),
-            _ => Err(InvalidParamSetting),
+            _ => Err(InvalidParamSetting { expected: "NAME=VALUE" }),
         }
     }
 }
@@ -96,7 +138,9 @@ fn choices_by_settings(
                 let message = format!("invalid value `{}` for `{}`", setting.value, axis.name);
                 problems.error("setting", message, &setting.value_span(), help);
             }
-        } else if !params.iter().any(|param| param.key == setting.name) {
+        } else if !params.iter().any(|param| param.key == setting.name)
+            && ImageSetting::parse(&setting.name).is_none()
+        {
             let param_names = params.iter().map(|param| param.key.as_str());
             let names = param_names.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
             let help = did_you_mean(&setting.name, names, "param or variant that could be set");
@@ -137,44 +181,35 @@ fn report_unsupported(
     problems.error("unsupported", message, &span, "choose another combination");
 }
 
-/// Returns the recipe with the settings of params in it, as `set` next to each `default`.
+/// Returns the recipe with the settings in it, as `set` next to each default.
 pub fn apply_settings(
     mut recipe: Node,
     settings: &[ParamSetting],
     problems: &mut Diagnostics,
 ) -> Node {
-    let Value::Map(entries) = &mut recipe.value else {
-        return recipe;
-    };
-    let Some(params) = entries.iter_mut().find(|entry| entry.key == "params") else {
-        return recipe;
-    };
-    let Value::Map(params) = &mut params.value.value else {
-        return recipe;
-    };
     for setting in settings {
-        let Some(param) = params.iter_mut().find(|param| param.key == setting.name) else {
-            continue;
-        };
-        let Value::Map(keys) = &mut param.value.value else {
-            continue;
-        };
-        let span = setting.value_span();
+        let declares = |key| recipe.get(key).is_some_and(|map| map.entry(&setting.name).is_some());
+        let image = ImageSetting::parse(&setting.name);
+        let image = image.filter(|_| !["params", "variants"].into_iter().any(declares));
         if setting.value.contains("${{") || setting.value.contains('\0') {
-            let message = "a value of --set is taken as it is, without expressions";
-            problems.error("setting", message, &span, "write the value itself");
+            let option = setting.to_option().0;
+            let message = format!("a value of {option} is taken as it is, without expressions");
+            problems.error("setting", message, &setting.value_span(), "write the value itself");
             continue;
         }
-        let textual = keys.iter().any(|key| {
-            key.key == "type" && matches!(key.value.text(), Some("string" | "path" | "enum"))
-        });
-        keys.retain(|key| key.key != "set");
-        keys.push(MapEntry {
-            key: "set".into(),
-            key_span: setting.name_span(),
-            append: false,
-            value: Node::scalar(&setting.value, !textual, span),
-        });
+        match image {
+            Some(image) => image.apply_to(&mut recipe, setting, settings, problems),
+            None => set_param(&mut recipe, setting),
+        }
     }
     recipe
+}
+
+fn set_param(recipe: &mut Node, setting: &ParamSetting) {
+    let Some(param) = recipe.descendant_mut(&["params", &setting.name]) else {
+        return;
+    };
+    let types = ["string", "path", "enum"];
+    let is_textual = param.text_at("type").is_some_and(|name| types.contains(&name));
+    param.set_key("set", Node::scalar(&setting.value, !is_textual, setting.value_span()));
 }

@@ -249,3 +249,83 @@ fn names_used_before_they_are_known_are_refused() {
         "`scenario` is not known here\n`trial` is not known here\n`gpus.count` is not known here\n"
     );
 }
+
+#[test]
+fn any_image_can_replace_the_recipes() {
+    let recipe = resolved("", &[], &[("image", "other/image:2")]);
+    assert_eq!(recipe.image.to_string(), "other/image:2");
+    assert_eq!(recipe.modified, ["image"]);
+    assert_eq!(recipe.replaced["image"], "own/image:1");
+    // The recipe's own name, pinned, is no other image.
+    let digest = format!("own/image:1@sha256:{}", "a".repeat(64));
+    let pinned = resolved("", &[], &[("image", &digest)]);
+    assert_eq!(pinned.image.to_string(), digest);
+    assert_eq!((pinned.modified.len(), &*pinned.given_params), (0, &["image".to_owned()][..]));
+    let missing = "image: null\n";
+    assert_eq!(resolved(missing, &[], &[("image", "a:1")]).image.to_string(), "a:1");
+    for (image, message) in
+        [("Not An Image", "image"), ("${{ params.x }}", "a value of --image is taken as it is")]
+    {
+        let problems = attempt("", &[], &[("image", image)]).unwrap_err();
+        assert!(problems.contains(message), "{problems}");
+    }
+    let twice = attempt("", &[], &[("image", "a:1"), ("image", "a:2")]).unwrap_err();
+    assert!(twice.contains("--image is given more than once"), "{twice}");
+}
+
+#[test]
+fn an_image_replaces_that_of_a_variant() {
+    let variants = "variants: { rocm: { old: {}, new: { image: own/image:2 } } }\n\
+                    default: { rocm: old }\n";
+    let recipe = resolved(variants, &[], &[("rocm", "new"), ("image", "a:1")]);
+    assert_eq!(
+        (recipe.image.to_string().as_str(), &*recipe.replaced["image"]),
+        ("a:1", "own/image:2")
+    );
+}
+
+#[test]
+fn a_recipe_that_declares_image_decides_what_it_means() {
+    let text =
+        "params: { image: { type: string, default: own/image:1 } }\nimage: ${{ params.image }}\n";
+    let recipe = resolved(text, &[], &[("image", "a:1")]);
+    assert_eq!((recipe.image.to_string().as_str(), recipe.replaced.len()), ("a:1", 0));
+    assert_eq!(recipe.modified, ["image"]);
+}
+
+#[test]
+fn the_image_of_a_service_can_be_replaced() {
+    let services = "
+services:
+  server: { run: serve, ready: { port: 80 }, container: { image: serve:1 } }
+  proxy: { run: proxy, ready: { port: 81 }, container: {} }
+scenarios: { case: { performance: { run: ./x, needs: [server, proxy], figures: { speed: { csv: speed } } } } }
+";
+    let recipe = resolved(services, &[], &[("image.server", "serve:2")]);
+    let (_, server) = &recipe.services[0];
+    let image = server.own_container.as_ref().unwrap().image.as_ref().unwrap();
+    assert_eq!(
+        (image.to_string().as_str(), &*recipe.replaced["image.server"]),
+        ("serve:2", "serve:1")
+    );
+    let other = attempt(services, &[], &[("image.sever", "serve:2")]).unwrap_err();
+    assert!(other.contains("no such service: `sever`"), "{other}");
+    let shared = attempt(services, &[], &[("image.proxy", "serve:2")]).unwrap_err();
+    assert!(shared.contains("`proxy` has no image of its own"), "{shared}");
+}
+
+#[test]
+fn arguments_of_a_build_can_be_set() {
+    let build = "image: { build: { context: image, args: { BASE: rocm/dev:7.2 } } }\n";
+    let recipe = resolved(build, &[], &[("build_arg.BASE", "rocm/dev:10.1"), ("build_arg.X", "1")]);
+    assert_eq!(recipe.image.to_string(), "image/Dockerfile (BASE=rocm/dev:10.1, X=1)");
+    assert_eq!(recipe.replaced["build_arg.BASE"], "rocm/dev:7.2");
+    assert_eq!(recipe.replaced["build_arg.X"], "the Dockerfile's default");
+    let replaced = resolved(build, &[], &[("image", "a:1")]);
+    assert_eq!(replaced.image.to_string(), "a:1");
+    assert_eq!(replaced.replaced["image"], "image/Dockerfile (BASE=rocm/dev:7.2)");
+    let both = attempt(build, &[], &[("build_arg.BASE", "b"), ("image", "a:1")]).unwrap_err();
+    assert!(both.contains("a build argument without a build"), "{both}");
+    let pulled = attempt("", &[], &[("build_arg.BASE", "b")]).unwrap_err();
+    assert!(pulled.contains("does not build its image"), "{pulled}");
+}

@@ -69,7 +69,7 @@ pub fn open_search(
             trials: Some(Trials::default()),
             ..plan.options.clone()
         },
-        set: plan.recipe.settings.clone(),
+        set: plan.recipe.settings.to_vec(),
         ..CliOverrides::default()
     };
     let mut opened = file::open_batch(global, recipe, &overrides)?;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{BatchRecord, recipe_request};
+use super::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::launch::gpu_support::probe_host_for;
 use crate::app::launch::{
@@ -48,9 +48,8 @@ impl CellRecipes {
             if !positions.contains(&position) {
                 continue;
             }
-            let request = recipe_request(cell);
-            match catalog::open_recipe(&request.recipe) {
-                Ok(entry) => match OpenedRecipe::resolve(entry, &request.settings, false) {
+            match catalog::open_recipe(&cell.path) {
+                Ok(entry) => match OpenedRecipe::resolve(entry, &cell.recipe_settings(), false) {
                     Ok(opened) => drop(cells.insert(position, opened)),
                     Err(errors) => problems.extend(errors),
                 },

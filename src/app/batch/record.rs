@@ -76,5 +76,5 @@ impl RunOptions {
 
 /// Returns a cell's recipe with its settings, as on the command line of `run`.
 pub fn recipe_request(cell: &Cell) -> RecipeRequest {
-    RecipeRequest { recipe: cell.path.clone(), settings: cell.recipe_settings() }
+    RecipeRequest { recipe: cell.path.clone(), settings: cell.recipe_settings().into() }
 }

@@ -77,6 +77,11 @@ pub(super) fn companion_exists(path: &Path) -> bool {
     clean.as_os_str().is_empty() || RECIPES.contains(clean)
 }
 
+pub(super) fn companion_text(path: &Path) -> Option<String> {
+    let clean: PathBuf = path.components().collect();
+    RECIPES.get_file(clean)?.contents_utf8().map(str::to_owned)
+}
+
 /// All files of a directory of the embedded recipes.
 pub(super) fn recipe_files(home: &Path) -> Vec<RecipeFile> {
     let files = embedded_directory(home).map(files_below).unwrap_or_default();

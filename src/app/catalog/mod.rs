@@ -152,6 +152,16 @@ impl TemplateSource for FoundRecipe {
             CompanionRoot::Disk(directory) => directory.join(relative).try_exists().ok(),
         }
     }
+
+    fn companion_text(&self, relative: &str) -> Option<String> {
+        match &self.home {
+            CompanionRoot::BuiltIn(home) => builtin::companion_text(&home.join(relative)),
+            CompanionRoot::Disk(directory) => {
+                let source = disk::read_source(&directory.join(relative)).ok()?;
+                Some(source.text.to_string())
+            }
+        }
+    }
 }
 
 /// Returns whether a name is a path below a directory of templates, which never leads out of it.

@@ -76,7 +76,7 @@ fn read_folder(
 ) -> Result<ComparisonSubject, Failure> {
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
-        settings: request.filter.settings.clone(),
+        settings: request.filter.settings.clone().into(),
         force: true,
         ..JudgeRequest::default()
     };

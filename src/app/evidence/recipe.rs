@@ -17,13 +17,7 @@ const MAX_DIFF_LINES: usize = 20;
 
 /// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
 pub fn compare_with_builtin(plan: &Plan, text: &str) -> RecipeComparison {
-    let chosen_variants = plan.variant.iter();
-    let variants = chosen_variants.map(|(axis, value)| ParamSetting::new(axis, value));
-    let params = plan.modified.iter().filter_map(|name| {
-        let value = plan.params.get(name)?;
-        Some(ParamSetting::new(name, value.to_string()))
-    });
-    let settings: Vec<ParamSetting> = variants.chain(params).collect();
+    let settings: Vec<ParamSetting> = plan.settings().collect();
     compare_with_settings(&plan.recipe, &settings, plan.trial_run, text)
 }
 

@@ -34,7 +34,8 @@ impl OpenedRecipe {
     pub fn open(request: &PlanRequest) -> Result<Self, Failure> {
         let entry = find_recipe(&request.recipe.recipe)?;
         let trial_run = request.options.trial_run;
-        Self::resolve(entry, &request.recipe.settings, trial_run).map_err(Failure::of_problems)
+        Self::resolve(entry, &request.recipe.settings.to_vec(), trial_run)
+            .map_err(Failure::of_problems)
     }
 
     /// Resolves a recipe with the settings of the command line, for a trial run or a whole one.

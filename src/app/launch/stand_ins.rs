@@ -25,7 +25,7 @@ pub fn open_with_stand_ins(
     request: &RecipeRequest,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
     let entry = find_recipe(&request.recipe)?;
-    resolve_with_stand_ins(entry, request.settings.clone())
+    resolve_with_stand_ins(entry, request.settings.to_vec())
 }
 
 /// Resolves a recipe with a placeholder path for each param that must be set and is not, and returns their names. Where

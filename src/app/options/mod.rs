@@ -112,9 +112,36 @@ pub enum OutputFormat {
 pub struct RecipeRequest {
     /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
     pub recipe: String,
-    /// Select a variant or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub settings: Vec<ParamSetting>,
+    /// Variants, params and images.
+    #[command(flatten)]
+    pub settings: RecipeSettings,
+}
+
+/// Settings of a recipe.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct RecipeSettings {
+    /// Select a variant of the recipe or set a parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
+    settings: Vec<ParamSetting>,
+    /// Use this image in place of the recipe's, or of a service's with an image of its own
+    #[arg(long = "image", value_name = "[SERVICE=]IMAGE", requires = "recipe", value_parser = ParamSetting::parse_image)]
+    images: Vec<ParamSetting>,
+    /// Set an argument of the image's build
+    #[arg(long = "build-arg", value_name = "NAME=VALUE", requires = "recipe", value_parser = ParamSetting::parse_build_arg)]
+    build_args: Vec<ParamSetting>,
+}
+
+impl RecipeSettings {
+    /// Returns all settings.
+    pub fn to_vec(&self) -> Vec<ParamSetting> {
+        [&self.settings[..], &self.images, &self.build_args].concat()
+    }
+}
+
+impl From<Vec<ParamSetting>> for RecipeSettings {
+    fn from(settings: Vec<ParamSetting>) -> Self {
+        Self { settings, ..Self::default() }
+    }
 }
 
 /// A plan of a recipe.

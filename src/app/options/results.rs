@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
-use super::{division_parser, existing_path};
+use super::{RecipeSettings, division_parser, existing_path};
 use retrial_history::RunFilter;
 use retrial_mlperf::{Division, ScenarioName};
-use retrial_recipe::ParamSetting;
 use retrial_results::verdict::comparison::FailIf;
 use retrial_submission::export::ExportRequest;
 
@@ -21,9 +20,9 @@ pub struct JudgeRequest {
     /// Compare with the published figures of this recipe
     #[arg(long, value_name = "RECIPE")]
     pub recipe: Option<String>,
-    /// Select a variant of that recipe or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
-    pub settings: Vec<ParamSetting>,
+    /// Variants, params and images of that recipe.
+    #[command(flatten)]
+    pub settings: RecipeSettings,
     /// Judge this scenario of the recipe; without a recipe, set the scenario, if neither the folder's name
     /// nor the log has it
     #[arg(long)]

@@ -296,7 +296,7 @@ fn read_folder(
 ) -> Result<Vec<ReportInput>, Failure> {
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
-        settings: request.filter.settings.clone(),
+        settings: request.filter.settings.clone().into(),
         force: true,
         round: request.round.clone(),
         reference: request.reference.clone(),

@@ -2,17 +2,17 @@
 
 use clap::Args;
 
+use crate::app::options::RecipeSettings;
 use retrial_cluster::nodes::allocation::{NodeAllocation, parse_nodes_option};
-use retrial_recipe::ParamSetting;
 
 /// Which host or machines are checked, and for which recipe.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArguments {
     /// Check the requirements of this recipe
     pub recipe: Option<String>,
-    /// Select a variant of the recipe or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
-    pub settings: Vec<ParamSetting>,
+    /// Variants, params and images of the recipe.
+    #[command(flatten)]
+    pub settings: RecipeSettings,
     /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
     pub gpus: Vec<String>,

@@ -33,7 +33,7 @@ impl PlanBuilder<'_> {
                 let build = BuildStep {
                     context: resolve_host_path(directory, &build.context),
                     dockerfile: build.dockerfile.clone(),
-                    args: build.args.clone(),
+                    args: build.arguments(),
                     tag: self.plan.image.clone(),
                 };
                 self.add_step("build", None, Action::Build(build));

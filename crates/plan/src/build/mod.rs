@@ -107,6 +107,7 @@ fn build_without_changes(
         variant: recipe.variant.clone(),
         modified: recipe.modified.clone(),
         given_params: recipe.given_params.clone(),
+        replaced: recipe.replaced.clone(),
         trial_run: recipe.trial_run,
         options: options.clone(),
         requires: recipe.requires.clone(),
@@ -123,6 +124,7 @@ fn build_without_changes(
         same_sku,
         ..builder.plan
     };
+    plan.notes.extend(plan.describe_foreign_figures());
     plan.derive_access(&host.gpu_support, &options.secrets);
     Ok(plan)
 }

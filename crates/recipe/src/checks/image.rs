@@ -4,7 +4,7 @@ use retrial_container::ImageRef;
 
 use super::CheckContext;
 use crate::expression;
-use retrial_document::Node;
+use retrial_document::{Node, did_you_mean};
 
 impl CheckContext<'_> {
     pub(super) fn check_image(&mut self) {
@@ -22,6 +22,9 @@ impl CheckContext<'_> {
 
     /// Checks the reference of an image, and its digest.
     pub(super) fn check_image_reference(&mut self, image: &Node) {
+        if let Some(set) = image.get("set") {
+            return self.warn_floating_tag(set, false);
+        }
         // An image that this machine builds cannot be pinned.
         let pinned = image.get("digest").is_some() || image.get("built_by").is_some();
         self.check_image_builder(image);
@@ -108,5 +111,42 @@ impl CheckContext<'_> {
         };
         let span = dockerfile.unwrap_or(context).span.clone();
         self.check_companion(&path, &span);
+        self.check_build_arguments(build, &path);
     }
+
+    /// Reports arguments of the command line that the Dockerfile does not declare: the build would ignore them.
+    fn check_build_arguments(&mut self, build: &Node, dockerfile: &str) {
+        let set = build.entries_at("set");
+        let Some(text) = (!set.is_empty()).then(|| self.templates.companion_text(dockerfile))
+        else {
+            return;
+        };
+        let Some(text) = text else {
+            return;
+        };
+        let declared = declared_arguments(&text);
+        for argument in set.iter().filter(|one| !is_predefined_argument(&one.key)) {
+            if !declared.contains(&&*argument.key) {
+                let message = format!("{dockerfile} has no `ARG {}`", argument.key);
+                let names = declared.iter().copied();
+                let help = did_you_mean(&argument.key, names, "its arguments");
+                self.problems.error("build-arg", message, &argument.value.span, help);
+            }
+        }
+    }
+}
+
+/// Returns the names that a Dockerfile declares with `ARG`.
+fn declared_arguments(dockerfile: &str) -> Vec<&str> {
+    let lines = dockerfile.lines().filter_map(|line| {
+        let (instruction, names) = line.trim_start().split_once(char::is_whitespace)?;
+        instruction.eq_ignore_ascii_case("ARG").then_some(names)
+    });
+    let names = lines.flat_map(str::split_whitespace);
+    names.filter_map(|name| name.split('=').next()).collect()
+}
+
+/// Returns whether every build has the argument: proxies, and those of `BuildKit`.
+fn is_predefined_argument(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("_proxy") || name.starts_with("BUILDKIT_")
 }

@@ -2,11 +2,14 @@
 
 use retrial_document::{Field, FieldType as T, Node, Scope, object};
 use std::collections::BTreeMap;
+use std::fmt;
 
+use itertools::join;
 use retrial_container::ImageRef;
 use serde::{Deserialize, Serialize};
 
 use crate::formats;
+use crate::image_settings::ImageSetting;
 
 /// The source of the image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +42,8 @@ object! {
         built_by: Option<String> = T::Text(formats::NAME),
         /// Build it from a Dockerfile next to the recipe.
         build: Option<ImageBuild>,
+        /// The image that `--image` gave in its place. Written by retrial into a run's recipe.yaml.
+        set: Option<String> = T::Text(formats::IMAGE),
     }
 }
 
@@ -53,12 +58,39 @@ object! {
         dockerfile: String [default = "Dockerfile"] = T::Text(formats::RELATIVE_PATH),
         /// Build arguments.
         args: BTreeMap<String, String> = T::Map(formats::VARIABLE, &T::Scalar(Scope::DOCUMENT)),
+        /// Build arguments of `--build-arg`. Written by retrial into a run's recipe.yaml.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        set: BTreeMap<String, String> = T::Map(formats::VARIABLE, &T::Scalar(Scope::DOCUMENT)),
     }
 }
 
 impl WrittenImage {
     fn from_reference(text: &str) -> Self {
         Self { reference: text.to_owned(), ..Self::default() }
+    }
+
+    /// Returns the image without what the command line gave.
+    fn published(self) -> Image {
+        if let Some(build) = self.build {
+            return Image::Build(ImageBuild { set: BTreeMap::new(), ..build });
+        }
+        // `name:tag@sha256:…` says with one text what `{ref, digest}` says with two.
+        let mut reference = self.reference;
+        let parsed = ImageRef::parse(&reference).ok();
+        let inline = parsed.and_then(|parsed| parsed.digest);
+        if let Some(digest) = &inline {
+            reference.truncate(reference.len() - digest.len() - "@".len());
+        }
+        Image::Pull { reference, digest: self.digest.or(inline), built_by: self.built_by }
+    }
+}
+
+impl ImageBuild {
+    /// Returns the arguments of the recipe, replaced by those of the command line.
+    pub fn arguments(&self) -> BTreeMap<String, String> {
+        let mut arguments = self.args.clone();
+        arguments.extend(self.set.clone());
+        arguments
     }
 }
 
@@ -73,6 +105,32 @@ impl Image {
             Self::Build(_) => None,
         }
     }
+
+    /// Returns whether the other image has the same name, and no other digest.
+    fn is_named_as(&self, other: &Self) -> bool {
+        let (Self::Pull { reference, digest, .. }, Self::Pull { reference: name, digest: pin, .. }) =
+            (self, other)
+        else {
+            return false;
+        };
+        reference == name && (digest.is_none() || digest == pin)
+    }
+}
+
+/// The reference, or the Dockerfile of the build and its arguments.
+impl fmt::Display for Image {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Build(build) = self else {
+            return formatter.write_str(&self.reference().unwrap_or_default());
+        };
+        write!(formatter, "{}/{}", build.context.trim_end_matches('/'), build.dockerfile)?;
+        let arguments = build.arguments();
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        let assignments = arguments.iter().map(|(name, value)| format!("{name}={value}"));
+        write!(formatter, " ({})", join(assignments, ", "))
+    }
 }
 
 impl Field for Image {
@@ -80,20 +138,46 @@ impl Field for Image {
 
     fn from_node(node: &Node, shape: &T) -> Option<Self> {
         let written = WrittenImage::from_node(node, shape)?;
-        if let Some(build) = written.build {
-            return Some(Self::Build(build));
-        }
-        // `name:tag@sha256:…` says with one text what `{ref, digest}` says with two.
-        let mut reference = written.reference;
-        let parsed = ImageRef::parse(&reference).ok();
-        let inline = parsed.and_then(|parsed| parsed.digest);
-        if let Some(digest) = &inline {
-            reference.truncate(reference.len() - digest.len() - "@".len());
-        }
-        Some(Self::Pull {
-            reference,
-            digest: written.digest.or(inline),
-            built_by: written.built_by,
+        Some(match (&written.set, written.build) {
+            (Some(set), _) => WrittenImage::from_reference(set).published(),
+            (None, Some(build)) => Self::Build(build),
+            (None, build) => WrittenImage { build, ..written }.published(),
         })
     }
+}
+
+/// A setting of the command line that replaces an image, or an argument of its build.
+pub struct ReplacedImage {
+    /// `image`, `image.SERVICE` or `build_arg.NAME`.
+    pub name: String,
+    /// The value that was given.
+    pub value: String,
+    /// What the recipe has in its place; none where that is the same.
+    pub published: Option<String>,
+}
+
+/// Returns the settings of images in a validated recipe.
+pub fn replaced_images(recipe: &Node) -> Vec<ReplacedImage> {
+    let services = recipe.present_entries_at("services").filter_map(|(name, service)| {
+        let image = service.descendant(&["container", "image"])?;
+        Some((ImageSetting::ServiceImage(name), image))
+    });
+    let own = recipe.get("image").map(|image| (ImageSetting::Image, image));
+    let images = own.into_iter().chain(services).filter_map(|(setting, node)| {
+        let value = node.text_at("set")?.to_owned();
+        let published = WrittenImage::from_node(node, &WrittenImage::TYPE)?.published();
+        let is_same = published.is_named_as(&WrittenImage::from_reference(&value).published());
+        let published = (!is_same).then(|| published.to_string());
+        Some(ReplacedImage { name: setting.name(), value, published })
+    });
+    let build = recipe.descendant(&["image", "build"]);
+    let written = |name: &str| build?.get("args")?.text_at(name);
+    let set = build.into_iter().flat_map(|build| build.present_entries_at("set"));
+    let arguments = set.filter_map(|(name, value)| {
+        let value = value.text()?.to_owned();
+        let published = written(name).unwrap_or("the Dockerfile's default");
+        let published = (published != value).then(|| published.to_owned());
+        Some(ReplacedImage { name: ImageSetting::BuildArg(name).name(), value, published })
+    });
+    images.chain(arguments).collect()
 }

@@ -6,7 +6,7 @@ use super::environment::describe_other_packages;
 use super::execution::{describe_incidents, execution_qualifiers};
 use super::plan_source::plan_differences;
 use super::run::RunFiles;
-use crate::verdict::{Qualifier, QualifierKind, RunContext};
+use crate::verdict::{Qualifier, QualifierKind, RunContext, settings_qualifiers};
 use retrial_container::ImageRef;
 use retrial_plan::difference::PlanDifference;
 use retrial_plan::step::Action;
@@ -15,8 +15,10 @@ use retrial_store::import::ImportOrigin;
 /// Returns the context of the whole run.
 pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
     let plan = files.plan;
-    let of_plan = RunContext::from(plan);
-    let mut qualifiers = of_plan.qualifiers;
+    let mut qualifiers: Vec<Qualifier> = settings_qualifiers(plan, |setting| match setting {
+        "image" => launched_digest(files).or(files.state.image.as_ref()).cloned(),
+        other => files.state.service_images.get(other.strip_prefix("image.")?).cloned(),
+    });
     let image_differences = files.state.image_differences.values().flatten();
     let images = image_differences.map(ToString::to_string);
     let differences = join(plan.node_differences.iter().cloned().chain(images), "; ");
@@ -35,12 +37,7 @@ pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
     let (own, others): (Vec<&String>, Vec<&String>) =
         unpinned.partition(|reference| **reference == plan.image);
     if !own.is_empty() {
-        let digests = &files.state.digests;
-        let ran = digests
-            .iter()
-            .find(|digest| is_same_repository(digest, &plan.image))
-            .or(digests.first())
-            .map_or(String::new(), |digest| format!("; ran {digest}"));
+        let ran = launched_digest(files).map_or(String::new(), |digest| format!("; ran {digest}"));
         let reason = format!("{} may move{ran}", plan.image);
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
@@ -48,7 +45,7 @@ pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
         let reason = format!("{reference} may move");
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
-    let mut execution = of_plan.execution;
+    let mut execution = RunContext::from(plan).execution;
     execution.extend(execution_qualifiers(files));
     RunContext {
         qualifiers,
@@ -57,6 +54,13 @@ pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
         same_sku: plan.same_sku && plan.gpus.is_empty(),
         ..RunContext::from(plan)
     }
+}
+
+/// Returns the digest of the image that was launched, as the registry that the plan names has it, if it has one.
+fn launched_digest<'a>(files: &'a RunFiles<'_>) -> Option<&'a String> {
+    let digests = &files.state.digests;
+    let mut named = digests.iter();
+    named.find(|digest| is_same_repository(digest, &files.plan.image)).or(digests.first())
 }
 
 /// Returns warnings of what may have changed the figure without being another measurement.

@@ -58,7 +58,7 @@ impl From<&Plan> for RunContext {
             require_accuracy: plan.require_accuracy,
             accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
-            qualifiers: qualifiers_of_changes(plan.changed_settings()),
+            qualifiers: settings_qualifiers(plan, |_| None),
             execution: qualifiers_of_changes(plan.changing_options()),
             ..Self::default()
         }
@@ -93,6 +93,16 @@ impl RunContext {
     pub(crate) fn is_mlperf_inference(&self) -> bool {
         self.submission.suite.starts_with("mlperf-inference")
     }
+}
+
+/// Returns the qualifiers of params and images that the command line set. `ran` returns the digest of an image that
+/// ran, by the name of its setting.
+pub(crate) fn settings_qualifiers(
+    plan: &Plan,
+    ran: impl Fn(&str) -> Option<String>,
+) -> Vec<Qualifier> {
+    let images = plan.replaced_images(ran);
+    qualifiers_of_changes(plan.changed_settings().into_iter().chain(images))
 }
 
 fn qualifiers_of_changes(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {

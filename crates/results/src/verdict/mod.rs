@@ -42,6 +42,7 @@ mod trial_log;
 pub use benchmark::BenchmarkVerdict;
 pub use bounds::Bounds;
 pub use context::RunContext;
+pub(crate) use context::settings_qualifiers;
 pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_name};
 pub use exit::ExitCode;
 pub use figure_value::{FigureLocation, FigureValue, RepeatedValues, Skipped};

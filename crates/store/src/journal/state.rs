@@ -38,6 +38,8 @@ pub struct JournalState {
     pub digests: Vec<String>,
     /// The id of the image that the current container was launched from.
     pub image: Option<String>,
+    /// The images of services with a container of their own, by the service: a registry's digest, or the id.
+    pub service_images: BTreeMap<String, String>,
     /// Images that differ between machines, by the step that pulled or built them.
     pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
     /// Commits of the models, by the model's key: a run keeps the one that it resolved first.
@@ -97,12 +99,16 @@ impl JournalState {
                 self.open.remove(&step);
                 self.on_host.remove(&step);
             }
-            // The image of a service's own container.
-            (EventKind::Image { .. }, _) if event.container.is_some() => {}
-            (EventKind::Image { id, digests, .. }, _) => {
-                self.image = Some(id.clone());
-                self.digests.clone_from(digests);
-            }
+            (EventKind::Image { id, digests, .. }, _) => match &event.container {
+                Some(service) => {
+                    let content = digests.first().unwrap_or(id).clone();
+                    self.service_images.insert(service.clone(), content);
+                }
+                None => {
+                    self.image = Some(id.clone());
+                    self.digests.clone_from(digests);
+                }
+            },
             (EventKind::ImageDiffers(difference), Some(step)) => {
                 let differences = self.image_differences.entry(step).or_default();
                 differences.push(difference.clone());

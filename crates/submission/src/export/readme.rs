@@ -75,11 +75,9 @@ fn render_environment(run: &SourceRun) -> String {
     for (name, commit) in &run.models {
         let _ = writeln!(text, "- model {name}: commit {commit}");
     }
-    for name in &run.plan.modified {
-        let value = run.plan.params.get(name).map(ToString::to_string);
-        let _ = writeln!(text, "- changed parameter: {name}={}", value.unwrap_or_default());
-    }
-    for change in run.plan.changing_options() {
+    let settings = run.plan.changed_settings().into_iter();
+    let changes = settings.chain(run.plan.replaced_images(|_| None));
+    for change in changes.chain(run.plan.changing_options()) {
         let _ = writeln!(text, "- changed: {change}");
     }
     text
