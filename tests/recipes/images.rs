@@ -72,7 +72,7 @@ fn the_base_of_a_built_image_can_be_set() {
     assert_eq!(builds.next().unwrap().args["BASE"], "rocm/dev-ubuntu-24.04:7.2.4-complete");
     let replaced = changed.replaced_images(|_| None);
     assert!(
-        replaced[0].ends_with(" in place of rocm/dev-ubuntu-24.04:6.4.1-complete"),
+        replaced[0].ends_with(" in place of rocm/dev-ubuntu-24.04:7.1.1-complete"),
         "{replaced:?}"
     );
     let mistaken = resolve_recipe("r", &entry.source, &entry, &set("BASES=1"));

@@ -6,7 +6,9 @@ use itertools::join;
 use super::model::{Batch, Spanned};
 use retrial_document::Keys as _;
 use retrial_mlperf::ScenarioName;
-use retrial_recipe::{DeclaredParam, Diagnostic, LoadedRecipe, Span, Variants, suggest_nearest};
+use retrial_recipe::{
+    DeclaredParam, Diagnostic, ImageSetting, LoadedRecipe, Span, Variants, suggest_nearest,
+};
 
 /// A recipe of a batch, as far as cells depend on it.
 #[derive(Debug, Clone)]
@@ -17,6 +19,7 @@ pub struct AxisDomain {
     pub path: String,
     pub(super) variants: Variants,
     params: Vec<DeclaredParam>,
+    recipe: LoadedRecipe,
     pub(super) scenarios: Vec<ScenarioName>,
     /// The figures that the recipe declares; none of a suite that has figures of its own.
     pub figures: Vec<String>,
@@ -32,14 +35,20 @@ impl AxisDomain {
             path: path.into(),
             variants: recipe.variants().clone(),
             params: recipe.declared_params(),
+            recipe: recipe.clone(),
             scenarios: recipe.scenario_keys().into_iter().map(Into::into).collect(),
             figures: recipe.figure_names(),
             stated_trials: recipe.stated_trials(),
         }
     }
 
-    /// Returns whether it has an axis of variants or a param of this name.
+    /// Returns whether it has an axis of variants, a param or an image of this name.
     pub(super) fn has_axis(&self, name: &str) -> bool {
+        self.declares(name)
+            || ImageSetting::parse(name).is_some_and(|image| self.recipe.has_image_setting(image))
+    }
+
+    fn declares(&self, name: &str) -> bool {
         self.variants.axis(name).is_some() || self.find_param(name).is_some()
     }
 
@@ -48,7 +57,11 @@ impl AxisDomain {
         if let Some(axis) = self.variants.axis(name) {
             return axis.values.iter().any(|listed| listed == value);
         }
-        self.find_param(name).is_some_and(|param| describe_mismatch(param, value).is_none())
+        if let Some(param) = self.find_param(name) {
+            return describe_mismatch(param, value).is_none();
+        }
+        // The name of an image is checked with the recipe.
+        self.has_axis(name)
     }
 
     fn find_param(&self, name: &str) -> Option<&DeclaredParam> {
@@ -57,7 +70,7 @@ impl AxisDomain {
 
     pub(super) fn axis_names(&self) -> impl Iterator<Item = &str> {
         let axes = self.variants.axes.iter().map(|axis| axis.name.as_str());
-        axes.chain(self.params.iter().map(|param| param.name.as_str()))
+        axes.chain(self.params.iter().map(|param| param.name.as_str())).chain(["image"])
     }
 
     /// The values of an axis of variants or of a param, in their order; none if the recipe does not

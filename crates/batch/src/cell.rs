@@ -18,8 +18,11 @@ pub struct Cell {
     pub recipe: String,
     /// The recipe as `retrial run` takes it: a built-in name or a path.
     pub path: String,
-    /// The values of the axes, variants and params, in order.
+    /// The values of the axes, variants, params and images, in order, or their names.
     pub axes: NamedValues,
+    /// The value that the recipe is given for an axis whose value is a name: an image.
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub named: NamedValues,
     /// Variants and params that have the same value in all cells.
     pub set: NamedValues,
     /// Only these scenarios; all if empty.
@@ -38,7 +41,9 @@ pub struct Cell {
 impl Cell {
     /// Returns the settings with which its recipe is resolved.
     pub fn recipe_settings(&self) -> Vec<ParamSetting> {
-        let settings = self.set.iter().chain(self.axes.iter());
+        let axes = self.axes.iter();
+        let given = axes.map(|(name, value)| (name, self.named.get(name).unwrap_or(value)));
+        let settings = self.set.iter().chain(given);
         settings.map(|(name, value)| ParamSetting::new(name, value)).collect()
     }
 }

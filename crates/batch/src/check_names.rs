@@ -16,7 +16,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
             continue;
         }
         for value in &axis.values {
-            check_value(recipes, &axis.name, value, &mut problems);
+            check_value(batch, recipes, &axis.name, value, &mut problems);
         }
         if let Some((_, set)) = batch.set.iter().find(|(set, _)| set == name) {
             let message = format!("`{name}` is both varied and set");
@@ -25,7 +25,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     }
     for (name, value) in &batch.set {
         let name = Spanned { value: name.clone(), span: value.span.clone() };
-        check_value(recipes, &name, value, &mut problems);
+        check_value(batch, recipes, &name, value, &mut problems);
     }
     for scenario in &batch.scenarios {
         let all = recipes.iter().flat_map(|domain| &domain.scenarios);
@@ -43,7 +43,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     let combinations = excluded_and_included.chain(&batch.baseline).chain(of_others);
     for (name, value) in combinations.flat_map(|combination| &combination.values) {
         if name.value != RECIPE {
-            check_value(recipes, name, value, &mut problems);
+            check_value(batch, recipes, name, value, &mut problems);
             continue;
         }
         let names: Vec<&str> = batch.recipes.iter().map(|recipe| &*recipe.name).collect();
@@ -56,13 +56,16 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
 }
 
 fn check_value(
+    batch: &Batch,
     recipes: &[AxisDomain],
     name: &Spanned<String>,
     value: &Spanned<String>,
     problems: &mut Diagnostics,
 ) {
     let problem = if is_known_axis(recipes, &name.value) {
-        unknown_value(recipes, &name.value, value)
+        let setting = batch.setting(&name.value, &value.value).to_owned();
+        let setting = Spanned { value: setting, span: value.span.clone() };
+        unknown_value(recipes, &name.value, &setting)
     } else {
         Some(unknown_axis(recipes, &name.value, &name.span))
     };

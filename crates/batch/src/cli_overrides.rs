@@ -9,6 +9,7 @@ use super::model::{
 };
 use super::names::assign_short_names;
 use super::read::check_duplicates;
+use super::values::NamedValues;
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Trials;
 use retrial_recipe::{Diagnostic, Diagnostics, ParamSetting, Source};
@@ -16,8 +17,8 @@ use retrial_recipe::{Diagnostic, Diagnostics, ParamSetting, Source};
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct CliOverrides {
-    /// Vary an axis of the recipe's variants, or a param, over these values
-    #[arg(long, value_name = "NAME=VALUE,…")]
+    /// Vary an axis of the recipe's variants, a param or `image` over these values, or over all that the recipe lists
+    #[arg(long, value_name = "NAME[=VALUE,…]")]
     pub vary: Vec<String>,
     /// Skip a combination of values: rocm=7.1.1,backend=rocm
     #[arg(long, value_name = "NAME=VALUE,…")]
@@ -134,16 +135,19 @@ fn parse_axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
     let mut axes: Vec<WrittenAxis> = Vec::new();
     for text in vary {
         let all = spanned_option("--vary", text).span;
-        let named = text.split_once('=');
-        let Some((name, values)) = named.filter(|(name, _)| !name.trim().is_empty()) else {
+        let (name, values) = match text.split_once('=') {
+            Some((name, values)) => (name, Some(values)),
+            None => (text.as_str(), None),
+        };
+        if name.trim().is_empty() {
             let message = format!("`{text}` is not axis=value,value");
             let help = "write for example: --vary rocm=6.4.1,7.1.1";
             problems.error("bad-value", message, &all, help);
             continue;
-        };
+        }
         let mut start = name.len() + 1;
         let mut parts = Vec::new();
-        for value in values.split(',') {
+        for value in values.into_iter().flat_map(|values| values.split(',')) {
             let span = all.sub_span(start..start + value.len());
             start += value.len() + 1;
             if value.trim().is_empty() {
@@ -159,6 +163,7 @@ fn parse_axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
             None => axes.push(WrittenAxis {
                 name: Spanned { value: name.trim().to_owned(), span: all.sub_span(0..name.len()) },
                 values: parts,
+                named: NamedValues::default(),
             }),
         }
     }

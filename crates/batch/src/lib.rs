@@ -17,6 +17,7 @@ mod claim;
 mod cli_overrides;
 mod estimate;
 pub mod journal;
+mod listed_values;
 mod matrix;
 mod model;
 mod names;
@@ -36,6 +37,7 @@ pub use cell::{Cell, ExcludedCell, ExclusionReason};
 pub use claim::{Assertion, BatchClaim, CellPair, warn_of_unmeasured_accuracy};
 pub use cli_overrides::{CliOverrides, search_title};
 pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};
+pub use listed_values::fill_axes;
 pub use matrix::plan_batch;
 pub use model::{
     Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns, OnFailure,

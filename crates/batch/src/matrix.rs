@@ -128,7 +128,9 @@ impl MatrixBuilder<'_> {
 
     /// Adds a cell, or omits it if its recipe does not support it.
     fn add_cell(&mut self, domain: &AxisDomain, axes: NamedValues) {
-        let missing = axes.iter().find(|(name, value)| !domain.has_value(name, value));
+        let batch = self.batch;
+        let missing =
+            axes.iter().find(|(name, value)| !domain.has_value(name, batch.setting(name, value)));
         if let Some((name, value)) = missing {
             let reason = ExclusionReason::NoSuchValue {
                 recipe: domain.name.clone(),
@@ -142,18 +144,25 @@ impl MatrixBuilder<'_> {
         let set: NamedValues =
             applicable.map(|(name, set)| (name.clone(), set.value.clone())).collect();
         for (name, value) in set.iter().chain(axes.iter()) {
-            choice.insert(name.to_owned(), value.to_owned());
+            choice.insert(name.to_owned(), batch.setting(name, value).to_owned());
         }
         if let Some(unsupported) = domain.variants.find_unsupported(&choice) {
             let reason = unsupported.reason.clone();
             return self.omit_cell(domain, axes, ExclusionReason::Unsupported { reason });
         }
-        let batch = self.batch;
+        let is_named = |name: &str, value: &str| batch.setting(name, value) != value;
+        let named = axes.iter().filter(|(name, value)| is_named(name, value));
+        let named = named.map(|(name, value)| {
+            let setting = batch.setting(name, value);
+            (name.to_owned(), setting.to_owned())
+        });
+        let named = named.collect();
         self.cells.push(Cell {
             name: self.cell_name(domain, &axes),
             recipe: domain.name.clone(),
             path: domain.path.clone(),
             axes,
+            named,
             set,
             scenarios: batch
                 .scenarios
@@ -173,7 +182,9 @@ impl MatrixBuilder<'_> {
         values.retain(|name| name != RECIPE);
         let knows = |domain: &&AxisDomain| {
             recipe.as_deref().is_none_or(|name| domain.name == name)
-                && values.iter().all(|(name, value)| domain.has_value(name, value))
+                && values
+                    .iter()
+                    .all(|(name, value)| domain.has_value(name, self.batch.setting(name, value)))
         };
         let recipes: Vec<&AxisDomain> = self.recipes.iter().filter(knows).collect();
         if recipes.is_empty() {

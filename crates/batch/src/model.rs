@@ -16,7 +16,9 @@ const LINE: FieldType = FieldType::Text(formats::LINE);
 const VALUE: FieldType = FieldType::Scalar(Scope::DOCUMENT);
 const TEXTS: FieldType = FieldType::List(&TEXT, 1);
 const VALUES: FieldType = FieldType::Map(formats::NAME, &VALUE);
-const AXES: FieldType = FieldType::Map(formats::NAME, &FieldType::List(&VALUE, 1));
+const NAMED_VALUES: FieldType = FieldType::Map(formats::FILLED, &VALUE);
+const AXES: FieldType =
+    FieldType::Map(formats::NAME, &FieldType::Either(&[FieldType::List(&VALUE, 1), NAMED_VALUES]));
 const CLAIMS: FieldType = FieldType::List(&FieldType::Either(&[LINE, WrittenClaim::TYPE]), 1);
 const EXTERNAL_RUNS: FieldType = FieldType::Map(formats::NAME, &ExternalRuns::TYPE);
 const COMBINATIONS: FieldType = FieldType::List(&VALUES, 1);
@@ -59,7 +61,8 @@ object! {
         title: String [required, read = read_title] = LINE,
         /// A longer description.
         description: Option<String> = TEXT,
-        /// Axes and their values: each an axis of the recipes' variants, or a param.
+        /// Axes and their values: each an axis of the recipes' variants, a param, or `image`. A list of values, or a map
+        /// from names for them, which cells and claims use: {rocm-7.2: rocm/pytorch:…}.
         vary: Vec<WrittenAxis> [read = read_axes] = AXES,
         /// Combinations that are excluded: {rocm: "7.1.1", backend: rocm, reason: why}.
         exclude: Vec<Combination> = COMBINATIONS,
@@ -169,8 +172,25 @@ retrial_document::words! {
 pub struct WrittenAxis {
     /// An axis of the recipes' variants, or a param.
     pub name: Spanned<String>,
-    /// Its values in order.
+    /// Its values in order, or the names of values.
     pub values: Vec<Spanned<String>>,
+    /// The value that the recipe is given, by its name; empty for values without names.
+    pub named: NamedValues,
+}
+
+impl WrittenAxis {
+    /// Returns the value that the recipe is given.
+    pub(super) fn setting<'a>(&'a self, value: &'a str) -> &'a str {
+        self.named.get(value).unwrap_or(value)
+    }
+}
+
+impl Batch {
+    /// Returns the value that a recipe is given for a value of an axis, which may be a name.
+    pub(super) fn setting<'a>(&'a self, name: &str, value: &'a str) -> &'a str {
+        let axis = self.vary.iter().find(|axis| axis.name.value == name);
+        axis.map_or(value, |axis| axis.setting(value))
+    }
 }
 
 /// Values of some axes; `recipe` names one of the recipes.
@@ -287,9 +307,21 @@ fn read_recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
 }
 
 fn read_axes(node: &Node) -> Option<Vec<WrittenAxis>> {
-    let pairs = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::from_node(node, &AXES)?;
-    let axes = pairs.into_iter();
-    Some(axes.map(|(name, values)| WrittenAxis { name, values }).collect())
+    let axes = node.entries().iter().map(|entry| {
+        let span = entry.key_span.clone();
+        let name = Spanned { value: entry.key.clone(), span };
+        let pairs = OrderedMap::<Spanned<String>>::from_node(&entry.value, &NAMED_VALUES);
+        let pairs = pairs.filter(|_| !entry.value.entries().is_empty()).unwrap_or_default();
+        let names = entry.value.entries().iter();
+        let names = names.map(|one| Spanned { value: one.key.clone(), span: one.key_span.clone() });
+        let listed = Vec::<Spanned<String>>::from_node(&entry.value, &VALUE);
+        Some(WrittenAxis {
+            name,
+            values: names.chain(listed.unwrap_or_default()).collect(),
+            named: pairs.into_iter().map(|(name, value)| (name, value.value)).collect(),
+        })
+    });
+    axes.collect()
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]

@@ -16,7 +16,11 @@ pub fn to_yaml(batch: &Batch) -> String {
         "title": batch.title,
         "description": batch.description,
         "recipes": to_map(recipes.map(|recipe| (&recipe.name, json!(recipe.recipe.value)))),
-        "vary": to_map(axes.map(|axis| (&axis.name.value, to_texts(&axis.values)))),
+        "vary": to_map(axes.map(|axis| {
+            let values = to_texts(&axis.values);
+            let values = if axis.named.is_empty() { values } else { json!(axis.named) };
+            (&axis.name.value, values)
+        })),
         "exclude": batch.exclude.iter().map(combination_to_value).collect::<Vec<_>>(),
         "include": batch.include.iter().map(combination_to_value).collect::<Vec<_>>(),
         "set": to_map(batch.set.iter().map(|(name, set)| (name, json!(set.value)))),

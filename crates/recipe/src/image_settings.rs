@@ -1,94 +1,50 @@
-//! Settings that every recipe has, unless it declares a param or an axis of that name: `image`, `image.SERVICE` and
-//! `build_arg.NAME`. A value is kept as `set` next to what it replaces, as that of a param is.
+//! Applies settings that every recipe has, unless it declares a param or an axis of that name: `image`,
+//! `image.SERVICE` and `build_arg.NAME`. A value is kept as `set` next to what it replaces, as that of a param is.
 
-use super::settings::ParamSetting;
+use super::param_setting::{IMAGE, ImageSetting, ParamSetting};
 use retrial_document::{Diagnostics, Node, Value, did_you_mean};
 
-const IMAGE: &str = "image";
-const BUILD_ARG: &str = "build_arg";
-
-/// What a setting of an image changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImageSetting<'a> {
-    /// The recipe's image.
-    Image,
-    /// The image of a service's own container.
-    ServiceImage(&'a str),
-    /// An argument of the build of the recipe's image.
-    BuildArg(&'a str),
-}
-
-impl<'a> ImageSetting<'a> {
-    /// Parses the name of a setting; none for that of a param or a variant.
-    pub fn parse(name: &'a str) -> Option<Self> {
-        match name.split_once('.') {
-            None => (name == IMAGE).then_some(Self::Image),
-            Some((IMAGE, service)) => Some(Self::ServiceImage(service)),
-            Some((BUILD_ARG, argument)) => Some(Self::BuildArg(argument)),
-            Some(_) => None,
-        }
+/// Sets an image, or an argument of its build, in a recipe whose variants are chosen.
+pub fn apply_image(
+    recipe: &mut Node,
+    image: ImageSetting<'_>,
+    setting: &ParamSetting,
+    settings: &[ParamSetting],
+    problems: &mut Diagnostics,
+) {
+    let span = setting.value_span();
+    if settings.iter().filter(|other| other.name == setting.name).count() > 1 {
+        let message = format!("{} is given more than once", image.option("").0);
+        let help = "a run has one; `retrial batch` compares several";
+        return problems.error("setting", message, &span, help);
     }
-
-    /// Returns the name of the setting: `image.server`.
-    pub fn name(self) -> String {
-        match self {
-            Self::Image => IMAGE.to_owned(),
-            Self::ServiceImage(service) => format!("{IMAGE}.{service}"),
-            Self::BuildArg(argument) => format!("{BUILD_ARG}.{argument}"),
-        }
-    }
-
-    /// Returns the option of the command line, and its value: `--image`, `server=vllm/vllm-openai-rocm:v0.27.1`.
-    pub fn option(self, value: &str) -> (&'static str, String) {
-        match self {
-            Self::Image => ("--image", value.to_owned()),
-            Self::ServiceImage(service) => ("--image", format!("{service}={value}")),
-            Self::BuildArg(argument) => ("--build-arg", format!("{argument}={value}")),
-        }
-    }
-
-    /// Sets it in a recipe whose variants are chosen.
-    pub fn apply_to(
-        self,
-        recipe: &mut Node,
-        setting: &ParamSetting,
-        settings: &[ParamSetting],
-        problems: &mut Diagnostics,
-    ) {
-        let span = setting.value_span();
-        if settings.iter().filter(|other| other.name == setting.name).count() > 1 {
-            let message = format!("{} is given more than once", self.option("").0);
-            let help = "a run has one; `retrial batch` compares several";
-            return problems.error("setting", message, &span, help);
-        }
-        let value = Node::scalar(&setting.value, false, span.clone());
-        match self {
-            Self::Image if recipe.get(IMAGE).is_none() => recipe.set_key(IMAGE, value),
-            Self::Image => replace_image(recipe, &[IMAGE], value),
-            Self::ServiceImage(service) => {
-                let path = ["services", service, "container", IMAGE];
-                match recipe.descendant(&path) {
-                    Some(_) => replace_image(recipe, &path, value),
-                    None => report_service(recipe, service, setting, problems),
-                }
+    let value = Node::scalar(&setting.value, false, span.clone());
+    match image {
+        ImageSetting::Image if recipe.get(IMAGE).is_none() => recipe.set_key(IMAGE, value),
+        ImageSetting::Image => replace_image(recipe, &[IMAGE], value),
+        ImageSetting::ServiceImage(service) => {
+            let path = ["services", service, "container", IMAGE];
+            match recipe.descendant(&path) {
+                Some(_) => replace_image(recipe, &path, value),
+                None => report_service(recipe, service, setting, problems),
             }
-            Self::BuildArg(_) if settings.iter().any(|other| other.name == IMAGE) => {
-                let message = "a build argument without a build: --image replaces the image";
-                problems.error("setting", message, &span, "remove --build-arg, or --image");
+        }
+        ImageSetting::BuildArg(_) if settings.iter().any(|other| other.name == IMAGE) => {
+            let message = "a build argument without a build: --image replaces the image";
+            problems.error("setting", message, &span, "remove --build-arg, or --image");
+        }
+        ImageSetting::BuildArg(argument) => {
+            let Some(build) = recipe.descendant_mut(&[IMAGE, "build"]) else {
+                let message = "the recipe does not build its image: it has no build arguments";
+                let help = "replace the image: --image IMAGE";
+                problems.error("setting", message, &setting.name_span(), help);
+                return;
+            };
+            if build.get("set").is_none() {
+                build.set_key("set", Node::map(Vec::new(), span));
             }
-            Self::BuildArg(argument) => {
-                let Some(build) = recipe.descendant_mut(&[IMAGE, "build"]) else {
-                    let message = "the recipe does not build its image: it has no build arguments";
-                    let help = "replace the image: --image IMAGE";
-                    problems.error("setting", message, &setting.name_span(), help);
-                    return;
-                };
-                if build.get("set").is_none() {
-                    build.set_key("set", Node::map(Vec::new(), span));
-                }
-                if let Some(set) = build.descendant_mut(&["set"]) {
-                    set.set_key(argument, value);
-                }
+            if let Some(set) = build.descendant_mut(&["set"]) {
+                set.set_key(argument, value);
             }
         }
     }

@@ -22,6 +22,7 @@ mod merge;
 pub mod model;
 mod names;
 mod origin;
+mod param_setting;
 pub mod quote;
 mod references;
 mod resolve;
@@ -34,15 +35,14 @@ pub mod writer;
 
 use std::error::Error;
 
-pub use image_settings::ImageSetting;
 pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve_recipe};
 pub use origin::ValueOrigin;
+pub use param_setting::{ImageSetting, InvalidParamSetting, ParamSetting};
 pub use resolve::{RecipeFileKind, check_source, compute_fingerprint, read_variants};
 pub use retrial_document::{
     Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean,
     find_nearest, suggest_nearest,
 };
-pub use settings::{InvalidParamSetting, ParamSetting};
 pub use summary::{PublishedFigure, RecipeSummary, VariantSummary, summarize};
 pub use variants::{UnsupportedVariant, VariantAxis, VariantChoice, Variants};
 

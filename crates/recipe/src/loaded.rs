@@ -11,8 +11,9 @@ use super::load::load_merged;
 use super::model::{ParamValue, Recipe, ReplacedImage, replaced_images};
 use super::names::DeclaredNames;
 use super::origin::{ValueOrigin, list_origins};
+use super::param_setting::{ImageSetting, ParamSetting};
 use super::resolve::{ResolutionKind, VariantResolution, check_structure, is_template_missing};
-use super::settings::{self, ParamSetting};
+use super::settings;
 use super::variants::Variants;
 
 /// A recipe whose variants are chosen and whose params have values.
@@ -129,6 +130,18 @@ impl LoadedRecipe {
                 help: param.text_at("help").map(str::to_owned),
             })
             .collect()
+    }
+
+    /// Returns whether a setting of images applies to the recipe, under any variant.
+    pub fn has_image_setting(&self, setting: ImageSetting<'_>) -> bool {
+        let has = |path: &[&str]| {
+            self.recipe_and_overlays().any(|recipe| recipe.descendant(path).is_some())
+        };
+        match setting {
+            ImageSetting::Image => true,
+            ImageSetting::ServiceImage(name) => has(&["services", name, "container", "image"]),
+            ImageSetting::BuildArg(_) => has(&["image", "build"]),
+        }
     }
 
     /// Returns the keys of the scenarios, under all variants.

@@ -5,7 +5,7 @@ use retrial_document::{FieldType, Keys as _, Node, Object, Value};
 use serde::Serialize;
 
 use super::model::Recipe;
-use super::settings::is_option;
+use super::param_setting::is_option;
 
 /// A value of a resolved recipe, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

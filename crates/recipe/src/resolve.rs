@@ -15,7 +15,8 @@ use super::load::load_merged;
 use super::merge::settle_tree;
 use super::model::Recipe;
 use super::names::DeclaredNames;
-use super::settings::{self, ParamSetting};
+use super::param_setting::ParamSetting;
+use super::settings;
 use super::variants::{self, VariantChoice, Variants};
 
 /// The kind of a checked file.

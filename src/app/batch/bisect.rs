@@ -19,7 +19,7 @@ const MIN_DEFAULT_TRIALS: usize = 64;
 /// The axis, its values, and the criterion of a search.
 #[derive(Debug, Clone, Args)]
 pub struct SearchRequest {
-    /// Search along this axis of the recipe's variants, or this param
+    /// Search along this axis of the recipe's variants, this param, or `image`
     #[arg(long, value_name = "AXIS")]
     pub along: String,
     /// Search these values, in this order (default: all of the recipe, in its order)
@@ -57,8 +57,12 @@ pub fn open_search(
     }
     let domain = file::recipe_axes(recipe)?;
     check_figure(&domain, search)?;
-    let values = searched_values(&domain, search)?;
     let axis = &search.along;
+    // The images of `--image` are the values of a search along them.
+    let settings = plan.recipe.settings.to_vec().into_iter();
+    let (along, set): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.name == *axis);
+    let along = along.into_iter().map(|setting| setting.value).collect();
+    let values = searched_values(&domain, search, along)?;
     let overrides = CliOverrides {
         vary: vec![format!("{axis}={}", values.join(","))],
         order: Some(RunOrder::Grouped),
@@ -69,7 +73,7 @@ pub fn open_search(
             trials: Some(Trials::default()),
             ..plan.options.clone()
         },
-        set: plan.recipe.settings.to_vec(),
+        set,
         ..CliOverrides::default()
     };
     let mut opened = file::open_batch(global, recipe, &overrides)?;
@@ -98,12 +102,17 @@ pub fn open_search(
 }
 
 /// The values in the order of the search.
-fn searched_values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Failure> {
+fn searched_values(
+    domain: &AxisDomain,
+    search: &SearchRequest,
+    along: Vec<String>,
+) -> Result<Vec<String>, Failure> {
     let axis = &search.along;
     let span = Source::new("--along", axis.as_str()).span(0..axis.len());
     let listing_result = domain.list_values(axis, &span);
     let listed = listing_result.map_err(|problem| Failure::of_problems((*problem).into()))?;
-    let values = if search.values.is_empty() { listed } else { search.values.clone() };
+    let given = if search.values.is_empty() { along } else { search.values.clone() };
+    let values = if given.is_empty() { listed } else { given };
     let count = values.len();
     if count == 0 {
         return Err(Failure::usage(format!("the recipe lists no values of {axis}"))

@@ -136,6 +136,7 @@ fn plan_batch(
         .map(|(read, recipe)| AxisDomain::new(&read.name, &recipe.recipe.value, &read.loaded))
         .collect();
     let planned = if domains.len() == batch.recipes.len() && !domains.is_empty() {
+        problems.extend(batch::fill_axes(&mut batch, &domains));
         batch::plan_batch(&batch, &domains).map_err(|errors| problems.extend(errors))
     } else {
         Err(())

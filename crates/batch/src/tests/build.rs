@@ -8,6 +8,7 @@ pub fn cell(name: &str, trials: u32) -> Cell {
         name: name.to_owned(),
         recipe: "r".to_owned(),
         path: "./r.yaml".to_owned(),
+        named: NamedValues::default(),
         axes: NamedValues::default(),
         set: NamedValues::default(),
         scenarios: Vec::new(),

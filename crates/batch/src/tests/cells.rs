@@ -163,6 +163,54 @@ fn options_and_file_give_the_same_plan() {
 }
 
 #[test]
+fn images_are_an_axis_of_every_recipe() {
+    let batch = "schema: 1\ntitle: t\nrecipe: ./r.yaml\nset: { rocm: 7.0.0 }\n\
+                 vary: { image: { old: \"lab/x:1\", new: \"lab/y:2\" } }\n\
+                 baseline: { image: old }\nclaims: [new is faster than old]\n";
+    let plan = planned(batch).unwrap();
+    assert_eq!(names(&plan), ["image=old", "image=new"]);
+    assert_eq!(plan.cells[1].baseline.as_deref(), Some("image=old"));
+    let settings = plan.cells[1].recipe_settings();
+    let settings: Vec<_> =
+        settings.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
+    assert_eq!(settings, ["rocm=7.0.0", "image=lab/y:2"]);
+    assert_eq!(plan.claims.len(), 1);
+    // As YAML it is the same again.
+    let (read, _) = read_batch(&Source::new("batch.yaml", batch));
+    assert_eq!(planned(&yaml(&read.unwrap())).unwrap(), plan);
+    let listed =
+        batch.replace("{ old: \"lab/x:1\", new: \"lab/y:2\" }", "[\"lab/x:1\", \"lab/y:2\"]");
+    let listed = planned(
+        &listed
+            .replace("image: old", "image: \"lab/x:1\"")
+            .replace("new is faster than old", "y:2 is faster than x:1"),
+    );
+    assert_eq!(names(&listed.unwrap()), ["image=lab/x:1", "image=lab/y:2"]);
+    for (key, problem) in [("image.server", "image.server"), ("build_arg.BASE", "build_arg.BASE")] {
+        let other = planned(&batch.replace("image:", &format!("{key}:"))).unwrap_err().to_string();
+        assert!(other.contains(problem), "{other}");
+    }
+}
+
+#[test]
+fn an_axis_without_values_has_all_that_the_recipe_supports() {
+    let overrides = CliOverrides { vary: vec!["rocm".to_owned()], ..CliOverrides::default() };
+    let mut batch = overrides.to_batch("./r.yaml").unwrap();
+    let domains = [domain("r", RECIPE)];
+    assert!(fill_axes(&mut batch, &domains).is_empty());
+    let plan = crate::plan_batch(&batch, &domains).unwrap();
+    assert_eq!(names(&plan), ["rocm=6.4.1", "rocm=7.0.0", "rocm=7.1.1"]);
+    for (axis, message) in
+        [("image", "lists no values of `image`"), ("rokm", "no variant or param")]
+    {
+        let overrides = CliOverrides { vary: vec![axis.to_owned()], ..CliOverrides::default() };
+        let mut batch = overrides.to_batch("./r.yaml").unwrap();
+        let problems = fill_axes(&mut batch, &domains).to_string();
+        assert!(problems.contains(message), "{problems}");
+    }
+}
+
+#[test]
 fn the_title_of_a_search_is_made_of_its_parts() {
     let mut batch = CliOverrides::default().to_batch("./r.yaml").unwrap();
     batch.recipes[0].name = "speed over time".to_owned();
@@ -264,7 +312,7 @@ error: r has no variant or param `gpu`
 11 | exclude: [{ gpu: x }]
    |             ^^^
    |
-   = help: axes and params that can be varied: rocm, backend, size, kind; for another one, write `params: { gpu: { type: string } }` in the recipe, and `${{ params.gpu }}` where it is used
+   = help: axes and params that can be varied: rocm, backend, size, kind, image; for another one, write `params: { gpu: { type: string } }` in the recipe, and `${{ params.gpu }}` where it is used
 
 7 errors
 "#);

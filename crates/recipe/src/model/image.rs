@@ -9,7 +9,7 @@ use retrial_container::ImageRef;
 use serde::{Deserialize, Serialize};
 
 use crate::formats;
-use crate::image_settings::ImageSetting;
+use crate::param_setting::ImageSetting;
 
 /// The source of the image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
