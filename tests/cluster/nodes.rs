@@ -64,8 +64,13 @@ impl Head {
     }
 
     fn start(&self) -> Child {
+        self.start_with(&[])
+    }
+
+    fn start_with(&self, options: &[&str]) -> Child {
         let recipe = self.directory.join("workers.yaml");
         let words = ["run", recipe.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
+        let words = [&words, options].concat();
         self.command(&self.directory.join("home"), &words).spawn().unwrap()
     }
 
@@ -139,6 +144,29 @@ fn a_dead_worker_ends_the_measurement_and_names_its_node() {
     let sentence = head.verdict()["results"][0]["sentence"].to_string();
     assert!(sentence.contains("on n3: its service worker failed"), "{sentence}");
     assert!(sentence.contains("nodes/n3/steps/"), "{sentence}");
+    head.nothing_is_left();
+}
+
+#[test]
+#[ignore = "needs root and the lab"]
+fn another_image_runs_on_all_nodes() {
+    let head = Head::new("image");
+    let run = head.start_with(&["--image", OTHER_IMAGE]);
+    head.measures();
+    head.in_container("n1", "docker exec $1 touch /tmp/go");
+    let (code, text) = end(run);
+    assert_eq!(code, Some(0), "{text}");
+    let verdict = head.verdict();
+    let modified = verdict["qualifiers"].as_array().unwrap().iter();
+    let reasons: Vec<String> = modified.map(|one| one["reason"].to_string()).collect();
+    let replaced = format!("--image {OTHER_IMAGE} (");
+    let reason = reasons.iter().find(|reason| reason.contains(&replaced)).expect(&text);
+    assert!(reason.contains("sha256:") && reason.contains(RECIPE_IMAGE), "{reason}");
+    for node in ["n2", "n3"] {
+        let journal = head.run().join(format!("nodes/{node}/journal.jsonl"));
+        let journal = std::fs::read_to_string(journal).unwrap();
+        assert!(journal.contains("sha256:"), "{journal}");
+    }
     head.nothing_is_left();
 }
 

@@ -32,6 +32,7 @@ mod killed;
 mod locked;
 mod logged;
 mod models;
+mod other_image;
 mod programs;
 mod random;
 mod rechecked;
