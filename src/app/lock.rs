@@ -52,12 +52,14 @@ fn list_references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
     Ok(references)
 }
 
-/// Resolves the names in a recipe through the registry and the hub.
+/// Resolves the names in a recipe, and further images, through the registry and the hub.
 pub async fn resolve_lock(
     global: &GlobalOptions,
     entry: &FoundRecipe,
+    images: &[String],
 ) -> Result<RecipeLock, Failure> {
-    let references = list_references(entry)?;
+    let mut references = list_references(entry)?;
+    references.images.extend(images.iter().cloned());
     let mut lock = RecipeLock {
         recipe: entry.name.clone(),
         fingerprint: compute_fingerprint(&entry.source, entry).unwrap_or_default(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::app::published::ImportRequest;
+use retrial_container::{ImageRef, InvalidImageRef};
 use retrial_recipe::ParamSetting;
 
 /// Where a recipe is written, and what it is made of.
@@ -48,10 +49,18 @@ pub struct LockArguments {
     /// a built-in recipe)
     #[arg(short = 'o', long = "to", value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// Lock this image, too, which runs and batches are given with --image
+    #[arg(long = "image", value_name = "IMAGE", value_parser = parse_image)]
+    pub images: Vec<String>,
     /// Compare with the registry and the hub instead of writing; exit with 1 if the lock is out of
     /// date
     #[arg(long)]
     pub check: bool,
+}
+
+/// Checks the reference of an image, and returns it as it is written.
+fn parse_image(text: &str) -> Result<String, InvalidImageRef> {
+    ImageRef::parse(text).map(|_| text.to_owned())
 }
 
 /// The subjects of `schema`.
