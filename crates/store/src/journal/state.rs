@@ -99,16 +99,9 @@ impl JournalState {
                 self.open.remove(&step);
                 self.on_host.remove(&step);
             }
-            (EventKind::Image { id, digests, .. }, _) => match &event.container {
-                Some(service) => {
-                    let content = digests.first().unwrap_or(id).clone();
-                    self.service_images.insert(service.clone(), content);
-                }
-                None => {
-                    self.image = Some(id.clone());
-                    self.digests.clone_from(digests);
-                }
-            },
+            (EventKind::Image { id, digests, .. }, _) => {
+                self.set_image(event.container.as_deref(), id, digests);
+            }
             (EventKind::ImageDiffers(difference), Some(step)) => {
                 let differences = self.image_differences.entry(step).or_default();
                 differences.push(difference.clone());
@@ -156,6 +149,16 @@ impl JournalState {
                 self.over = Some((*exit_code, reason.clone()));
             }
             _ => {}
+        }
+    }
+
+    fn set_image(&mut self, service: Option<&str>, id: &str, digests: &[String]) {
+        if let Some(service) = service {
+            let content = digests.first().map_or(id, String::as_str).to_owned();
+            self.service_images.insert(service.to_owned(), content);
+        } else {
+            self.image = Some(id.to_owned());
+            self.digests = digests.to_vec();
         }
     }
 
