@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::app::failure::Failure;
+use crate::app::launch::OpenedRecipe;
 use crate::app::launch::stand_ins::{name_stand_ins, open_with_stand_ins};
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
@@ -27,6 +28,9 @@ pub fn show_recipe(
         } else {
             terminal::print_text(&render_origins(&opened.resolved));
         }
+        if opened.entry.is_builtin() {
+            advise_extending(&opened);
+        }
         return Ok(ExitCode::Success);
     }
     let recipe = &opened.resolved.recipe;
@@ -44,6 +48,17 @@ pub fn show_recipe(
     let suite = published.any(|count| count > 0).then_some(&*recipe.submission.suite);
     terminal::print_notice(published_notice(suite));
     Ok(ExitCode::Success)
+}
+
+/// Says what a copy of the text lacks, to those who make one.
+fn advise_extending(opened: &OpenedRecipe) {
+    let name = &opened.entry.name;
+    let companions = opened.companion_paths().join(", ");
+    let lacks = match &*companions {
+        "" => "a copy has no link to the recipe".to_owned(),
+        files => format!("a copy lacks the recipe's files: {files}"),
+    };
+    terminal::advise(lacks, format!("write what you change only, below `extends: {name}`"));
 }
 
 fn render_origins(resolved: &retrial_recipe::ResolvedRecipe) -> String {

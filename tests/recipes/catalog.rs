@@ -87,6 +87,56 @@ fn a_template_of_ones_own_that_cannot_be_read_is_not_replaced_by_the_built_in_on
     assert!(problems.contains("cannot read template"), "{problems}");
 }
 
+/// Writes a recipe and plans it; returns its directory of companions, or the error.
+fn plan_in(project: &Path, keys: &str) -> Result<Value, String> {
+    fs::write(project.join("mine.yaml"), format!("schema: 1\ntitle: Mine\n{keys}")).unwrap();
+    let planned = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["plan", "./mine.yaml", "--output", "json"])
+        .env("RETRIAL_HOME", project.join("home"))
+        .current_dir(project)
+        .output()
+        .unwrap();
+    serde_json::from_slice(&planned.stdout)
+        .map_err(|_| String::from_utf8_lossy(&planned.stderr).into_owned())
+}
+
+#[test]
+fn a_built_in_recipe_is_extended_with_its_companions() {
+    let directory = tempfile::tempdir().unwrap();
+    let project = fs::canonicalize(directory.path()).unwrap();
+    let gemm = plan_in(&project, "extends: mi350x/gemm\nimage: rocm/pytorch:latest\n").unwrap();
+    let base = "training-benchmarks/amd/mi350x/gemm";
+    assert_eq!(gemm["base"], serde_json::json!({ "recipe": base, "changes": ["image"] }));
+    assert_eq!((&gemm["title"], &gemm["image"]), (&"Mine".into(), &"rocm/pytorch:latest".into()));
+    let notes = gemm["notes"].to_string();
+    assert!(notes.contains(&format!("extends {base}, changing image")), "{notes}");
+
+    let of_base = plan_in(&project, "extends: bert-large-radeon\n").unwrap();
+    let below_home = project.join("home/recipes");
+    assert!(Path::new(of_base["directory"].as_str().unwrap()).starts_with(&below_home));
+
+    // A run has the files of one directory.
+    fs::write(project.join("mine.sh"), "#!/bin/sh\n").unwrap();
+    let mixed = "extends: bert-large-radeon\nfiles: { mine.sh: /mine.sh }\n";
+    let error = plan_in(&project, mixed).unwrap_err();
+    assert!(error.contains("`mine.sh` is next to the recipe"), "{error}");
+    fs::create_dir_all(project.join("image")).unwrap();
+    fs::write(project.join("image/rocm.Dockerfile"), "FROM scratch\n").unwrap();
+    fs::write(project.join("on_provider.py"), "").unwrap();
+    let own = plan_in(&project, "extends: bert-large-radeon\n").unwrap();
+    assert_eq!(Path::new(own["directory"].as_str().unwrap()), project);
+}
+
+#[test]
+fn a_template_cannot_extend_a_recipe() {
+    let project = project();
+    let template = project.path().join("templates/mine.yaml");
+    fs::write(template, "schema: 1\nextends: mi350x/gemm\n").unwrap();
+    let opened = open(project.path());
+    let problems = check_source(&opened.source, opened.kind, &opened).to_string();
+    assert!(problems.contains("a template cannot extend the recipe"), "{problems}");
+}
+
 #[test]
 fn template_names_cannot_escape_their_directory() {
     let project = project();

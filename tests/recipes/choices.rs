@@ -100,9 +100,9 @@ fn a_script_repeats_the_values_of_params_without_a_default() {
     let recipe = recipe.to_str().unwrap();
     let output = retrial(&["plan", recipe, "--set", "image=debian:12", "--format", "shell"]);
     let script = String::from_utf8(output.stdout).unwrap();
-    let made_by = format!("# made by `retrial plan {recipe} --set image=debian:12 --format shell`");
+    let made_by = format!("# made by `retrial plan {recipe} --image debian:12 --format shell`");
     assert!(script.contains(&made_by), "{script}");
-    assert!(script.contains(&format!("--recipe {recipe} --set image=debian:12")), "{script}");
+    assert!(script.contains(&format!("--recipe {recipe} --image debian:12")), "{script}");
 }
 
 /// `--force` does not help if a directory is missing.

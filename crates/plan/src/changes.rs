@@ -53,6 +53,11 @@ impl Plan {
         replaced.collect()
     }
 
+    /// What differs from the recipe that the plan's recipe extends: `extends gemm, changing image`.
+    pub fn describe_base(&self) -> Option<String> {
+        self.base.as_ref()?.describe_changes()
+    }
+
     fn modified_settings(&self) -> impl Iterator<Item = ParamSetting> {
         let names = self.modified.iter();
         names.map(|name| {
@@ -65,7 +70,8 @@ impl Plan {
     pub(super) fn describe_foreign_figures(&self) -> Option<String> {
         let mut measured = self.measurements.iter();
         let is_published = measured.any(|one| !one.expect.is_empty() || one.references.is_some());
-        let changes = self.replaced_images(|_| None);
+        let mut changes = self.replaced_images(|_| None);
+        changes.extend(self.describe_base());
         (is_published && !changes.is_empty()).then(|| {
             let changes = changes.join(", ");
             format!("{changes}: the recipe's figures are of what is replaced, and the verdict is `modified`")
@@ -255,6 +261,7 @@ impl<'a> Execution<'a> {
             modified: _,
             given_params: _,
             replaced: _,
+            base: _,
             trial_run: _,
             changes: _,
             options: _,

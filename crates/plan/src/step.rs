@@ -20,8 +20,8 @@ use retrial_container::ContainerSpec;
 use retrial_host::assign::AssignedGpus;
 use retrial_host::checks::HostCheck;
 use retrial_recipe::model::{
-    FigureClaim, HostRequirements, JudgeRules, Nodes, ParamValue, Placement, StepLocation,
-    Submission,
+    BaseRecipe, FigureClaim, HostRequirements, JudgeRules, Nodes, ParamValue, Placement,
+    StepLocation, Submission,
 };
 use retrial_telemetry::rate::SamplingInterval;
 
@@ -66,6 +66,9 @@ pub struct Plan {
     /// What `--image` and `--build-arg` replaced, by the setting's name: an image, an argument's value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub replaced: BTreeMap<String, String>,
+    /// The recipe that the plan's recipe extends, whose figures it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseRecipe>,
     /// It only shows that everything starts: its figures are compared with no published ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trial_run: bool,

@@ -35,6 +35,7 @@ pub mod writer;
 
 use std::error::Error;
 
+pub use load::find_base;
 pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve_recipe};
 pub use origin::ValueOrigin;
 pub use param_setting::{ImageSetting, InvalidParamSetting, ParamSetting};
@@ -54,6 +55,10 @@ pub trait TemplateSource {
     /// # Errors
     /// Returns why an existing template cannot be read.
     fn read_template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>>;
+    /// Returns a recipe that can be extended, by its name or the unique end of one, and its whole name.
+    fn find_base(&self, _name: &str) -> Option<(String, Source)> {
+        None
+    }
     /// Returns the names of all templates, for "did you mean".
     fn template_names(&self) -> Vec<String>;
     /// Returns whether this file is next to the recipe; none if that is unknown.

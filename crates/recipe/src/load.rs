@@ -15,6 +15,15 @@ pub fn load_merged(
     loader.load_file(source, None)
 }
 
+/// Returns the recipe that a file extends, by its whole name; none if it extends templates only.
+pub fn find_base(source: &Source, templates: &dyn TemplateSource) -> Option<(String, Source)> {
+    let node = parse_yaml(source, &mut Diagnostics::default())?;
+    let names = extended_templates(&node).into_iter();
+    // A template shadows a recipe.
+    let mut recipes = names.filter(|(name, _)| matches!(templates.read_template(name), Ok(None)));
+    recipes.find_map(|(name, _)| templates.find_base(&name))
+}
+
 struct Loader<'a> {
     templates: &'a dyn TemplateSource,
     problems: &'a mut Diagnostics,
@@ -53,14 +62,24 @@ impl Loader<'_> {
         if let Some(name) = name {
             self.open_templates.push(name.to_owned());
         }
+        let mut base_recipe = None;
         for (template, span) in extended_templates(&node) {
-            if let Some(below) = self.load_template(&template, &span) {
+            let found = self.load_base(&template, &span, name);
+            if let Some((full_name, _)) = &found {
+                base_recipe = Some((full_name.clone(), span.clone()));
+            }
+            let below = match found {
+                Some((_, base)) => base,
+                None => self.load_template(&template, &span),
+            };
+            if let Some(below) = below {
                 base = merge_trees(base, below, self.problems);
             }
         }
         if name.is_some() {
             self.open_templates.pop();
         }
+        let base_entry = base_recipe.map(|(recipe, span)| describe_base(&recipe, &node, &span));
         let mut merged = merge_trees(base, node, self.problems);
         if let Value::Map(entries) = &mut merged.value {
             // `extends` is resolved; a template's description of itself does not apply to the recipe.
@@ -69,6 +88,9 @@ impl Loader<'_> {
                 "title" | "description" => name.is_none(),
                 _ => true,
             });
+        }
+        if let Some(base) = base_entry {
+            merged.set_key("base", base);
         }
         Some(merged)
     }
@@ -87,6 +109,28 @@ impl Loader<'_> {
         );
         self.problems.error("future-schema", message, span, "update retrial");
         false
+    }
+
+    /// Loads a recipe that `extender`, or the recipe itself, extends; none if no recipe has this name.
+    fn load_base(
+        &mut self,
+        name: &str,
+        span: &Span,
+        extender: Option<&str>,
+    ) -> Option<(String, Option<Node>)> {
+        // A template shadows a recipe.
+        if !matches!(self.templates.read_template(name), Ok(None)) {
+            return None;
+        }
+        let (full_name, source) = self.templates.find_base(name)?;
+        if extender.is_some() {
+            let message = format!("a template cannot extend the recipe `{full_name}`");
+            let help = "extend it in the recipe";
+            self.problems.error("wrong-base", message, span, help);
+            return Some((full_name, None));
+        }
+        let node = self.load_file(&source, Some(&full_name));
+        Some((full_name, node))
     }
 
     fn load_template(&mut self, name: &str, span: &Span) -> Option<Node> {
@@ -130,6 +174,21 @@ fn extended_templates(node: &Node) -> Vec<(String, Span)> {
     let names = node.get("extends").map_or(&[][..], Node::one_or_items);
     let name = |name: &Node| Some((name.text()?.to_owned(), name.span.clone()));
     names.iter().filter_map(name).collect()
+}
+
+/// Returns the key `base` of a file that extends a recipe: the keys of that recipe that it changes.
+fn describe_base(recipe: &str, file: &Node, span: &Span) -> Node {
+    let own = file.entries().iter().map(|entry| entry.key.as_str());
+    let is_description = |key: &&str| ["schema", "extends", "title", "description"].contains(key);
+    let changes = own.filter(|key| !is_description(key)).map(str::to_owned);
+    let others = extended_templates(file).into_iter().map(|(name, _)| name);
+    let others = others.filter(|name| !recipe.ends_with(name.as_str()));
+    let scalar = |text: &str| Node::scalar(text, false, span.clone());
+    let changes = others.chain(changes).map(|name| scalar(&name)).collect();
+    let mut base = Node::map(Vec::new(), span.clone());
+    base.set_key("recipe", scalar(recipe));
+    base.set_key("changes", Node::list(changes, span.clone()));
+    base
 }
 
 /// Returns whether `extends` is malformed: then it is kept in the tree, so that the checks report it.

@@ -105,9 +105,13 @@ object! {
         /// Work that remains before the recipe can run, a line each: `check` names each, and `run` refuses.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         incomplete: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
-        /// Templates that this file extends, by name; later ones are merged over earlier ones, and this file over all.
+        /// Templates that this file extends, by name, or one built-in recipe; later ones are merged over earlier ones, and
+        /// this file over all.
         #[serde(skip)]
         extends: () [read = read_default] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),
+        /// The recipe that this file extends, and the keys that it changes. Written by retrial.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<BaseRecipe>,
         /// The published result.
         submission: Submission [required],
         /// Values that a user may set with `--set name=value`, named in expressions as `params.name`.
@@ -186,6 +190,26 @@ impl Recipe {
 #[expect(clippy::unnecessary_wraps, reason = "a reader")]
 fn read_default<T: Default>(_: &Node) -> Option<T> {
     Some(T::default())
+}
+
+object! {
+    /// A recipe that another one extends.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct BaseRecipe: "a base";
+    keys {
+        /// Its name.
+        recipe: String [required] = T::Text(formats::LINE),
+        /// The keys that are changed, and the templates that are merged over it.
+        changes: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
+    }
+}
+
+impl BaseRecipe {
+    /// Returns what is another than in the recipe that is extended: `extends gemm, changing image`; none if nothing is.
+    pub fn describe_changes(&self) -> Option<String> {
+        let changes = self.changes.join(", ");
+        (!changes.is_empty()).then(|| format!("extends {}, changing {changes}", self.recipe))
+    }
 }
 
 object! {

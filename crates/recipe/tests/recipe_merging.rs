@@ -17,6 +17,10 @@ impl TemplateSource for InMemory<'_> {
         Ok(template.map(|(name, text)| Source::new(*name, *text)))
     }
 
+    fn find_base(&self, name: &str) -> Option<(String, Source)> {
+        (name == "base").then(|| ("suite/base".to_owned(), Source::new("base.yaml", BASE)))
+    }
+
     fn template_names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
@@ -34,6 +38,31 @@ submission: { suite: s, benchmark: b }
 image: own/image:1
 scenarios: { case: { performance: { run: ./x, figures: { speed: { csv: speed } } } } }
 ";
+
+/// A recipe that others extend.
+const BASE: &str = "
+schema: 1
+title: the base
+submission: { suite: s, benchmark: b }
+image: base/image:1
+scenarios: { case: { performance: { run: ./x, figures: { speed: { csv: speed } } } } }
+";
+
+#[test]
+fn what_is_changed_of_an_extended_recipe_is_recorded() {
+    let source = |text: &str| Source::new("r.yaml", format!("schema: 1\ntitle: t\n{text}"));
+    let resolve = |text: &str| {
+        let templates = InMemory(&[("above", "schema: 1\ncontainer: { ipc: host }\n")]);
+        resolve_recipe("r", &source(text), &templates, &[]).map(|resolved| resolved.recipe)
+    };
+    let changes = |text: &str| resolve(text).unwrap().base.unwrap().describe_changes();
+    assert_eq!(changes("extends: base\n"), None);
+    let image = "extends: base\nimage: own/image:2\n";
+    assert_eq!(changes(image).as_deref(), Some("extends suite/base, changing image"));
+    let above = "extends: [base, above]\n";
+    assert_eq!(changes(above).as_deref(), Some("extends suite/base, changing above"));
+    assert_eq!(resolve(image).unwrap().title, "t");
+}
 
 fn attempt(
     text: &str,

@@ -59,6 +59,7 @@ pub(super) fn find_recipe(name: &str) -> Option<FoundRecipe> {
         source: Source::new(format!("recipes/{}", path.display()), file.contents_utf8()?),
         kind: RecipeFileKind::Recipe,
         home: CompanionRoot::BuiltIn(path.parent()?.to_owned()),
+        base: None,
     })
 }
 

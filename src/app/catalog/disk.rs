@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{CatalogError, CompanionRoot, FoundRecipe};
+use super::{CatalogError, CompanionRoot, FoundRecipe, builtin};
 use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source, find_nearest};
 use retrial_store::files::parent_directory;
 
@@ -35,12 +35,24 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
         Some(_) if !named_recipe => RecipeFileKind::Template,
         _ => RecipeFileKind::Recipe,
     };
-    Ok(FoundRecipe {
+    let mut found = FoundRecipe {
         name: name.display().to_string(),
         source,
         kind,
         home: CompanionRoot::Disk(directory),
-    })
+        base: None,
+    };
+    found.base = find_base(&found.source, &found);
+    Ok(found)
+}
+
+/// Returns the directory of the built-in recipe that a recipe on disk extends.
+fn find_base(source: &Source, templates: &FoundRecipe) -> Option<PathBuf> {
+    let (name, _) = retrial_recipe::find_base(source, templates)?;
+    match builtin::find_recipe(&name)?.home {
+        CompanionRoot::BuiltIn(home) => Some(home),
+        CompanionRoot::Disk(_) => None,
+    }
 }
 
 fn to_catalog_error(path: &Path, source: io::Error) -> CatalogError {

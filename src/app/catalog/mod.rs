@@ -33,6 +33,8 @@ pub struct FoundRecipe {
     /// Whether it is a recipe or a template.
     pub kind: RecipeFileKind,
     home: CompanionRoot,
+    /// The directory of the built-in recipe that one on disk extends, below the embedded `recipes/`.
+    base: Option<PathBuf>,
 }
 
 /// The directory that a recipe's companion files are relative to.
@@ -63,12 +65,16 @@ pub fn open_recipe(recipe: &str) -> Result<FoundRecipe, CatalogError> {
     if is_path(recipe) {
         return open_path(Path::new(recipe));
     }
-    let name = recipe.trim_end_matches('/');
-    let found = builtin::find_recipe(name).or_else(|| {
+    find_builtin(recipe.trim_end_matches('/'))
+        .ok_or_else(|| CatalogError::unknown_recipe(recipe, &recipe_names()))
+}
+
+/// Returns the built-in recipe of this name, or of the unique end of one.
+fn find_builtin(name: &str) -> Option<FoundRecipe> {
+    builtin::find_recipe(name).or_else(|| {
         let full_name = short_name::find_unique(name, &recipe_names())?;
         builtin::find_recipe(&full_name)
-    });
-    found.ok_or_else(|| CatalogError::unknown_recipe(recipe, &recipe_names()))
+    })
 }
 
 /// The built-in rounds and those of these files, which replace built-in ones of the same name.
@@ -105,24 +111,34 @@ impl FoundRecipe {
         }
     }
 
-    /// The files of a built-in recipe's directory. None of one on disk: they are where they are.
+    /// The files of a built-in recipe's directory, or of the one that it extends. None of one on disk: they are where
+    /// they are.
     pub fn builtin_files(&self) -> Vec<RecipeFile> {
-        match &self.home {
-            CompanionRoot::BuiltIn(home) => builtin::recipe_files(home),
-            CompanionRoot::Disk(_) => Vec::new(),
-        }
+        self.builtin_home().map_or_else(Vec::new, builtin::recipe_files)
     }
 
-    /// Writes the directory of a built-in recipe, with its companions and build contexts, below
-    /// `directory`. Nothing for one on disk: its files are where they are.
+    /// Writes the directory of a built-in recipe, or of the one that it extends, with its companions and build
+    /// contexts, below `directory`. Nothing for another one on disk: its files are where they are.
     ///
     /// # Errors
     /// A file cannot be written.
     pub fn extract_to(&self, directory: &Path) -> Result<(), CatalogError> {
+        self.builtin_home().map_or(Ok(()), |home| builtin::extract_recipe(home, directory))
+    }
+
+    fn builtin_home(&self) -> Option<&Path> {
         match &self.home {
-            CompanionRoot::BuiltIn(home) => builtin::extract_recipe(home, directory),
-            CompanionRoot::Disk(_) => Ok(()),
+            CompanionRoot::BuiltIn(home) => Some(home),
+            CompanionRoot::Disk(_) => self.base.as_deref(),
         }
+    }
+
+    /// Returns whether a companion is a file of the built-in recipe that this one on disk extends. A file of its own
+    /// of that name comes first.
+    pub fn is_of_base(&self, relative: &str) -> bool {
+        let own = self.directory().map(|directory| directory.join(relative).try_exists());
+        let base = self.base.as_ref().map(|base| base.join(relative));
+        !matches!(own, Some(Ok(true))) && base.is_some_and(|path| builtin::companion_exists(&path))
     }
 }
 
@@ -146,7 +162,14 @@ impl TemplateSource for FoundRecipe {
         names.sorted().dedup().collect()
     }
 
+    fn find_base(&self, name: &str) -> Option<(String, Source)> {
+        find_builtin(name).map(|found| (found.name, found.source))
+    }
+
     fn companion_exists(&self, relative: &str) -> Option<bool> {
+        if self.is_of_base(relative) {
+            return Some(true);
+        }
         match &self.home {
             CompanionRoot::BuiltIn(home) => Some(builtin::companion_exists(&home.join(relative))),
             CompanionRoot::Disk(directory) => directory.join(relative).try_exists().ok(),
@@ -154,6 +177,9 @@ impl TemplateSource for FoundRecipe {
     }
 
     fn companion_text(&self, relative: &str) -> Option<String> {
+        if let Some(base) = self.base.as_ref().filter(|_| self.is_of_base(relative)) {
+            return builtin::companion_text(&base.join(relative));
+        }
         match &self.home {
             CompanionRoot::BuiltIn(home) => builtin::companion_text(&home.join(relative)),
             CompanionRoot::Disk(directory) => {

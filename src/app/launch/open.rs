@@ -7,7 +7,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use retrial_batch::is_batch;
 use retrial_recipe::expression::render_template;
-use retrial_recipe::model::{Image, MountRequest};
+use retrial_recipe::model::Image;
 use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
 
 /// A recipe before and after its settings are applied.
@@ -49,18 +49,27 @@ impl OpenedRecipe {
         Ok(Self { entry, resolved })
     }
 
-    /// The recipe's directory on this machine. A built-in recipe with companion files is extracted below
-    /// the home, once for each resolved recipe.
+    /// The directory of the recipe's companion files on this machine. Those of a built-in recipe, run or extended, are
+    /// extracted below the home, once for each resolved recipe.
     pub fn directory(
         &self,
         global: &GlobalOptions,
         extract: bool,
     ) -> Result<Option<String>, Failure> {
+        let companions = self.companion_paths();
         if let Some(directory) = self.entry.directory() {
-            let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
-            return Ok(Some(directory.display().to_string()));
-        }
-        if !self.needs_companion_files() {
+            let is_of_base = |path: &&String| self.entry.is_of_base(path);
+            let (of_base, own): (Vec<_>, Vec<_>) = companions.iter().partition(is_of_base);
+            match (of_base.first(), own.first()) {
+                (None, _) => {
+                    let absolute = std::path::absolute(directory);
+                    let directory = absolute.unwrap_or_else(|_| directory.to_owned());
+                    return Ok(Some(directory.display().to_string()));
+                }
+                (Some(of_base), Some(own)) => return Err(mixed_companions(of_base, own)),
+                (Some(_), None) => {}
+            }
+        } else if companions.is_empty() {
             return Ok(None);
         }
         let short = self.resolved.hash.get(..16).unwrap_or("recipe");
@@ -72,15 +81,28 @@ impl OpenedRecipe {
         Ok(Some(path.display().to_string()))
     }
 
-    /// Whether the image's build or a container reads files next to the recipe.
-    fn needs_companion_files(&self) -> bool {
+    /// The files next to the recipe that the image's build or a container reads.
+    pub fn companion_paths(&self) -> Vec<String> {
         let recipe = &self.resolved.recipe;
         let scope = recipe.expression_scope();
-        let is_relative = |mount: &MountRequest| {
-            render_template(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
+        let sources = recipe.container.mounts.iter().filter_map(|mount| {
+            let source = render_template(&mount.source, &scope).ok()?;
+            (!source.starts_with('/')).then_some(source)
+        });
+        let files = recipe.files.iter().map(|file| file.source.clone());
+        let context = match &recipe.image {
+            Image::Build(build) => Some(build.context.clone()),
+            Image::Pull { .. } => None,
         };
-        !recipe.files.is_empty()
-            || matches!(recipe.image, Image::Build(_))
-            || recipe.container.mounts.iter().any(is_relative)
+        files.chain(context).chain(sources).collect()
     }
+}
+
+fn mixed_companions(of_base: &str, own: &str) -> Failure {
+    let message = format!(
+        "`{own}` is next to the recipe, and `{of_base}` a file of the recipe that it extends"
+    );
+    Failure::usage(message).with_help(format!(
+        "a run has the files of one directory: write `{of_base}` next to the recipe, too"
+    ))
 }

@@ -108,6 +108,7 @@ fn build_without_changes(
         modified: recipe.modified.clone(),
         given_params: recipe.given_params.clone(),
         replaced: recipe.replaced.clone(),
+        base: recipe.base.clone(),
         trial_run: recipe.trial_run,
         options: options.clone(),
         requires: recipe.requires.clone(),

@@ -102,7 +102,8 @@ pub(crate) fn settings_qualifiers(
     ran: impl Fn(&str) -> Option<String>,
 ) -> Vec<Qualifier> {
     let images = plan.replaced_images(ran);
-    qualifiers_of_changes(plan.changed_settings().into_iter().chain(images))
+    let settings = plan.changed_settings().into_iter().chain(plan.describe_base());
+    qualifiers_of_changes(settings.chain(images))
 }
 
 fn qualifiers_of_changes(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
