@@ -320,7 +320,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
         let origin = RecipeOrigin {
             directory: Some("/recipes/one".to_owned()),
             hash: resolved.hash.clone(),
-            built_in: false,
+            ..RecipeOrigin::default()
         };
         let Ok(mut plan) = build_plan(&resolved.recipe, &origin, &PlanOptions::default(), &host)
         else {

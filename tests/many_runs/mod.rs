@@ -86,7 +86,7 @@ impl Many {
                     .map_err(|problems| problems.render(false))
                     .unwrap();
                 let origin =
-                    RecipeOrigin { directory: None, hash: resolved.hash.clone(), built_in: false };
+                    RecipeOrigin { hash: resolved.hash.clone(), ..RecipeOrigin::default() };
                 let plans = hosts.iter().map(|host| {
                     let choices = PlanOptions {
                         trials: Some(retrial_recipe::model::Trials::default()),

@@ -61,6 +61,7 @@ impl Derivation<'_> {
             directory: self.recorded.directory.clone(),
             hash: self.recipe_hash.to_owned(),
             built_in: self.recorded.built_in,
+            build_content: self.recorded.build_content(),
         };
         let options = PlanOptions {
             // A job's are those that the scheduler assigned.

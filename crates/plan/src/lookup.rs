@@ -150,6 +150,14 @@ impl Plan {
         )
     }
 
+    /// SHA-256 of the Dockerfile and the context of its build, if it was known.
+    pub fn build_content(&self) -> Option<String> {
+        self.steps.iter().find_map(|step| match &step.action {
+            Action::Build(build) => build.content.clone(),
+            _ => None,
+        })
+    }
+
     /// The identity of a cache mount: SHA-256, hexadecimal. Code compiled for one GPU, on one machine, by one recipe
     /// must not be reused by another; and an unreviewed recipe cannot leave programs for a trusted one. `image` is the
     /// image's id, `companions` a digest of the content of [`Self::companion_mounts`].

@@ -367,4 +367,7 @@ pub struct BuildStep {
     pub args: BTreeMap<String, String>,
     /// The reference under which the image is stored.
     pub tag: String,
+    /// SHA-256 of the Dockerfile and the context, if they could be read: a part of the tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }

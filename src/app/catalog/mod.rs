@@ -13,6 +13,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools as _;
+use sha2::{Digest as _, Sha256};
 
 pub use builtin::{omitted_results, recipe_names};
 pub use disk::open_recipe as open_path;
@@ -115,6 +116,17 @@ impl FoundRecipe {
     /// they are.
     pub fn builtin_files(&self) -> Vec<RecipeFile> {
         self.builtin_home().map_or_else(Vec::new, builtin::recipe_files)
+    }
+
+    /// SHA-256 of the files of a built-in recipe's directory.
+    pub fn hash_builtin_files(&self) -> String {
+        let files = self.builtin_files();
+        let mut hash = Sha256::new();
+        for text in files.iter().flat_map(|file| [&file.path, &file.text]) {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        }
+        hex::encode(hash.finalize())
     }
 
     /// Writes the directory of a built-in recipe, or of the one that it extends, with its companions and build

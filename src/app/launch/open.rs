@@ -6,6 +6,7 @@ use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use retrial_batch::is_batch;
+use retrial_engine::docker::hash_build_context;
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::Image;
 use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
@@ -79,6 +80,22 @@ impl OpenedRecipe {
             self.entry.extract_to(&path)?;
         }
         Ok(Some(path.display().to_string()))
+    }
+
+    /// SHA-256 of the Dockerfile and the context of the image's build. None if they cannot be read, which the build
+    /// reports.
+    pub fn hash_build_content(&self) -> Option<String> {
+        let Image::Build(build) = &self.resolved.recipe.image else {
+            return None;
+        };
+        let is_of_base = self.entry.is_of_base(&build.context);
+        match self.entry.directory().filter(|_| !is_of_base) {
+            Some(directory) => {
+                let context = directory.join(&build.context).canonicalize().ok()?;
+                hash_build_context(&context, &build.dockerfile).ok()
+            }
+            None => Some(self.entry.hash_builtin_files()),
+        }
     }
 
     /// The files next to the recipe that the image's build or a container reads.

@@ -94,6 +94,7 @@ impl OpenedRecipe {
             directory: self.directory(global, extract)?,
             hash: self.resolved.hash.clone(),
             built_in: self.entry.is_builtin(),
+            build_content: self.hash_build_content(),
         };
         let (recipe, lock) = self.follow_lock(global, request)?;
         let mut plan = if let Some(host) = host {

@@ -67,9 +67,9 @@ pub fn steps(_: &str) -> Vec<CompletionCandidate> {
     let plan = typed_recipe().and_then(|found| {
         let (opened, _) = resolve_with_stand_ins(found, Vec::new()).ok()?;
         let origin = RecipeOrigin {
-            directory: None,
             hash: opened.resolved.hash.clone(),
             built_in: opened.entry.is_builtin(),
+            ..RecipeOrigin::default()
         };
         let recipe = &opened.resolved.recipe;
         build_plan(recipe, &origin, &PlanOptions::default(), &HostView::default()).ok()

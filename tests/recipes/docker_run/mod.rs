@@ -164,7 +164,7 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let origin = RecipeOrigin {
         directory: Some("/guide".to_owned()),
         hash: resolved.hash.clone(),
-        built_in: false,
+        ..RecipeOrigin::default()
     };
     let plan =
         plan::build_plan(&resolved.recipe, &origin, &PlanOptions::default(), &HostView::default());

@@ -19,7 +19,8 @@ use crate::error::EngineError;
 use retrial_beneath::{RealPath, open_beneath};
 
 /// Opened for reading: not through a link, and without waiting for a pipe's writer.
-const READ_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
+pub(super) const READ_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
 /// A context this large is a mistake: it has a model, a data set or a build tree in it.
 const MAX_CONTEXT_BYTES: u64 = 4 << 30;
@@ -115,6 +116,15 @@ impl BuildContext {
             });
         }
         Ok(Self { handle, dockerfile: text, entries })
+    }
+
+    pub(super) fn handle(&self) -> &OwnedFd {
+        &self.handle
+    }
+
+    /// Returns the paths to send, in their order.
+    pub(super) fn entries(&self) -> &[PathBuf] {
+        &self.entries
     }
 
     /// Sends the archive piece by piece. Blocks: for a thread of its own.

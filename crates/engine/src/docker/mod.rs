@@ -5,6 +5,7 @@ mod archive;
 mod build;
 mod build_context;
 mod container;
+mod context_hash;
 mod create;
 mod exec;
 mod explain;
@@ -25,6 +26,7 @@ use super::error::EngineError;
 use super::proxies;
 use retrial_container::EngineInfo;
 
+pub use context_hash::hash_build_context;
 pub use explain::EngineRefusal;
 pub use pull_failure::PullFailure;
 

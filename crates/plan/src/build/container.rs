@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::error::PlanError;
-use super::{PlanBuilder, render_expression, render_map, resolve_host_path};
+use super::{PlanBuilder, RecipeOrigin, render_expression, render_map, resolve_host_path};
+use crate::cached_directory::hash_identity;
 use crate::options::PullPolicy;
 use crate::step::{Action, BuildStep, StepCondition};
 use retrial_container::{ContainerSpec, ExtraFlags, Mount, first_process};
@@ -11,10 +12,14 @@ use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign_host_gp
 use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Placement, Recipe};
 
-/// The name of a built image: one for each resolved recipe.
-fn built_image_tag(recipe: &Recipe, hash: &str) -> String {
+/// The name of a built image: one for each resolved recipe and content of its build.
+fn built_image_tag(recipe: &Recipe, origin: &RecipeOrigin) -> String {
     let benchmark = recipe.submission.benchmark.to_lowercase();
     let stem = benchmark.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
+    let hash = match &origin.build_content {
+        Some(content) => &hash_identity(&(&origin.hash, content)),
+        None => &origin.hash,
+    };
     let short = hash.get(..12).unwrap_or("unhashed");
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
@@ -29,12 +34,13 @@ impl PlanBuilder<'_> {
             }
             Image::Build(build) => {
                 let directory = self.origin.directory.as_deref().unwrap_or(".");
-                self.plan.image = built_image_tag(self.recipe, &self.origin.hash);
+                self.plan.image = built_image_tag(self.recipe, self.origin);
                 let build = BuildStep {
                     context: resolve_host_path(directory, &build.context),
                     dockerfile: build.dockerfile.clone(),
                     args: build.arguments(),
                     tag: self.plan.image.clone(),
+                    content: self.origin.build_content.clone(),
                 };
                 self.add_step("build", None, Action::Build(build));
             }

@@ -40,6 +40,8 @@ pub struct RecipeOrigin {
     /// SHA-256 of the resolved recipe.
     pub hash: String,
     pub built_in: bool,
+    /// SHA-256 of the Dockerfile and the context of its build; none if it is not built, or if they cannot be read.
+    pub build_content: Option<String>,
 }
 
 /// Makes the plan, and compares it with the recipe's own.

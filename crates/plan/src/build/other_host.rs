@@ -27,6 +27,7 @@ pub fn plan_for_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Pl
         directory: plan.directory.clone(),
         hash: plan.recipe_hash.clone(),
         built_in: plan.built_in,
+        build_content: plan.build_content(),
     };
     let options = PlanOptions {
         gpus: plan.gpus.clone(),

@@ -84,7 +84,7 @@ fn plan_and_stored_recipe(
     let origin = RecipeOrigin {
         directory: Some("/recipes/r".to_owned()),
         hash: resolved.hash.clone(),
-        built_in: false,
+        ..RecipeOrigin::default()
     };
     let mut recipe = resolved.recipe.clone();
     if let Some(lock) = lock {
@@ -159,7 +159,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
 #[test]
 fn a_jobs_plan_follows_from_the_recipe_and_its_nodes_gpus() {
     let resolved = resolve_with_settings(&[], false);
-    let origin = RecipeOrigin { directory: None, hash: resolved.hash.clone(), built_in: false };
+    let origin = RecipeOrigin { hash: resolved.hash.clone(), ..RecipeOrigin::default() };
     let options = PlanOptions::default();
     let submitted = build_plan(&resolved.recipe, &origin, &options, &HostView::default()).unwrap();
     let assigned = Plan { gpus: vec!["0".to_owned(), "1".to_owned()], ..submitted };

@@ -10,11 +10,7 @@ const REST: &str = "scenarios: { s: { performance: { run: \"echo $HF_TOKEN\", fi
 fn plan(keys: &str, rest: &str) -> Plan {
     let source = retrial_recipe::Source::new("r.yaml", format!("{HEAD}{keys}{rest}"));
     let resolved = retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
-    let origin = RecipeOrigin {
-        directory: Some("/recipe".to_owned()),
-        hash: String::new(),
-        built_in: false,
-    };
+    let origin = RecipeOrigin { directory: Some("/recipe".to_owned()), ..RecipeOrigin::default() };
     let (options, host) = (PlanOptions::default(), HostView::default());
     build_plan(&resolved.unwrap().recipe, &origin, &options, &host).unwrap()
 }
