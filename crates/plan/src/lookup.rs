@@ -158,6 +158,13 @@ impl Plan {
         })
     }
 
+    /// The targets of the GPUs that are assigned to it: `gfx942`.
+    pub fn gpu_targets(&self) -> Vec<String> {
+        let gpus = self.assigned_gpus.iter().flat_map(|assigned| &assigned.gpus);
+        let targets: BTreeSet<&String> = gpus.filter_map(|one| one.gpu.gfx.as_ref()).collect();
+        targets.into_iter().cloned().collect()
+    }
+
     /// The identity of a cache mount: SHA-256, hexadecimal. Code compiled for one GPU, on one machine, by one recipe
     /// must not be reused by another; and an unreviewed recipe cannot leave programs for a trusted one. `image` is the
     /// image's id, `companions` a digest of the content of [`Self::companion_mounts`].

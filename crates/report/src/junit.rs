@@ -82,9 +82,18 @@ pub fn render_history<'a>(
     serialize_report(&report)
 }
 
-/// The suites of a batch: its cells' results, and a suite of its claims.
+/// The suites of a batch: its cells' results, a suite of the cells without any, and a suite of its claims.
 pub fn render_batch(batch: &BatchVerdict, cells: &[ReportedVerdict<'_>]) -> String {
     let mut report = verdicts_report(cells);
+    let without =
+        batch.cells.iter().filter(|cell| cell.failure.is_some() || cell.verdict.is_none());
+    let cases = without.map(|cell| {
+        let failure = cell.failure.as_ref().map(ToString::to_string);
+        let word = failure.unwrap_or_else(|| "no result".to_owned());
+        let status = failed_status(NonSuccessKind::Error, &word, &cell.sentence);
+        (cell.name.clone(), status, cell.sentence.clone())
+    });
+    report.add_test_suites(new_suite(&format!("cells without a result: {}", batch.title), cases));
     let name = format!("claims: {}", batch.title);
     report.add_test_suites(claims_suite(&name, &batch.claims));
     serialize_report(&report)

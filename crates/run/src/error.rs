@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use retrial_engine::error::EngineError;
 use retrial_hub::FetchError;
+use retrial_plan::failure::FailureKind;
 use retrial_store::StoreError;
 use retrial_store::journal::{StepEnd, StepFault};
 
@@ -69,7 +70,12 @@ impl From<StoreError> for Halt {
 
 impl From<EngineError> for Halt {
     fn from(error: EngineError) -> Self {
-        Self::host_failure(ErrorText::of(&error))
+        let end = StepEnd::host_failure(ErrorText::of(&error));
+        Self::Ended(if error.is_missing_image() {
+            end.with_kind(FailureKind::NoSuchTag)
+        } else {
+            end
+        })
     }
 }
 

@@ -63,7 +63,7 @@ pub async fn execute_and_judge(
     directory: &RecordDirectory,
 ) -> Result<BatchOutcome, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::connect_engine(global).await?);
-    let maker = TrialRunMaker { global, engine: &*engine, id: directory.id(), planned };
+    let mut maker = TrialRunMaker::new(global, &*engine, directory.id(), planned);
     maker.check_host().await?;
     let (events, incoming) = unbounded_channel();
     let cell_plans = planned.plans.iter();

@@ -102,6 +102,7 @@ fn read_external_runs(global: &GlobalOptions, result: &ExternalResult) -> Vec<Ex
                     run,
                     trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
                     evidence,
+                    failure: None,
                 },
                 choices,
             });

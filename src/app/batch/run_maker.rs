@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use super::cells::CellFailures;
 use super::planned::PlannedBatch;
 use crate::app::failure::Failure;
-use crate::app::launch::ApprovedPlan;
-use crate::app::launch::free_space::{check_images_fit, pulled_image};
+use crate::app::launch::free_space::{check_images_fit, pulled_images};
+use crate::app::launch::{ApprovedPlan, PrepareError};
 use crate::app::open;
 use crate::app::options::GlobalOptions;
-use retrial_batch::journal::TrialRunEnd;
+use retrial_batch::journal::{CellFailure, TrialRunEnd};
 use retrial_batch::run::RunMaker;
 use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
@@ -28,9 +28,23 @@ pub struct TrialRunMaker<'a> {
     pub engine: &'a dyn Engine,
     pub id: &'a str,
     pub planned: &'a PlannedBatch,
+    /// Cells, by position, whose image does not exist or does not support the GPUs.
+    failed_cells: BTreeMap<usize, OwnFailure>,
 }
 
-impl TrialRunMaker<'_> {
+/// The failure of a cell by itself, found before it was started.
+type OwnFailure = (CellFailure, ErrorText);
+
+impl<'a> TrialRunMaker<'a> {
+    pub fn new(
+        global: &'a GlobalOptions,
+        engine: &'a dyn Engine,
+        id: &'a str,
+        planned: &'a PlannedBatch,
+    ) -> Self {
+        Self { global, engine, id, planned, failed_cells: BTreeMap::new() }
+    }
+
     /// Returns the resolved recipe, as YAML, and the plan of a trial run in a worker.
     fn plan_trial_run(
         &self,
@@ -63,55 +77,107 @@ impl TrialRunMaker<'_> {
         Ok((opened.resolved.yaml.clone(), plan.in_batch(position)))
     }
 
-    /// Examines the host and its engine for the requirements of all runs, before the first starts.
-    pub async fn check_host(&self) -> Result<(), Failure> {
+    /// Examines the host and its engine for the requirements of all runs, before the first starts. A cell whose image does
+    /// not exist or does not support the GPUs fails by itself, unless all do.
+    pub async fn check_host(&mut self) -> Result<(), Failure> {
         let mut failures = CellFailures::default();
-        let mut checked = BTreeSet::new();
+        let mut failed_cells = self.examine_requirements(&mut failures).await;
+        self.find_missing_images(&mut failed_cells).await;
+        let PlannedBatch { record, plans, host, .. } = self.planned;
+        let mut cells = plans.iter().map(|(cell, _)| cell);
+        let is_part = host.is_some();
+        if !is_part && cells.all(|cell| failed_cells.contains_key(&cell)) {
+            for (cell, (_, error)) in std::mem::take(&mut failed_cells) {
+                let cell = record.plan.cells.get(cell);
+                failures.add(cell.map_or("", |cell| &cell.name), Failure::host(error));
+            }
+        }
+        failures.into_result()?;
+        let possible = plans.iter().filter(|(cell, _)| !failed_cells.contains_key(cell));
+        let plans: Vec<&Plan> = possible.map(|(_, plan)| plan.plan()).collect();
+        let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
+        if images.len() > 1 {
+            check_images_fit(self.engine, &plans, record.options.run.force).await?;
+        }
+        self.failed_cells = failed_cells;
+        Ok(())
+    }
+
+    /// Examines the host once for the plans with the same requirements.
+    async fn examine_requirements(
+        &self,
+        failures: &mut CellFailures,
+    ) -> BTreeMap<usize, OwnFailure> {
+        let mut examined: BTreeMap<String, Option<OwnFailure>> = BTreeMap::new();
+        let mut failed_cells = BTreeMap::new();
         let PlannedBatch { record, plans, .. } = self.planned;
         let force = record.options.run.force;
         for (cell, plan) in plans.iter() {
-            if !checked.insert(requirements_key(plan.plan())) {
-                continue;
+            let key = requirements_key(plan.plan());
+            if !examined.contains_key(&key) {
+                let (host, plan) = (plans.host.clone(), plan.clone());
+                let prepared = plan.prepare(self.global, host, self.engine, String::new(), force);
+                let own = match prepared.await.map_err(own_failure) {
+                    Ok(_) => None,
+                    Err((Some(own), failure)) => Some((own, failure.to_error())),
+                    Err((None, failure)) => {
+                        let cell = record.plan.cells.get(cell);
+                        failures.add(cell.map_or("", |cell| &cell.name), failure);
+                        None
+                    }
+                };
+                examined.insert(key.clone(), own);
             }
-            let (host, plan) = (plans.host.clone(), plan.clone());
-            let recipe = String::new();
-            let prepared = plan.prepare(self.global, host, self.engine, recipe, force);
-            if let Err(failure) = prepared.await {
-                let cell = record.plan.cells.get(cell);
-                failures.add(cell.map_or("", |cell| &cell.name), failure);
+            if let Some(Some(own)) = examined.get(&key) {
+                failed_cells.insert(cell, own.clone());
             }
         }
-        self.find_missing_images(&mut failures).await;
-        failures.into_result()?;
-        let all_plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan.plan()).collect();
-        let images: BTreeSet<&str> = all_plans.iter().map(|plan| plan.image.as_str()).collect();
-        if images.len() > 1 {
-            check_images_fit(self.engine, &all_plans, force).await?;
+        failed_cells
+    }
+
+    /// Adds the cells with an image that neither the engine nor its registry has: a wrong tag would be found only after
+    /// the cells before it were measured.
+    async fn find_missing_images(&self, failed_cells: &mut BTreeMap<usize, OwnFailure>) {
+        let mut errors: BTreeMap<&str, Option<ErrorText>> = BTreeMap::new();
+        for (cell, plan) in self.planned.plans.iter() {
+            for image in pulled_images(plan.plan()) {
+                if !errors.contains_key(image) {
+                    let missing = find_missing_image(self.engine, image).await;
+                    errors.insert(image, missing.map(|error| ErrorText::of(&error)));
+                }
+                if let Some(Some(error)) = errors.get(image) {
+                    let failure = CellFailure::NoSuchTag { image: image.to_owned() };
+                    failed_cells.entry(cell).or_insert_with(|| (failure, error.clone()));
+                }
+            }
         }
-        Ok(())
+    }
+
+    /// The end of a trial run whose cell is known to fail.
+    fn known_end(&self, trial_run: usize) -> Option<TrialRunEnd> {
+        let cell = self.planned.record.plan.trial_run(trial_run)?.cell;
+        let (failure, error) = self.failed_cells.get(&cell)?.clone();
+        Some(end_without_run(ExitCode::Host, error, Some(failure)))
     }
 }
 
-impl TrialRunMaker<'_> {
-    /// Adds a failure for each cell whose image neither the engine nor its registry has: a wrong tag would be found
-    /// only after the cells before it were measured.
-    async fn find_missing_images(&self, failures: &mut CellFailures) {
-        let PlannedBatch { record, plans, .. } = self.planned;
-        let mut errors: BTreeMap<&str, Option<ErrorText>> = BTreeMap::new();
-        for (cell, plan) in plans.iter() {
-            let Some(image) = pulled_image(plan.plan()) else {
-                continue;
-            };
-            if !errors.contains_key(image) {
-                let missing = find_missing_image(self.engine, image).await;
-                errors.insert(image, missing.map(|error| ErrorText::of(&error)));
-            }
-            if let Some(Some(error)) = errors.get(image) {
-                let cell = record.plan.cells.get(cell);
-                let name = cell.map_or("", |cell| &cell.name);
-                failures.add(name, Failure::host(error.clone()));
-            }
-        }
+/// The failure of a cell by itself, if it is one, and what to print of it.
+fn own_failure(error: PrepareError) -> (Option<CellFailure>, Failure) {
+    let PrepareError { failure, unsupported_targets: targets } = error;
+    let own = (!targets.is_empty()).then_some(CellFailure::UnsupportedGpu { targets });
+    (own, failure)
+}
+
+/// How a trial run ended that could not be started.
+fn end_without_run(exit: ExitCode, error: ErrorText, failure: Option<CellFailure>) -> TrialRunEnd {
+    TrialRunEnd {
+        exit_code: match exit {
+            ExitCode::Usage => ExitCode::Usage.code(),
+            _ => ExitCode::Host.code(),
+        },
+        reason: Some(error),
+        failure,
+        ..TrialRunEnd::default()
     }
 }
 
@@ -132,15 +198,18 @@ fn requirements_key(plan: &Plan) -> String {
 
 #[async_trait(?Send)]
 impl RunMaker for TrialRunMaker<'_> {
-    fn image_to_pull(&self, trial_run: usize) -> Option<String> {
-        let trial_run = self.planned.record.plan.trial_run(trial_run)?;
-        let plan = self.planned.plans.get_plan(&trial_run)?;
-        plan.plan().steps.iter().find_map(|step| match &step.action {
+    fn images_to_pull(&self, trial_run: usize) -> Vec<String> {
+        let planned = self.planned.record.plan.trial_run(trial_run);
+        let possible = planned.filter(|one| !self.failed_cells.contains_key(&one.cell));
+        let plan = possible.and_then(|one| self.planned.plans.get_plan(&one));
+        let pulls = plan.into_iter().flat_map(|plan| &plan.plan().steps);
+        let missing = pulls.filter_map(|step| match &step.action {
             Action::Pull { reference, policy: PullPolicy::Missing } if !step.is_skipped() => {
                 Some(reference.clone())
             }
             _ => None,
-        })
+        });
+        missing.collect()
     }
 
     async fn prepare_run(
@@ -148,6 +217,9 @@ impl RunMaker for TrialRunMaker<'_> {
         trial_run: usize,
         worker: usize,
     ) -> Result<PreparedRun, TrialRunEnd> {
+        if let Some(end) = self.known_end(trial_run) {
+            return Err(end);
+        }
         let made = async {
             let (recipe, plan) = self.plan_trial_run(trial_run, worker)?;
             let mut host = open::probe_host(self.global);
@@ -159,13 +231,9 @@ impl RunMaker for TrialRunMaker<'_> {
             let force = self.planned.record.options.run.force;
             plan.prepare(self.global, host, self.engine, recipe, force).await
         };
-        made.await.map_err(|failure| TrialRunEnd {
-            exit_code: match failure.exit {
-                ExitCode::Usage => ExitCode::Usage.code(),
-                _ => ExitCode::Host.code(),
-            },
-            reason: Some(failure.to_error()),
-            ..TrialRunEnd::default()
+        made.await.map_err(|error| {
+            let (own, failure) = own_failure(error);
+            end_without_run(failure.exit, failure.to_error(), own)
         })
     }
 }

@@ -89,8 +89,8 @@ pub fn resume_batch(
     let mut trial_runs = 1..=record.plan.schedule.trial_runs.len();
     let is_whole = match record.plan.search {
         // It ended by itself, unless the host failed.
-        Some(_) => state.trial_runs.keys().all(|one| state.has_ended(*one)),
-        None => trial_runs.all(|trial_run| state.has_ended(trial_run)),
+        Some(_) => state.trial_runs.keys().all(|one| state.has_result(*one)),
+        None => trial_runs.all(|trial_run| state.has_result(trial_run)),
     };
     if state.is_over() && is_whole {
         return Ok(None);

@@ -26,7 +26,7 @@ pub async fn check_images_fit(
 ) -> Result<(), Failure> {
     let mut required: BTreeMap<&str, (u64, &Plan)> = BTreeMap::new();
     for plan in plans {
-        let (Some(disk), Some(reference)) = (plan.requires.disk, pulled_image(plan)) else {
+        let (Some(disk), Some(reference)) = (plan.requires.disk, pulled_images(plan).next()) else {
             continue;
         };
         if required.contains_key(reference) || engine.find_image(reference).await?.is_none() {
@@ -72,9 +72,9 @@ pub async fn check_images_fit(
     Err(Failure::host(text).with_help(format!("{FREE_IMAGES}, or run it anyway: --force")))
 }
 
-/// The image that a plan may pull.
-pub fn pulled_image(plan: &Plan) -> Option<&str> {
-    plan.steps.iter().find_map(|step| match &step.action {
+/// The images that a plan may pull: the recipe's first, then those of its services.
+pub fn pulled_images(plan: &Plan) -> impl Iterator<Item = &str> {
+    plan.steps.iter().filter_map(|step| match &step.action {
         Action::Pull { reference, policy }
             if !step.is_skipped() && *policy != PullPolicy::Never =>
         {

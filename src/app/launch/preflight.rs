@@ -7,9 +7,10 @@ use std::time::Duration;
 use rustix::fs::Access as Rights;
 use tokio::time::timeout;
 
-use super::free_space::pulled_image;
+use super::free_space::pulled_images;
 use super::image_probe::{ProbedImage, probe_image};
 use super::network::probe_hosts;
+use super::prepare_error::PrepareError;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
@@ -98,20 +99,24 @@ pub async fn examine_host(
 impl HostExamination {
     /// Refuses a run that cannot work before anything is fetched, unless it is forced. Returns the
     /// warnings of its verdict.
-    pub fn refuse_or_warn(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
+    pub fn refuse_or_warn(&self, plan: &Plan, force: bool) -> Result<Vec<String>, PrepareError> {
+        let recipe = &plan.recipe;
         // Other hardware was refused or forced before, and a qualifier states that.
         let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
         let errors: Vec<&HostCheck> =
             checks.clone().filter(|check| check.state == HostCheckState::Error).collect();
         if !errors.is_empty() && !force {
+            let is_image = errors.iter().all(|check| check.kind == HostCheckKind::ImageTarget);
             let lines: Vec<String> = errors.into_iter().map(describe_with_fix).collect();
-            return Err(Failure::host(format!(
+            let failure = Failure::host(format!(
                 "{recipe} cannot run on this host; nothing was downloaded:\n{}",
                 lines.join("\n")
-            ))
-            .with_help(format!(
-                "run it anyway with --force; all checks: retrial doctor {recipe}"
-            )));
+            ));
+            let help = format!("run it anyway with --force; all checks: retrial doctor {recipe}");
+            return Err(PrepareError {
+                failure: failure.with_help(help),
+                unsupported_targets: if is_image { plan.gpu_targets() } else { Vec::new() },
+            });
         }
         // What may fail after hours is said before the first step.
         let early_warnings = checks.clone().filter(|check| {
@@ -207,11 +212,12 @@ async fn examine_image_and_hosts(
 /// Returns whether a run would pull its image; none if the engine does not tell.
 async fn is_image_missing(engine: Option<&dyn Engine>, plan: Option<&Plan>) -> Option<bool> {
     let engine = engine?;
-    let Some(reference) = pulled_image(plan?) else {
-        return Some(false);
-    };
-    let found = engine.find_image(reference).await.ok()?;
-    Some(found.is_none())
+    for reference in pulled_images(plan?) {
+        if engine.find_image(reference).await.ok()?.is_none() {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// Returns whether a part of a model is to be fetched.

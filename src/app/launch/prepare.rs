@@ -8,6 +8,7 @@ use super::check::check_requirements;
 use super::free_space::check_images_fit;
 use super::missing_requirements::add_missing_files;
 use super::preflight::examine_host;
+use super::prepare_error::PrepareError;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_engine::api::Engine;
@@ -46,10 +47,10 @@ impl ApprovedPlan {
         engine: &dyn Engine,
         recipe: String,
         force: bool,
-    ) -> Result<PreparedRun, Failure> {
+    ) -> Result<PreparedRun, PrepareError> {
         let mut plan = self.plan;
         let examination = examine_host(global, host, Ok(engine), Some(&plan)).await;
-        plan.warnings = examination.refuse_or_warn(&plan.recipe, force)?;
+        plan.warnings = examination.refuse_or_warn(&plan, force)?;
         plan.warnings.extend(simulated_host_warning(global));
         check_images_fit(engine, &[&plan], force).await?;
         let host = examination.into_host_record(engine, &plan);

@@ -25,7 +25,8 @@ fn plain(lab: &Lab) -> String {
     }
     let mut verdict = lab.batch_verdict();
     strip(&mut verdict);
-    serde_json::to_string_pretty(&verdict).unwrap()
+    let text = serde_json::to_string_pretty(&verdict).unwrap();
+    text.replace(lab.path("").to_str().unwrap(), "/")
 }
 
 /// Each run measures until it may end: the test touches `go-on`.

@@ -1,5 +1,6 @@
 //! Batches: runs over varied axes, executed by the real program on a real engine.
 
+mod failed_cells;
 mod killed;
 mod order;
 mod search;
@@ -112,7 +113,8 @@ fn an_image_that_exists_nowhere_is_found_before_the_first_run() {
     let keys = "params:\n  image: { type: string }\nimage: ${{ params.image }}\n";
     let recipe = recipe_with(keys, &crate::lab::case("main", "echo 1", ""));
     let lab = Lab::new().recipe(&recipe);
-    let vary = format!("image={known},{unknown}");
+    let other = known.replace(":1", ":no-other-tag");
+    let vary = format!("image={other},{unknown}");
     let done = lab.start_retrial(&["batch", "./recipe.yaml", "--vary", &vary]).end();
     let text = done.expect_exit(3).err;
     assert!(text.contains("no-such-tag: there is no image"), "{text}");

@@ -5,6 +5,8 @@ use retrial_document::ErrorText;
 use retrial_mlperf::ScenarioName;
 use serde::{Deserialize, Serialize};
 
+use super::cell_failure::CellFailure;
+
 /// Something that happened in a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchEvent {
@@ -138,6 +140,9 @@ pub struct TrialRunEnd {
     /// Why it ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ErrorText>,
+    /// The kind of the failure, if it is the cell's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<CellFailure>,
     /// The duration in seconds, over all its processes.
     pub seconds: f64,
 }

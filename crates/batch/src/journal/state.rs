@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cell_failure::CellFailure;
 use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
 
 /// The exit code of a run that was stopped.
@@ -67,6 +68,11 @@ impl BatchState {
             BatchEventKind::BatchStarted { .. } => {
                 // Resuming a batch that had ended means that the host was fixed meanwhile.
                 if self.final_exit_code.take().is_some() {
+                    // So may the tag exist by now that a cell lacked.
+                    self.trial_runs.retain(|_, state| {
+                        state.own_failure().is_none()
+                            || state.exit_code() != Some(EXIT_HOST_FAILURE)
+                    });
                     let trial_runs = self.trial_runs.values_mut();
                     for failed in trial_runs.filter(|trial_run| trial_run.host_failed()) {
                         failed.attempt = 0;
@@ -114,17 +120,23 @@ impl BatchState {
                 TrialRunAction::Continue { run: run.clone() }
             }
             (None | Some(EXIT_INTERRUPTED), None) => TrialRunAction::Start { attempt: 1 },
-            (Some(EXIT_HOST_FAILURE), _) if state.attempt <= retries => {
+            _ if state.host_failed() && state.attempt <= retries => {
                 TrialRunAction::Start { attempt: state.attempt + 1 }
             }
             (Some(_), _) => TrialRunAction::Complete,
         }
     }
 
-    /// Returns whether a trial run has ended and is not repeated.
-    pub fn has_ended(&self, trial_run: usize) -> bool {
+    /// Returns whether a trial run has ended and is not repeated, even if the batch is resumed.
+    pub fn has_result(&self, trial_run: usize) -> bool {
         let code = self.exit_code(trial_run);
         code.is_some_and(|code| code != EXIT_INTERRUPTED && code != EXIT_HOST_FAILURE)
+    }
+
+    /// Returns whether a trial run has a result, or failed by its cell's own failure.
+    pub fn has_ended(&self, trial_run: usize) -> bool {
+        let state = self.trial_runs.get(&trial_run);
+        self.has_result(trial_run) || state.is_some_and(|state| state.own_failure().is_some())
     }
 
     /// Returns the exit code of a trial run, if it has ended.
@@ -158,9 +170,14 @@ impl BatchState {
 }
 
 impl TrialRunState {
-    /// Returns whether its latest run ended by a failure of the host.
+    /// Returns whether its latest run ended by a failure of the host, for which its cell can do nothing.
     pub fn host_failed(&self) -> bool {
-        self.exit_code() == Some(EXIT_HOST_FAILURE)
+        self.exit_code() == Some(EXIT_HOST_FAILURE) && self.own_failure().is_none()
+    }
+
+    /// Returns the failure of its cell by itself, if its latest run ended by one.
+    pub fn own_failure(&self) -> Option<&CellFailure> {
+        self.end.as_ref()?.failure.as_ref()
     }
 
     /// Returns its exit code, if it has ended.
@@ -229,6 +246,20 @@ mod tests {
         let stopped = state([started(), trial_run_started(1, "r1", 1)].into_iter().chain(stopped));
         assert_eq!(stopped.next_action(1, 1), go_on("r1"));
         assert!(!stopped.is_over());
+    }
+
+    #[test]
+    fn a_cell_s_own_failure_is_retried_only_when_the_batch_is_resumed() {
+        let failure = CellFailure::NoSuchTag { image: "a:1".to_owned() };
+        let end = TrialRunEnd { exit_code: 3, failure: Some(failure), ..TrialRunEnd::default() };
+        let missing = BatchEventKind::TrialRunEnded { trial_run: 1, end };
+        let after = state([started(), missing.clone()]);
+        assert_eq!(after.next_action(1, 5), TrialRunAction::Complete);
+        assert!(after.has_ended(1) && !after.has_result(1));
+        let killed = state([started(), missing.clone(), started()]);
+        assert_eq!(killed.next_action(1, 5), TrialRunAction::Complete);
+        let resumed = state([started(), missing, ended(3), started()]);
+        assert_eq!(resumed.next_action(1, 5), TrialRunAction::Start { attempt: 1 });
     }
 
     #[test]

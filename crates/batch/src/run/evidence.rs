@@ -47,7 +47,8 @@ fn trial_run_evidence(home: &Home, state: Option<&TrialRunState>, trial: u32) ->
         None if run.is_none() => lost_run("it was not started", ExitCode::Inconclusive),
         None => lost_run("it has not ended", ExitCode::Interrupted),
     };
-    RunEvidence { run: run.unwrap_or_default(), trial, evidence: found }
+    let failure = state.and_then(|state| state.own_failure().cloned());
+    RunEvidence { run: run.unwrap_or_default(), trial, evidence: found, failure }
 }
 
 fn evidence_after_end(
@@ -59,6 +60,7 @@ fn evidence_after_end(
         ExitCode::Interrupted => "it was stopped",
         ExitCode::Host => "the host or its services failed",
         ExitCode::Usage => "it was refused",
+        _ if end.run.is_none() => "it was not started",
         _ => {
             let run = end.run.as_deref().unwrap_or_default();
             let evidence = read_evidence(&RunDirectory::from_path(home.runs_directory().join(run)));

@@ -19,26 +19,25 @@ pub(super) async fn pull_images_ahead(batch: &BatchSession<'_>) -> Result<(), St
     batch.pull_allowed.notified().await;
     let mut checked_images = BTreeSet::new();
     for trial_run in batch.trial_runs() {
-        // A trial run that has started pulls its own image, and reports it.
+        // A trial run that has started pulls its own images, and reports them.
         if batch.with_state(|state| state.trial_runs.contains_key(&trial_run)) {
             continue;
         }
-        let Some(image) = batch.job.run_maker.image_to_pull(trial_run) else {
-            continue;
-        };
-        if !checked_images.insert(image.clone()) {
-            continue;
-        }
-        let since = Instant::now();
-        let pulled = match pull_if_missing(batch, &image).await {
-            Ok(false) => continue,
-            Ok(true) => {
-                BatchEventKind::ImagePulled { image, seconds: since.elapsed().as_secs_f64() }
+        for image in batch.job.run_maker.images_to_pull(trial_run) {
+            if !checked_images.insert(image.clone()) {
+                continue;
             }
-            // Its trial run will try it again, and say so in its own run.
-            Err(error) => BatchEventKind::ImageFailed { image, error: ErrorText::of(&error) },
-        };
-        batch.record(pulled)?;
+            let since = Instant::now();
+            let pulled = match pull_if_missing(batch, &image).await {
+                Ok(false) => continue,
+                Ok(true) => {
+                    BatchEventKind::ImagePulled { image, seconds: since.elapsed().as_secs_f64() }
+                }
+                // Its trial run will try it again, and say so in its own run.
+                Err(error) => BatchEventKind::ImageFailed { image, error: ErrorText::of(&error) },
+            };
+            batch.record(pulled)?;
+        }
     }
     Ok(())
 }

@@ -7,12 +7,14 @@
 //! - `session`: the process that executes a batch: its lock, its plan and its journal.
 //! - `batch_end`: how a process came to the end of the schedule.
 //! - `execute`: the workers; each takes its trial runs one after the other.
+//! - `cell_failure`: which failure of a run is its cell's own.
 //! - `trial run`: one trial run: started, resumed, retried.
 //! - `search`: the next trial run of a search, from what the earlier ones gave.
 //! - `images`: pulled ahead.
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
 mod batch_end;
+mod cell_failure;
 mod evidence;
 mod execute;
 mod images;

@@ -31,8 +31,16 @@ impl RunObservations {
         let mut ended: Vec<_> = ended_states.collect();
         ended.sort_by_key(|(number, state)| (state.started, **number));
         let trials = ended.into_iter().filter_map(|(number, state)| {
-            let run = state.run.clone()?;
             let cell = plan.trial_run(*number)?.cell;
+            let end = state.end.as_ref()?;
+            let run = end.run.clone().unwrap_or_default();
+            // Without a result, its cell's own failure is all that is known.
+            if let Some(failure) = &end.failure
+                && (run.is_empty() || state.exit_code() == Some(ExitCode::Host.code()))
+            {
+                let observed = RunObservation::NotMeasured(failure.to_string());
+                return Some(ObservedTrial { cell, run, observed });
+            }
             let observed = self.0.entry(run.clone()).or_insert_with(|| {
                 let directory = RunDirectory::from_path(home.runs_directory().join(&run));
                 match read_evidence(&directory) {
@@ -68,12 +76,16 @@ pub(super) async fn run_search(
         let number = open_number.unwrap_or(cell + 1);
         execute_trial_run(batch, number, None).await?;
         let code = batch.with_state(|state| state.exit_code(number));
+        // A value that cannot be measured is skipped.
+        let has_own_failure = batch.with_state(|state| {
+            state.trial_runs.get(&number).is_some_and(|state| state.own_failure().is_some())
+        });
         match code.and_then(|code| ExitCode::try_from(code).ok()) {
             None | Some(ExitCode::Interrupted) => {
                 let reason = format!("stopped after {} trials", trials.len());
                 return ended(ExitCode::Interrupted, Some(reason));
             }
-            Some(exit @ (ExitCode::Host | ExitCode::Usage)) => {
+            Some(exit @ (ExitCode::Host | ExitCode::Usage)) if !has_own_failure => {
                 let reason = format!("the search needs {}", batch.describe_trial_run(number));
                 return ended(exit, Some(reason));
             }

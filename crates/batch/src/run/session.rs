@@ -1,5 +1,6 @@
 //! The process that executes a batch: its lock, its plan, its journal, and the events that it emits.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::Notify;
@@ -9,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::run_maker::RunMaker;
 use super::tasks::read_journal;
 use super::workers::WorkerQueues;
-use crate::journal::{BatchEvent, BatchEventKind, BatchState};
+use crate::journal::{BatchEvent, BatchEventKind, BatchState, CellFailure, TrialRunEnd};
 use crate::{BatchPlan, PullAhead};
 use retrial_engine::api::Engine;
 use retrial_run::SessionOptions;
@@ -62,6 +63,8 @@ pub struct BatchSession<'a> {
     pub(super) pull_allowed: Notify,
     emitter: Emitter,
     halt_reason: OnceLock<String>,
+    /// Cells, by position, of which every further trial would fail as one did in this process.
+    failed_cells: Mutex<BTreeMap<usize, TrialRunEnd>>,
     lock: Arc<FileLock>,
 }
 
@@ -98,6 +101,7 @@ impl<'a> BatchSession<'a> {
             pull_allowed: Notify::new(),
             emitter,
             halt_reason: OnceLock::new(),
+            failed_cells: Mutex::default(),
             lock: Arc::new(lock),
         })
     }
@@ -138,6 +142,25 @@ impl<'a> BatchSession<'a> {
             Some((trial_run, cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
             None => format!("trial run {number}"),
         }
+    }
+
+    /// Remembers the end of a trial run if its cell's other trials would end in the same way.
+    pub(super) fn remember_failure(&self, trial_run: usize, end: &TrialRunEnd) {
+        let repeats = end.failure.as_ref().is_some_and(CellFailure::repeats);
+        if let Some(planned) = self.job.plan.trial_run(trial_run).filter(|_| repeats) {
+            let end = TrialRunEnd { run: None, outcome: None, seconds: 0.0, ..end.clone() };
+            self.lock_failed_cells().insert(planned.cell, end);
+        }
+    }
+
+    /// Returns how a trial run ends without being started, if another trial of its cell has shown that.
+    pub(super) fn known_end(&self, trial_run: usize) -> Option<TrialRunEnd> {
+        let cell = self.job.plan.trial_run(trial_run)?.cell;
+        self.lock_failed_cells().get(&cell).cloned()
+    }
+
+    fn lock_failed_cells(&self) -> MutexGuard<'_, BTreeMap<usize, TrialRunEnd>> {
+        self.failed_cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts no further trial run; the first reason stays.

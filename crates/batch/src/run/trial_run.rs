@@ -6,11 +6,13 @@ use std::time::Instant;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::batch_end::is_failure;
+use super::cell_failure::find_cell_failure;
 use super::session::{BatchSession, ProgressEvent};
 use crate::OnFailure;
-use crate::journal::{BatchEventKind, BatchState, TrialRunAction, TrialRunEnd, TrialRunFigure};
+use crate::journal::{
+    BatchEventKind, BatchState, CellFailure, TrialRunAction, TrialRunEnd, TrialRunFigure,
+};
 use retrial_document::ErrorText;
-use retrial_engine::missing_image::find_missing_image;
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
@@ -34,9 +36,10 @@ pub(super) async fn execute_trial_run(
         }
         let end = match next {
             TrialRunAction::Complete => return Ok(()),
-            TrialRunAction::Start { attempt } => {
-                start_run(batch, trial_run, worker, attempt).await?
-            }
+            TrialRunAction::Start { attempt } => match batch.known_end(trial_run) {
+                Some(end) => end,
+                None => start_run(batch, trial_run, worker, attempt).await?,
+            },
             TrialRunAction::Continue { run } => {
                 match resume_run(batch, trial_run, worker, &run).await? {
                     Some(end) => end,
@@ -45,27 +48,19 @@ pub(super) async fn execute_trial_run(
             }
         };
         let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
+        batch.remember_failure(trial_run, &end);
         batch.record(BatchEventKind::TrialRunEnded { trial_run, end })?;
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
         let last = batch.with_state(|state| state.next_action(trial_run, retries))
-            == TrialRunAction::Complete
-            || exit == ExitCode::Host && has_no_image(batch, trial_run).await;
+            == TrialRunAction::Complete;
         if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
             batch.halt(format!("{} failed", batch.describe_trial_run(trial_run)));
         }
         if last {
             return Ok(());
         }
-    }
-}
-
-/// Returns whether neither the engine nor the registry has a trial run's image, so that a retry would fail, too.
-async fn has_no_image(batch: &BatchSession<'_>, trial_run: usize) -> bool {
-    match batch.job.run_maker.image_to_pull(trial_run) {
-        Some(image) => find_missing_image(&*batch.job.engine, &image).await.is_some(),
-        None => false,
     }
 }
 
@@ -226,8 +221,19 @@ fn trial_run_end(
         outcome: verdict.map(|verdict| verdict.qualified_outcome().to_string()),
         figures: verdict.map(|verdict| trial_run_figures(verdict, searched)).unwrap_or_default(),
         reason,
+        failure: find_own_failure(directory, exit_code),
         seconds: 0.0,
     }
+}
+
+/// The failure of a run that is its cell's own. A run whose files cannot be read has none that is known.
+fn find_own_failure(directory: &RunDirectory, exit_code: u8) -> Option<CellFailure> {
+    let exit = ExitCode::try_from(exit_code).ok()?;
+    if !matches!(exit, ExitCode::Host | ExitCode::StepFailed) {
+        return None;
+    }
+    let plan = directory.read_json("plan.json").ok()?;
+    find_cell_failure(&plan, &directory.read_state().ok()?)
 }
 
 /// The deciding figure of each performance result, or the one that is searched.

@@ -28,6 +28,7 @@ impl CellVerdict {
             against: None,
             trials: u32::try_from(runs.len()).unwrap_or(u32::MAX),
             outcome: verdict.map(|verdict| verdict.outcome),
+            failure: None,
             sentence: match (verdict, lost) {
                 (Some(verdict), _) => verdict.sentence(),
                 (None, Some(reason)) => format!("No run has a result: {reason}."),

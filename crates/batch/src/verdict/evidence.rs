@@ -1,5 +1,6 @@
 //! The evidence of a batch's verdict.
 
+use crate::journal::CellFailure;
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 
 /// The runs of a cell, or those of another host.
@@ -19,6 +20,8 @@ pub struct RunEvidence {
     pub trial: u32,
     /// The evidence of its results, or why there is none.
     pub evidence: Result<(RunContext, Vec<Evidence>), LostRun>,
+    /// The failure of its cell by itself, if it ended by one.
+    pub failure: Option<CellFailure>,
 }
 
 /// A run without evidence.
@@ -28,4 +31,10 @@ pub struct LostRun {
     pub reason: String,
     /// The exit code that it contributes to the batch's.
     pub exit: ExitCode,
+}
+
+/// Returns the failure of a cell by itself: none if a run of it ended in another way.
+pub(super) fn find_own_failure(runs: &[RunEvidence]) -> Option<&CellFailure> {
+    let has_other_end = runs.iter().any(|run| run.failure.is_none() && run.evidence.is_ok());
+    runs.iter().find_map(|run| run.failure.as_ref()).filter(|_| !has_other_end)
 }

@@ -2,7 +2,7 @@
 
 use super::claims;
 use super::differences::compare_with_baselines;
-use super::evidence::{RunEvidence, SubjectEvidence};
+use super::evidence::{RunEvidence, SubjectEvidence, find_own_failure};
 use super::external::{external_systems, judge_external, note_unmatched_runs};
 use super::model::{BatchAxis, BatchVerdict, CellVerdict};
 use super::sentence;
@@ -71,7 +71,7 @@ pub fn judge_batch(
         batch: id.map(str::to_owned),
         title: plan.title.clone(),
         outcome: worst_outcome(&outcomes, plan.search.is_some()),
-        sentence: sentence::summarize_batch(&outcomes, &claim_outcomes),
+        sentence: sentence::summarize_batch(&cell_verdicts, &claim_outcomes),
         exit_code: batch_exit_code(&cell_verdicts, cells, &claim_outcomes),
         confidence,
         order: plan.execution.order,
@@ -117,7 +117,10 @@ fn judge_cell(
 ) -> CellVerdict {
     let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
     let judged = CellVerdict::from_runs(&cell.name, subject.verdicts.first(), runs);
+    let failure = find_own_failure(runs).cloned();
     CellVerdict {
+        outcome: if failure.is_some() { Some(Outcome::Failed) } else { judged.outcome },
+        failure,
         recipe: cell.recipe.clone(),
         external: cell.external.clone(),
         axes: cell.axes.clone(),
@@ -188,7 +191,10 @@ fn batch_exit_code(
     let of_runs = all_runs.filter_map(|run| run.evidence.as_ref().err().map(|lost| lost.exit));
     let of_cells = cells.iter().map(|cell| {
         let verdict: Option<&Verdict> = cell.verdict.as_ref();
-        verdict.map_or(ExitCode::Inconclusive, |verdict| verdict.exit_code)
+        match (&cell.failure, verdict) {
+            (Some(_), _) => ExitCode::Host,
+            (None, verdict) => verdict.map_or(ExitCode::Inconclusive, |verdict| verdict.exit_code),
+        }
     });
     let of_claims = claims.iter().map(|outcome| match outcome {
         ClaimOutcome::Supported => ExitCode::Success,

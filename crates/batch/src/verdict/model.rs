@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::journal::CellFailure;
 use crate::search::SearchVerdict;
 use crate::{ExcludedCell, NamedValues, RunOrder};
 use retrial_results::verdict::claim::ClaimVerdict;
@@ -98,6 +99,9 @@ pub struct CellVerdict {
     pub runs: Vec<CellRun>,
     /// The outcome of all trials together; none if no run has evidence.
     pub outcome: Option<Outcome>,
+    /// Why it failed, if the reason is its own: its image or its program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<CellFailure>,
     /// The result in one sentence.
     pub sentence: String,
     /// Figures, bounds, rules and trials, all runs pooled.

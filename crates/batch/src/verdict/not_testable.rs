@@ -1,5 +1,6 @@
 //! The reasons why a part of a claim cannot be tested. Pure.
 
+use crate::journal::CellFailure;
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::claim::DecisionMethod;
@@ -29,6 +30,9 @@ pub(super) enum NotTestable {
     Units([(String, String); 2]),
     #[error("{subject} has no result")]
     NoResult { subject: String },
+    /// It failed by itself.
+    #[error("{subject} has no result: {failure}")]
+    CellFailed { subject: String, failure: CellFailure },
     #[error("{subject} has no result (trial {trial}: {reason})")]
     LostResult { subject: String, trial: u32, reason: String },
     #[error("trial {trial} of {subject} has no result: {reason}")]

@@ -2,22 +2,29 @@
 
 use std::fmt::Display;
 
+use super::model::CellVerdict;
+use itertools::Itertools as _;
 use retrial_document::measures::format;
 use retrial_results::verdict::Outcome;
 use retrial_results::verdict::claim::{ClaimOutcome, summarize_claims};
 
 /// `2 of 3 claims contradicted.` Cells are counted where there is no claim, or one has no figure.
-pub(super) fn summarize_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
+/// Those that failed by themselves are counted by the reason: `3 measured, 1 no such tag`.
+pub(super) fn summarize_batch(cells: &[CellVerdict], claims: &[ClaimOutcome]) -> String {
     let is_complete =
-        |cell: &Option<Outcome>| matches!(cell, Some(Outcome::Reproduced | Outcome::Measured));
+        |cell: &CellVerdict| matches!(cell.outcome, Some(Outcome::Reproduced | Outcome::Measured));
     let of_claims = summarize_claims(claims);
     if !claims.is_empty() && cells.iter().all(is_complete) {
         return of_claims;
     }
     let mut words = count_by_outcome(Outcome::ALL, |outcome| {
-        cells.iter().filter(|cell| **cell == Some(*outcome)).count()
+        let of_cells = cells.iter().filter(|cell| cell.failure.is_none());
+        of_cells.filter(|cell| cell.outcome == Some(*outcome)).count()
     });
-    let without = cells.iter().filter(|cell| cell.is_none()).count();
+    let failures = cells.iter().filter_map(|cell| cell.failure.as_ref());
+    let by_failure = failures.map(ToString::to_string).counts().into_iter().sorted();
+    words.extend(by_failure.map(|(failure, count)| format!("{count} {failure}")));
+    let without = cells.iter().filter(|cell| cell.outcome.is_none()).count();
     if without > 0 {
         words.push(format!("{without} without a result"));
     }

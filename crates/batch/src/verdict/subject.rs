@@ -4,10 +4,11 @@ use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{PooledMeasurement, SideMeasurement};
 use retrial_results::verdict::{Evidence, Outcome, ResultVerdict, RunContext, Verdict, judge};
 
-use super::evidence::RunEvidence;
+use super::evidence::{RunEvidence, find_own_failure};
 use super::not_testable::NotTestable;
 use super::pool::pool_runs;
 use crate::accuracy::violates_only_limits;
+use crate::journal::CellFailure;
 use crate::planned_figures::PlannedFigures;
 
 /// Where the runs of a subject are from.
@@ -29,6 +30,8 @@ pub(super) struct JudgedSubject {
     pub rounds: Vec<SubjectMeasurement>,
     /// The first run that has no evidence: the number of its trial, and why.
     pub first_lost_run: Option<(u32, String)>,
+    /// The failure of a cell by itself.
+    pub failure: Option<CellFailure>,
     pub origin: SubjectOrigin,
 }
 
@@ -55,6 +58,7 @@ impl JudgedSubject {
                 let lost = run.evidence.as_ref().err()?;
                 Some((run.trial, lost.reason.clone()))
             }),
+            failure: find_own_failure(runs).cloned(),
             origin,
         };
         for (context, evidence) in pool_runs(runs) {
@@ -87,6 +91,9 @@ impl JudgedSubject {
     /// Explains why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
     pub fn why_lost(&self, mode: Mode) -> Option<NotTestable> {
         let has_mode = |rounds: &SubjectMeasurement| rounds.measurement.mode == mode;
+        if self.failure.is_some() {
+            return self.why_failed();
+        }
         let (trial, reason) = self.first_lost_run.as_ref()?;
         (!self.rounds.iter().any(has_mode)).then(|| NotTestable::LostTrial {
             subject: self.name.clone(),
@@ -95,8 +102,17 @@ impl JudgedSubject {
         })
     }
 
+    /// Explains why it failed, if it failed by itself.
+    pub fn why_failed(&self) -> Option<NotTestable> {
+        let failure = self.failure.clone()?;
+        Some(NotTestable::CellFailed { subject: self.name.clone(), failure })
+    }
+
     /// Explains why a figure of it cannot be compared; none if it can.
     pub fn why_unusable(&self, like: &PooledMeasurement, figure: &str) -> Option<NotTestable> {
+        if self.failure.is_some() {
+            return self.why_failed();
+        }
         let find = |by_benchmark| {
             let mut all = self.rounds.iter();
             all.find(|rounds| rounds.measurement.is_like(like, by_benchmark))

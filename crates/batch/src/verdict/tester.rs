@@ -300,6 +300,9 @@ impl ClaimTester<'_> {
 
 /// Explains why nothing can be compared with a subject that has no result.
 fn explain_missing_result(name: &str, subject: Option<&JudgedSubject>) -> NotTestable {
+    if let Some(failed) = subject.and_then(JudgedSubject::why_failed) {
+        return failed;
+    }
     let name = name.to_owned();
     match subject.and_then(|subject| subject.first_lost_run.as_ref()) {
         Some((trial, reason)) => {

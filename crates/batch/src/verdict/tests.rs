@@ -51,7 +51,12 @@ const INTERLEAVED: crate::RunOrder = crate::RunOrder::Interleaved;
 const GROUPED: crate::RunOrder = crate::RunOrder::Grouped;
 
 fn run(trial: u32, evidence: Vec<Evidence>) -> RunEvidence {
-    RunEvidence { run: format!("run-{trial}"), trial, evidence: Ok((context(), evidence)) }
+    RunEvidence {
+        run: format!("run-{trial}"),
+        trial,
+        evidence: Ok((context(), evidence)),
+        failure: None,
+    }
 }
 
 fn runs(values: &[f64]) -> Vec<RunEvidence> {

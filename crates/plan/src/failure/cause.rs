@@ -39,6 +39,8 @@ word_enum! {
         WorkerKilled = "worker killed",
         /// NCCL, RCCL or Gloo could not complete an operation of several processes.
         CollectiveFailed = "collective operation failed",
+        /// The registry does not have the image.
+        NoSuchTag = "no such tag",
         /// The image lacks a module of Python.
         MissingModule = "missing Python module",
         /// A file does not exist.
@@ -58,6 +60,7 @@ impl FailureKind {
             | Self::NoCodeForGpu
             | Self::OutOfSharedMemory
             | Self::ModelRefused
+            | Self::NoSuchTag
             | Self::MissingModule
             | Self::MissingFile
             | Self::InvalidArguments => true,
@@ -102,6 +105,7 @@ impl FailureKind {
             Self::ModelRefused => {
                 "accept the model's terms on the hub, and set HF_TOKEN to a token of that account"
             }
+            Self::NoSuchTag => "check the image's name and tag, and whether it was removed",
             Self::MissingModule => {
                 "use an image that has the module, or install it in a setup step"
             }

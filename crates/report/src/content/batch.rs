@@ -76,10 +76,16 @@ fn claim_blocks(batch: &BatchVerdict, full: bool) -> impl Iterator<Item = Block>
 
 fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let mut blocks = if full {
-        let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
-        let outcomes = verdicts.map(Verdict::qualified_outcome);
+        let of_cells = batch.cells.iter().filter(|cell| cell.failure.is_none());
+        let outcomes = of_cells.filter_map(|cell| cell.verdict.as_ref());
+        let outcomes = marks::count_outcomes(outcomes.map(Verdict::qualified_outcome));
+        let failures = batch.cells.iter().filter_map(|cell| cell.failure.as_ref());
         let count = format::format_count(batch.cells.len(), "cell");
-        let counts = format!("{count}: {}.", marks::count_outcomes(outcomes));
+        let failures = failures.map(ToString::to_string).counts().into_iter().sorted();
+        let failures = failures.map(|(failure, count)| format!("{count} {failure}"));
+        let counts =
+            join(Some(outcomes).filter(|text| !text.is_empty()).into_iter().chain(failures), ", ");
+        let counts = format!("{count}: {counts}.");
         vec![Block::paragraph(counts), Block::Table(figures_table(batch))]
     } else {
         Vec::from_iter(brief_table(batch))
@@ -110,10 +116,11 @@ fn lost_runs_by_reason(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
 /// The outcome of a cell. The reasons for lost runs are below the table.
 fn outcome_cell(cell: &CellVerdict) -> TableCell {
     let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
-    match &cell.verdict {
-        Some(verdict) => marks::outcome_cell(&verdict.qualified_outcome()),
-        None if is_lost => TableCell::status(marks::BAD, "no result"),
-        None => NOTHING.into(),
+    match (&cell.failure, &cell.verdict) {
+        (Some(failure), _) => TableCell::status(marks::BAD, &failure.to_string()),
+        (None, Some(verdict)) => marks::outcome_cell(&verdict.qualified_outcome()),
+        (None, None) if is_lost => TableCell::status(marks::BAD, "no result"),
+        (None, None) => NOTHING.into(),
     }
 }
 

@@ -266,11 +266,12 @@ impl PlainBatchProgress {
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
 /// With `reported`, its reason is that of a run before.
 fn describe_end(end: &TrialRunEnd, reported: bool) -> String {
-    let mut text = match (&end.outcome, end.exit_code) {
-        (_, 130) => "stopped".to_owned(),
-        (_, code @ 2..=4) => format!("failed with exit code {code}"),
-        (Some(outcome), _) => outcome.clone(),
-        (None, code) => format!("ended with exit code {code}"),
+    let mut text = match (&end.failure, &end.outcome, end.exit_code) {
+        (_, _, 130) => "stopped".to_owned(),
+        (Some(failure), ..) => failure.to_string(),
+        (_, _, code @ 2..=4) => format!("failed with exit code {code}"),
+        (_, Some(outcome), _) => outcome.clone(),
+        (_, None, code) => format!("ended with exit code {code}"),
     };
     for figure in end.figures.iter().take(MAX_SHOWN_FIGURES) {
         let _ = write!(

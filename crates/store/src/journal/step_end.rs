@@ -1,7 +1,7 @@
 //! How a step ended, as data.
 
 use retrial_document::ErrorText;
-use retrial_plan::failure::FailureCause;
+use retrial_plan::failure::{FailureCause, FailureKind};
 use serde::{Deserialize, Serialize};
 
 use super::reason::SkipReason;
@@ -126,6 +126,17 @@ impl StepEnd {
             let separator = if advice.is_empty() { "" } else { "; " };
             *advice = format!("{}{separator}{advice}", stated.kind.advice());
             *cause = Some(Box::new(stated));
+        }
+        self
+    }
+
+    /// Returns the failure with the kind of its error, which states the remedy.
+    #[must_use]
+    pub fn with_kind(mut self, kind: FailureKind) -> Self {
+        if let Self::Failed { reason, cause, .. } = &mut self {
+            let line = reason.clone();
+            *cause =
+                Some(Box::new(FailureCause { kind, gpu: None, rank: None, signal: None, line }));
         }
         self
     }

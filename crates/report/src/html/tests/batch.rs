@@ -31,6 +31,7 @@ fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
         trials: 2,
         runs: vec![CellRun { run: "20261121-000000-one-abcd".to_owned(), trial: 1, lost: None }],
         outcome: Some(Outcome::Reproduced),
+        failure: None,
         sentence: "It holds.".to_owned(),
         verdict: Some(judge(&mlperf(), &[evidence])),
         differences: vec![ComparedFigure {

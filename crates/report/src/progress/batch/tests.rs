@@ -24,6 +24,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchE
         figures: if exit_code == 0 { vec![figure] } else { Vec::new() },
         reason: (exit_code == 3).then(|| ErrorText::new("create failed: no space")),
         seconds,
+        failure: None,
     };
     BatchEventKind::TrialRunEnded { trial_run, end }
 }
