@@ -44,6 +44,9 @@ pub struct CliOverrides {
     /// Pull images of later runs ahead (default: between)
     #[arg(long, value_enum)]
     pub pull_ahead: Option<PullAhead>,
+    /// Remove each image that the batch pulled, after its last trial
+    #[arg(long)]
+    pub remove_images: bool,
     /// Options of `plan` and `run` that are the batch's: scenarios, modes, trials and GPUs.
     #[arg(skip)]
     pub options: PlanOptions,
@@ -118,6 +121,7 @@ impl CliOverrides {
         execution.retries = self.retries.unwrap_or(execution.retries);
         execution.parallel = self.parallel.unwrap_or(execution.parallel);
         execution.pull_ahead = self.pull_ahead.unwrap_or(execution.pull_ahead);
+        execution.remove_images |= self.remove_images;
         if !options.gpus.is_empty() {
             execution.gpus.clone_from(&options.gpus);
         }

@@ -35,6 +35,8 @@ pub struct ImageNeed {
     #[serde(flatten)]
     pub source: ImageSource,
     pub cells: usize,
+    /// The largest disk requirement of the recipes that use it, bytes.
+    pub disk: Option<u64>,
     /// Its size on the engine's disk in bytes, if the engine has it.
     pub size: Option<u64>,
     /// Whether the engine has it; none if no engine was queried.
@@ -99,7 +101,13 @@ impl BatchEstimate {
         let at_once = u64::from(plan.execution.parallel.max(1));
         Self {
             images: images
-                .map(|(source, cells)| ImageNeed { source, cells, size: None, here: None })
+                .map(|(source, count)| {
+                    let of_image = cells.iter().map(|cell| &cell.recipe);
+                    let of_image =
+                        of_image.filter(|recipe| ImageSource::from_image(&recipe.image) == source);
+                    let disk = of_image.filter_map(|recipe| recipe.requires.disk).max();
+                    ImageNeed { source, cells: count, disk, size: None, here: None }
+                })
                 .collect(),
             models: models
                 .map(|((repository, revision), cells)| ModelNeed { repository, revision, cells })

@@ -102,6 +102,8 @@ object! {
         parallel: u32 [default = "1"] = FieldType::Integer(1, 64),
         /// When images are pulled.
         pull_ahead: PullAhead [default = "between"],
+        /// Whether an image that the batch pulled is removed after its last trial. Nothing is pulled ahead then.
+        remove_images: bool [default = "false"],
         /// Only these GPUs of the host: index, GPU-… or PCI address.
         gpus: Vec<String> = FieldType::List(&VALUE, 1),
         /// Confidence of comparisons and claims.
@@ -118,6 +120,7 @@ impl Default for ExecutionOptions {
             retries: 1,
             parallel: 1,
             pull_ahead: PullAhead::default(),
+            remove_images: false,
             gpus: Vec::new(),
             confidence: 0.95,
         }

@@ -204,6 +204,10 @@ pub trait Engine: Send + Sync {
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError>;
 
+    /// Removes an image's name, and the image if it has no other. Returns false if the engine does not have it, or if a
+    /// container uses it, running or not.
+    async fn remove_image(&self, reference: &str) -> Result<bool, EngineError>;
+
     /// Builds an image; its log goes to `progress` line by line.
     async fn build_image(
         &self,

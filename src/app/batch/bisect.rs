@@ -38,6 +38,9 @@ pub struct SearchRequest {
     /// Use at most COUNT trials (default: 4 of each value, and at least 64)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(8..=10_000))]
     pub max_trials: Option<u32>,
+    /// Remove the images that the search pulled, at its end
+    #[arg(long)]
+    pub remove_images: bool,
 }
 
 /// Plans a search: a batch of a cell for each value.
@@ -68,6 +71,7 @@ pub fn open_search(
         order: Some(RunOrder::Grouped),
         // Few of the images are needed, and which is not known before.
         pull_ahead: Some(PullAhead::Never),
+        remove_images: search.remove_images,
         options: PlanOptions {
             modes: modes_for_criterion(&plan.options, search.criterion),
             trials: Some(Trials::default()),

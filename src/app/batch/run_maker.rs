@@ -11,6 +11,7 @@ use crate::app::launch::free_space::{check_images_fit, pulled_images};
 use crate::app::launch::{ApprovedPlan, PrepareError};
 use crate::app::open;
 use crate::app::options::GlobalOptions;
+use retrial_batch::RunOrder;
 use retrial_batch::journal::{CellFailure, TrialRunEnd};
 use retrial_batch::run::RunMaker;
 use retrial_document::ErrorText;
@@ -97,7 +98,10 @@ impl<'a> TrialRunMaker<'a> {
         let plans: Vec<&Plan> = possible.map(|(_, plan)| plan.plan()).collect();
         let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
         if images.len() > 1 {
-            check_images_fit(self.engine, &plans, record.options.run.force).await?;
+            let execution = &record.plan.execution;
+            let one_at_a_time = execution.remove_images && execution.order == RunOrder::Grouped;
+            let force = record.options.run.force;
+            check_images_fit(self.engine, &plans, one_at_a_time, force).await?;
         }
         self.failed_cells = failed_cells;
         Ok(())

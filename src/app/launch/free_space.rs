@@ -18,10 +18,12 @@ use retrial_plan::step::Action;
 /// How to free disk space of the engine.
 const FREE_IMAGES: &str = "free disk space: docker image prune";
 
-/// Checks the space for all images that will be pulled, if this machine can determine it.
+/// Checks the space for all images that will be pulled, if this machine can determine it; with `one_at_a_time` each is
+/// removed before the next is pulled.
 pub async fn check_images_fit(
     engine: &dyn Engine,
     plans: &[&Plan],
+    one_at_a_time: bool,
     force: bool,
 ) -> Result<(), Failure> {
     let mut required: BTreeMap<&str, (u64, &Plan)> = BTreeMap::new();
@@ -42,7 +44,12 @@ pub async fn check_images_fit(
     let Some(root) = root.filter(|root| root.exists()) else {
         return Ok(());
     };
-    let all = required.values().fold(0, |all: u64, (disk, _)| all.saturating_add(*disk));
+    let needs = required.values().map(|(disk, _)| *disk);
+    let all = if one_at_a_time {
+        needs.max().unwrap_or_default()
+    } else {
+        needs.fold(0, u64::saturating_add)
+    };
     let Some(free) = host::free_disk_bytes(&root).filter(|free| *free < all) else {
         return Ok(());
     };
@@ -50,6 +57,7 @@ pub async fn check_images_fit(
     let recipes = required.values().map(|(_, plan)| plan.recipe.as_str());
     let subject = match required.len() {
         1 => format!("{} requires", recipes.collect::<String>()),
+        images if one_at_a_time => format!("the largest of {images} images requires"),
         images => format!("{images} images require"),
     };
     let text = format!(
@@ -69,7 +77,13 @@ pub async fn check_images_fit(
         terminal::advise(format!("warning: {text}"), FREE_IMAGES);
         return Ok(());
     }
-    Err(Failure::host(text).with_help(format!("{FREE_IMAGES}, or run it anyway: --force")))
+    let failure = Failure::host(text);
+    let failure = if required.len() > 1 && !one_at_a_time {
+        failure.with_help("remove each image after its last trial: --order grouped --remove-images")
+    } else {
+        failure
+    };
+    Err(failure.with_help(format!("{FREE_IMAGES}, or run it anyway: --force")))
 }
 
 /// The images that a plan may pull: the recipe's first, then those of its services.

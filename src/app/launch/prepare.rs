@@ -52,7 +52,7 @@ impl ApprovedPlan {
         let examination = examine_host(global, host, Ok(engine), Some(&plan)).await;
         plan.warnings = examination.refuse_or_warn(&plan, force)?;
         plan.warnings.extend(simulated_host_warning(global));
-        check_images_fit(engine, &[&plan], force).await?;
+        check_images_fit(engine, &[&plan], false, force).await?;
         let host = examination.into_host_record(engine, &plan);
         Ok(PreparedRun { recipe, plan, host })
     }

@@ -3,6 +3,7 @@
 mod failed_cells;
 mod killed;
 mod order;
+mod removed_images;
 mod search;
 mod workers;
 

@@ -49,6 +49,11 @@ impl Engine for Fake {
         Ok(image(reference))
     }
 
+    async fn remove_image(&self, reference: &str) -> Result<bool, EngineError> {
+        let mut state = self.call("remove_image", reference)?;
+        Ok(state.images.remove(reference))
+    }
+
     async fn build_image(
         &self,
         spec: &BuildSpec,

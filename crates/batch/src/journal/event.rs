@@ -60,6 +60,18 @@ pub enum BatchEventKind {
         image: String,
         error: ErrorText,
     },
+    /// The engine does not have an image, and the batch is about to pull it: it may remove it.
+    ImageMissing {
+        /// The image as the recipe names it.
+        image: String,
+    },
+    /// An image that the batch pulled was removed, or is no longer its own, since a container of others uses it.
+    ImageRemoved {
+        /// The image as the recipe names it.
+        image: String,
+        /// Whether it was removed.
+        removed: bool,
+    },
     /// A trial run was started as a run.
     TrialRunStarted {
         trial_run: usize,

@@ -1,6 +1,6 @@
 //! The state of a batch, read from its journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cell_failure::CellFailure;
 use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
@@ -16,6 +16,8 @@ pub struct BatchState {
     pub sessions: usize,
     /// Its trial runs, by number.
     pub trial_runs: BTreeMap<usize, TrialRunState>,
+    /// Images that the batch itself pulled, and has not removed.
+    pub own_images: BTreeSet<String>,
     /// The number of runs that were started.
     starts: u32,
     /// The exit code of the latest process, if it has ended.
@@ -101,6 +103,12 @@ impl BatchState {
                     state.attempt += 1;
                 }
                 state.end = Some(end.clone());
+            }
+            BatchEventKind::ImageMissing { image } => {
+                self.own_images.insert(image.clone());
+            }
+            BatchEventKind::ImageRemoved { image, .. } => {
+                self.own_images.remove(image);
             }
             BatchEventKind::BatchEnded { exit_code, node, .. } => {
                 self.final_exit_code = Some(*exit_code);

@@ -4,11 +4,13 @@ use futures_util::future::join_all;
 
 use super::batch_end::BatchEnd;
 use super::images::pull_images_ahead;
+use super::removal::remove_own_images;
 use super::search::run_search;
 use super::session::BatchSession;
 use super::trial_run::execute_trial_run;
 use crate::PullAhead;
 use crate::journal::{BatchEventKind, BatchState, TrialRunAction};
+use retrial_results::verdict::ExitCode;
 use retrial_store::{RunDirectory, StoreError};
 
 /// Executes the rest of the schedule.
@@ -34,7 +36,11 @@ pub async fn execute_batch(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreEr
         batch.record(BatchEventKind::Reused { trial_runs })?;
     }
     if let Some(plan) = &batch.job.plan.search {
-        return run_search(batch, plan).await;
+        let ended = run_search(batch, plan).await?;
+        if ended.exit != ExitCode::Interrupted {
+            remove_own_images(batch).await?;
+        }
+        return Ok(ended);
     }
     let workers = batch.job.workers.clone();
     let is_single_worker = workers.len() == 1;
@@ -49,7 +55,9 @@ pub async fn execute_batch(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreEr
     });
     let work = join_all(worker_runs);
     tokio::pin!(work);
-    let ends = if batch.job.plan.execution.pull_ahead == PullAhead::Never {
+    let execution = &batch.job.plan.execution;
+    // An image that is pulled early takes the space that a removal frees.
+    let ends = if execution.pull_ahead == PullAhead::Never || execution.remove_images {
         work.await
     } else {
         tokio::select! {

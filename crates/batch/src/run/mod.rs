@@ -11,6 +11,7 @@
 //! - `trial run`: one trial run: started, resumed, retried.
 //! - `search`: the next trial run of a search, from what the earlier ones gave.
 //! - `images`: pulled ahead.
+//! - `removal`: images that the batch pulled are removed.
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
 mod batch_end;
@@ -18,6 +19,7 @@ mod cell_failure;
 mod evidence;
 mod execute;
 mod images;
+mod removal;
 mod run_maker;
 mod search;
 mod session;

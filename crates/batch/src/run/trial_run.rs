@@ -7,6 +7,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::batch_end::is_failure;
 use super::cell_failure::find_cell_failure;
+use super::removal::{record_missing_images, remove_unneeded_images};
 use super::session::{BatchSession, ProgressEvent};
 use crate::OnFailure;
 use crate::journal::{
@@ -36,10 +37,14 @@ pub(super) async fn execute_trial_run(
         }
         let end = match next {
             TrialRunAction::Complete => return Ok(()),
-            TrialRunAction::Start { attempt } => match batch.known_end(trial_run) {
-                Some(end) => end,
-                None => start_run(batch, trial_run, worker, attempt).await?,
-            },
+            TrialRunAction::Start { attempt } => {
+                if let Some(end) = batch.known_end(trial_run) {
+                    end
+                } else {
+                    record_missing_images(batch, trial_run).await?;
+                    start_run(batch, trial_run, worker, attempt).await?
+                }
+            }
             TrialRunAction::Continue { run } => {
                 match resume_run(batch, trial_run, worker, &run).await? {
                     Some(end) => end,
@@ -59,6 +64,10 @@ pub(super) async fn execute_trial_run(
             batch.halt(format!("{} failed", batch.describe_trial_run(trial_run)));
         }
         if last {
+            // A search may come back to a value.
+            if batch.job.plan.search.is_none() {
+                remove_unneeded_images(batch).await?;
+            }
             return Ok(());
         }
     }

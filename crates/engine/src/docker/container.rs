@@ -90,6 +90,11 @@ impl Engine for DockerEngine {
         pull::pull_image(&self.client, reference, auth, &progress, self.backoff).await
     }
 
+    #[instrument(level = "debug", skip(self), err(level = "debug"))]
+    async fn remove_image(&self, reference: &str) -> Result<bool, EngineError> {
+        image::remove_image(&self.client, reference).await
+    }
+
     #[instrument(level = "debug", skip_all, fields(tag = spec.tag), err(level = "debug"))]
     async fn build_image(
         &self,

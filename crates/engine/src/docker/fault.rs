@@ -85,6 +85,11 @@ pub fn without_stray_line_break<T>(
     stream.take_while(|message| ready(!message.as_ref().is_err_and(is_stray_line_break)))
 }
 
+/// Returns whether the engine answered 409: something is in use, or exists already.
+pub fn is_conflict_error(error: &Error) -> bool {
+    matches!(error, Error::DockerResponseServerError { status_code: 409, .. })
+}
+
 /// Returns the engine's message, if it answered at all.
 pub fn engine_message(error: &Error) -> Option<&str> {
     match error {

@@ -2,8 +2,9 @@
 
 use bollard::Docker as Client;
 use bollard::models::ImageInspect;
+use bollard::query_parameters::RemoveImageOptions;
 
-use super::fault::{is_not_found_error, to_engine_error};
+use super::fault::{is_conflict_error, is_not_found_error, to_engine_error};
 use crate::api::ImageInfo;
 use crate::error::EngineError;
 use retrial_container::ImageRef;
@@ -13,16 +14,29 @@ pub async fn find_image(
     client: &Client,
     reference: &str,
 ) -> Result<Option<ImageInfo>, EngineError> {
-    let name = if is_image_id(reference) {
-        reference.to_owned()
-    } else {
-        ImageRef::parse(reference)?.to_lookup_reference()
-    };
-    match client.inspect_image(&name).await {
+    match client.inspect_image(&lookup_name(reference)?).await {
         Ok(image) => Ok(Some(to_image_info(image))),
         Err(error) if is_not_found_error(&error) => Ok(None),
         Err(error) => Err(to_engine_error(&format!("inspect the image {reference}"), error)),
     }
+}
+
+/// Removes an image by reference or id; false if there is none, or if a container uses it.
+pub async fn remove_image(client: &Client, reference: &str) -> Result<bool, EngineError> {
+    let options =
+        RemoveImageOptions { force: false, noprune: false, ..RemoveImageOptions::default() };
+    match client.remove_image(&lookup_name(reference)?, Some(options), None).await {
+        Ok(_) => Ok(true),
+        Err(error) if is_not_found_error(&error) || is_conflict_error(&error) => Ok(false),
+        Err(error) => Err(to_engine_error(&format!("remove the image {reference}"), error)),
+    }
+}
+
+fn lookup_name(reference: &str) -> Result<String, EngineError> {
+    if is_image_id(reference) {
+        return Ok(reference.to_owned());
+    }
+    Ok(ImageRef::parse(reference)?.to_lookup_reference())
 }
 
 fn is_image_id(text: &str) -> bool {

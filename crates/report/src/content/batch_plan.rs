@@ -77,15 +77,32 @@ fn plan_items(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
     items.push(ListItem::with_key("order", order));
     items.push(ListItem::with_key("execution", describe_execution(plan)));
     items.push(ListItem::with_key("time", describe_time(estimate, execution.parallel)));
-    items.extend(estimate.disk.map(|disk| {
-        let more = match estimate.images.len() {
-            0 | 1 => String::new(),
-            count => format!(", including one of {count} images"),
-        };
-        let most = format::format_bytes(disk);
-        ListItem::with_key("disk", format!("up to {most} per recipe{more}"))
-    }));
+    let disk = describe_disk(plan, estimate);
+    items.extend(disk.map(|disk| ListItem::with_key("disk", disk)));
     items
+}
+
+/// The disk requirements of all images that are to be pulled or built, and what their removal changes.
+fn describe_disk(plan: &BatchPlan, estimate: &BatchEstimate) -> Option<String> {
+    let largest = format::format_bytes(estimate.disk?);
+    let missing = estimate.images.iter().filter(|image| image.here != Some(true));
+    let needs: Vec<u64> = missing.filter_map(|image| image.disk).collect();
+    if needs.len() < 2 {
+        return Some(format!("up to {largest}, image, models and data"));
+    }
+    let all = format::format_bytes(needs.iter().sum());
+    let all = format!("up to {all} for {} images, each with models and data", needs.len());
+    let execution = &plan.execution;
+    Some(match (execution.remove_images, execution.order) {
+        (false, _) => all,
+        (true, RunOrder::Grouped) => {
+            format!("up to {largest}: each image that is pulled is removed after its last trial")
+        }
+        (true, RunOrder::Interleaved) => format!(
+            "{all}; interleaved, every image is needed until the last round, so that its removal \
+             frees space only then: --order grouped needs {largest}"
+        ),
+    })
 }
 
 fn search_items(plan: &BatchPlan, search: &SearchPlan) -> Vec<ListItem> {

@@ -163,6 +163,11 @@ impl PlainBatchProgress {
                 sentence::to_message_line(image),
                 sentence::to_message_line(&error.message)
             ),
+            BatchEventKind::ImageRemoved { image, removed } => {
+                let result =
+                    if *removed { "removed" } else { "kept, since something else uses it" };
+                format!("{result}: {}", sentence::to_message_line(image))
+            }
             BatchEventKind::TrialRunStarted { trial_run, run, attempt, gpus, .. } => {
                 let again = match attempt {
                     1 if gpus.is_empty() && !self.shows_starts => return None,
@@ -189,7 +194,9 @@ impl PlainBatchProgress {
             BatchEventKind::Warning { text } => {
                 format!("warning: {}", sentence::to_message_line(text))
             }
-            BatchEventKind::Judged { .. } | BatchEventKind::BatchEnded { .. } => return None,
+            BatchEventKind::ImageMissing { .. }
+            | BatchEventKind::Judged { .. }
+            | BatchEventKind::BatchEnded { .. } => return None,
         })
     }
 
