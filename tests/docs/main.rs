@@ -117,11 +117,13 @@ fn assert_page_is_reproduced(file: &str) {
         assert!(copied.unwrap().success());
     }
     published(directory.path());
-    // Simulated hosts, and the script that creates others, for pages about GPUs.
+    // Simulated hosts, and the script that creates others, for pages about GPUs: where they are in a checkout.
+    let fixtures = directory.path().join("tests/fixtures");
+    std::fs::create_dir_all(&fixtures).unwrap();
     let hosts = Command::new("cp")
         .arg("-a")
         .arg(root().join("tests/fixtures/hosts"))
-        .arg(directory.path().join("hosts"))
+        .arg(fixtures)
         .status();
     assert!(hosts.unwrap().success());
     stand_ins_of_slurm(directory.path());
