@@ -26,11 +26,8 @@ pub fn format_figure_like(value: f64, unit: &str, like: f64) -> String {
 
 /// Returns the factor and the unit in which a figure is shown.
 pub fn display_scale(unit: &str, like: f64) -> (f64, &str) {
-    let nanoseconds = match unit {
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        _ => return (1.0, unit),
+    let Some(nanoseconds) = nanoseconds_of(unit).filter(|_| unit != "s") else {
+        return (1.0, unit);
     };
     let size = like.abs() * nanoseconds;
     if !size.is_finite() || size <= 0.0 {
@@ -43,6 +40,44 @@ pub fn display_scale(unit: &str, like: f64) -> (f64, &str) {
         _ => (1.0, "ns"),
     };
     (nanoseconds / shown, unit)
+}
+
+/// The unit of the times in one column: that of the longest.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ColumnUnit {
+    longest_ns: f64,
+}
+
+impl ColumnUnit {
+    /// The unit of these figures, each with its own unit. Figures other than times keep theirs.
+    pub fn of<'a>(figures: impl IntoIterator<Item = (f64, &'a str)>) -> Self {
+        let times = figures.into_iter().filter_map(|(value, unit)| {
+            // A time in seconds is never shown in another unit.
+            let least = if unit == "s" { 1e9 } else { 0.0 };
+            Some((value.abs() * nanoseconds_of(unit)?).max(least))
+        });
+        Self { longest_ns: times.filter(|time| time.is_finite()).fold(0.0, f64::max) }
+    }
+
+    /// Returns a figure of the column with its unit.
+    pub fn format(self, value: f64, unit: &str) -> String {
+        match nanoseconds_of(unit) {
+            Some(factor) if self.longest_ns > 0.0 => {
+                format_figure_like(value * factor, "ns", self.longest_ns)
+            }
+            _ => format_figure(value, unit),
+        }
+    }
+}
+
+fn nanoseconds_of(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "us" | "µs" => Some(1e3),
+        "ms" => Some(1e6),
+        "s" => Some(1e9),
+        _ => None,
+    }
 }
 
 /// Formats a number with grouped digits, and decimals up to six digits in all: `1,042,110`, `23,514.8`, `0.332412`.
@@ -163,6 +198,19 @@ mod tests {
     #[test]
     fn compared_figures_share_a_unit() {
         assert_eq!(format_figure_like(998e6, "ns", 1.002e9), "0.998 s");
+    }
+
+    #[rstest]
+    #[case(&[(1.666e9, "ns"), (833e6, "ns"), (100.0, "tokens/s")], &["1.666 s", "0.833 s", "100 tokens/s"])]
+    #[case(&[(833.0, "ms"), (1.5, "us")], &["833 ms", "0.0015 ms"])]
+    #[case(&[(0.25, "s"), (833.0, "ms")], &["0.25 s", "0.833 s"])]
+    #[case(&[(0.0, "ns")], &["0 ns"])]
+    #[case(&[(f64::NAN, "ns"), (1e6, "ns")], &["NaN ms", "1 ms"])]
+    fn times_of_a_column_share_a_unit(#[case] figures: &[(f64, &str)], #[case] shown: &[&str]) {
+        let column = ColumnUnit::of(figures.iter().copied());
+        let texts: Vec<String> =
+            figures.iter().map(|(value, unit)| column.format(*value, unit)).collect();
+        assert_eq!(texts, shown);
     }
 
     #[rstest]

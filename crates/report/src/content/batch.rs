@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 
-use super::comparison::format_in_baseline_unit;
+use super::comparison::{compared_unit, format_value};
 use super::figures::{NOTHING, format_interval, format_ratio, interval_column};
 use super::verdict::{self as of_cell, notice_block};
 use super::{DetailLevel, claims, environment, figures, marks, search};
@@ -14,6 +14,7 @@ use crate::{ReportedVerdict, charts};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict};
 use retrial_document::measures::format;
 use retrial_readings::nearest::truncate_to_chars;
+use retrial_readings::number::ColumnUnit;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::claim::ClaimOutcome;
 use retrial_results::verdict::comparison::ComparedFigure;
@@ -178,13 +179,17 @@ fn claims_word(claims: ClaimOutcome) -> &'static str {
 
 /// A row for each performance result of each cell, also for one without a figure.
 fn brief_table(batch: &BatchVerdict) -> Option<Block> {
+    let verdicts = batch.all_results().filter_map(|cell| cell.verdict.as_ref());
+    let results = verdicts.flat_map(|verdict| &verdict.results);
+    let deciding = results.filter_map(|result| Some(result.deciding_figure()?.1));
+    let unit = ColumnUnit::of(deciding.map(|figure| (figure.value, figure.unit.as_str())));
     let rows = batch.all_results().flat_map(|cell| {
         let all_results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = all_results.filter(|result| result.mode == Mode::Performance);
         let rows = results.map(|result| {
             let deciding = result.deciding_figure();
-            let figure =
-                deciding.map_or_else(|| NOTHING.to_owned(), |(_, figure)| figure.to_string());
+            let figure = deciding.map(|(_, figure)| unit.format(figure.value, &figure.unit));
+            let figure = figure.unwrap_or_else(|| NOTHING.to_owned());
             let difference = deciding.and_then(|(name, _)| find_difference(cell, result, name));
             (cell, &*result.scenario, figure, difference)
         });
@@ -258,6 +263,8 @@ fn format_runs(cell: &CellVerdict) -> String {
 /// Every figure of every cell, over all its trials.
 fn figures_table(batch: &BatchVerdict) -> Table {
     let columns = figures::figure_columns(batch.notice.is_some(), batch.confidence);
+    let verdicts = batch.all_results().filter_map(|cell| cell.verdict.as_ref());
+    let unit = figures::column_unit(verdicts.flat_map(|verdict| &verdict.results));
     // Only measured cells have a section.
     let mut sections = 0_usize..;
     let mut remaining = MAX_TABLE_ROWS;
@@ -266,7 +273,7 @@ fn figures_table(batch: &BatchVerdict) -> Table {
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let mut rows: Vec<Vec<TableCell>> =
-            results.flat_map(|result| figures::figure_rows(result, &[])).collect();
+            results.flat_map(|result| figures::figure_rows(result, &[], unit)).collect();
         let reason = failure_reason(cell);
         if !reason.is_empty() {
             rows.push(vec![reason.into()]);
@@ -289,13 +296,14 @@ fn difference_blocks(batch: &BatchVerdict) -> Vec<Block> {
     });
     let all = pairs.take(MAX_TABLE_ROWS).collect_vec();
     let interval_of = interval_column(batch.confidence);
+    let unit = compared_unit(all.iter().map(|(_, diff)| *diff));
     let table = Table::builder("Figures of each cell and of its baseline", &all)
         .head("cell", |(cell, _)| &cell.name)
         .text("baseline", |(_, diff)| &diff.baseline.subject)
         .text("scenario", |(_, diff)| format!("{} {}", diff.scenario, diff.mode))
         .text("figure", |(_, diff)| &diff.figure)
-        .number("baseline's", |(_, diff)| format_in_baseline_unit(diff, diff.baseline.value))
-        .number("measured", |(_, diff)| format_in_baseline_unit(diff, diff.candidate.value))
+        .number("baseline's", |(_, diff)| format_value(diff.baseline.value, &diff.unit, unit))
+        .number("measured", |(_, diff)| format_value(diff.candidate.value, &diff.unit, unit))
         .number("ratio", |(_, diff)| format_ratio(diff.ratio))
         .column(interval_of, |(_, diff)| format_interval(diff.interval))
         .status("result", |(_, diff)| marks::change_cell(diff.change))

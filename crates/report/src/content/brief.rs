@@ -112,8 +112,9 @@ fn figure_table(judged: &Verdict, rows: &[BriefRow<'_>]) -> Table {
         Column::text(figures::confidence_label(judged.confidence)).omit_at_rank(2),
         Column::status("outcome"),
     ];
+    let unit = figures::column_unit(rows.iter().map(|row| row.result));
     let lines = rows.iter().map(|row| {
-        let cells = figures::figure_row(row.result, row.figure, row.judged, &said);
+        let cells = figures::figure_row(row.result, row.figure, row.judged, &said, unit);
         let [_, _, _, measured, published, source, ratio, bound, outcome] = cells;
         vec![
             result_subject(row.result).into(),

@@ -8,9 +8,10 @@ use super::{DetailLevel, marks};
 use crate::charts;
 use crate::document::{Block, Column, Document, ListItem, Section, Table, TableCell};
 use retrial_document::measures::format;
+use retrial_readings::number::ColumnUnit;
 use retrial_recipe::model::Mode;
+use retrial_results::verdict::QualifiedOutcome;
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
-use retrial_results::verdict::{QualifiedOutcome, number};
 
 /// A comparison by itself.
 pub fn comparison_document(comparison: &Comparison, detail: DetailLevel) -> Document {
@@ -82,19 +83,29 @@ fn figures_table(comparison: &Comparison) -> Option<Block> {
         format!("{} : {}", figure.candidate.subject, figure.baseline.subject)
     };
     let interval_of = interval_column(comparison.confidence).stack_under(5);
+    let unit = compared_unit(&comparison.figures);
     Table::builder("Common figures", &comparison.figures)
         .head("scenario", |figure| format!("{} {}", figure.scenario, figure.mode))
         .column(Column::text("figure").stack_under(0), |figure| &figure.figure)
         .text("compared", |figure| if two { String::new() } else { letters(figure) })
-        .column(side("A"), |figure| format_in_baseline_unit(figure, figure.baseline.value))
-        .column(side(other), |figure| format_in_baseline_unit(figure, figure.candidate.value))
+        .column(side("A"), |figure| format_value(figure.baseline.value, &figure.unit, unit))
+        .column(side(other), |figure| format_value(figure.candidate.value, &figure.unit, unit))
         .number("ratio", |figure| format_ratio(figure.ratio))
         .column(interval_of, |figure| format_interval(figure.interval))
         .status("result", |figure| marks::change_cell(figure.change))
         .into_block()
 }
 
-pub(super) fn format_in_baseline_unit(figure: &ComparedFigure, value: Option<f64>) -> String {
-    let like = figure.baseline.value.or(value).unwrap_or_default();
-    value.map_or(NOTHING.to_owned(), |value| number::format_figure_like(value, &figure.unit, like))
+/// The unit of the times in the columns of compared figures.
+pub(super) fn compared_unit<'a>(
+    figures: impl IntoIterator<Item = &'a ComparedFigure>,
+) -> ColumnUnit {
+    ColumnUnit::of(figures.into_iter().flat_map(|figure| {
+        let sides = [figure.baseline.value, figure.candidate.value].into_iter().flatten();
+        sides.map(|value| (value, figure.unit.as_str()))
+    }))
+}
+
+pub(super) fn format_value(value: Option<f64>, unit: &str, column: ColumnUnit) -> String {
+    value.map_or(NOTHING.to_owned(), |value| column.format(value, unit))
 }

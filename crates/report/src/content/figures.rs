@@ -6,10 +6,11 @@ use super::figure_pivot::pivot_tables;
 use super::marks;
 pub(super) use crate::document::NOTHING;
 use crate::document::{Block, Column, Table, TableCell};
+use retrial_readings::number::ColumnUnit;
 use retrial_recipe::model::{Claim, ExpectationKind};
 use retrial_results::verdict::{
-    Bounds, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
-    number, table_name,
+    Bounds, FigureValue, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference,
+    ResultVerdict, Verdict, number, table_name,
 };
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
@@ -30,12 +31,13 @@ pub(super) fn figure_tables(verdict: &Verdict) -> Vec<Block> {
     let qualifiers = verdict.qualifiers.iter();
     let said: Vec<QualifierKind> = qualifiers.map(|qualifier| qualifier.kind).collect();
     let pivots = pivot_tables(verdict);
+    let units = column_unit(&verdict.results);
     for result in &verdict.results {
         let is_separate = |figure: &str| !pivots.iter().any(|table| table.shows(result, figure));
         let rows: Vec<Vec<TableCell>> = shown_figures(result)
             .into_iter()
             .filter(|(figure, _)| is_separate(figure))
-            .map(|(figure, judged)| figure_row(result, figure, judged, &said).to_vec())
+            .map(|(figure, judged)| figure_row(result, figure, judged, &said, units).to_vec())
             .collect();
         if rows.len() > MAX_INLINE_FIGURES {
             tables.push(Block::Table(single_result_table(result, rows, verdict)));
@@ -123,9 +125,31 @@ fn common_table(rows: &[Vec<TableCell>]) -> Option<&str> {
 }
 
 /// The cells of [`figure_columns`] of a result. `said` are kinds of qualifiers that stand next to the table.
-pub(super) fn figure_rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
+pub(super) fn figure_rows(
+    result: &ResultVerdict,
+    said: &[QualifierKind],
+    unit: ColumnUnit,
+) -> Vec<Vec<TableCell>> {
     let figures = shown_figures(result).into_iter();
-    figures.map(|(figure, judged)| figure_row(result, figure, judged, said).to_vec()).collect()
+    let rows = figures.map(|(figure, judged)| figure_row(result, figure, judged, said, unit));
+    rows.map(|row| row.to_vec()).collect()
+}
+
+/// The unit of the times that these results show in one column.
+pub(super) fn column_unit<'a>(results: impl IntoIterator<Item = &'a ResultVerdict>) -> ColumnUnit {
+    let figures = results.into_iter().flat_map(|result| {
+        let shown = shown_figures(result).into_iter();
+        shown.filter_map(|(figure, judged)| measured_figure(result, figure, judged))
+    });
+    ColumnUnit::of(figures.map(|figure| (figure.value, figure.unit.as_str())))
+}
+
+fn measured_figure<'a>(
+    result: &'a ResultVerdict,
+    figure: &str,
+    judged: Option<&'a Judgement>,
+) -> Option<&'a FigureValue> {
+    judged.map_or_else(|| result.figures.get(figure), |judged| judged.measured.as_ref())
 }
 
 /// Each published figure; if there is none, each that the recipe declares, after the one that its suite publishes.
@@ -147,20 +171,22 @@ pub(super) fn figure_row(
     figure: &str,
     judged: Option<&Judgement>,
     said: &[QualifierKind],
+    unit: ColumnUnit,
 ) -> [TableCell; FIGURE_COLUMNS] {
     let outcome = judged.map_or(result.outcome, |judged| result.outcome_of(judged));
     let all_kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
     let kinds = all_kinds.filter(|kind| !said.contains(kind));
-    let (measured, next_to) = match judged {
-        Some(judged) => (judged.measured.as_ref(), published_in_measured_unit(judged)),
-        None => (result.figures.get(figure), find_limit(result, figure)),
+    let measured = measured_figure(result, figure, judged);
+    let next_to = match judged {
+        Some(judged) => published_in_measured_unit(judged, unit),
+        None => find_limit(result, figure),
     };
     let (published, source) = next_to.unwrap_or((NOTHING.to_owned(), String::new()));
     [
         result.scenario.as_str().into(),
         result.mode.to_string().into(),
         figure.into(),
-        measured.map_or(NOTHING.into(), |value| value.to_string().into()),
+        measured.map_or(NOTHING.into(), |figure| unit.format(figure.value, &figure.unit).into()),
         published.into(),
         source.into(),
         format_ratio(judged.and_then(|judged| judged.ratio)).into(),
@@ -170,13 +196,11 @@ pub(super) fn figure_row(
 }
 
 /// The published figure in the unit of the measured one, and its source.
-fn published_in_measured_unit(judgement: &Judgement) -> Option<(String, String)> {
+fn published_in_measured_unit(judgement: &Judgement, unit: ColumnUnit) -> Option<(String, String)> {
     let reference = Reference::find_deciding(&judgement.references)?;
-    let measured = judgement.measured.as_ref();
-    let (unit, like) =
-        measured.map_or(("", reference.value), |figure| (figure.unit.as_str(), figure.value));
+    let measured_unit = judgement.measured.as_ref().map_or("", |figure| &figure.unit);
     // The measured figure has the unit.
-    let text = number::format_figure_like(reference.value, unit, like);
+    let text = unit.format(reference.value, measured_unit);
     let value = text.split(' ').next().unwrap_or_default();
     Some((value.to_owned(), reference_source(reference)))
 }

@@ -251,10 +251,11 @@ fn run_blocks(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
     let folded = groups.iter().take(MAX_GROUPS).map(|group| {
         let words = [group.title, &group.choices, group.place];
         let name = join(words.into_iter().filter(|word| !word.is_empty()), ", ");
+        let unit = runs::deciding_unit(group.rows.iter().take(each).copied());
         let figure = |row: &RunSummary| {
             let deciding = row.deciding.as_ref();
-            let text = deciding
-                .and_then(|deciding| Some(number::format_figure(deciding.value?, &deciding.unit)));
+            let text =
+                deciding.and_then(|deciding| Some(unit.format(deciding.value?, &deciding.unit)));
             text.unwrap_or(NOTHING.to_owned())
         };
         let caption = format!("Runs of {name}, newest first");

@@ -1,12 +1,13 @@
 //! A page: verdicts, their comparison, and all details.
 
-use super::figures::{figure_columns, figure_rows};
+use super::figures::{column_unit, figure_columns, figure_rows};
 use super::subject::ReportSubject;
 use super::{DetailLevel, batch, comparison, details, environment, marks, verdict};
 use crate::charts;
 use crate::document::{Block, Document, Line, RowGroup, Section, StyledText, Table, TableCell};
 use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
+use retrial_readings::number::ColumnUnit;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::ResultVerdict;
 use retrial_results::verdict::comparison::Comparison;
@@ -120,7 +121,10 @@ fn overview_section(subjects: &[ReportSubject<'_>]) -> Block {
     let confidence = verdicts().next().map_or(0.95, |verdict| verdict.confidence);
     let unverified = verdicts().any(|verdict| verdict.notice.is_some());
     let mut remaining = MAX_OVERVIEW_ROWS;
-    let groups = subjects.iter().enumerate().map(subject_group).take_while(|group| {
+    let unit = column_unit(results());
+    let groups =
+        subjects.iter().enumerate().map(|(number, subject)| subject_group(number, subject, unit));
+    let groups = groups.take_while(|group| {
         let fits = group.rows.len() <= remaining;
         remaining = remaining.saturating_sub(group.rows.len());
         fits
@@ -131,7 +135,7 @@ fn overview_section(subjects: &[ReportSubject<'_>]) -> Block {
 }
 
 /// The rows of one result below its name.
-fn subject_group((number, subject): (usize, &ReportSubject<'_>)) -> RowGroup {
+fn subject_group(number: usize, subject: &ReportSubject<'_>, unit: ColumnUnit) -> RowGroup {
     let verdict = subject.entry.verdict;
     // A passed compliance test has no figure.
     let results = verdict.results.iter().filter(|result| {
@@ -141,6 +145,6 @@ fn subject_group((number, subject): (usize, &ReportSubject<'_>)) -> RowGroup {
         TableCell::from(verdict::submission_title(verdict)).with_link(Some(format!("#s{number}")));
     RowGroup {
         title: Some(title),
-        rows: results.flat_map(|result| figure_rows(result, &[])).collect(),
+        rows: results.flat_map(|result| figure_rows(result, &[], unit)).collect(),
     }
 }

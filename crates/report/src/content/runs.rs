@@ -9,6 +9,7 @@ use super::verdict;
 use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
+use retrial_readings::number::ColumnUnit;
 use retrial_results::verdict::{number, trademark_notice};
 
 /// Longer texts are cut.
@@ -51,6 +52,8 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
     let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
     // A host that all have in common needs no column.
     let hosts = !rows.iter().map(|row| &row.host).all_equal();
+    let releases = !rows.iter().map(|row| &row.rocm).all_equal();
+    let unit = deciding_unit(rows);
     let measured = Column::number("figure").with_note(unverified_word(notice.is_some()));
     let table = Table::builder("Runs", lines)
         .head("run", RunsRow::id)
@@ -62,8 +65,12 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
             let choices = row.single().map(RunSummary::format_choices);
             truncate_cell(&choices.unwrap_or_default())
         })
+        .column(Column::text("ROCm").omit_at_rank(2), |row| {
+            let single = row.single().filter(|_| releases);
+            single.map_or(String::new(), |run| truncate_cell(&run.rocm))
+        })
         .column(measured.omit_at_rank(5), |row| {
-            let figure = row.single().map(|run| format_deciding_figure(run, scenarios));
+            let figure = row.single().map(|run| format_deciding_figure(run, scenarios, unit));
             figure.unwrap_or_default()
         })
         .column(Column::text("started").omit_at_rank(7), |row| format_minute(row.started(), zone))
@@ -188,13 +195,24 @@ pub(super) fn format_minute(time: Option<Timestamp>, zone: &TimeZone) -> String 
     formatted.map_or_else(String::new, |time| time.to_string())
 }
 
+/// The unit of the times among the deciding figures of these runs.
+pub(super) fn deciding_unit<'a>(rows: impl IntoIterator<Item = &'a RunSummary>) -> ColumnUnit {
+    let deciding = rows.into_iter().filter_map(|row| row.deciding.as_ref());
+    let figures = deciding.filter_map(|figure| Some((figure.value?, figure.unit.as_str())));
+    ColumnUnit::of(figures)
+}
+
 /// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.
-pub(super) fn format_deciding_figure(row: &RunSummary, scenarios: bool) -> String {
+pub(super) fn format_deciding_figure(
+    row: &RunSummary,
+    scenarios: bool,
+    unit: ColumnUnit,
+) -> String {
     let Some(deciding) = &row.deciding else {
         return row.reason.as_deref().map(truncate_cell).unwrap_or_default();
     };
     let raw_value = deciding.value;
-    let formatted = raw_value.map(|value| number::format_figure(value, &deciding.unit));
+    let formatted = raw_value.map(|value| unit.format(value, &deciding.unit));
     let value = formatted.unwrap_or_else(|| "no figure".to_owned());
     if scenarios {
         return truncate_cell(&format!("{} {value}", deciding.scenario));

@@ -5,7 +5,7 @@ use super::{DetailLevel, environment, marks};
 use crate::document::{Block, ListItem, Section, Table};
 use retrial_batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
 use retrial_document::measures::format;
-use retrial_results::verdict::number;
+use retrial_readings::number::ColumnUnit;
 
 pub(super) fn outcome_word(outcome: SearchOutcome) -> &'static str {
     match outcome {
@@ -37,8 +37,10 @@ pub(super) fn search_blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<
 
 /// Every trial, in the order of the search.
 fn trials_table(search: &SearchVerdict) -> Option<Block> {
+    let figures = search.trials.iter().filter_map(|trial| trial.figure);
+    let unit = ColumnUnit::of(figures.map(|figure| (figure, search.unit.as_str())));
     let result = |trial: &SearchTrial| match (trial.figure, trial.answer) {
-        (Some(figure), _) => number::format_figure(figure, &search.unit),
+        (Some(figure), _) => unit.format(figure, &search.unit),
         (None, Some(true)) => {
             let property = search.criterion.lost_property();
             property.unwrap_or(NOTHING).to_owned()

@@ -222,7 +222,7 @@ impl Table {
 /// A table whose cells are functions of its rows.
 #[must_use]
 pub struct RowTable<R> {
-    rows: Vec<R>,
+    pub rows: Vec<R>,
     pub table: Table,
 }
 

@@ -13,7 +13,7 @@ use crate::content::runs::{self, truncate_cell, truncate_text};
 use crate::document::{Block, Column, RowTable, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
-use retrial_results::verdict::number;
+use retrial_readings::number::ColumnUnit;
 
 /// Titles and notes that no recipe has are cut.
 const MAX_TITLE_LETTERS: usize = 200;
@@ -31,8 +31,9 @@ pub(super) fn add_run_columns<R>(
 ) -> RowTable<R> {
     let figure = Column::number("figure").with_note(unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
+    let unit = runs::deciding_unit(rows.rows.iter().map(&run));
     rows.status("verdict", |row| verdict_cell(run(row)))
-        .column(figure, |row| figure_cell(run(row), scenarios))
+        .column(figure, |row| figure_cell(run(row), scenarios, unit))
         .column(to_published, |row| ratio_cell(run(row)))
 }
 
@@ -49,11 +50,11 @@ pub(super) fn verdict_cell(run: &RunSummary) -> TableCell {
 }
 
 /// The figure that decided, perhaps with its scenario.
-fn figure_cell(run: &RunSummary, scenarios: bool) -> TableCell {
+fn figure_cell(run: &RunSummary, scenarios: bool, unit: ColumnUnit) -> TableCell {
     let Some(deciding) = &run.deciding else {
         return TableCell::default();
     };
-    let figure = deciding.value.map(|value| number::format_figure(value, &deciding.unit));
+    let figure = deciding.value.map(|value| unit.format(value, &deciding.unit));
     let cell = TableCell::from(truncate_cell(figure.as_deref().unwrap_or("no figure")));
     if scenarios {
         return cell.with_note(truncate_cell(&deciding.scenario.to_string()));
