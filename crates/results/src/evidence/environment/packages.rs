@@ -1,6 +1,7 @@
 //! The packages of a run, one fact for each name and manager, wherever it is installed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::Path;
 
 use itertools::join;
@@ -16,9 +17,17 @@ use retrial_store::packages::PACKAGES_FILE;
 /// A list of 50,000 packages with the longest names is smaller.
 const MAX_LIST_BYTES: u64 = 32 << 20;
 
+/// How the packages of `ROCm` are named from 7.14 on.
+const ROCM_PACKAGE_PREFIX: &str = "amdrocm-";
+
 /// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
 pub fn package_facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
     read_packages(directory).map(|installed| package_facts(&installed)).unwrap_or_default()
+}
+
+/// Returns the release of `ROCm` in a run's container, if it has one and it was recorded.
+pub fn rocm_in_container(directory: &RunDirectory) -> Option<String> {
+    read_packages(directory)?.rocm
 }
 
 /// Returns the packages as they were recorded, if they were.
@@ -76,7 +85,7 @@ fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
         .collect();
     // Several Pythons may have one package: its versions stand together.
     let mut by_name: BTreeMap<PackageName<'_>, BTreeSet<&str>> = BTreeMap::new();
-    let mut by_component: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut by_component: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut bundled: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for database in &installed.databases {
         let is_python = database.manager.is_python();
@@ -89,12 +98,13 @@ fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
                 Component::of_system_package(library)
             };
             if let Some(component) = component {
-                by_component.entry(component.name).or_default().insert(version);
+                let versions = by_component.entry(component.name).or_default();
+                versions.insert(component_version(library, version));
                 continue;
             }
             for component in Component::of_bundle(library) {
                 let within = bundled.entry(component.name).or_default();
-                within.insert(format!("{version} ({library})"));
+                within.insert(version_of_package(library, version));
             }
             let key = PackageName { manager: database.manager, name, base };
             by_name.entry(key).or_default().insert(version);
@@ -118,6 +128,18 @@ fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
     facts
 }
 
+/// Returns the version of a component. From 7.14 on, packages of `ROCm` have its version and not the library's.
+fn component_version(library: &str, version: &str) -> String {
+    if library.starts_with(ROCM_PACKAGE_PREFIX) {
+        return version_of_package(library, version);
+    }
+    version.to_owned()
+}
+
+fn version_of_package(package: &str, version: &str) -> String {
+    format!("{version} ({package})")
+}
+
 /// A package by its manager and its name, also without the releases in it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct PackageName<'a> {
@@ -126,7 +148,7 @@ struct PackageName<'a> {
     base: String,
 }
 
-fn join_versions(versions: BTreeSet<&str>) -> String {
+fn join_versions(versions: BTreeSet<impl Display>) -> String {
     let versions = Some(join(versions, ", ")).filter(|versions| !versions.is_empty());
     versions.unwrap_or_else(|| "no version".to_owned())
 }
@@ -182,11 +204,12 @@ mod tests {
         ];
         assert_eq!(facts(&legacy), expected);
         // The version of a package with several libraries is not theirs, and not HIP's.
-        let therock =
-            dpkg(&[("amdrocm-blas10.0", "10.0.0-4"), ("amdrocm-runtime10.0", "10.0.0-4")]);
+        let therock = ["amdrocm-blas10.0", "amdrocm-rccl10.0", "amdrocm-runtime10.0"];
+        let therock = dpkg(&therock.map(|name| (name, "10.0.0-4")));
         let expected = [
             "ROCm in the image: 7.2.4",
             "PyTorch: 2.10.0",
+            "RCCL: 10.0.0-4 (amdrocm-rccl)",
             "hipBLASLt: 10.0.0-4 (amdrocm-blas)",
             "rocBLAS: 10.0.0-4 (amdrocm-blas)",
             "amdrocm-blas10.0 (dpkg): 10.0.0-4",
