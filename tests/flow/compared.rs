@@ -116,6 +116,16 @@ fn a_changed_package_is_reported() {
         .expect_exit(1)
         .prints("slower");
 
+    // So does the release in the containers, which the variant names.
+    let by_rocm = lab.retrial(&["compare", "--by", "rocm", "--output", "json"]).expect_exit(0);
+    let by_rocm: Value = serde_json::from_str(&by_rocm.out).unwrap();
+    let subjects = &by_rocm["comparisons"][0]["subjects"];
+    assert_eq!([&subjects[0]["name"], &subjects[1]["name"]], ["rocm=1.9.0", "rocm=1.10.0"]);
+    let newer = lab.retrial(&["runs", "--rocm", "1.10", "--output", "json"]).expect_exit(0);
+    let newer: Value = serde_json::from_str(&newer.out).unwrap();
+    let rocm: Vec<&Value> = newer.as_array().unwrap().iter().map(|run| &run["rocm"]).collect();
+    assert_eq!(rocm, ["1.10.0"]);
+
     // The history gives the same without the names of the runs.
     let along = lab.retrial(&["compare", "--by", "release", "--output", "json"]).expect_exit(0);
     let along: Value = serde_json::from_str(&along.out).unwrap();

@@ -57,7 +57,7 @@ fn rows_match_the_files_of_the_run() {
     for (key, pointer) in [
         ("host", "/host/hostname"),
         ("kernel", "/host/kernel"),
-        ("rocm", "/host/rocm"),
+        ("rocm_host", "/host/rocm"),
         ("tool", "/tool"),
     ] {
         assert_eq!(Some(&row[key]), host.pointer(pointer), "{key}");

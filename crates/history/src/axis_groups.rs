@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::RunSummary;
-use retrial_readings::natural::natural_sort_key;
-use retrial_results::verdict::comparison::{Fact, FactGroup};
+use crate::release_order::{AxisOrder, names_release};
+use retrial_recipe::ImageSetting;
+use retrial_results::verdict::comparison::{Fact, FactGroup, components};
+use retrial_rocm::RocmRelease;
 
 /// A property of a run, with its name.
 type RunProperty = (&'static str, fn(&RunSummary) -> &String);
 
 /// The properties, besides variants and parameters, by which runs can be compared.
-pub const COMPARABLE_PROPERTIES: [RunProperty; 7] = [
+pub const COMPARABLE_PROPERTIES: [RunProperty; 9] = [
     ("host", |row| &row.host),
     ("gpus", |row| &row.gpus),
+    ("rocm", |row| &row.rocm),
+    ("rocm_host", |row| &row.rocm_host),
     ("driver", |row| &row.driver),
     ("kernel", |row| &row.kernel),
     ("image", |row| &row.image),
@@ -20,12 +24,15 @@ pub const COMPARABLE_PROPERTIES: [RunProperty; 7] = [
     ("retrial", |row| &row.tool),
 ];
 
+/// The axis of the release in the container.
+const ROCM_AXIS: &str = "rocm";
+
 /// Runs of one recipe that have everything in common but for the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparableRuns<'a> {
     /// The values that they have in common: recipe, other axes, host and GPUs.
     pub title: String,
-    /// The axis' values, in natural order, each with its runs, the newest last.
+    /// The axis' values, in their order, each with its runs, the newest last.
     pub sides: Vec<(&'a str, Vec<&'a RunSummary>)>,
 }
 
@@ -43,15 +50,25 @@ pub struct GroupedRuns<'a> {
 }
 
 impl RunSummary {
-    /// The value of a variant axis, a parameter, or one of [`COMPARABLE_PROPERTIES`].
+    /// The value of a variant axis, a parameter, or one of [`COMPARABLE_PROPERTIES`]. A variant `rocm` of releases is
+    /// only what was chosen: the container's release counts, where it is known.
     pub fn axis_value(&self, axis: &str) -> Option<&str> {
+        let is_release = |value: &&String| value.parse::<RocmRelease>().is_ok();
+        let is_read = axis == ROCM_AXIS && !self.rocm.is_empty();
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
+        let chosen = chosen.filter(|value| !(is_read && is_release(value)));
         let property = || {
             let (_, property) = COMPARABLE_PROPERTIES.iter().find(|(name, _)| *name == axis)?;
             Some(property(self))
         };
         let value = chosen.or_else(property)?;
         Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Returns whether a chosen value only names the release in the container: variant `release` is `10.1`.
+    fn is_own_release(&self, value: &str) -> bool {
+        let releases = value.parse().ok().zip(self.rocm.parse().ok());
+        releases.is_some_and(|(value, release)| names_release(&value, &release))
     }
 
     /// Returns its environment, as far as the summary states it.
@@ -67,8 +84,9 @@ impl RunSummary {
         }
         facts.extend([
             Fact::new(FactGroup::Gpus, "GPUs", &*self.gpus),
-            Fact::new(FactGroup::Gpus, "ROCm of the host", &*self.rocm),
-            Fact::new(FactGroup::Gpus, "driver", &*self.driver),
+            Fact::new(FactGroup::Stack, components::ROCM, &*self.rocm),
+            Fact::new(FactGroup::Stack, "driver", &*self.driver),
+            Fact::new(FactGroup::Gpus, "ROCm of the host", &*self.rocm_host),
             Fact::new(FactGroup::Host, "host", &*self.host),
             Fact::new(FactGroup::Host, "kernel", &*self.kernel),
             Fact::new(FactGroup::Host, "retrial", &*self.tool),
@@ -100,7 +118,8 @@ pub fn group_by_axis<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> 
             continue;
         }
         let mut sorted_sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
-        sorted_sides.sort_by_cached_key(|(value, _)| natural_sort_key(value));
+        let order = AxisOrder::of(sorted_sides.iter().map(|(value, _)| *value));
+        sorted_sides.sort_by_cached_key(|(value, _)| order.key(value));
         grouped.groups.push(ComparableRuns { title: rest.join(" · "), sides: sorted_sides });
     }
     grouped
@@ -110,7 +129,10 @@ pub fn group_by_axis<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> 
 fn shared_properties(row: &RunSummary, axis: &str) -> Vec<String> {
     let chosen = row
         .chosen_settings()
-        .filter(|(name, _)| *name != axis)
+        .filter(|(name, value)| {
+            let carries_release = ImageSetting::parse(name).is_some() || row.is_own_release(value);
+            *name != axis && !(axis == ROCM_AXIS && carries_release)
+        })
         .map(|(name, value)| format!("{name}={value}"));
     let mut rest = vec![row.recipe.clone()];
     rest.extend(chosen);
@@ -173,6 +195,40 @@ mod tests {
             ]
         );
         assert_eq!((grouped.without_axis, grouped.unmatched), (1, 1));
+    }
+
+    #[test]
+    fn releases_in_containers_are_an_axis_without_a_variant() {
+        let with = |id: &str, rocm: &str, chosen: &[(&str, &str)]| RunSummary {
+            rocm: rocm.to_owned(),
+            ..row(id, "one", chosen)
+        };
+        let rows = [
+            with("a", "10.1.0", &[]),
+            with("b", "7.14.0a20260608", &[]),
+            with("c", "7.14.0", &[]),
+            // The recipe's own axes: one names the release, the other is something else.
+            with("d", "7.2.4", &[("release", "7.2")]),
+            with("e", "10.1.0", &[("release", "10.1")]),
+            with("f", "10.1.0", &[("release", "3.0")]),
+            with("i", "10.0.0", &[("image", "example.com/image:2")]),
+            // Another image than the variant's.
+            with("g", "10.0.0", &[("rocm", "7.2.4"), ("backend", "vllm")]),
+            with("h", "7.2.4", &[("rocm", "7.2.4"), ("backend", "vllm")]),
+        ];
+        assert_eq!(
+            render_groups(&group_by_axis(&rows, "rocm")),
+            [
+                "llama2 · 8 x MI355X · one | 7.2.4: d | 7.14.0a20260608: b | 7.14.0: c | 10.0.0: i | 10.1.0: a e",
+                "llama2 · backend=vllm · 8 x MI355X · one | 7.2.4: h | 10.0.0: g",
+            ]
+        );
+        let stock =
+            [with("a", "10.1.0", &[("rocm", "stock")]), with("b", "10.1.0", &[("rocm", "tuned")])];
+        assert_eq!(
+            render_groups(&group_by_axis(&stock, "rocm")),
+            ["llama2 · 8 x MI355X · one | stock: a | tuned: b"]
+        );
     }
 
     #[test]

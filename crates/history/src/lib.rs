@@ -5,10 +5,12 @@ mod axis_groups;
 pub mod earlier_run;
 pub mod entry;
 pub mod index;
+mod release_order;
 mod run_summary;
 mod selection;
 
 pub use axis_groups::{COMPARABLE_PROPERTIES, ComparableRuns, GroupedRuns, group_by_axis};
 pub use index::RunIndex;
+pub use release_order::AxisOrder;
 pub use run_summary::{DecidingFigure, RunState, RunSummary};
 pub use selection::{RunFilter, STATE_WORDS, SortKey, sort_runs};

@@ -45,8 +45,10 @@ pub struct RunSummary {
     pub host: String,
     /// Its GPUs: `8 x MI355X`.
     pub gpus: String,
-    /// The version of `ROCm` on the machine.
+    /// The release of `ROCm` in the container, as it was read there.
     pub rocm: String,
+    /// The release of `ROCm` on the machine.
+    pub rocm_host: String,
     /// The version of the GPUs' driver.
     pub driver: String,
     /// The release of the kernel, as `uname -r` prints it.

@@ -7,7 +7,9 @@ use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 
 use super::RunSummary;
+use super::release_order::names_release;
 use retrial_recipe::ParamSetting;
+use retrial_rocm::RocmRelease;
 
 /// Every word for a run's state.
 pub const STATE_WORDS: [&str; 10] = [
@@ -48,6 +50,9 @@ pub struct RunFilter {
     /// Match the GPU model
     #[arg(long, value_name = "MODEL")]
     pub gpu: Vec<String>,
+    /// Match the release of ROCm in the container: 10.1.0, or 7.2 for each of its releases
+    #[arg(long, value_name = "RELEASE")]
+    pub rocm: Vec<RocmRelease>,
     /// Match a variant or a parameter; if given several times, all must match
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<ParamSetting>,
@@ -77,6 +82,8 @@ impl RunFilter {
             let actual = row.variant.get(name).or_else(|| row.params.get(name));
             actual == Some(value)
         };
+        let release = release_of(row);
+        let is_selected = |release| self.rocm.iter().any(|value| names_release(value, &release));
         matches_any(&self.ids, |id| row.id == id)
             && matches_any(&self.recipe, |part| {
                 contains_ignoring_case(&row.recipe, part)
@@ -89,6 +96,7 @@ impl RunFilter {
                 matches_name_prefix(&row.submission.benchmark, benchmark)
             })
             && matches_any(&self.gpu, |part| contains_ignoring_case(&row.gpus, part))
+            && (self.rocm.is_empty() || release.is_some_and(is_selected))
             && self.settings.iter().all(setting)
             && self.since.is_none_or(|since| row.started >= Some(since))
             && self.until.is_none_or(|until| row.started.is_some_and(|started| started < until))
@@ -162,6 +170,8 @@ pub enum SortKey {
     Recipe,
     /// Host, then start time
     Host,
+    /// Release of ROCm in the container, then start time
+    Rocm,
 }
 
 /// Sorts runs: those without the property first, and among equals the newest last.
@@ -175,9 +185,14 @@ pub fn sort_runs(rows: &mut [RunSummary], by: SortKey) {
             SortKey::Outcome => left.outcome.cmp(&right.outcome),
             SortKey::Recipe => left.recipe.cmp(&right.recipe),
             SortKey::Host => left.host.cmp(&right.host),
+            SortKey::Rocm => release_of(left).cmp(&release_of(right)),
         };
         first.then_with(|| left.started.cmp(&right.started)).then_with(|| left.id.cmp(&right.id))
     });
+}
+
+fn release_of(row: &RunSummary) -> Option<RocmRelease> {
+    row.rocm.parse().ok()
 }
 
 fn deciding_value(row: &RunSummary) -> Option<f64> {
@@ -220,6 +235,7 @@ mod tests {
             params: [("batch".to_owned(), "4".to_owned())].into(),
             started: started.parse().ok(),
             gpus: "8 x MI355X".to_owned(),
+            rocm: "7.1.1".to_owned(),
             host: "node-a".to_owned(),
             ..RunSummary::default()
         }
@@ -234,6 +250,8 @@ mod tests {
     #[case::not_its_beginning(|filter: &mut RunFilter| filter.benchmark.push("llama2-7".into()), false)]
     #[case::axis(|filter: &mut RunFilter| filter.settings.push(ParamSetting::new("rocm", "7.1.1")), true)]
     #[case::both_settings(|filter: &mut RunFilter| filter.settings = vec![ParamSetting::new("rocm", "7.1.1"), ParamSetting::new("batch", "8")], false)]
+    #[case::series(|filter: &mut RunFilter| filter.rocm = vec!["7.1".parse().unwrap()], true)]
+    #[case::another_release(|filter: &mut RunFilter| filter.rocm = vec!["7.2.4".parse().unwrap()], false)]
     #[case::since(|filter: &mut RunFilter| filter.since = "2026-11-21T00:00:00Z".parse().ok(), true)]
     #[case::until(|filter: &mut RunFilter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
     #[case::state(|filter: &mut RunFilter| filter.outcome.push("interrupted".into()), true)]

@@ -9,6 +9,7 @@ use crate::charts::{
     value_range,
 };
 use retrial_batch::verdict::{BatchAxis, CellVerdict};
+use retrial_history::AxisOrder;
 use retrial_results::verdict::number;
 
 /// More colours cannot be distinguished.
@@ -61,9 +62,12 @@ fn columns_by_axes(figure: &BatchFigure<'_>, cells: &[MeasuredCell<'_>]) -> Colu
             ..ColumnChart::default()
         };
     };
+    // Releases are in their order, whichever the batch names first.
     let rank = |cell: &CellVerdict, axis: &BatchAxis| {
-        let mut values = axis.values.iter();
-        values.position(|value| value == value_on(cell, axis))
+        let value = value_on(cell, axis);
+        let order = AxisOrder::of(axis.values.iter().map(String::as_str));
+        let position = axis.values.iter().position(|other| other == value);
+        (order.are_releases().then(|| order.key(value)), position)
     };
     let in_order = |axes: &[&BatchAxis]| {
         let sorted = cells

@@ -10,6 +10,7 @@ use crate::content::runs::{truncate_cell, truncate_text};
 use crate::document::{Block, Column, Line, Table};
 use crate::feed::{Feed, FeedEntry};
 use retrial_history::RunSummary;
+use retrial_results::verdict::comparison::components;
 use retrial_results::verdict::{QualifiedOutcome, trademark_notice};
 
 /// The most changes in a table, and in the feed.
@@ -130,7 +131,8 @@ fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEnt
     let place = format!("Run {} on {}; previous run: {}.", run.id, run.host, before.id);
     let mut parts = vec![truncate_text(&run.sentence, MAX_SENTENCE_LETTERS), place];
     let compared = [
-        ("ROCm of the host", &before.rocm, &run.rocm),
+        (components::ROCM, &before.rocm, &run.rocm),
+        ("ROCm of the host", &before.rocm_host, &run.rocm_host),
         ("driver", &before.driver, &run.driver),
         ("image", &before.image, &run.image),
         ("host", &before.host, &run.host),

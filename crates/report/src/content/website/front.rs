@@ -14,7 +14,7 @@ use crate::document::{
     Block, Document, Line, ListItem, RowTable, Section, StyledText, Table, TableCell,
 };
 use retrial_document::measures::format;
-use retrial_history::RunSummary;
+use retrial_history::{AxisOrder, RunSummary};
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, trademark_notice};
 
@@ -254,8 +254,9 @@ fn table_by_release(website: &Website<'_>) -> Table {
         releases.collect::<Vec<_>>()
     });
     // The newest releases first, as far as their names tell.
-    release_tallies
-        .sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural_sort_key(release))));
+    release_tallies.sort_by_cached_key(|((kind, release), _)| {
+        (*kind, Reverse(AxisOrder::of([*release]).key(release)))
+    });
     let all_rows = release_tallies.into_iter();
     let rows = all_rows.map(|((kind, release), tally)| (kind.name(), release, tally));
     let table = tally_table(BY_RELEASE, "release", rows);

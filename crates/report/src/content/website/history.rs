@@ -12,7 +12,7 @@ use super::releases::{self, ReleaseKind};
 use super::tables;
 use crate::charts::{CategoryResults, Chart, history_charts};
 use crate::content::runs::{deciding_ratio, truncate_cell};
-use retrial_history::RunSummary;
+use retrial_history::{AxisOrder, RunSummary};
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::Outcome;
 
@@ -74,9 +74,10 @@ fn charts_over_releases(
     if distinct_releases.len() < 2 {
         return Vec::new();
     }
+    let order = AxisOrder::of(distinct_releases.iter().copied());
     let each_release = distinct_releases.into_iter();
     let mut releases =
-        each_release.sorted_by_cached_key(|release| natural_sort_key(release)).collect_vec();
+        each_release.sorted_by_cached_key(|release| order.key(release)).collect_vec();
     releases.drain(..releases.len().saturating_sub(MAX_RELEASES));
     let results = results_by_row(rows, releases.len(), |row| {
         let release = kind.release_of(row)?;
@@ -85,7 +86,8 @@ fn charts_over_releases(
     });
     let names = releases.iter().map(|release| short_release_name(kind, release));
     let name = kind.name();
-    history_charts((&name, &name), &names.collect_vec(), &results, unverified)
+    let axis = if order.are_releases() { format!("{name}, by release") } else { name.clone() };
+    history_charts((&name, &axis), &names.collect_vec(), &results, unverified)
 }
 
 fn short_release_name(kind: ReleaseKind<'_>, release: &str) -> String {

@@ -8,10 +8,14 @@ use itertools::join;
 use super::group::RunSeries;
 use crate::charts::is_release;
 use retrial_history::RunSummary;
+use retrial_recipe::ImageSetting;
+use retrial_results::verdict::comparison::components;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ReleaseKind<'a> {
+    /// `ROCm` in the container.
     Rocm,
+    HostRocm,
     Driver,
     Image,
     /// The values of a variant axis.
@@ -19,8 +23,8 @@ pub(super) enum ReleaseKind<'a> {
 }
 
 /// The kinds that every run may have.
-pub(super) const COMMON_KINDS: [ReleaseKind<'static>; 3] =
-    [ReleaseKind::Rocm, ReleaseKind::Driver, ReleaseKind::Image];
+pub(super) const COMMON_KINDS: [ReleaseKind<'static>; 4] =
+    [ReleaseKind::Rocm, ReleaseKind::HostRocm, ReleaseKind::Driver, ReleaseKind::Image];
 
 impl<'a> ReleaseKind<'a> {
     /// The kinds by which these runs differ. Of kinds that divide them in the same way, only the first:
@@ -31,7 +35,7 @@ impl<'a> ReleaseKind<'a> {
         let axes: BTreeSet<&str> = releases.map(|(axis, _)| axis.as_str()).collect();
         let variants = axes.into_iter().map(ReleaseKind::Variant);
         let mut divided = BTreeSet::new();
-        let kinds = [Self::Rocm, Self::Driver].into_iter().chain(variants);
+        let kinds = [Self::Rocm, Self::HostRocm, Self::Driver].into_iter().chain(variants);
         let differ = |kind: &Self| {
             let parts = kind.number_releases(rows);
             parts.iter().any(|part| *part != parts[0]) && divided.insert(parts)
@@ -63,10 +67,11 @@ impl<'a> ReleaseKind<'a> {
         by_release
     }
 
-    /// Returns the name of the kind: `ROCm of the host`.
+    /// Returns the name of the kind: `ROCm in the image`.
     pub fn name(self) -> String {
         match self {
-            Self::Rocm => "ROCm of the host".to_owned(),
+            Self::Rocm => components::ROCM.to_owned(),
+            Self::HostRocm => "ROCm of the host".to_owned(),
             Self::Driver => "driver".to_owned(),
             Self::Image => "image".to_owned(),
             Self::Variant(axis) => format!("variant {axis}"),
@@ -77,6 +82,7 @@ impl<'a> ReleaseKind<'a> {
     pub fn release_of(self, row: &RunSummary) -> Option<&str> {
         let release = match self {
             Self::Rocm => &row.rocm,
+            Self::HostRocm => &row.rocm_host,
             Self::Driver => &row.driver,
             Self::Image => &row.image,
             Self::Variant(axis) => row.variant.get(axis)?,
@@ -85,8 +91,10 @@ impl<'a> ReleaseKind<'a> {
     }
 }
 
-/// A run's variant and parameters without releases: runs of several releases have it in common.
+/// A run's variant and parameters without releases and images: runs of several releases have it in common.
 pub(super) fn other_choices(row: &RunSummary) -> String {
-    let chosen = row.chosen_settings().filter(|(_, value)| !is_release(value));
+    let chosen = row.chosen_settings();
+    let is_image = |name: &str| ImageSetting::parse(name).is_some();
+    let chosen = chosen.filter(|(name, value)| !is_image(name) && !is_release(value));
     join(chosen.map(|(name, value)| format!("{name}={value}")), ",")
 }

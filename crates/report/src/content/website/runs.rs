@@ -34,10 +34,13 @@ struct ListedProperty {
     value: fn(&RunSummary) -> String,
 }
 
-const PROPERTIES: [ListedProperty; 6] = [
+const PROPERTIES: [ListedProperty; 7] = [
     ListedProperty::new("GPUs", 0, None, |row| runs::truncate_cell(&row.gpus)),
     ListedProperty::new("host", 0, None, tables::short_host),
     ListedProperty::new("ROCm", 0, Some("ROCm "), |row| runs::truncate_cell(&row.rocm)),
+    ListedProperty::new("ROCm of the host", 0, Some("host's ROCm "), |row| {
+        runs::truncate_cell(&row.rocm_host)
+    }),
     ListedProperty::new("driver", 0, Some("driver "), |row| runs::truncate_cell(&row.driver)),
     ListedProperty::new("variant", 1, None, |row| {
         runs::truncate_text(&row.format_choices(), MAX_VALUE_LETTERS)

@@ -12,7 +12,7 @@ use crate::document::{
     Block, Conclusion, Document, Line, ListItem, RowTable, Section, StatusMark, StyledText, Table,
 };
 use retrial_document::measures::format;
-use retrial_history::RunSummary;
+use retrial_history::{AxisOrder, RunSummary};
 use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::trademark_notice;
@@ -143,9 +143,11 @@ fn variants_by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>
                 rows,
             })
         });
+        let rows: Vec<VariantRuns<'_>> = rows.collect();
+        let order = AxisOrder::of(rows.iter().map(|row| row.release));
         // The newest releases first, as far as their names tell.
-        all.extend(rows.sorted_by_cached_key(|row| {
-            let release = std::cmp::Reverse(natural_sort_key(row.release));
+        all.extend(rows.into_iter().sorted_by_cached_key(|row| {
+            let release = std::cmp::Reverse(order.key(row.release));
             (release, natural_sort_key(row.gpus), natural_sort_key(row.choices))
         }));
     }
