@@ -29,6 +29,7 @@ pub(crate) mod published;
 pub(crate) mod recheck;
 pub(crate) mod recipes;
 pub(crate) mod report;
+pub(crate) mod rocm_releases;
 pub(crate) mod runs;
 pub(crate) mod runtime;
 pub(crate) mod signals;

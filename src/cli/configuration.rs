@@ -2,6 +2,7 @@
 //! come first.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -11,6 +12,7 @@ use super::arguments::{Arguments, Command};
 use crate::app::configuration::{Configuration, configuration_path};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
+use crate::app::rocm_releases::read_rocm_releases;
 use crate::app::terminal;
 use retrial_cluster::site_files::expand_home;
 use retrial_recipe::model::Trials;
@@ -25,7 +27,11 @@ const NO_SITE: &str = "none";
 /// # Errors
 /// The configuration cannot be read, or has errors.
 pub fn complete_arguments(arguments: &mut Arguments, matches: &ArgMatches) -> Result<(), Failure> {
-    let configuration = Configuration::read(&configuration_path())?;
+    let path = configuration_path();
+    let configuration = Configuration::read(&path)?;
+    if let Some(directory) = path.parent() {
+        arguments.global.rocm_releases = read_rocm_releases(directory)?.map(Arc::new);
+    }
     let is_default = |id: &str| matches.value_source(id) == Some(ValueSource::DefaultValue);
     let global = &mut arguments.global;
     if let Some(home) = configuration.home.as_deref().filter(|_| is_default("home")) {

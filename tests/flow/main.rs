@@ -37,6 +37,7 @@ mod programs;
 mod random;
 mod rechecked;
 mod results;
+mod rocm;
 mod services;
 mod shared_home;
 mod shared_host;

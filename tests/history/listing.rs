@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::many_runs::{Many, Went};
 use super::{Scene, ids};
@@ -54,14 +54,13 @@ fn rows_match_the_files_of_the_run() {
     for key in ["recipe", "recipe_hash", "title", "submission", "batch", "variant", "image"] {
         assert_eq!(row[key], plan[key], "{key}");
     }
-    for (key, pointer) in [
-        ("host", "/host/hostname"),
-        ("kernel", "/host/kernel"),
-        ("rocm_host", "/host/rocm"),
-        ("tool", "/tool"),
-    ] {
+    for (key, pointer) in
+        [("host", "/host/hostname"), ("kernel", "/host/kernel"), ("tool", "/tool")]
+    {
         assert_eq!(Some(&row[key]), host.pointer(pointer), "{key}");
     }
+    let release = host.pointer("/host/rocm/release").unwrap();
+    assert_eq!((release, &row["rocm_host"]), (&json!("7.1.1-38"), &json!("7.1.1")));
     assert_eq!(row["state"], verdict["outcome"]);
     assert_eq!(
         row["sentence"],

@@ -19,6 +19,7 @@ mod list;
 mod new_asked;
 mod onnxruntime;
 mod onnxruntime_images;
+mod rocm;
 mod schema;
 
 #[path = "../support/mod.rs"]

@@ -32,18 +32,22 @@ impl Host {
     }
 
     /// The program on it, without an engine.
-    pub fn retrial(&self, arguments: &[&str]) -> Output {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let root = self.0.path();
-        Command::new(env!("CARGO_BIN_EXE_retrial"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
+        command
             .args(["--root", root.to_str().unwrap()])
             .args(arguments)
             .env("RETRIAL_HOME", root.join("home"))
             .env("RETRIAL_CACHE", root.join("cache"))
             .env("HF_HUB_OFFLINE", "1")
             .env("DOCKER_HOST", "unix:///nowhere.sock")
-            .current_dir(root)
-            .output()
-            .unwrap()
+            .current_dir(root);
+        command
+    }
+
+    pub fn retrial(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
     }
 
     /// The same, with its JSON.

@@ -9,7 +9,6 @@ use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment::{gpus, image_digest, rocm_in_container};
 use retrial_results::evidence::measured;
 use retrial_results::verdict::Verdict;
-use retrial_rocm::RocmRelease;
 use retrial_store::clock::Moment;
 use retrial_store::import::ImportOrigin;
 use retrial_store::journal::{Event, EventKind, JournalState};
@@ -31,7 +30,9 @@ pub fn read_summary(directory: &RunDirectory) -> RunSummary {
         path: directory.path().to_owned(),
         ..RunSummary::default()
     };
-    row.rocm = rocm_in_container(directory).map(plain_release).unwrap_or_default();
+    // Nobody selects runs by the number of a build: `7.2.4` of `7.2.4-120`.
+    let rocm = rocm_in_container(directory);
+    row.rocm = rocm.map(|rocm| rocm.release().to_string()).unwrap_or_default();
     row.imported_from = ImportOrigin::read(directory).map(|mark| mark.host);
     row.read_journal(directory);
     let plan = directory.read_json::<Plan>("plan.json").ok();
@@ -110,7 +111,7 @@ impl RunSummary {
         self.tool = record.tool;
         self.gpus = gpus(&host.gpus);
         self.host = host.hostname;
-        self.rocm_host = host.rocm.unwrap_or_default();
+        self.rocm_host = host.rocm.map(|rocm| rocm.release().to_string()).unwrap_or_default();
         self.driver = host.amdgpu.or(host.nvidia).unwrap_or_default();
         self.kernel = host.kernel;
     }
@@ -123,11 +124,6 @@ impl RunSummary {
         self.qualifiers.dedup();
         self.sentence = verdict.sentence();
     }
-}
-
-/// Returns a release without the number of its build, by which nobody selects runs: `7.2.4` of `7.2.4-120`.
-fn plain_release(text: String) -> String {
-    text.parse::<RocmRelease>().map_or(text, |release| release.to_string())
 }
 
 /// Parses an event of the whole run; none for an event of a step.

@@ -26,15 +26,7 @@ pub fn detect_gpus(root: &HostRoot) -> Vec<Gpu> {
 
 /// The version of the amdgpu driver. Only the DKMS driver has one, not the kernel's own.
 pub fn driver_version(root: &HostRoot) -> Option<String> {
-    first_line(&root.read_text("sys/module/amdgpu/version")?)
-}
-
-/// The installed `ROCm` release, such as `6.4.0-47`.
-pub fn rocm_release(root: &HostRoot) -> Option<String> {
-    first_line(&root.read_text("opt/rocm/.info/version")?)
-}
-
-fn first_line(text: &str) -> Option<String> {
+    let text = root.read_text("sys/module/amdgpu/version")?;
     text.lines().next().map(|line| line.trim().to_owned())
 }
 

@@ -18,6 +18,7 @@ pub mod model;
 mod nvidia;
 pub mod nvml;
 pub mod record;
+mod rocm;
 mod root;
 pub mod sensors;
 mod settings;
@@ -53,7 +54,7 @@ pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {
         cpus: machine::online_cpus(&root),
         memory: machine::total_memory(&root),
         gpus,
-        rocm: amd::rocm_release(&root),
+        rocm: rocm::find_installation(&root),
         amdgpu: amd::driver_version(&root),
         nvidia: nvidia_driver,
         disk_free: machine::free_disk_bytes(disk_at),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gpu_support::GpuSupport;
 use retrial_recipe::model::GpuVendor;
+use retrial_rocm::RocmInstallation;
 
 /// The host, as far as a plan depends on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +28,8 @@ pub struct HostView {
     pub memory: u64,
     /// GPUs, in the order of their indices.
     pub gpus: Vec<Gpu>,
-    /// `ROCm` release installed on the host, if any.
-    pub rocm: Option<String>,
+    /// `ROCm` on the host, if any.
+    pub rocm: Option<RocmInstallation>,
     /// Version of the amdgpu driver (DKMS), if any.
     pub amdgpu: Option<String>,
     /// Version of the NVIDIA driver, if any.

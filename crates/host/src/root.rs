@@ -15,6 +15,9 @@ const PAGE_BYTES: usize = 4 << 10;
 /// The maximum number of entries read of a folder.
 const MAX_FOLDER_ENTRIES: usize = 4096;
 
+/// The most links that lead to one file, as of Linux.
+const MAX_LINKS: usize = 40;
+
 /// The root of a host's files.
 pub struct HostRoot {
     path: PathBuf,
@@ -55,6 +58,19 @@ impl HostRoot {
 
     pub fn exists(&self, path: &str) -> bool {
         self.path.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Returns the path that a symbolic link leads to, below this root; the path itself if it is none.
+    pub fn resolve_link(&self, path: &str) -> String {
+        let mut path = path.to_owned();
+        for _ in 0..MAX_LINKS {
+            let Ok(target) = std::fs::read_link(self.path.join(&path)) else { break };
+            let parent = Path::new(&path).parent().unwrap_or(Path::new(""));
+            let target =
+                target.strip_prefix("/").map_or_else(|_| parent.join(&target), Path::to_owned);
+            path = target.to_string_lossy().into_owned();
+        }
+        path
     }
 
     /// Returns the group id of a file or a device; none for root's.

@@ -20,6 +20,7 @@ pub mod options;
 mod plan_access;
 pub mod privilege;
 pub mod remaining;
+mod rocm_use;
 pub mod service;
 pub mod shell;
 mod sku;

@@ -9,15 +9,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use retrial_readings::sanitize;
+use retrial_rocm::{PythonWheels, RocmEvidence, RocmInstallation, VersionFile};
 
 /// Version of the file.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 /// The most packages that are kept, of all databases together.
 const MAX_PACKAGES: usize = 50_000;
 /// The most databases that are stored.
 const MAX_DATABASES: usize = 200;
 /// The longest name, version or path.
 const MAX_TEXT_CHARS: usize = 200;
+/// The most files that state a release of `ROCm`.
+const MAX_ROCM_FILES: usize = 50;
 /// The heading that ends a complete list.
 const END_HEADING: &str = "end";
 
@@ -26,9 +29,8 @@ const END_HEADING: &str = "end";
 pub struct InstalledPackages {
     /// Version of the file.
     pub schema: u32,
-    /// The release of `ROCm` in the container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rocm: Option<String>,
+    pub rocm: Option<RocmInstallation>,
     /// The databases that have packages, in the order in which the script lists them.
     pub databases: Vec<PackageDatabase>,
     /// Remarks on what could not be read, or is omitted.
@@ -88,12 +90,11 @@ pub fn parse_listing(text: &str) -> InstalledPackages {
     let mut installed = InstalledPackages { schema: SCHEMA, ..InstalledPackages::default() };
     let is_complete = sections.iter().any(|(heading, _)| *heading == END_HEADING);
     let (mut count, mut omitted) = (0, 0);
+    let mut rocm_files = Vec::new();
     for (heading, lines) in sections {
         let (word, path) = heading.split_once(' ').unwrap_or((heading, ""));
         if word == "rocm" {
-            let mut releases = lines.iter().map(|line| sanitize_entry(line));
-            let release = releases.find(|release| !release.is_empty());
-            installed.rocm = installed.rocm.or(release);
+            rocm_files.extend(read_version_file(path, &lines));
         }
         let Some(manager) = PackageManager::from_word(word) else {
             continue;
@@ -113,6 +114,8 @@ pub fn parse_listing(text: &str) -> InstalledPackages {
             installed.databases.push(database);
         }
     }
+    rocm_files.truncate(MAX_ROCM_FILES);
+    installed.rocm = find_rocm(rocm_files, &installed.databases);
     if omitted > 0 {
         let remark = format!("{omitted} packages are omitted: the list ends at {MAX_PACKAGES}");
         installed.remarks.push(remark);
@@ -122,6 +125,30 @@ pub fn parse_listing(text: &str) -> InstalledPackages {
         installed.remarks.push(remark.to_owned());
     }
     installed
+}
+
+/// A file that states a release of `ROCm`, and the folder that it is in.
+fn read_version_file(path: &str, lines: &[&str]) -> Option<VersionFile> {
+    let [text, folder] = lines else { return None };
+    let [path, text, folder] = [path, text, folder].map(sanitize_entry);
+    Some(VersionFile { path, text, folder })
+}
+
+fn find_rocm(files: Vec<VersionFile>, databases: &[PackageDatabase]) -> Option<RocmInstallation> {
+    let (python, system): (Vec<_>, Vec<_>) =
+        databases.iter().partition(|database| database.manager == PackageManager::Python);
+    let pythons = python.into_iter().map(|database| {
+        let version = |name: &str| database.packages.get(name).cloned();
+        let folder = database.path.clone();
+        PythonWheels { folder, torch: version("torch"), sdk: version("rocm-sdk-core") }
+    });
+    let packages = system.into_iter().flat_map(|database| {
+        database.packages.iter().flat_map(|(name, versions)| {
+            versions.split(", ").map(|version| (name.clone(), version.to_owned()))
+        })
+    });
+    let (pythons, packages) = (pythons.collect(), packages.collect());
+    RocmEvidence { pythons, files, packages }.find_installation()
 }
 
 impl PackageDatabase {
@@ -282,10 +309,19 @@ mod tests {
         assert_eq!(packages(text), []);
     }
 
-    #[test]
-    fn the_rocm_release_is_read() {
-        let list = parse_listing("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
-        assert_eq!(list.rocm.as_deref(), Some("7.1.0-42"));
+    #[rstest]
+    #[case("@rocm /opt/rocm/.info/version\n7.1.0-42\n/opt/rocm-7.1.0\n@end\n", "7.1.0")]
+    #[case(
+        "@rocm /opt/rocm/core/.info/version\n10.2.0\n/opt/rocm/core-10.2\n@dpkg /s\nPackage: amdrocm-base10.2\nVersion: 10.2.0~20260930\n@end\n",
+        "10.2.0a20260930"
+    )]
+    #[case(
+        "@rocm /opt/rocm/core/.info/version\n10.0.0\n/opt/rocm/core-10.0\n@python /v\nrocm_sdk_core-10.1.0.dist-info\ntorch-2.13.0+rocm10.1.0.dist-info\n@end\n",
+        "10.1.0, mixed with 10.0.0"
+    )]
+    fn the_rocm_release_is_read(#[case] text: &str, #[case] release: &str) {
+        let list = parse_listing(text);
+        assert_eq!(list.rocm.unwrap().to_string(), release);
         assert!(list.remarks.is_empty());
     }
 

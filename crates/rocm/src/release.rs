@@ -90,6 +90,16 @@ impl RocmRelease {
         self.patch.is_some()
     }
 
+    /// Returns whether two texts may be of one release: `7.2` is one of 7.2.4's, and the version file of a nightly
+    /// build states no date.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let has_patches = self.patch.is_some() && other.patch.is_some();
+        let has_stages = self.is_prerelease() && other.is_prerelease();
+        self.series() == other.series()
+            && (!has_patches || self.patch == other.patch)
+            && (!has_stages || self.stage == other.stage)
+    }
+
     /// Reads `7.2` as 7.2.0, where the writer is known to leave out a zero.
     #[must_use]
     pub fn with_stated_patch(mut self) -> Self {

@@ -16,6 +16,7 @@ use retrial_plan::Plan;
 use retrial_readings::sanitize;
 use retrial_recipe::model::GpuVendor;
 use retrial_results::packages::{self, PackageManager};
+use retrial_rocm::RocmInstallation;
 use retrial_run::{PACKAGES_SCRIPT, container_labels};
 
 /// The time limit of the probe. Hosts are tried concurrently, each for 5 s.
@@ -28,8 +29,7 @@ const PACKAGES_END: &str = "@end\n";
 /// The content of the image; empty if it was not examined, or did not answer.
 #[derive(Default)]
 pub struct ProbedImage {
-    /// The release of `ROCm` in the image: `7.1.1`.
-    pub rocm: Option<String>,
+    pub rocm: Option<RocmInstallation>,
     /// Name and version of each Python package.
     pub packages: Vec<(String, String)>,
     /// Whether each host was reached; none if the image has no program that can try.
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn host_results_follow_the_package_list() {
-        let text = "@rocm /opt/rocm/.info/version\n7.1.1-38\n@python /usr/lib/python3/dist-packages\ntorch-2.9.0.dist-info\n@end\nhost a.org ok\nhost b.org no Connection refused\n";
+        let text = "@rocm /opt/rocm/.info/version\n7.1.1-38\n/opt/rocm-7.1.1\n@python /usr/lib/python3/dist-packages\ntorch-2.9.0.dist-info\n@end\nhost a.org ok\nhost b.org no Connection refused\n";
         let hosts = ["a.org".to_owned(), "b.org".to_owned()];
         let probed = parse_probe_output(text, &hosts);
-        assert_eq!(probed.rocm.as_deref(), Some("7.1.1-38"));
+        assert_eq!(probed.rocm.unwrap().to_string(), "7.1.1");
         assert_eq!(probed.packages, [("torch".to_owned(), "2.9.0".to_owned())]);
         let errors = probed.hosts.unwrap().into_iter().map(|host| host.error);
         let errors: Vec<Option<String>> = errors.collect();

@@ -18,6 +18,7 @@ mod check;
 pub mod free_space;
 pub mod gpu_support;
 mod image_probe;
+mod known_issues;
 pub mod missing_requirements;
 mod network;
 mod open;

@@ -1,5 +1,6 @@
 //! The second step: a recipe is planned for a host, or for one that is not known yet.
 
+use super::known_issues::describe_known_issues;
 use super::missing_requirements::add_missing_files;
 use super::open::OpenedRecipe;
 use super::secrets::withdraw_unset_secrets;
@@ -115,7 +116,11 @@ impl OpenedRecipe {
         plan.lock = lock;
         plan.cache = global.cache.display().to_string();
         match host {
-            Some(_) => add_missing_files(&mut plan, &self.resolved.recipe, &global.root),
+            Some(host) => {
+                let issues = describe_known_issues(&plan, host, global.rocm_releases());
+                plan.notes.extend(issues);
+                add_missing_files(&mut plan, &self.resolved.recipe, &global.root);
+            }
             None => plan.unmet.clear(),
         }
         Ok(plan)

@@ -58,10 +58,11 @@ pub async fn examine_host(
     plan: Option<&Plan>,
 ) -> HostExamination {
     let connected = engine.ok();
+    let releases = global.rocm_releases();
     // The engine answers while the files of the host are read, which comes last.
     let (abilities, (image, hosts), needs_image, claims, models, (conditions, settings)) = tokio::join!(
         query_abilities(connected),
-        examine_image_and_hosts(connected, plan),
+        examine_image_and_hosts(connected, plan, releases),
         is_image_missing(connected, plan),
         find_gpu_claims(connected),
         check_models(plan),
@@ -85,6 +86,7 @@ pub async fn examine_host(
         scenario_memory: plan.map(Plan::scenario_memory).unwrap_or_default(),
         image,
         target_override: plan.and_then(target_override),
+        recipe_use: plan.map(Plan::rocm_use).unwrap_or_default(),
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
         has_chosen_gpus: plan.is_some_and(|plan| !plan.gpus.is_empty()),
         claims,
@@ -92,7 +94,7 @@ pub async fn examine_host(
         hosts,
         listening: host::listening_ports(&global.root),
     };
-    let checks = check_host(&facts, ReleaseTable::built_in());
+    let checks = check_host(&facts, releases);
     HostExamination { host, conditions, settings, abilities, checks }
 }
 
@@ -122,17 +124,21 @@ impl HostExamination {
         let early_warnings = checks.clone().filter(|check| {
             let may_fail = matches!(
                 check.kind,
-                HostCheckKind::Network | HostCheckKind::Disk | HostCheckKind::Memory
+                HostCheckKind::Network
+                    | HostCheckKind::Disk
+                    | HostCheckKind::Memory
+                    | HostCheckKind::KnownIssue
             );
             may_fail && check.state == HostCheckState::Warning
         });
         for check in early_warnings {
-            terminal::print_note(&format!("warning: {check}"));
+            terminal::advise(format!("warning: {check}"), &check.fix);
         }
         let forced = errors.iter().map(ToString::to_string);
-        // A run waits for GPUs that are claimed.
+        // A run waits for GPUs that are claimed. Issues are of the release that is read in the container.
+        let unjudged = [HostCheckKind::GpusClaimed, HostCheckKind::KnownIssue];
         let warnings = checks
-            .filter(|check| check.kind != HostCheckKind::GpusClaimed)
+            .filter(|check| !unjudged.contains(&check.kind))
             .filter_map(HostCheck::verdict_warning);
         Ok(forced.chain(warnings).collect())
     }
@@ -179,6 +185,7 @@ async fn query_abilities(engine: Option<&dyn Engine>) -> Option<EngineCapabiliti
 async fn examine_image_and_hosts(
     engine: Option<&dyn Engine>,
     plan: Option<&Plan>,
+    releases: &ReleaseTable,
 ) -> (ImageContent, HostStatuses) {
     let Some(plan) = plan else {
         return <_>::default();
@@ -196,10 +203,10 @@ async fn examine_image_and_hosts(
         None => probe_hosts(&hosts).await,
     };
     let variant = plan.variant.get("rocm").map(String::as_str);
-    let from_name = || rocm_of_image(&plan.image, &env, variant, ReleaseTable::built_in());
-    let read = probed.rocm.and_then(|text| {
+    let from_name = || rocm_of_image(&plan.image, &env, variant, releases);
+    let read = probed.rocm.map(|rocm| {
         let source = ImageReleaseSource::Container;
-        text.parse().ok().map(|release| ImageRelease { release, source })
+        ImageRelease { release: rocm.stated.release, source }
     });
     let image = ImageContent {
         rocm: read.or_else(from_name),
@@ -230,7 +237,7 @@ fn is_model_pending(model: &ModelStatus) -> bool {
 }
 
 /// `HSA_OVERRIDE_GFX_VERSION` of the plan's container.
-fn target_override(plan: &Plan) -> Option<&str> {
+pub fn target_override(plan: &Plan) -> Option<&str> {
     let mut variables = plan.container.env.iter();
     let found = variables.find(|(name, _)| name == "HSA_OVERRIDE_GFX_VERSION");
     found.map(|(_, value)| value.as_str())

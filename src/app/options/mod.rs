@@ -4,6 +4,7 @@
 mod results;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
@@ -16,6 +17,7 @@ use retrial_mlperf::Division;
 use retrial_plan::PlanOptions;
 use retrial_plan::privilege;
 use retrial_recipe::ParamSetting;
+use retrial_rocm::ReleaseTable;
 use retrial_store::Home;
 use retrial_store::cache::standard_cache;
 use retrial_telemetry::rate::SamplingInterval;
@@ -55,6 +57,9 @@ pub struct GlobalOptions {
     /// Whether `--output` was given. Without it, a report is an HTML page.
     #[arg(skip)]
     pub is_output_given: bool,
+    /// The table of ROCm's releases with the user's additions, if there are any.
+    #[arg(skip)]
+    pub rocm_releases: Option<Arc<ReleaseTable>>,
     /// Print only the result, warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -75,6 +80,12 @@ pub struct GlobalOptions {
         value_parser = PathBufValueParser::new().try_map(std::path::absolute)
     )]
     pub root: PathBuf,
+}
+
+impl GlobalOptions {
+    pub fn rocm_releases(&self) -> &ReleaseTable {
+        self.rocm_releases.as_deref().unwrap_or_else(|| ReleaseTable::built_in())
+    }
 }
 
 /// The absolute path of an existing file or directory.

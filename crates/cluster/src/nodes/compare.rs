@@ -64,7 +64,11 @@ pub fn machine_facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>
         gpus: vendor.map_or(0, |vendor| host.usable_gpus(vendor)),
         models,
         driver,
-        rocm: host.rocm.clone().filter(|_| vendor == Some(GpuVendor::Amd)),
+        rocm: host
+            .rocm
+            .as_ref()
+            .filter(|_| vendor == Some(GpuVendor::Amd))
+            .map(ToString::to_string),
     }
 }
 

@@ -151,6 +151,8 @@ retrial_document::word_enum! {
         Frameworks = "frameworks in the image",
         /// The image has code for the GPUs.
         ImageTarget = "image for these GPUs",
+        /// A known issue of the image's `ROCm` on the GPUs.
+        KnownIssue = "known issue of rocm",
         /// Free space of a disk.
         Disk = "disk",
         /// Memory of the host.

@@ -7,7 +7,7 @@ use super::system::{check_frameworks, check_operating_system};
 use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use crate::amd::target_of_version;
 use retrial_recipe::model::GpuVendor;
-use retrial_rocm::{GpuFamily, ReleaseTable, RocmRelease};
+use retrial_rocm::{GpuFamily, ReleaseTable};
 
 pub fn check_drivers(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Vec<HostCheck> {
     let mut checks = Vec::new();
@@ -71,16 +71,21 @@ fn check_amdgpu_driver(facts: &HostFacts<'_>, releases: &ReleaseTable) -> HostCh
 
 /// The release on the host: containers have their own, so a difference is not an error.
 pub fn check_rocm_release(facts: &HostFacts<'_>) -> Option<HostCheck> {
-    let required = facts.requires?.rocm.as_ref().filter(|_| uses(facts, GpuVendor::Amd))?;
+    if !uses(facts, GpuVendor::Amd) {
+        return None;
+    }
+    let kind = HostCheckKind::Rocm;
+    let Some(required) = facts.requires.and_then(|requires| requires.rocm.as_ref()) else {
+        return facts.host.rocm.as_ref().map(|actual| kind.pass(actual.describe()));
+    };
     let check = match &facts.host.rocm {
-        None => HostCheckKind::Rocm.undetermined("none at /opt/rocm; the image has its own"),
+        None => kind.undetermined("none found on the host; the image has its own"),
         Some(actual) => {
-            let release = actual.parse::<RocmRelease>().ok();
-            let satisfies = release.and_then(|release| release.satisfies(required));
-            HostCheckKind::Rocm.new_check(advisory_state(satisfies), actual)
+            let satisfies = actual.release().satisfies(required);
+            kind.new_check(advisory_state(satisfies), actual.describe())
         }
     };
-    let fix = "install that release and its driver (amdgpu-install --rocmrelease)";
+    let fix = "install that release and a driver that it lists (up to 7.2 amdgpu-install installs both, since 7.14 only the driver: install the package amdrocm)";
     Some(check.with_requirement(required).with_fix(fix))
 }
 
@@ -89,9 +94,8 @@ fn check_image_target(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Option<
     facts.requires?;
     let kind = HostCheckKind::ImageTarget;
     let override_target = facts.target_override.and_then(target_of_version);
-    let gpus = checked_gpus(facts).filter(|gpu| gpu.vendor == GpuVendor::Amd);
-    let targets = gpus.filter_map(|gpu| override_target.as_deref().or(gpu.gfx.as_deref()));
-    let targets: Vec<&str> = targets.sorted_unstable().dedup().collect();
+    let targets = checked_targets(facts);
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
     let check = check_targets(facts, releases, &targets).unwrap_or_else(|| {
         let release = facts.image.rocm.as_ref();
         let Some(image) = release else {
@@ -123,6 +127,14 @@ fn check_image_target(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Option<
     Some(check.with_requirement("an image with code for them").with_fix(
         "use an image of another release: --image REFERENCE, or --set rocm=… where the recipe has that axis",
     ))
+}
+
+/// The targets of the AMD GPUs, or the one that `HSA_OVERRIDE_GFX_VERSION` sets.
+pub fn checked_targets(facts: &HostFacts<'_>) -> Vec<String> {
+    let override_target = facts.target_override.and_then(target_of_version);
+    let gpus = checked_gpus(facts).filter(|gpu| gpu.vendor == GpuVendor::Amd);
+    let targets = gpus.filter_map(|gpu| override_target.clone().or_else(|| gpu.gfx.clone()));
+    targets.sorted_unstable().dedup().collect()
 }
 
 /// The error of an image that is known to have no code for some targets.

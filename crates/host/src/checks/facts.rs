@@ -8,6 +8,7 @@ use crate::model::{GpuCondition, HostSettings, HostView};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::{format_bytes, format_count};
 use retrial_recipe::model::{GpuRequest, HostRequirements};
+use retrial_rocm::RecipeUse;
 
 /// Free space of one disk, and its use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -148,6 +149,8 @@ pub struct HostFacts<'a> {
     pub image: ImageContent,
     /// `HSA_OVERRIDE_GFX_VERSION` of the container, the target for which `ROCm` loads its code: `10.3.0`.
     pub target_override: Option<&'a str>,
+    /// What the recipe does, as far as known issues of `ROCm` depend on it.
+    pub recipe_use: RecipeUse<'a>,
     /// The GPUs that would be assigned to a container, and how.
     pub assigned: Option<&'a AssignedGpus>,
     /// Whether `--gpus` selected the assigned GPUs.
@@ -175,6 +178,7 @@ impl<'a> HostFacts<'a> {
             scenario_memory: Vec::new(),
             image: ImageContent::default(),
             target_override: None,
+            recipe_use: RecipeUse::default(),
             assigned: None,
             has_chosen_gpus: false,
             claims: Vec::new(),

@@ -9,6 +9,7 @@ mod driver;
 mod facts;
 mod gpus;
 mod image;
+mod known_issues;
 mod machine;
 mod scenario_memory;
 mod services;
@@ -26,6 +27,7 @@ pub use facts::{
     ModelStatus, ScenarioMemory,
 };
 pub use image::{ImageContent, ImageRelease, ImageReleaseSource, rocm_of_image};
+pub use known_issues::check_known_issues;
 
 /// All checks, in the order in which a person would fix them.
 pub fn check_host(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Vec<HostCheck> {
@@ -33,6 +35,7 @@ pub fn check_host(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Vec<HostChe
     checks.extend(gpus::check_gpus(facts));
     checks.extend(scenario_memory::check_scenario_memory(facts));
     checks.extend(driver::check_drivers(facts, releases));
+    checks.extend(known_issues::check_known_issues(facts, releases));
     checks.extend(machine::check_machine(facts));
     checks.extend(services::check_services(facts));
     checks.extend(settings::check_settings(facts));

@@ -5,7 +5,7 @@ use itertools::join;
 use super::gpus::checked_gpus;
 use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_recipe::model::GpuVendor;
-use retrial_rocm::{ReleaseTable, RocmRelease, framework_of_package, is_version_of};
+use retrial_rocm::{ReleaseTable, framework_of_package, is_version_of};
 
 /// The operating system: AMD lists, by release and GPU, those with whose kernels the driver is tested. The
 /// release is the image's, or the host's if the image's is unknown.
@@ -16,7 +16,7 @@ pub fn check_operating_system(facts: &HostFacts<'_>, releases: &ReleaseTable) ->
         return kind.undetermined("/etc/os-release cannot be read");
     };
     let actual = format!("{}, kernel {}", system.name, host.kernel);
-    let of_host = || host.rocm.as_ref()?.parse::<RocmRelease>().ok();
+    let of_host = || host.rocm.as_ref().map(|rocm| rocm.release().clone());
     let of_image = facts.image.rocm.as_ref().map(|image| image.release.clone());
     let Some(release) = of_image.or_else(of_host) else {
         return kind.pass(actual);

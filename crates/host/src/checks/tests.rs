@@ -7,6 +7,7 @@ use crate::model::{
 };
 use retrial_document::ErrorText;
 use retrial_recipe::model::{GpuRequest, GpuVendor, HostRequirements};
+use retrial_rocm::{RecipeUse, RocmEvidence, RocmInstallation, VersionFile};
 
 mod scenario_memory;
 mod services;
@@ -14,6 +15,12 @@ mod stack;
 
 fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     super::check_host(facts, ReleaseTable::built_in())
+}
+
+fn host_rocm(release: &str) -> Option<RocmInstallation> {
+    let [path, folder] = ["/opt/rocm/.info/version", "/opt/rocm"].map(str::to_owned);
+    let file = VersionFile { path, folder, text: release.to_owned() };
+    RocmEvidence { files: vec![file], ..RocmEvidence::default() }.find_installation()
 }
 
 fn image_release(release: &str) -> ImageRelease {
@@ -41,7 +48,7 @@ fn eight() -> HostView {
     HostView {
         gpus: (0..8).map(|number| gpu("MI355X", "gfx950", number)).collect(),
         amdgpu: Some("6.16.6".to_owned()),
-        rocm: Some("7.1.1-38".to_owned()),
+        rocm: host_rocm("7.1.1-38"),
         kernel: "6.8.0-79-generic".to_owned(),
         system: Some(OperatingSystem {
             id: "ubuntu".to_owned(),
@@ -113,6 +120,7 @@ fn facts<'a>(
         scenario_memory: Vec::new(),
         image: ImageContent { rocm: Some(image_release("7.1.1")), ..ImageContent::default() },
         target_override: None,
+        recipe_use: RecipeUse::default(),
         assigned: None,
         has_chosen_gpus: false,
         claims: Vec::new(),

@@ -107,7 +107,7 @@ fn eight_mi355x_are_in_rocm_order() {
     assert_eq!(view.gpus[7].nodes, ["/dev/dri/renderD184"]);
     assert_eq!(view.gpus[7].pci, "0000:75:00.0");
     assert_eq!(view.amdgpu.as_deref(), Some("6.16.6"));
-    assert_eq!(view.rocm.as_deref(), Some("7.1.1-38"));
+    assert_eq!(view.rocm.unwrap().release().raw(), "7.1.1-38");
     assert_eq!((view.hostname.as_str(), view.kernel.as_str()), ("node-17", "6.8.0-60-generic"));
     assert_eq!((view.cpu.as_str(), view.cpus), ("AMD EPYC 9575F 64-Core Processor", 256));
     assert_eq!((view.sockets, view.cores_per_socket), (Some(2), Some(64)));

@@ -4,6 +4,7 @@ use itertools::join;
 
 use super::environment::describe_other_packages;
 use super::execution::{describe_incidents, execution_qualifiers};
+use super::known_issues::describe_known_issues;
 use super::plan_source::plan_differences;
 use super::run::RunFiles;
 use crate::verdict::{Qualifier, QualifierKind, RunContext, settings_qualifiers};
@@ -82,6 +83,7 @@ fn gather_warnings(files: &RunFiles<'_>) -> Vec<String> {
         }
     }
     warnings.extend(describe_other_packages(files.directory, &plan.packages));
+    warnings.extend(describe_known_issues(files));
     warnings.extend(describe_incidents(files));
     warnings
 }

@@ -12,6 +12,7 @@ pub mod figures;
 pub mod folder;
 pub mod folders;
 pub mod identity;
+mod known_issues;
 pub mod loadgen;
 pub mod markers;
 pub mod measured;

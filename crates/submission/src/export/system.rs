@@ -145,7 +145,7 @@ fn list_software(runs: &[SourceRun]) -> String {
             version.as_ref().map(|version| format!("{name} {version}"))
         };
         let drivers = [
-            driver("ROCm", &host.rocm),
+            driver("ROCm", &host.rocm.as_ref().map(ToString::to_string)),
             driver("amdgpu", &host.amdgpu),
             driver("NVIDIA driver", &host.nvidia),
         ];

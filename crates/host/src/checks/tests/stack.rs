@@ -209,3 +209,28 @@ fn listed_systems_depend_only_on_assigned_gpus() {
     assert_ne!(state(0), HostCheckState::Warning);
     assert_eq!(state(1), HostCheckState::Warning);
 }
+
+#[test]
+fn a_known_issue_of_the_image_is_a_warning() {
+    let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
+    let mut found = facts(&host, &[], &settings, &requires);
+    found.image.rocm = Some(image_release("10.1.0"));
+    let issues = |found: &HostFacts<'_>| check_known_issues(found, ReleaseTable::built_in());
+    let found_issues = issues(&found);
+    let [check] = found_issues.as_slice() else { panic!("{found_issues:?}") };
+    assert_eq!(check.state, HostCheckState::Warning);
+    assert!(check.fix.contains("NCCL_PROTO=LL128,Simple"), "{check:?}");
+    found.recipe_use.variables = vec!["NCCL_PROTO"];
+    assert_eq!(issues(&found), []);
+}
+
+#[rstest]
+#[case("7.14.0a20260608")]
+#[case("10.1.0~rc0")]
+fn a_prerelease_meets_a_requirement(#[case] release: &str) {
+    let (mut host, settings, mut requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
+    host.rocm = host_rocm(release);
+    requires.rocm = Some(">=7.2.2".to_owned());
+    let checks = check_host(&facts(&host, &[], &settings, &requires));
+    assert_eq!(find_check(&checks, "rocm on the host").state, HostCheckState::Ok);
+}

@@ -39,7 +39,7 @@ pub fn gpu_facts(record: &HostRecord) -> Vec<Fact> {
         ("power limit", of_states(power_limit)),
         ("clocks set by the driver", of_states(|state| state.performance_level.clone())),
         ("divided (MIG)", of_states(|state| state.divided.map(format_yes_no))),
-        ("ROCm of the host", host.rocm),
+        ("ROCm of the host", host.rocm.map(|rocm| rocm.to_string())),
     ];
     facts_of_group(FactGroup::Gpus, facts)
 }

@@ -16,7 +16,7 @@ use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
 
 pub use host::describe_gpus as gpus;
-pub(super) use packages::describe_other_packages;
+pub(super) use packages::{describe_other_packages, read_packages};
 pub use packages::{package_facts_of_run as packages, rocm_in_container};
 
 const UNRECORDED_VALUE: &str = "(set, not recorded: it may be a secret)";

@@ -10,6 +10,7 @@ use super::package_names::{library_name, name_without_release};
 use crate::packages::{InstalledPackages, PackageDatabase, PackageManager};
 use crate::verdict::comparison::components::{self, Component};
 use crate::verdict::comparison::{Fact, FactGroup};
+use retrial_rocm::RocmInstallation;
 use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
 use retrial_store::packages::PACKAGES_FILE;
@@ -26,12 +27,12 @@ pub fn package_facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
 }
 
 /// Returns the release of `ROCm` in a run's container, if it has one and it was recorded.
-pub fn rocm_in_container(directory: &RunDirectory) -> Option<String> {
+pub fn rocm_in_container(directory: &RunDirectory) -> Option<RocmInstallation> {
     read_packages(directory)?.rocm
 }
 
 /// Returns the packages as they were recorded, if they were.
-fn read_packages(directory: &RunDirectory) -> Option<InstalledPackages> {
+pub fn read_packages(directory: &RunDirectory) -> Option<InstalledPackages> {
     let text = read_text_beneath(directory.path(), Path::new(PACKAGES_FILE), MAX_LIST_BYTES);
     serde_json::from_str(&text.ok()?).ok()
 }
@@ -78,11 +79,12 @@ fn has_version(own: &str, published: &str) -> bool {
 
 /// Returns the stack and the other packages. A component of the stack is one fact, whatever packages carry it.
 fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
-    let rocm = installed.rocm.as_deref();
+    let rocm = installed.rocm.as_ref();
     let mut facts: Vec<Fact> = rocm
-        .map(|release| Fact::new(FactGroup::Stack, components::ROCM, release))
+        .map(|release| Fact::new(FactGroup::Stack, components::ROCM, release.to_string()))
         .into_iter()
         .collect();
+    let release = rocm.map(|rocm| rocm.release().to_string());
     // Several Pythons may have one package: its versions stand together.
     let mut by_name: BTreeMap<PackageName<'_>, BTreeSet<&str>> = BTreeMap::new();
     let mut by_component: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -90,7 +92,7 @@ fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
     for database in &installed.databases {
         let is_python = database.manager.is_python();
         for (name, version) in &database.packages {
-            let base = name_without_release(name, version, rocm);
+            let base = name_without_release(name, version, release.as_deref());
             let library = library_name(&base);
             let component = if is_python {
                 Component::of_python_package(&base)
@@ -164,7 +166,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::from_path(folder.path().to_owned());
         assert_eq!(package_facts_of_run(&run), []);
-        let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nthing.egg-link\n@end";
+        let output = "@rocm /opt/rocm\n7.1.0\n/opt/rocm\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nthing.egg-link\n@end";
         store_packages(&run, &parse_listing(output)).unwrap();
         let facts: Vec<(String, String)> =
             package_facts_of_run(&run).into_iter().map(|fact| (fact.what, fact.value)).collect();
@@ -187,7 +189,9 @@ mod tests {
                 format!("Package: {name}\nStatus: install ok installed\nVersion: {version}\n")
             };
             let stanzas = packages.iter().map(stanza).collect::<String>();
-            format!("@rocm x\n7.2.4\n@dpkg /s\n{stanzas}@python /a\ntorch-2.10.0.dist-info\n@end")
+            format!(
+                "@rocm x\n7.2.4\n/opt/rocm\n@dpkg /s\n{stanzas}@python /a\ntorch-2.10.0.dist-info\n@end"
+            )
         };
         let legacy = dpkg(&[
             ("hip-runtime-amd7.2.4", "7.2.53211.70204-93"),
