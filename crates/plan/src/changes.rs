@@ -40,17 +40,20 @@ impl Plan {
         (!set.is_empty()).then_some(set)
     }
 
-    /// The images and build arguments that the command line replaced, each as a fragment: `--image a:2 in place of a:1`.
-    /// `ran` returns the digest of an image that ran, by the name of its setting.
+    /// The images and build arguments that the command line replaced, each as a fragment: `--image a:2 in place of a:1`;
+    /// and the image of a variant whose published figures are of another. `ran` returns the digest of an image that ran, by the name of its setting.
     pub fn replaced_images(&self, ran: impl Fn(&str) -> Option<String>) -> Vec<String> {
         let replaced = self.modified_settings().filter_map(|setting| {
             let published = self.replaced.get(&setting.name)?;
             let (option, value) = setting.to_option();
-            let ran = ran(&setting.name).filter(|_| !value.contains('@'));
-            let ran = ran.map_or_else(String::new, |digest| format!(" ({digest})"));
-            Some(format!("{option} {value}{ran} in place of {published}"))
+            let named = name_image(&value, ran(&setting.name));
+            Some(format!("{option} {named} in place of {published}"))
         });
-        replaced.collect()
+        let published = self.published_image.iter().filter(|_| self.has_published_figures());
+        let of_variant = published.map(|published| {
+            format!("{} in place of {published}", name_image(&self.image, ran("image")))
+        });
+        replaced.chain(of_variant).collect()
     }
 
     /// What differs from the recipe that the plan's recipe extends: `extends gemm, changing image`.
@@ -66,16 +69,27 @@ impl Plan {
         })
     }
 
+    fn has_published_figures(&self) -> bool {
+        let mut measured = self.measurements.iter();
+        measured.any(|one| !one.expect.is_empty() || one.references.is_some())
+    }
+
     /// Says that the figures of the recipe belong to another image, where it has any.
     pub(super) fn describe_foreign_figures(&self) -> Option<String> {
-        let mut measured = self.measurements.iter();
-        let is_published = measured.any(|one| !one.expect.is_empty() || one.references.is_some());
         let mut changes = self.replaced_images(|_| None);
         changes.extend(self.describe_base());
-        (is_published && !changes.is_empty()).then(|| {
+        (self.has_published_figures() && !changes.is_empty()).then(|| {
             let changes = changes.join(", ");
             format!("{changes}: the recipe's figures are of what is replaced, and the verdict is `modified`")
         })
+    }
+}
+
+/// An image, and the digest that ran, unless its reference has one.
+fn name_image(reference: &str, ran: Option<String>) -> String {
+    match ran.filter(|_| !reference.contains('@')) {
+        Some(digest) => format!("{reference} ({digest})"),
+        None => reference.to_owned(),
     }
 }
 
@@ -262,6 +276,8 @@ impl<'a> Execution<'a> {
             given_params: _,
             replaced: _,
             base: _,
+            published_image: _,
+            image_contents: _,
             trial_run: _,
             changes: _,
             options: _,

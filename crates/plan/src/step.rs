@@ -69,6 +69,12 @@ pub struct Plan {
     /// The recipe that the plan's recipe extends, whose figures it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<BaseRecipe>,
+    /// The image of the published figures, where a variant has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_image: Option<String>,
+    /// Versions of what the image contains, by the recipe: `rocm`, `torch`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub image_contents: BTreeMap<String, String>,
     /// It only shows that everything starts: its figures are compared with no published ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trial_run: bool,

@@ -5,16 +5,20 @@ use retrial_document::{
     Diagnostic, Diagnostics, Keys as _, MAX_DOCUMENT_BYTES, Node, Source, to_yaml,
 };
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 use super::TemplateSource;
 use super::load::load_merged;
-use super::model::{ParamValue, Recipe, ReplacedImage, replaced_images};
+use super::merge::settle_tree;
+use super::model::{
+    ParamValue, Recipe, ReplacedImage, image_contents, other_published_image, replaced_images,
+};
 use super::names::DeclaredNames;
 use super::origin::{ValueOrigin, list_origins};
 use super::param_setting::{ImageSetting, ParamSetting};
 use super::resolve::{ResolutionKind, VariantResolution, check_structure, is_template_missing};
 use super::settings;
-use super::variants::Variants;
+use super::variants::{VariantChoice, Variants, apply_variants};
 
 /// A recipe whose variants are chosen and whose params have values.
 #[derive(Debug, Clone)]
@@ -144,6 +148,13 @@ impl LoadedRecipe {
         }
     }
 
+    /// Returns the versions of what the image contains under a choice of variants, as far as the recipe states them.
+    pub fn image_contents(&self, choice: &VariantChoice) -> BTreeMap<String, String> {
+        let mut problems = Diagnostics::default();
+        let chosen = apply_variants(&self.merged, choice, &mut problems);
+        image_contents(&settle_tree(chosen, &mut problems))
+    }
+
     /// Returns the keys of the scenarios, under all variants.
     pub fn scenario_keys(&self) -> Vec<String> {
         let names = self.written_scenarios().map(|(name, _)| name.to_owned());
@@ -270,6 +281,8 @@ fn build_recipe(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe
         variant: names.scope.variant.clone(),
         modified: names.modified.clone(),
         given_params: names.given_params.clone(),
+        published_image: other_published_image(node),
+        image_contents: image_contents(node),
         ..recipe
     };
     for ReplacedImage { name, value, published } in replaced_images(node) {

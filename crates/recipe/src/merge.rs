@@ -4,7 +4,7 @@
 //! Merging stays symbolic (`+` and null are retained) until [`settle_tree`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
-use retrial_document::{Diagnostics, MapEntry, Node, Value};
+use retrial_document::{Diagnostics, MapEntry, Node, Span, Value};
 use std::collections::HashMap;
 
 /// Merges `over` over `base`; values of `over` win.
@@ -31,12 +31,15 @@ pub fn merge_trees(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
     }
 }
 
-fn merge_entry(old: MapEntry, over: MapEntry, problems: &mut Diagnostics) -> MapEntry {
+fn merge_entry(mut old: MapEntry, mut over: MapEntry, problems: &mut Diagnostics) -> MapEntry {
     if !over.append && over.value.is_null() {
         let value = Node { value: Value::Removed, ..over.value };
         return MapEntry { value, ..over };
     }
     if !over.append {
+        if over.key == "image" {
+            drop_replaced_image(&mut old.value, &mut over.value, &over.key_span);
+        }
         let value = merge_trees(old.value, over.value, problems);
         return MapEntry { value, ..over };
     }
@@ -62,6 +65,25 @@ fn merge_entry(old: MapEntry, over: MapEntry, problems: &mut Diagnostics) -> Map
     };
     let span = over.value.span;
     MapEntry { value: Node { value, span }, append, ..over }
+}
+
+/// Removes from an image what belongs to the one that another takes the place of: an image is pulled or built, and a
+/// digest and contents are those of one reference. The other removes it from images that both are merged over, too.
+fn drop_replaced_image(image: &mut Node, over: &mut Node, key_span: &Span) {
+    let has = |key: &str| over.entry(key).is_some();
+    let replaced = match (has("ref"), has("build")) {
+        (true, false) => ["build", "digest", "built_by", "contains"],
+        (false, true) => ["ref", "digest", "built_by", "contains"],
+        _ => return,
+    };
+    if let Value::Map(entries) = &mut image.value {
+        entries.retain(|entry| !replaced.contains(&entry.key.as_str()));
+    }
+    for key in replaced {
+        if over.entry(key).is_none() {
+            over.set_key(key, Node { value: Value::Removed, span: key_span.clone() });
+        }
+    }
 }
 
 const APPEND_HELP: &str =

@@ -47,7 +47,7 @@ pub use figures::{
 };
 pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};
-pub(crate) use image::{ReplacedImage, replaced_images};
+pub(crate) use image::{ReplacedImage, image_contents, other_published_image, replaced_images};
 pub use judge::{InvalidMarker, JudgeRules};
 pub use measurement::{
     MAX_WARMUP_TRIALS, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
@@ -87,6 +87,12 @@ object! {
         /// What `--image` and `--build-arg` replaced, by the setting's name: an image, an argument's value.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         replaced: BTreeMap<String, String> = read_default,
+        /// The image of the published figures, where a variant has another.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        published_image: Option<String> = read_default,
+        /// Versions of what the image contains, by name: `rocm`, `torch`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        image_contents: BTreeMap<String, String> = read_default,
     }
     keys {
         /// The version of the recipe's language: 1.
@@ -122,9 +128,9 @@ object! {
         /// The value of each variant axis that is chosen without `--set`.
         #[serde(skip)]
         default: () [read = read_default] = T::Map(formats::NAME, &T::Text(formats::ANY)),
-        /// Combinations of variants that are not supported, each with a `reason`.
+        /// Combinations of variants that are not supported, each with a `reason`; a list of values is any of them.
         #[serde(skip)]
-        unsupported: () [read = read_default] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
+        unsupported: () [read = read_default] = T::List(&T::Map(formats::NAME, &T::Either(&[T::Text(formats::ANY), T::List(&T::Text(formats::ANY), 1)])), 0),
         /// An overlay on this recipe for `run --trial-run`: a run of minutes that shows that everything starts. Only
         /// performance is measured, once. `true`, once it is applied: written by retrial into a run's recipe.yaml.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

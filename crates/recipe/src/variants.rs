@@ -38,7 +38,7 @@ pub struct Variants {
 pub type VariantChoice = BTreeMap<String, String>;
 
 /// More combinations than this are checked one axis at a time.
-const MAX_COMBINATIONS: usize = 64;
+const MAX_COMBINATIONS: usize = 256;
 
 impl Variants {
     pub fn axis(&self, name: &str) -> Option<&VariantAxis> {
@@ -125,12 +125,22 @@ impl Variants {
     }
 
     fn read_unsupported(&mut self, item: &Node, problems: &mut Diagnostics) {
-        let mut combination = BTreeMap::new();
+        let mut combinations = vec![VariantChoice::new()];
         for entry in item.entries().iter().filter(|entry| entry.key != "reason") {
-            if let Some(value) = entry.value.text() {
+            let values = entry.value.one_or_items().iter();
+            let values: Vec<&str> = values.filter_map(Node::text).collect();
+            for value in &values {
                 self.check_value_exists(entry, value, problems);
-                combination.insert(entry.key.clone(), value.to_owned());
             }
+            let extend = |combination: VariantChoice| {
+                let axis = entry.key.clone();
+                values.iter().map(move |value| {
+                    let mut extended = combination.clone();
+                    extended.insert(axis.clone(), (*value).to_owned());
+                    extended
+                })
+            };
+            combinations = combinations.into_iter().flat_map(extend).collect();
         }
         let reason = item.text_at("reason").unwrap_or("");
         if reason.is_empty() && matches!(item.value, Value::Map(_)) {
@@ -141,7 +151,11 @@ impl Variants {
                 "give the reason: it is shown to users who select it",
             );
         }
-        self.unsupported.push(UnsupportedVariant { combination, reason: reason.to_owned() });
+        self.unsupported.extend(
+            combinations
+                .into_iter()
+                .map(|combination| UnsupportedVariant { combination, reason: reason.to_owned() }),
+        );
     }
 
     /// Reports an axis that does not exist, or a value that the axis does not have.
@@ -245,7 +259,20 @@ fn merge_overlay(recipe: Node, overlay: &Node, problems: &mut Diagnostics) -> No
     let span = recipe.span.clone();
     let entries = entries.iter();
     let allowed = entries.filter(|entry| !TOP_LEVEL_KEYS.contains(&entry.key.as_str()));
-    merge_trees(recipe, Node::map(allowed.cloned().collect(), span), problems)
+    let allowed = allowed.map(|entry| entry.with_value(with_removals(&entry.value)));
+    merge_trees(recipe, Node::map(allowed.collect(), span), problems)
+}
+
+/// Returns an overlay whose nulls remove: a key that the recipe lacks may be one that a variant of another axis adds.
+fn with_removals(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Null => Value::Removed,
+        Value::Map(entries) => Value::Map(
+            entries.iter().map(|entry| entry.with_value(with_removals(&entry.value))).collect(),
+        ),
+        value => value.clone(),
+    };
+    Node { value, ..node.clone() }
 }
 
 /// Replaces the map under a key; if there is none, adds it unless it is empty.

@@ -103,6 +103,62 @@ fn env(recipe: &Recipe) -> Vec<(&str, &str)> {
 }
 
 #[test]
+fn an_image_takes_the_place_of_another_with_its_digest_and_contents() {
+    let digest = format!("sha256:{}", "a".repeat(64));
+    let text = format!(
+        "image: {{ ref: one:1, digest: '{digest}', published: one:1, contains: {{ rocm: 7.2.4, torch: 2.10.0 }} }}
+variants:
+  by:
+    published: {{}}
+    other: {{ image: {{ ref: two:2, contains: {{ rocm: 10.1.0 }} }} }}
+    built: {{ image: {{ build: {{ context: image }} }} }}
+    own: {{ image: three:3 }}
+default: {{ by: published }}
+"
+    );
+    let by = |value: &str| resolved(&text, &[], &[("by", value)]);
+    let published = by("published");
+    assert_eq!(published.image.reference(), Some(format!("one:1@{digest}")));
+    assert_eq!((published.published_image, published.image_contents.len()), (None, 2));
+    let other = by("other");
+    assert_eq!(other.image.reference().as_deref(), Some("two:2"));
+    assert_eq!(other.published_image.as_deref(), Some("one:1"));
+    assert_eq!(other.image_contents.into_keys().collect::<Vec<_>>(), ["rocm"]);
+    let built = by("built");
+    assert!(matches!(built.image, Image::Build(_)) && built.image_contents.is_empty());
+    assert_eq!(built.published_image.as_deref(), Some("one:1"));
+    assert_eq!(by("own").published_image, None);
+    let given = resolved(&text, &[], &[("by", "other"), ("image", "four:4")]);
+    assert_eq!((given.published_image, given.image_contents.len()), (None, 0));
+    assert_eq!(given.replaced["image"], "one:1");
+}
+
+#[test]
+fn a_null_of_a_variant_removes_what_another_axis_adds() {
+    let text = "container: { env: { A: a } }
+variants:
+  release: { new: { container: { env: { B: b } } } }
+  gpu: { one: { container: { env: { B: null } } }, two: {} }
+default: { release: new, gpu: one }
+";
+    assert_eq!(env(&resolved(text, &[], &[])), [("A", "a")]);
+    assert_eq!(env(&resolved(text, &[], &[("gpu", "two")])), [("A", "a"), ("B", "b")]);
+}
+
+#[test]
+fn a_list_of_an_unsupported_combination_is_any_of_its_values() {
+    let text = "variants: { gpu: { a: {}, b: {}, c: {} }, rocm: { '6': {}, '7': {} } }
+default: { gpu: a, rocm: '7' }
+unsupported: [{ gpu: [a, b], rocm: '6', reason: too old }]
+";
+    for gpu in ["a", "b"] {
+        let refused = attempt(text, &[], &[("gpu", gpu), ("rocm", "6")]).unwrap_err();
+        assert!(refused.contains("too old"), "{refused}");
+    }
+    resolved(text, &[], &[("gpu", "c"), ("rocm", "6")]);
+}
+
+#[test]
 fn later_templates_win_and_the_recipe_wins_over_all() {
     let templates = [
         (

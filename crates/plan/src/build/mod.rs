@@ -111,6 +111,8 @@ fn build_without_changes(
         given_params: recipe.given_params.clone(),
         replaced: recipe.replaced.clone(),
         base: recipe.base.clone(),
+        published_image: recipe.published_image.clone(),
+        image_contents: recipe.image_contents.clone(),
         trial_run: recipe.trial_run,
         options: options.clone(),
         requires: recipe.requires.clone(),

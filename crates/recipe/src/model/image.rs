@@ -42,6 +42,10 @@ object! {
         built_by: Option<String> = T::Text(formats::NAME),
         /// Build it from a Dockerfile next to the recipe.
         build: Option<ImageBuild>,
+        /// The image of the published figures: in another one, which a variant has, the verdict is `modified`.
+        published: Option<String> = T::Text(formats::IMAGE),
+        /// Versions of what the image contains, by name: {rocm: 7.2.4, torch: 2.10.0}.
+        contains: BTreeMap<String, String> = T::Map(formats::FILLED, &T::Text(formats::FILLED)),
         /// The image that `--image` gave in its place. Written by retrial into a run's recipe.yaml.
         set: Option<String> = T::Text(formats::IMAGE),
     }
@@ -146,6 +150,21 @@ impl Field for Image {
     }
 }
 
+/// Returns the image of the published figures, where the recipe's is another.
+pub fn other_published_image(recipe: &Node) -> Option<String> {
+    let written = WrittenImage::from_node(recipe.get("image")?, &WrittenImage::TYPE)?;
+    let published = written.published.clone().filter(|_| written.set.is_none())?;
+    let image = WrittenImage::from_reference(&published).published();
+    (!image.is_named_as(&written.published())).then_some(published)
+}
+
+/// Returns the versions of what the image contains, by name, as far as the recipe states them.
+pub fn image_contents(recipe: &Node) -> BTreeMap<String, String> {
+    let image = recipe.get("image").filter(|image| image.get("set").is_none());
+    let written = image.and_then(|image| WrittenImage::from_node(image, &WrittenImage::TYPE));
+    written.map(|written| written.contains).unwrap_or_default()
+}
+
 /// A setting of the command line that replaces an image, or an argument of its build.
 pub struct ReplacedImage {
     /// `image`, `image.SERVICE` or `build_arg.NAME`.
@@ -165,7 +184,9 @@ pub fn replaced_images(recipe: &Node) -> Vec<ReplacedImage> {
     let own = recipe.get("image").map(|image| (ImageSetting::Image, image));
     let images = own.into_iter().chain(services).filter_map(|(setting, node)| {
         let value = node.text_at("set")?.to_owned();
-        let published = WrittenImage::from_node(node, &WrittenImage::TYPE)?.published();
+        let written = WrittenImage::from_node(node, &WrittenImage::TYPE)?;
+        let other = written.published.as_deref().map(WrittenImage::from_reference);
+        let published = other.unwrap_or(written).published();
         let is_same = published.is_named_as(&WrittenImage::from_reference(&value).published());
         let published = (!is_same).then(|| published.to_string());
         Some(ReplacedImage { name: setting.name(), value, published })
