@@ -13,6 +13,7 @@ pub mod docker_run;
 pub mod expression;
 mod formats;
 mod image_settings;
+mod inherited_figures;
 mod keys;
 mod language;
 mod load;

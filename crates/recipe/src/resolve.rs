@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::TemplateSource;
 use super::checks::CheckContext;
+use super::inherited_figures::check_inherited_figures;
 use super::language::RecipeLanguage;
 use super::load::load_merged;
 use super::merge::settle_tree;
@@ -44,11 +45,15 @@ pub fn check_source(
             let message = "every combination of variants is unsupported";
             problems.error("variant", message, &unsupported.key_span, "leave one");
         }
+        let whole = ResolutionKind { partial, base_missing, trial_run: false };
+        let default = (!partial && choices.len() > 1).then(|| {
+            let (choice, ignored) = (variants.default_choice(), &mut Diagnostics::default());
+            VariantResolution::new(&merged, &choice, &[], whole, templates, ignored)
+        });
         let mut used = BTreeSet::new();
         let mut by_choice = Vec::new();
         for choice in &choices {
             let mut choice_problems = Diagnostics::default();
-            let whole = ResolutionKind { partial, base_missing, trial_run: false };
             let stage = VariantResolution::new(
                 &merged,
                 choice,
@@ -58,6 +63,9 @@ pub fn check_source(
                 &mut choice_problems,
             );
             used.extend(stage.used_params);
+            if let Some(default) = &default {
+                check_inherited_figures(&default.validated, &stage.validated, &mut choice_problems);
+            }
             if merged.get("trial_run").is_some() && !choice_problems.has_errors() {
                 let trial = ResolutionKind { trial_run: true, ..whole };
                 VariantResolution::new(
