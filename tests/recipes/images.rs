@@ -11,7 +11,7 @@ use retrial_recipe::{LoadedRecipe, ParamSetting, resolve_recipe};
 const OTHER: &str = "registry.example/other:2";
 
 /// Plans a recipe; a param that must be set is a path.
-fn plan(entry: &FoundRecipe, mut settings: Vec<ParamSetting>) -> Plan {
+pub fn plan(entry: &FoundRecipe, mut settings: Vec<ParamSetting>) -> Plan {
     let resolve = |settings: &[ParamSetting]| resolve_recipe("r", &entry.source, entry, settings);
     if let Err(problems) = resolve(&settings) {
         let unset = problems.iter().filter(|problem| problem.code == "unset");

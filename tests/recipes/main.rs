@@ -21,6 +21,7 @@ mod onnxruntime;
 mod onnxruntime_images;
 mod rocm;
 mod schema;
+mod variants;
 
 #[path = "../support/mod.rs"]
 mod support;

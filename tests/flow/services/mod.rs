@@ -2,6 +2,7 @@
 //! nothing of them is left, whatever ends first.
 
 mod killed;
+mod sglang;
 
 use crate::lab::{Lab, case, image, recipe_with};
 
