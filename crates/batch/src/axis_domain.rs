@@ -2,12 +2,14 @@
 
 use indexmap::IndexSet;
 use itertools::join;
+use std::collections::BTreeMap;
 
 use super::model::{Batch, Spanned};
 use retrial_document::Keys as _;
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::{
-    DeclaredParam, Diagnostic, ImageSetting, LoadedRecipe, Span, Variants, suggest_nearest,
+    DeclaredParam, Diagnostic, ImageSetting, LoadedRecipe, Span, VariantChoice, Variants,
+    suggest_nearest,
 };
 
 /// A recipe of a batch, as far as cells depend on it.
@@ -40,6 +42,12 @@ impl AxisDomain {
             figures: recipe.figure_names(),
             stated_trials: recipe.stated_trials(),
         }
+    }
+
+    /// Returns what the recipe states of its image under a choice of variants and settings.
+    pub(super) fn image_contents(&self, choice: &VariantChoice) -> BTreeMap<String, String> {
+        let is_replaced = choice.keys().any(|name| !self.declares(name) && self.has_axis(name));
+        if is_replaced { BTreeMap::new() } else { self.recipe.image_contents(choice) }
     }
 
     /// Returns whether it has an axis of variants, a param or an image of this name.

@@ -16,6 +16,7 @@ mod check_names;
 mod claim;
 mod cli_overrides;
 mod estimate;
+mod joint_changes;
 pub mod journal;
 mod listed_values;
 mod matrix;

@@ -10,6 +10,7 @@ use super::axis_domain::AxisDomain;
 use super::cell::{Cell, ExcludedCell, ExclusionReason};
 use super::check_names::check_names;
 use super::claim::{self, BatchClaim, ClaimSubjects};
+use super::joint_changes::describe_planned_changes;
 use super::model::{Batch, Combination, ExecutionOptions, ExternalResult, WrittenAxis};
 use super::names::RECIPE;
 use super::plan::BatchPlan;
@@ -55,6 +56,7 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         return Err(matrix.problems);
     }
     let (axes, external_results) = (matrix.axes_of_cells(), matrix.external_results());
+    let joint_changes = describe_planned_changes(&matrix.cells, &claims, recipes);
     let (external_cells, cells): (Vec<Cell>, Vec<Cell>) =
         matrix.cells.into_iter().partition(|cell| cell.external.is_some());
     Ok(BatchPlan {
@@ -68,6 +70,7 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         external_cells,
         excluded: matrix.excluded,
         claims,
+        joint_changes,
         restated: false,
         search: None,
     })

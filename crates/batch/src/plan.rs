@@ -28,6 +28,9 @@ pub struct BatchPlan {
     pub external_results: Vec<ExternalResult>,
     /// The claims, with the cells that they compare.
     pub claims: Vec<BatchClaim>,
+    /// What changes together between cells that are compared, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joint_changes: Vec<String>,
     /// The claims were changed after a run had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restated: bool,

@@ -14,7 +14,9 @@ use retrial_batch::verdict::{
 use retrial_batch::{BatchPlan, ExternalResult};
 use retrial_plan::Plan;
 use retrial_results::evidence::environment;
-use retrial_results::verdict::comparison::{Fact, FactGroup, compare_fact_groups};
+use retrial_results::verdict::comparison::{
+    Fact, FactGroup, StackVersions, compare_fact_groups, describe_joint_changes,
+};
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 use retrial_run::read_evidence;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
@@ -46,13 +48,17 @@ pub fn judge_directory(
         })
         .collect();
     let mut verdict = judge_batch(Some(directory.id()), &plan, &cells, &subjects);
-    verdict.environments = compare_environments(&global.home, &verdict);
+    let environments = read_environments(&global.home, &verdict);
+    let changes = describe_joint_changes_of(&verdict, &environments);
+    let changes = changes.into_iter().filter(|change| !verdict.notes.contains(change));
+    verdict.notes.extend(changes.collect::<Vec<_>>());
+    verdict.environments = compare_environments(&environments);
     Ok(verdict)
 }
 
-/// Compares the environments of the cells that were measured: the containers of a cell are of one image, so that its
-/// first run represents them. Telemetry is of one run only.
-fn compare_environments(home: &Home, verdict: &BatchVerdict) -> Option<CellEnvironments> {
+/// Reads the environments of the cells that were measured, by their names: the containers of a cell are of one image, so
+/// that its first run represents them. Telemetry is of one run only.
+fn read_environments(home: &Home, verdict: &BatchVerdict) -> Vec<(String, Vec<Fact>)> {
     let measured = verdict.all_results().filter(|cell| cell.verdict.is_some());
     let cells = measured.filter_map(|cell| {
         let first = cell.runs.iter().find(|run| run.lost.is_none())?;
@@ -61,10 +67,31 @@ fn compare_environments(home: &Home, verdict: &BatchVerdict) -> Option<CellEnvir
         let lasting = facts.filter(|fact| fact.group != FactGroup::Telemetry);
         Some((cell.name.clone(), lasting.collect()))
     });
-    let (names, facts): (Vec<String>, Vec<Vec<Fact>>) = cells.take(MAX_COMPARED_CELLS).unzip();
-    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
-    let groups = compare_fact_groups(&names, &facts);
-    (names.len() > 1).then_some(CellEnvironments { cells: names, groups })
+    cells.take(MAX_COMPARED_CELLS).collect()
+}
+
+fn compare_environments(environments: &[(String, Vec<Fact>)]) -> Option<CellEnvironments> {
+    let cells: Vec<String> = environments.iter().map(|(name, _)| name.clone()).collect();
+    let facts: Vec<&[Fact]> = environments.iter().map(|(_, facts)| facts.as_slice()).collect();
+    let groups = compare_fact_groups(&cells, &facts);
+    (cells.len() > 1).then_some(CellEnvironments { cells, groups })
+}
+
+/// Says what changed together between a cell and the one that it is compared with, as it was read in their containers.
+fn describe_joint_changes_of(
+    verdict: &BatchVerdict,
+    environments: &[(String, Vec<Fact>)],
+) -> Vec<String> {
+    let stacks = environments.iter().map(|(_, facts)| StackVersions::from_facts(facts));
+    let stacks: Vec<StackVersions> = stacks.collect();
+    let stack_of = |name: &String| {
+        let position = environments.iter().position(|(other, _)| other == name)?;
+        stacks.get(position)
+    };
+    let pairs = verdict.all_results();
+    let pairs =
+        pairs.filter_map(|cell| Some((stack_of(cell.against.as_ref()?)?, stack_of(&cell.name)?)));
+    describe_joint_changes(pairs, &stacks)
 }
 
 /// Judges a batch, and writes its verdict into its directory.

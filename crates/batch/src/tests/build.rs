@@ -31,6 +31,7 @@ pub fn plan_of(cells: Vec<Cell>, order: RunOrder) -> BatchPlan {
         excluded: Vec::new(),
         external_results: Vec::new(),
         claims: Vec::new(),
+        joint_changes: Vec::new(),
         restated: false,
         search: None,
     }

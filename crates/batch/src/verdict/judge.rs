@@ -54,6 +54,7 @@ pub fn judge_batch(
     let claim_outcomes: Vec<ClaimOutcome> =
         claim_verdicts.iter().map(|claim| claim.outcome).collect();
     let mut all_notes = execution_notes(plan);
+    all_notes.extend(plan.joint_changes.iter().cloned());
     notes.retain(|note| !all_notes.contains(note));
     notes.dedup();
     all_notes.extend(notes);

@@ -40,6 +40,7 @@ pub fn batch_plan_document(plan: &BatchPlan, estimate: &BatchEstimate) -> Docume
     });
     add("Models", models.collect());
     add("Claims", claim_items(plan));
+    add("Changed together", plan.joint_changes.iter().map(ListItem::new).collect());
     Document::new(&plan.title, blocks)
 }
 

@@ -4,6 +4,7 @@ use itertools::Itertools as _;
 
 use super::environment::{EnvironmentGroup, compare_fact_groups};
 use super::fact::Fact;
+use super::joint_change::{StackVersions, describe_joint_changes};
 use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{FigurePair, SideMeasurement};
@@ -35,6 +36,10 @@ pub fn compare_subjects(subjects: &[ComparisonSubject], options: &ComparisonOpti
         }
     }
     notes.extend(subjects.iter().flat_map(|subject| subject.notes.clone()));
+    let stacks = subjects.iter().map(|subject| StackVersions::from_facts(&subject.environment));
+    let stacks: Vec<StackVersions> = stacks.collect();
+    let pairs_of_stacks = stacks.iter().skip(1).map(|other| (&stacks[0], other));
+    notes.extend(describe_joint_changes(pairs_of_stacks, &stacks));
     let lacking: Vec<ExitCode> = measured
         .iter()
         .skip(1)

@@ -121,3 +121,8 @@ pub(crate) fn stack_position(fact: &str) -> usize {
 pub fn is_library(fact: &str) -> bool {
     COMPONENTS.iter().any(|component| component.name == fact && component.kind == Library)
 }
+
+/// Returns whether a fact of the stack is of a framework.
+pub fn is_framework(fact: &str) -> bool {
+    COMPONENTS.iter().any(|component| component.name == fact && component.kind == Framework)
+}
