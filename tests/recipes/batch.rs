@@ -61,6 +61,7 @@ fn example_batches_match_the_schema() {
         "examples/library-releases/batch.yaml",
         "examples/mi350x-gemm.yaml",
         "examples/mi350x-batch-size.yaml",
+        "examples/mi350x-rocm-releases.yaml",
     ] {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         let value: Value = serde_saphyr::from_str(&text).unwrap();
@@ -107,6 +108,27 @@ fn a_ratio_from_a_document_is_a_claim() {
     assert_eq!(claims[0]["figure"], "peak");
     assert_eq!(claims[0]["parts"][0]["baseline"], "mi300x");
     assert_eq!(json["plan"]["cells"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_batch_over_releases_says_what_changes_together() {
+    let batch = "./examples/mi350x-rocm-releases.yaml";
+    let host = "tests/fixtures/hosts/mi355x-8";
+    let planned = retrial(&["plan", "-q", batch, "--root", host, "--output", "json"]);
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    let json: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    assert_eq!(json["plan"]["cells"].as_array().unwrap().len(), 6);
+    let changes = json["plan"]["joint_changes"].as_array().unwrap();
+    let changes: Vec<&str> = changes.iter().map(|change| change.as_str().unwrap()).collect();
+    assert_eq!(changes[0], "ROCm 7.0.0 → 7.2.4 and PyTorch 2.9.0 → 2.10.0 changed together");
+    // Each claim is about one of the two.
+    assert_eq!(changes.len(), 5, "{changes:#?}");
+
+    let gemm = "training-benchmarks/amd/mi350x/gemm";
+    let planned = retrial(&["plan", "-q", gemm, "--vary", "rocm=7.2.4,10.1.0", "--root", host]);
+    let planned = text(&planned.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = "ROCm 7.2.4 → 10.1.0 and PyTorch 2.10.0 → 2.12.0 changed together: 7.14.1 has PyTorch 2.10.0 and 2.12.0: compare through it";
+    assert!(planned.contains(sentence), "{planned}");
 }
 
 #[test]

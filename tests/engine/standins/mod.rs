@@ -10,6 +10,7 @@ use harness::{Described, Engine, Ran, engine, outcomes, root, run_on};
 use rstest::rstest;
 
 mod harness;
+mod releases;
 mod training;
 
 const LLAMA2: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";

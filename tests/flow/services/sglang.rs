@@ -1,4 +1,4 @@
-//! The template `sglang-serve`, with a program in the place of Python that answers as SGLang's server and client do.
+//! The template `sglang-serve`, with a program in the place of Python that answers as its server and client do.
 
 use super::Lab;
 
