@@ -37,6 +37,9 @@ pub struct CachedDirectory {
     pub identity: String,
     /// It belongs to one image and to the files that populate it: the recipe does not define its content by hashes.
     pub of_image: bool,
+    /// It belongs to the files that populate it, and to no image: the recipe says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any_image: bool,
     /// Read-only files next to the recipe that its command can read: their content is a part of its identity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub companions: Vec<Mount>,
@@ -97,6 +100,7 @@ impl CachedDirectory {
             writable,
             identity,
             of_image,
+            any_image: false,
             companions: inputs.map_or_else(Vec::new, |inputs| inputs.companions.clone()),
         }
     }
@@ -107,6 +111,7 @@ impl CachedDirectory {
         if !self.of_image {
             return self.identity.clone();
         }
+        let image = if self.any_image { "" } else { image };
         hash_identity(&(&self.identity, image, companions, earlier))
     }
 
@@ -184,6 +189,10 @@ mod tests {
             assert_ne!(on(&cached, "one"), cached.full_identity("one", "", &["x"]));
             assert_eq!(on(&cached, "one").len(), 64, "256 bits");
         }
+        let of_any =
+            CachedDirectory { any_image: true, ..cached_directory(Vec::new(), &populate_inputs()) };
+        assert_eq!(on(&of_any, "one"), on(&of_any, "two"));
+        assert_ne!(on(&of_any, "one"), of_any.full_identity("one", "x", &[]));
         assert_ne!(
             listed.identity,
             cached_directory(listed_file(Some("01")), &populate_inputs()).identity

@@ -303,7 +303,7 @@ fn populate_lines(populate: &PopulateStep) -> Vec<String> {
         let stated = size.unwrap_or_default() + &hash.unwrap_or_default();
         format!("must contain {name}{stated}")
     }));
-    let images = if directory.of_image { "this" } else { "any" };
+    let images = if directory.of_image && !directory.any_image { "this" } else { "any" };
     lines.push(format!("cached for {images} image"));
     lines
 }

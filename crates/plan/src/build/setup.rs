@@ -8,6 +8,7 @@ use crate::cached_directory::{CachedDirectory, PopulateInputs, PopulateStep};
 use crate::step::{Action, CommandPurpose, ExecStep, RECIPE_DIRECTORY, StepCondition};
 use retrial_host::assign::GpuFlags;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
+use std::borrow::Cow;
 
 impl<'a> PlanBuilder<'a> {
     /// Adds the copies of image files for steps on the host.
@@ -122,7 +123,14 @@ impl<'a> PlanBuilder<'a> {
         );
         let how = (setup.on.location(), &command);
         let files = cache.files.clone();
-        let directory = CachedDirectory::new(place, files, setup.writable, how, inputs);
+        let mut inputs = Cow::Borrowed(inputs);
+        if cache.any_image {
+            inputs.to_mut().container.image.clear();
+        }
+        let directory = CachedDirectory {
+            any_image: cache.any_image,
+            ..CachedDirectory::new(place, files, setup.writable, how, &inputs)
+        };
         let unusable = directory.key.starts_with('.')
             || directory.key.contains('/')
             || directory.key.is_empty();

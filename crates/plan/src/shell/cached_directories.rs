@@ -127,7 +127,7 @@ pub(super) fn cache_mount_commands(
     let image = shell_quote(&container.image);
     for (number, (mount, path)) in (1..).zip(&container.cache_mounts) {
         let recipe = plan.cache_mount_identity(path, "", "", "");
-        let identity = identity_command(&recipe, &image, &plan.companion_mounts(), &[]);
+        let identity = identity_command(&recipe, Some(&image), &plan.companion_mounts(), &[]);
         let path = shell_quote(path);
         let _ = writeln!(
             commands,
@@ -156,7 +156,8 @@ fn directory_variables(plan: &Plan, number: u32, cached: &CachedDirectory) -> St
     let directory_steps = plan.cached_directories().map(|(earlier, _)| earlier);
     let earlier = directory_steps.filter(|earlier| *earlier < number).collect::<Vec<_>>();
     let image = shell_quote(&plan.image);
-    let identity = identity_command(&cached.identity, &image, &cached.companions, &earlier);
+    let image = Some(image.as_str()).filter(|_| !cached.any_image);
+    let identity = identity_command(&cached.identity, image, &cached.companions, &earlier);
     format!(
         "identity_{number}={identity}\ncached_{number}=$cached/{key}/shell-$identity_{number}\n"
     )
@@ -164,9 +165,14 @@ fn directory_variables(plan: &Plan, number: u32, cached: &CachedDirectory) -> St
 
 /// A command that prints a whole identity: of the plan's part, the image's id, the content of companions, and the
 /// identities of directories that were cached before.
-fn identity_command(planned: &str, image: &str, companions: &[Mount], earlier: &[u32]) -> String {
-    let id = format!("docker image inspect --format '{{{{.Id}}}}' {image}");
-    let mut parts = vec![format!("echo {planned}"), id];
+fn identity_command(
+    planned: &str,
+    image: Option<&str>,
+    companions: &[Mount],
+    earlier: &[u32],
+) -> String {
+    let mut parts = vec![format!("echo {planned}")];
+    parts.extend(image.map(|image| format!("docker image inspect --format '{{{{.Id}}}}' {image}")));
     parts.extend(companions.iter().map(|mount| {
         let (source, target) = (quote_word(&mount.source), shell_quote(&mount.target));
         format!("echo {target}; find {source} -type f -exec sha256sum '{{}}' + | LC_ALL=C sort")

@@ -208,6 +208,8 @@ object! {
         path: Template [required] = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// The name of the cached directory.
         key: Template [required] = T::Template(RUN_SCOPE, formats::CACHE_KEY),
+        /// No image decides the content, for example of a download: all images use it.
+        any_image: bool [default = "false"],
         /// Files that must exist afterwards, with size and sha256.
         files: OrderedMap<CachedFile> = T::Map(formats::RELATIVE_PATH, &CachedFile::TYPE),
     }
