@@ -8,6 +8,7 @@ mod registry;
 mod restart;
 mod shell_plan;
 mod standins;
+mod tags;
 
 #[path = "../hub/mod.rs"]
 mod hub;

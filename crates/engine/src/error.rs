@@ -98,6 +98,17 @@ pub enum EngineError {
         /// Why the configured credentials could not be read.
         reason: String,
     },
+    /// The tags of a repository could not be listed.
+    #[error("the tags of {repository} could not be listed: {reason}")]
+    Tags {
+        /// Registry and repository, as people write them: `rocm/pytorch`.
+        repository: String,
+        /// Why, as a fragment without a full stop.
+        reason: String,
+        /// What to do, if more than the cause says.
+        #[help]
+        help: Option<&'static str>,
+    },
     /// The engine's disk is full.
     #[error("the engine's disk is full: {operation}: {reason}")]
     #[diagnostic(help(

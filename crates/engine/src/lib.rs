@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod error;
 pub mod missing_image;
 mod proxies;
+pub mod tags;
 
 pub use api::Engine;
 pub use docker::DockerEngine;

@@ -1,11 +1,15 @@
 //! A search along an axis of a recipe, from the words of a command line.
 
 use clap::Args;
+use clap::builder::ArgPredicate;
 
 use super::file::{self, OpenedBatch};
+use super::tags::search_images;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
-use retrial_batch::search::{Criterion, MAX_SEARCH_VALUES, MIN_SEARCH_VALUES, SearchPlan};
+use retrial_batch::search::{
+    Criterion, MAX_SEARCH_VALUES, MIN_SEARCH_VALUES, SearchPlan, TagPattern,
+};
 use retrial_batch::{AxisDomain, CliOverrides, PullAhead, RunOrder};
 use retrial_document::measures::parse_fraction;
 use retrial_plan::PlanOptions;
@@ -20,11 +24,20 @@ const MIN_DEFAULT_TRIALS: usize = 64;
 #[derive(Debug, Clone, Args)]
 pub struct SearchRequest {
     /// Search along this axis of the recipe's variants, this param, or `image`
-    #[arg(long, value_name = "AXIS")]
+    #[arg(
+        long,
+        value_name = "AXIS",
+        required = false,
+        required_unless_present = "tags",
+        default_value_if("tags", ArgPredicate::IsPresent, "image")
+    )]
     pub along: String,
     /// Search these values, in this order (default: all of the recipe, in its order)
     #[arg(long, value_name = "VALUE,…", value_delimiter = ',')]
     pub values: Vec<String>,
+    /// Search the images whose tags match in their registry, by release and date: 'rocm/pytorch:*nightly*'
+    #[arg(long, value_name = "NAME:PATTERN", conflicts_with = "values")]
+    pub tags: Option<TagPattern>,
     /// Search for the change in this figure (default: the one published for the scenario)
     #[arg(long, value_name = "NAME")]
     pub figure: Option<String>,
@@ -65,7 +78,10 @@ pub fn open_search(
     let settings = plan.recipe.settings.to_vec().into_iter();
     let (along, set): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.name == *axis);
     let along = along.into_iter().map(|setting| setting.value).collect();
-    let values = searched_values(&domain, search, along)?;
+    let values = match &search.tags {
+        Some(pattern) => search_images(pattern)?,
+        None => searched_values(&domain, search, along)?,
+    };
     let overrides = CliOverrides {
         vary: vec![format!("{axis}={}", values.join(","))],
         order: Some(RunOrder::Grouped),

@@ -12,5 +12,6 @@ pub mod record;
 mod run_maker;
 mod search;
 pub mod start;
+mod tags;
 pub mod watch;
 mod workers;

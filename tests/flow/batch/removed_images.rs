@@ -9,15 +9,15 @@ fn lab() -> Lab {
     Lab::new().recipe(&recipe_with(keys, &case("main", "echo 1", "")))
 }
 
-/// Names in the lab's registry that only this test has.
-fn published(lab: &Lab, test: &str, count: usize) -> Vec<String> {
+/// Images in a repository of the lab's registry that only this test has, one for each tag.
+pub(super) fn published_as(lab: &Lab, test: &str, tags: &[&str]) -> Vec<String> {
     let registry = std::env::var("RETRIAL_LAB_REGISTRY").unwrap();
     let id = std::process::id();
-    let names = (1..=count).map(|number| format!("{registry}/retrial-lab/{test}-{id}:{number}"));
+    let names = tags.iter().map(|tag| format!("{registry}/retrial-lab/{test}-{id}:{tag}"));
     names.inspect(|name| lab.publish("busybox", name)).collect()
 }
 
-fn has_image(lab: &Lab, name: &str) -> bool {
+pub(super) fn has_image(lab: &Lab, name: &str) -> bool {
     lab.docker_command(&["image", "inspect", name]).output().unwrap().status.success()
 }
 
@@ -25,7 +25,7 @@ fn has_image(lab: &Lab, name: &str) -> bool {
 #[ignore = "needs the lab"]
 fn images_are_removed_after_their_last_trial() {
     let lab = lab();
-    let names = published(&lab, "removed", 3);
+    let names = published_as(&lab, "removed", &["1", "2", "3"]);
     // One that was there before is not the batch's.
     lab.docker(&["pull", "--quiet", &names[2]]);
     let vary = format!("image={}", names.join(","));
@@ -52,7 +52,7 @@ fn images_are_removed_after_their_last_trial() {
 #[ignore = "needs the lab"]
 fn an_image_that_something_else_uses_is_kept() {
     let lab = lab();
-    let names = published(&lab, "kept", 1);
+    let names = published_as(&lab, "kept", &["1"]);
     // With another name of the same image, only this name would go.
     let container = lab.docker(&["create", &image("busybox")]);
     lab.docker(&["commit", &container, &names[0]]);

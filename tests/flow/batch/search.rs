@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Batches;
+use super::removed_images::{has_image, published_as};
 use crate::lab::{Done, Going, Lab, recipe_with};
 
 const VALUES: &str = "1,2,3,4,5,6,7,8";
@@ -129,4 +130,37 @@ fn invalid_searches_are_refused() {
     );
     refused(&[&values[..], &["--criterion", "worse"]].concat(), "expected slower");
     refused(&[&values[..], &["--trials", "3"]].concat(), "each run of a search is one trial");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn the_tags_of_a_registry_are_searched_in_order() {
+    let commands = "case ${{ params.image }} in *20261103|*20261104) s=80;; *) s=100;; esac; echo speed: $s.$(tr -dc 0-9 </proc/sys/kernel/random/uuid | cut -c1)";
+    let main = format!(
+        "  main:\n    performance:\n      run: |\n        {commands}\n      figures: {{ speed: {{ pattern: 'speed: ([0-9.]+)', unit: MB/s }} }}\n"
+    );
+    let keys = "params:\n  image: { type: string }\nimage: ${{ params.image }}\n";
+    let lab = Lab::new().recipe(&recipe_with(keys, &main));
+    let tags =
+        ["nightly-20261104", "nightly-20261101", "latest", "nightly-20261103", "nightly-20261102"];
+    let names = published_as(&lab, "nightlies", &tags);
+    let (name, _) = names[0].rsplit_once(':').unwrap();
+    let pattern = format!("{name}:*");
+    let arguments = [
+        "bisect",
+        "./recipe.yaml",
+        "--tags",
+        &pattern,
+        "--criterion",
+        "slower:5%",
+        "--remove-images",
+    ];
+    let done = lab.retrial(&arguments).expect_exit(0);
+    let note = format!("not searched: {name}:latest: it states neither a release nor a date");
+    assert!(done.err.contains(&note), "{}", done.err);
+    assert_eq!(search_result(&lab), pair(&names[4], &names[3]));
+    assert!(names.iter().all(|name| !has_image(&lab, name)));
+    let narrow = format!("{name}:*20261104");
+    let refused = lab.retrial(&["bisect", "./recipe.yaml", "--tags", &narrow]).expect_exit(2);
+    assert!(refused.err.contains("widen the pattern"), "{}", refused.err);
 }

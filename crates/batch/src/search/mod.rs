@@ -14,12 +14,14 @@ mod model;
 mod observe;
 mod search_state;
 mod sentence;
+mod tag_order;
 
 pub use criterion::{Criterion, CriterionError, SearchPlan};
 pub use judge::judge_search;
 pub use model::{SearchOutcome, SearchTrial, SearchVerdict};
 pub use observe::{ObservedFigure, RunObservation, observe_run};
 pub use search_state::{ObservedTrial, SearchState};
+pub use tag_order::{InvalidTagPattern, TagOrder, TagPattern, Unordered};
 
 /// Fewer positions are a comparison.
 pub const MIN_SEARCH_VALUES: usize = 3;
