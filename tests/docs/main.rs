@@ -342,6 +342,12 @@ fn bisect_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn rocm_releases_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/rocm-releases.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn models_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/models.md");
 }
@@ -422,6 +428,7 @@ fn every_page_is_run() {
         "recipe-format.md",
         "reports.md",
         "results.md",
+        "rocm-releases.md",
         "rules.md",
         "runs.md",
         "services.md",

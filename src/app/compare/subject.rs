@@ -48,7 +48,11 @@ fn read_subject(
 ) -> Result<ComparisonSubject, Failure> {
     if !Path::new(name).exists() {
         if let Some((batch, cell)) = name.split_once(':') {
-            return read_cell(global, batch, cell);
+            return match open::find_results(&global.home, batch) {
+                Ok(Some(RunOrBatch::Batch(found))) => read_cell(global, found.id(), cell),
+                // The history may have runs of a batch that is not here.
+                _ => read_cell(global, batch, cell),
+            };
         }
         if name.contains('+') {
             let runs = name.split('+').map(|one| read_run(global, one.trim()));
