@@ -158,8 +158,11 @@ fn nvidia_without_toolkit_gets_nodes_and_driver_libraries() {
             && mount["read_only"] == true),
         "{mounts:?}"
     );
-    // The driver's own files are no recipe's wish for trust.
+    // The driver's own files are no recipe's wish for trust, and are looked for on that host only.
     assert_eq!(plan["privileges"], Value::Array(Vec::new()));
+    let missing = host.retrial(&["doctor", &recipe(&host, ""), "--gpus", "1"]);
+    let missing = String::from_utf8(missing.stdout).unwrap();
+    assert!(!missing.contains("libcuda"), "{missing}");
     host.write("usr/bin/nvidia-container-runtime-hook", "");
     let plan = host.json(&["plan", &recipe(&host, "")]);
     assert_eq!(plan["container"]["gpus"]["ids"], serde_json::json!(["0"]));

@@ -16,7 +16,7 @@ pub struct RunOption {
 pub enum OptionValue {
     /// A switch, without a value.
     Switch,
-    /// A size, bytes: Docker also accepts it without a unit.
+    /// A size, bytes.
     Bytes(u64),
     /// Anything else, as Docker writes it.
     Text(String),
@@ -27,10 +27,17 @@ impl fmt::Display for RunOption {
         let flag = self.flag;
         match &self.value {
             OptionValue::Switch => write!(formatter, "--{flag}"),
-            OptionValue::Bytes(bytes) => write!(formatter, "--{flag}={bytes}"),
+            OptionValue::Bytes(bytes) => write!(formatter, "--{flag}={}", docker_size(*bytes)),
             OptionValue::Text(text) => write!(formatter, "--{flag}={text}"),
         }
     }
+}
+
+/// A size as guides write it, in the largest unit that states it exactly: `128G`.
+fn docker_size(bytes: u64) -> String {
+    let units = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
+    let exact = units.into_iter().find(|(_, size)| bytes > 0 && bytes % size == 0);
+    exact.map_or_else(|| bytes.to_string(), |(unit, size)| format!("{}{unit}", bytes / size))
 }
 
 #[derive(Default)]
@@ -209,7 +216,7 @@ mod tests {
                 "--device=/dev/kfd",
                 "--device=/dev/dri",
                 "--gpus=\"device=0,1\"",
-                "--shm-size=1073741824",
+                "--shm-size=1G",
                 "--ulimit=memlock=-1:-1",
                 "--env=A=b c",
                 "--volume=/data:/in:ro",

@@ -7,6 +7,7 @@ use itertools::Itertools as _;
 
 use super::stand_ins::is_stand_in;
 use retrial_host::checks::HostCheck;
+use retrial_plan::access::AccessKind;
 use retrial_plan::{Action, Plan};
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{ModelSource, Recipe};
@@ -44,9 +45,14 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
     let recipe_directory = plan.directory.as_ref().map(Path::new);
     let unwritten = recipe_directory.filter(|directory| !directory.exists());
     let own = |source: &Path| unwritten.is_some_and(|directory| source.starts_with(directory));
+    // The driver's were found where the host is read.
+    let of_driver = |source: &Path| {
+        let mut access = plan.access.iter().map(|access| &access.kind);
+        access.any(|kind| matches!(kind, AccessKind::DriverFile { path } if source == Path::new(path)))
+    };
     let missing = mounts.filter(|mount| {
         let source = Path::new(&mount.source);
-        source.is_absolute() && !own(source) && is_missing(source)
+        source.is_absolute() && !own(source) && !of_driver(source) && is_missing(source)
     });
     missing.map(|mount| HostCheck::missing_source(&mount.source, &mount.target)).collect()
 }

@@ -90,7 +90,6 @@ fn flags(command: &[String]) -> (BTreeSet<String>, String) {
         };
         let value = match name {
             "--cap-add" => value.trim_start_matches("CAP_"),
-            "--shm-size" if value == "128G" => "137438953472",
             _ => value,
         };
         flags.insert(format!("{name}={value}"));
