@@ -82,8 +82,8 @@ impl<'a> TrialRunMaker<'a> {
     /// not exist or does not support the GPUs fails by itself, unless all do.
     pub async fn check_host(&mut self) -> Result<(), Failure> {
         let mut failures = CellFailures::default();
-        let mut failed_cells = self.examine_requirements(&mut failures).await;
-        self.find_missing_images(&mut failed_cells).await;
+        let mut failed_cells = self.find_missing_images().await;
+        self.examine_requirements(&mut failures, &mut failed_cells).await;
         let PlannedBatch { record, plans, host, .. } = self.planned;
         let mut cells = plans.iter().map(|(cell, _)| cell);
         let is_part = host.is_some();
@@ -107,16 +107,19 @@ impl<'a> TrialRunMaker<'a> {
         Ok(())
     }
 
-    /// Examines the host once for the plans with the same requirements.
+    /// Examines the host once for the plans with the same requirements, of the cells that can run so far.
     async fn examine_requirements(
         &self,
         failures: &mut CellFailures,
-    ) -> BTreeMap<usize, OwnFailure> {
+        failed_cells: &mut BTreeMap<usize, OwnFailure>,
+    ) {
         let mut examined: BTreeMap<String, Option<OwnFailure>> = BTreeMap::new();
-        let mut failed_cells = BTreeMap::new();
         let PlannedBatch { record, plans, .. } = self.planned;
         let force = record.options.run.force;
         for (cell, plan) in plans.iter() {
+            if failed_cells.contains_key(&cell) {
+                continue;
+            }
             let key = requirements_key(plan.plan());
             if !examined.contains_key(&key) {
                 let (host, plan) = (plans.host.clone(), plan.clone());
@@ -136,12 +139,12 @@ impl<'a> TrialRunMaker<'a> {
                 failed_cells.insert(cell, own.clone());
             }
         }
-        failed_cells
     }
 
-    /// Adds the cells with an image that neither the engine nor its registry has: a wrong tag would be found only after
+    /// Returns the cells with an image that neither the engine nor its registry has: a wrong tag would be found only after
     /// the cells before it were measured.
-    async fn find_missing_images(&self, failed_cells: &mut BTreeMap<usize, OwnFailure>) {
+    async fn find_missing_images(&self) -> BTreeMap<usize, OwnFailure> {
+        let mut failed_cells = BTreeMap::new();
         let mut errors: BTreeMap<&str, Option<ErrorText>> = BTreeMap::new();
         for (cell, plan) in self.planned.plans.iter() {
             for image in pulled_images(plan.plan()) {
@@ -155,6 +158,7 @@ impl<'a> TrialRunMaker<'a> {
                 }
             }
         }
+        failed_cells
     }
 
     /// The end of a trial run whose cell is known to fail.
