@@ -43,6 +43,7 @@ fn check(host: &Host, image: &str, name: &str) -> (String, String) {
     "10.0.0, by /opt/rocm/core/.info/version; also installed: 7.14.1, by /opt/rocm/core-7.14/.info/version"
 )]
 #[case("patched-core", "10.1.1, by /opt/rocm/core/.info/version")]
+#[case("nightly-packages", "10.1.0a20260811, by /opt/rocm/core/.info/version")]
 #[case("wheels", "10.0.0, by rocm-sdk-core in /usr/local/lib/python3.12/site-packages")]
 #[case(
     "nightly-wheels",

@@ -1,4 +1,5 @@
-//! `ROCm` on the host: the files of its installations, and the wheels of its Pythons.
+//! `ROCm` on the host: the files of its installations, the wheels of its Pythons, and Debian's packages. The database
+//! of rpm is not read: its formats are rpm's own.
 
 use retrial_rocm::{PythonWheels, RocmEvidence, RocmInstallation, VersionFile};
 
@@ -8,9 +9,25 @@ const OPT: &str = "opt";
 const ROCM: &str = "opt/rocm";
 
 pub fn find_installation(root: &HostRoot) -> Option<RocmInstallation> {
-    let evidence =
-        RocmEvidence { pythons: list_pythons(root), files: list_files(root), packages: Vec::new() };
-    evidence.find_installation()
+    let files = list_files(root);
+    // The packages are large, and the files of an installation say the same but for the date of a nightly build.
+    let packages = if files.is_empty() { Vec::new() } else { list_packages(root) };
+    RocmEvidence { pythons: list_pythons(root), files, packages }.find_installation()
+}
+
+/// The installed packages of Debian and Ubuntu whose names may be of `ROCm`, with their versions.
+fn list_packages(root: &HostRoot) -> Vec<(String, String)> {
+    let status = root.read_large_text("var/lib/dpkg/status").unwrap_or_default();
+    let packages = status.split("\n\n").filter_map(|package| {
+        let field = |name: &str| {
+            let mut lines = package.lines();
+            lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+        };
+        let name = field("Package").filter(|name| name.contains("rocm"))?;
+        let is_installed = field("Status")?.ends_with(" installed");
+        is_installed.then_some((name.to_owned(), field("Version")?.to_owned()))
+    });
+    packages.collect()
 }
 
 /// The version files, in the order in which they count.

@@ -10,6 +10,8 @@ use rustix::fs::OFlags;
 
 /// The maximum size read of a file: only `/proc/cpuinfo` is longer, and its relevant part is at the beginning.
 const MAX_FILE_BYTES: u64 = 64 << 10;
+/// The maximum size read of the few files that are known to be large: dpkg's status has some 5 MB.
+const MAX_LARGE_FILE_BYTES: u64 = 64 << 20;
 /// The size of nearly all files in sysfs.
 const PAGE_BYTES: usize = 4 << 10;
 /// The maximum number of entries read of a folder.
@@ -87,6 +89,14 @@ impl HostRoot {
     /// Reads a file's text, trimmed; none if it is not a readable file or is empty.
     pub fn read_text(&self, path: &str) -> Option<String> {
         decode_text(&self.read_bytes(path)?)
+    }
+
+    /// Reads the text of a file that may have megabytes, up to 64 MiB.
+    pub fn read_large_text(&self, path: &str) -> Option<String> {
+        let mut bytes = Vec::new();
+        let file = self.open_regular_file(path).ok()?;
+        file.take(MAX_LARGE_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+        decode_text(&bytes)
     }
 
     /// Reads a file's only number, decimal.
