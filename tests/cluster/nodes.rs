@@ -150,7 +150,7 @@ fn a_dead_worker_ends_the_measurement_and_names_its_node() {
 #[test]
 #[ignore = "needs root and the lab"]
 fn another_image_runs_on_all_nodes() {
-    let head = Head::new("image");
+    let head = Head::new("given-image");
     let run = head.start_with(&["--image", OTHER_IMAGE]);
     head.measures();
     head.in_container("n1", "docker exec $1 touch /tmp/go");

@@ -36,7 +36,7 @@ impl fmt::Display for RunOption {
 /// A size as guides write it, in the largest unit that states it exactly: `128G`.
 fn docker_size(bytes: u64) -> String {
     let units = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
-    let exact = units.into_iter().find(|(_, size)| bytes > 0 && bytes % size == 0);
+    let exact = units.into_iter().find(|(_, size)| bytes > 0 && bytes.is_multiple_of(*size));
     exact.map_or_else(|| bytes.to_string(), |(unit, size)| format!("{}{unit}", bytes / size))
 }
 
