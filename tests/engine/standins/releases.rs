@@ -19,7 +19,8 @@ fn the_example_over_releases_says_what_changed_and_which_release_is_slower() {
     let planted = { planted }.arg(&host).arg("8xMI350X").status().unwrap();
     assert!(planted.success());
     let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .args(["batch", EXAMPLE, "--engine", &engine.url, "--output", "json", "--telemetry", "off"])
+        .args(["batch", EXAMPLE, "--engine", &engine.url, "--telemetry", "off"])
+        .args(["--quiet", "--output", "json"])
         .arg("--root")
         .arg(&host)
         .current_dir(root())
