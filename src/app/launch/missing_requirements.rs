@@ -48,7 +48,9 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
     // The driver's were found where the host is read.
     let of_driver = |source: &Path| {
         let mut access = plan.access.iter().map(|access| &access.kind);
-        access.any(|kind| matches!(kind, AccessKind::DriverFile { path } if source == Path::new(path)))
+        access.any(
+            |kind| matches!(kind, AccessKind::DriverFile { path } if source == Path::new(path)),
+        )
     };
     let missing = mounts.filter(|mount| {
         let source = Path::new(&mount.source);
