@@ -66,7 +66,12 @@ impl Loader<'_> {
         for (template, span) in extended_templates(&node) {
             let found = self.load_base(&template, &span, name);
             if let Some((full_name, _)) = &found {
-                base_recipe = Some((full_name.clone(), span.clone()));
+                let before = base_recipe.replace((full_name.clone(), template.clone()));
+                if before.is_some() {
+                    let message = "a recipe extends one recipe";
+                    let help = "extend one of them, and write here what differs";
+                    self.problems.error("wrong-base", message, &span, help);
+                }
             }
             let below = match found {
                 Some((_, base)) => base,
@@ -79,7 +84,8 @@ impl Loader<'_> {
         if name.is_some() {
             self.open_templates.pop();
         }
-        let base_entry = base_recipe.map(|(recipe, span)| describe_base(&recipe, &node, &span));
+        let base_entry =
+            base_recipe.map(|(recipe, written)| describe_base(&recipe, &written, &node));
         let mut merged = merge_trees(base, node, self.problems);
         if let Value::Map(entries) = &mut merged.value {
             // `extends` is resolved; a template's description of itself does not apply to the recipe.
@@ -176,13 +182,15 @@ fn extended_templates(node: &Node) -> Vec<(String, Span)> {
     names.iter().filter_map(name).collect()
 }
 
-/// Returns the key `base` of a file that extends a recipe: the keys of that recipe that it changes.
-fn describe_base(recipe: &str, file: &Node, span: &Span) -> Node {
+/// Returns the key `base` of a file that extends a recipe, which it names as `written`: the keys of that recipe that it
+/// changes.
+fn describe_base(recipe: &str, written: &str, file: &Node) -> Node {
+    let span = file.get("extends").map_or(&file.span, |extends| &extends.span);
     let own = file.entries().iter().map(|entry| entry.key.as_str());
     let is_description = |key: &&str| ["schema", "extends", "title", "description"].contains(key);
     let changes = own.filter(|key| !is_description(key)).map(str::to_owned);
     let others = extended_templates(file).into_iter().map(|(name, _)| name);
-    let others = others.filter(|name| !recipe.ends_with(name.as_str()));
+    let others = others.filter(|name| name != written);
     let scalar = |text: &str| Node::scalar(text, false, span.clone());
     let changes = others.chain(changes).map(|name| scalar(&name)).collect();
     let mut base = Node::map(Vec::new(), span.clone());

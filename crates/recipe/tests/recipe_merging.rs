@@ -18,7 +18,8 @@ impl TemplateSource for InMemory<'_> {
     }
 
     fn find_base(&self, name: &str) -> Option<(String, Source)> {
-        (name == "base").then(|| ("suite/base".to_owned(), Source::new("base.yaml", BASE)))
+        let named = ["base", "suite/base"].contains(&name);
+        named.then(|| ("suite/v1/base".to_owned(), Source::new("base.yaml", BASE)))
     }
 
     fn template_names(&self) -> Vec<String> {
@@ -57,10 +58,13 @@ fn what_is_changed_of_an_extended_recipe_is_recorded() {
     };
     let changes = |text: &str| resolve(text).unwrap().base.unwrap().describe_changes();
     assert_eq!(changes("extends: base\n"), None);
+    assert_eq!(changes("extends: suite/base\n"), None);
+    let two = resolve("extends: [base, suite/base]\n").unwrap_err().to_string();
+    assert!(two.contains("a recipe extends one recipe"), "{two}");
     let image = "extends: base\nimage: own/image:2\n";
-    assert_eq!(changes(image).as_deref(), Some("extends suite/base, changing image"));
+    assert_eq!(changes(image).as_deref(), Some("extends suite/v1/base, changing image"));
     let above = "extends: [base, above]\n";
-    assert_eq!(changes(above).as_deref(), Some("extends suite/base, changing above"));
+    assert_eq!(changes(above).as_deref(), Some("extends suite/v1/base, changing above"));
     assert_eq!(resolve(image).unwrap().title, "t");
 }
 
