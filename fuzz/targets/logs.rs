@@ -145,7 +145,8 @@ pub fn rows(data: &[u8]) {
     let cell = CsvCell { column: column.to_owned(), ..CsvCell::default() };
     let by: Vec<String> =
         by.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    let _ = tables::read_csv_entries(table, &cell, &by, MatchSelection::Mean, 0);
+    let request = tables::TableRequest { cell: &cell, entry_columns: &by, unit: "ms" };
+    let _ = tables::read_csv_entries(table, request, MatchSelection::Mean, 0);
 }
 
 /// Lines of an output, in pieces as at once, and harmless for a terminal.

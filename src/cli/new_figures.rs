@@ -1,5 +1,6 @@
 //! `retrial new`: the figures that the command line states, `--figure`, `--expect`, `--source` and `--measure`.
 
+use retrial_readings::lexer::{self, NotPlain};
 use retrial_recipe::docker_run::MeasuredFigures;
 
 use super::arguments::NewArguments;
@@ -47,15 +48,13 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
     })
 }
 
-/// Reads a published value and its unit: `42.0 items/s`, `1,010`.
-pub fn read_published_value(text: &str) -> Option<(f64, Option<String>)> {
-    let end = text
-        .find(|letter: char| !letter.is_ascii_digit() && !".,-+eE".contains(letter))
-        .unwrap_or(text.len());
-    let (number, rest) = text.split_at(end);
-    let value = number.replace(',', "").parse().ok()?;
-    let unit = rest.trim();
-    Some((value, (!unit.is_empty()).then(|| unit.to_owned())))
+/// Reads a published value and its unit, as outputs are read: `42.0 items/s`, `1,010`, `12.3k tok/s`.
+///
+/// # Errors
+/// [`NotPlain`]
+pub fn read_published_value(text: &str) -> Result<(f64, Option<String>), NotPlain> {
+    let (value, unit) = lexer::read_published(text)?;
+    Ok((value.value, (!unit.is_empty()).then_some(unit)))
 }
 
 /// Reads a figure's name, its value and its unit; `none` stands for a figure without a published value.
@@ -64,8 +63,8 @@ fn read_expected(text: &str) -> Result<(String, Option<f64>, Option<String>), Fa
     if let Some(unit) = read_unpublished_unit(&published) {
         return Ok((name, None, Some(unit.to_owned())));
     }
-    let (value, unit) = read_published_value(&published).ok_or_else(|| {
-        Failure::usage(format!("invalid value for --expect: {text}")).with_help(
+    let (value, unit) = read_published_value(&published).map_err(|reason| {
+        Failure::usage(format!("invalid value for --expect: {text}: {reason}")).with_help(
             "write a number, and its unit if it has one: --expect speed='42.0 items/s'; of a figure that was not published: --expect speed='none items/s'",
         )
     })?;
@@ -96,10 +95,10 @@ mod tests {
     #[test]
     fn a_published_value_is_read_with_its_unit() {
         let unit = |text: &str| Some(text.to_owned());
-        assert_eq!(read_published_value("42.0 items/s"), Some((42.0, unit("items/s"))));
-        assert_eq!(read_published_value("12.4ms"), Some((12.4, unit("ms"))));
-        assert_eq!(read_published_value("1,010"), Some((1010.0, None)));
-        assert_eq!(read_published_value("fast"), None);
+        assert_eq!(read_published_value("42.0 items/s"), Ok((42.0, unit("items/s"))));
+        assert_eq!(read_published_value("12.4ms"), Ok((12.4, unit("ms"))));
+        assert_eq!(read_published_value("1,010"), Ok((1010.0, None)));
+        assert_eq!(read_published_value("fast"), Err(NotPlain::NoNumber));
     }
 
     #[test]

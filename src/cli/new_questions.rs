@@ -172,14 +172,16 @@ fn ask_for_published_value(
             }
             return Ok(());
         }
-        if let Some((value, unit)) = read_published_value(&answer) {
-            figures.expected.push((name.to_owned(), value, unit));
-            return Ok(());
+        match read_published_value(&answer) {
+            Ok((value, unit)) => {
+                figures.expected.push((name.to_owned(), value, unit));
+                return Ok(());
+            }
+            Err(reason) => terminal::advise(
+                format!("`{answer}` is not read: {reason}"),
+                "write the number, and its unit if it has one: 42.0 items/s",
+            ),
         }
-        terminal::advise(
-            format!("`{answer}` does not begin with a number"),
-            "write the number, and its unit if it has one: 42.0 items/s",
-        );
     }
 }
 

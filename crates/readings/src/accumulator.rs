@@ -166,6 +166,11 @@ impl<E: Display> Accumulator<E> {
         are_different(least, greatest).then_some((least.value, greatest.value))
     }
 
+    /// Returns the smallest and the largest number that were read, also of those that are not used.
+    pub fn extreme_values(&self) -> Option<(f64, f64)> {
+        self.extremes.map(|(least, greatest)| (least.value, greatest.value))
+    }
+
     /// Returns the announcement that decides, if it cannot be read.
     pub fn unreadable_announcement(&self) -> Option<&UnreadableRecord<E>> {
         self.unreadable.as_ref()

@@ -8,16 +8,18 @@
 use std::borrow::Cow;
 use std::mem::take;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
 
 use super::accumulator::{FigureEntries, find_or_insert_entry};
 use super::decode::to_utf8;
-use super::figure::{PrintedNumber, parse_number};
+use super::figure::PrintedNumber;
 use super::json_path;
+use super::lexer::{self, NotPlain};
 use super::lines::LineSplitter;
 use super::nearest::{self, truncate_for_message};
 use super::place::{LineCounter, RecordLocation, UnreadableRecord};
+use super::units;
 use crate::request::MatchSelection;
 use crate::sanitize::strip_escapes;
 use documents::{DocumentSplitter, LogPiece};
@@ -47,6 +49,10 @@ pub struct JsonReader<'a> {
     path_text: &'a str,
     by: &'a [String],
     value: Option<&'a str>,
+    /// The figure's unit; empty if it has none.
+    unit: &'a str,
+    /// The unit that the path's names state, if it is another.
+    contradiction: Option<String>,
     take: MatchSelection,
     entries: FigureEntries<JsonError>,
     documents: u64,
@@ -85,6 +91,8 @@ impl<'a> JsonReader<'a> {
             path_text: path,
             by,
             value,
+            unit: "",
+            contradiction: None,
             take,
             entries: FigureEntries::new(),
             documents: 0,
@@ -97,6 +105,15 @@ impl<'a> JsonReader<'a> {
             examples: Vec::new(),
             pending: Vec::new(),
         })
+    }
+
+    /// Reads figures in this unit: what the document states of another is an error.
+    #[must_use]
+    pub fn with_unit(self, unit: &'a str) -> Self {
+        let names = member_names(self.path_text);
+        let mut names = self.value.into_iter().map(str::to_owned).chain(names);
+        let contradiction = names.find_map(|name| units::find_contradiction(&name, unit));
+        Self { unit, contradiction, ..self }
     }
 
     /// Begins the next of several files.
@@ -175,7 +192,7 @@ impl<'a> JsonReader<'a> {
                 let entry =
                     value.as_object().map(|entry| ExampleRecord::from_record(entry, &self.prefix));
                 self.learn_examples(entry.into_iter().collect());
-                self.add_value(value, place);
+                self.add_value(value, value.as_object(), place);
             }
             return;
         };
@@ -186,7 +203,7 @@ impl<'a> JsonReader<'a> {
                         on_the_way.iter().map(|one| ExampleRecord::from_record(one, &self.prefix));
                     let examples = example_records.collect();
                     self.learn_examples(examples);
-                    self.add_value(value, place);
+                    self.add_value(value, on_the_way.last().copied(), place);
                 }
                 RouteResult::MissingMember(members, level) => {
                     let text =
@@ -271,7 +288,13 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn add_value(&mut self, value: &Value, place: RecordLocation) {
+    /// Adds a value, which is a member of `siblings`.
+    fn add_value(
+        &mut self,
+        value: &Value,
+        siblings: Option<&Map<String, Value>>,
+        place: RecordLocation,
+    ) {
         let names = match self.entry_names(value) {
             Ok(names) => names,
             Err(error) => {
@@ -279,7 +302,7 @@ impl<'a> JsonReader<'a> {
                 return;
             }
         };
-        let number = self.read_number(value);
+        let number = self.check_unit(siblings).and_then(|()| self.read_number(value));
         let name_texts = names.iter().map(String::as_str);
         match find_or_insert_entry(&mut self.entries, name_texts, self.take) {
             Some(entry) => entry.add_record(number, place),
@@ -308,9 +331,25 @@ impl<'a> JsonReader<'a> {
             Some(name) => self.require_member(value, name)?,
             None => value,
         };
-        parse_json_number(figure).ok_or_else(|| JsonError::NotANumber {
+        read_json_number(figure, self.unit).map_err(|reason| JsonError::NotPlain {
             path: self.path_text.to_owned(),
             text: describe_value(figure),
+            reason,
+        })
+    }
+
+    /// Checks that the unit next to a value, or in its name, is the figure's.
+    fn check_unit(&self, siblings: Option<&Map<String, Value>>) -> Result<(), JsonError> {
+        let member =
+            siblings.and_then(|siblings| siblings.get("unit").or_else(|| siblings.get("units")));
+        let stated = match member.and_then(Value::as_str).filter(|_| !self.unit.is_empty()) {
+            Some(stated) if units::is_same(stated, self.unit) => None,
+            Some(stated) => Some(stated.to_owned()),
+            None => self.contradiction.clone(),
+        };
+        stated.map_or(Ok(()), |stated| {
+            let (path, unit) = (self.path_text.to_owned(), self.unit.to_owned());
+            Err(JsonError::Unit { path, stated, unit })
         })
     }
 
@@ -345,15 +384,32 @@ impl<'a> JsonReader<'a> {
 
 /// Reads a number, or a text that is one (`"1,053.2"`).
 pub fn parse_json_number(value: &Value) -> Option<PrintedNumber> {
+    read_json_number(value, "").ok()
+}
+
+/// Reads a number, or a text that is a quantity in a unit.
+fn read_json_number(value: &Value, unit: &str) -> Result<PrintedNumber, NotPlain> {
     match value {
         Value::Number(number) => {
-            let value = number.as_f64().filter(|value| value.is_finite())?;
+            let value = number.as_f64().filter(|value| value.is_finite());
             let half_digit = 0.0;
-            Some(PrintedNumber { value, half_digit })
+            value.map(|value| PrintedNumber { value, half_digit }).ok_or(NotPlain::NoNumber)
         }
-        Value::String(text) => parse_number(&strip_json_escapes(text)),
-        _ => None,
+        Value::String(text) => lexer::read_quantity(&strip_json_escapes(text), unit),
+        _ => Err(NotPlain::NoNumber),
     }
+}
+
+/// Returns the names of the members on a path, the last first.
+fn member_names(path: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = path.to_owned();
+    while let Some((before, name)) = json_path::split_last_member(&rest) {
+        names.push(name);
+        rest = before.to_string();
+    }
+    names.extend(json_path::descendant_member_name(&rest).map(str::to_owned));
+    names
 }
 
 /// Returns a value as a name or for a message.

@@ -4,7 +4,7 @@
 //! memory whatever the length of its input, and none panics whatever its content.
 //!
 //! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
-//! - [`pattern`]: regular expressions; [`extent`]: where a number begins and ends;
+//! - [`lexer`]: what a number is; [`pattern`]: regular expressions;
 //!   [`scan`]: a pattern over a whole output, quickly.
 //! - [`claim`]: what is claimed of a figure;
 //!   [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;
@@ -12,16 +12,15 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accumulator;
-mod announcement;
 pub mod bounded;
 pub mod claim;
 pub mod decode;
-pub mod extent;
 pub mod figure;
 pub mod formats;
 pub mod heading;
 pub mod json;
 pub mod json_path;
+pub mod lexer;
 pub mod lines;
 mod literal;
 mod message;
@@ -36,7 +35,6 @@ mod sanitize;
 pub mod scan;
 mod sum;
 pub mod units;
-mod words;
 
 pub use figure::{Figure, Figures};
 pub use message::{sanitize_message, sanitize_message_line};

@@ -60,18 +60,20 @@ impl NearestLine {
         let score =
             self.words.iter().filter(|word| low.contains(word.as_str())).map(String::len).sum();
         if score > 0 && self.best.as_ref().is_none_or(|(best, _)| score >= *best) {
-            self.best = Some((score, truncate_for_message(line.trim())));
+            self.best = Some((score, line.to_owned()));
         }
     }
 
-    /// The line, shortened, if one has any of the words.
+    /// The line, if one has any of the words.
     pub fn line(&self) -> Option<&str> {
         self.best.as_ref().map(|(_, line)| line.as_str())
     }
 
     /// `; the nearest line is: …`, or nothing.
     pub fn into_hint(self) -> String {
-        self.best.map_or(String::new(), |(_, line)| format!("; the nearest line is: {line}"))
+        self.best.map_or(String::new(), |(_, line)| {
+            format!("; the nearest line is: {}", truncate_for_message(line.trim()))
+        })
     }
 }
 

@@ -1,20 +1,20 @@
 //! A recipe's own figures, taken from a step's lines as they arrive.
 //!
 //! A pattern is matched against every line; the number is its group `value`, else its first group
-//! that has no meaning of its own, else the whole match. It is read whole or not at all
-//! ([`super::extent`]). A group `unit` is converted into the figure's unit. Below a heading, only the
+//! that has no meaning of its own, else the whole match. It must be plain ([`super::lexer`]). A group `unit` is
+//! converted into the figure's unit. Below a heading, only the
 //! first line that matches counts, and only above the next heading of its kind. Groups that a table is
-//! made `by` name its entries. A line that announces the figure and has no number counts like one that
-//! has: no other value takes its place. What is kept is bounded: one running value an entry, or for
+//! made `by` name its entries. A line that has the figure's name and no number counts like one that
+//! has ([`records`]): no other value takes its place. What is kept is bounded: one running value an entry, or for
 //! `all` at most [`MAX_STORED_VALUES`].
 
 mod block;
 mod error;
 mod loosened;
-mod neighbours;
+mod parts;
 mod reader;
 mod readers;
-mod whole;
+mod records;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -26,16 +26,15 @@ pub use crate::request::MatchSelection;
 pub use error::{PatternError, describe_loosened};
 pub use reader::PatternReader;
 pub use readers::{ReaderError, expand_readers, find_readers};
-pub use whole::{PartialNumber, PartialUnit};
 
-use super::announcement::Announcement;
 use super::bounded::BoundedRegex;
-use super::extent;
 use super::heading::Heading;
+use super::lexer::Spelled;
 use super::literal;
 use super::nearest::truncate_for_message;
 use super::units;
-use neighbours::Neighbours;
+use parts::PatternParts;
+use records::Records;
 
 /// A regular expression, the choice among its matches, and the unit of the figure.
 #[derive(Debug, Clone)]
@@ -46,11 +45,15 @@ pub struct Pattern {
     /// The heading below which the lines count.
     heading: Option<Heading>,
     /// The lines that have the figure's name and no number.
-    announcement: Option<Announcement>,
+    records: Option<Records>,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
-    /// The parts of the pattern next to that group.
-    neighbours: Neighbours,
+    /// What it spells out next to that group.
+    spelled: Spelled,
+    /// The whole words that it spells out behind that group.
+    words_behind: String,
+    /// The patterns of other figures: a line that one of them reads is no record of this figure.
+    others: Vec<BoundedRegex>,
     /// The index of the group that holds the unit.
     unit_group: Option<usize>,
     /// The indexes of the groups that name a table's entries.
@@ -85,10 +88,12 @@ impl Pattern {
         let mut pattern = Self {
             source: pattern.to_owned(),
             heading: None,
-            announcement: None,
+            records: None,
             literal: None,
             group: 0,
-            neighbours: Neighbours::default(),
+            spelled: Spelled::default(),
+            words_behind: String::new(),
+            others: Vec::new(),
             unit_group: find_group_index(&regex, "unit"),
             entry_groups: Vec::new(),
             regex,
@@ -168,19 +173,25 @@ impl Pattern {
         self.heading.is_some()
     }
 
-    /// Returns the unit that the pattern itself has behind its number, if it contradicts the figure's unit: it is of
-    /// another kind, or another multiple.
+    /// Takes no line for a record without its number that another figure's pattern reads, which begins with the same name.
+    #[must_use]
+    pub fn with_others(mut self, others: &[&str]) -> Self {
+        let expressions = others.iter().filter(|other| **other != self.source);
+        let expanded = expressions.filter_map(|other| expand_readers(other).ok());
+        self.others = expanded.filter_map(|other| BoundedRegex::new(&other).ok()).collect();
+        self
+    }
+
+    /// Returns the unit that the pattern itself states, behind its number or in the name before it, if it is another than
+    /// the figure's.
     pub fn find_contradicting_unit(&self) -> Option<String> {
-        if self.unit_group.is_some() {
+        if self.unit_group.is_some() || self.unit.trim().is_empty() {
             return None;
         }
-        let behind = self.neighbours.text_behind();
-        let other_kind = extent::find_unit_of_other_kind(&behind, &(0..0), &self.unit);
-        let other_multiple = || {
-            let is_other = extent::has_other_unit(&behind, 0, &self.unit);
-            is_other.then(|| units::leading_unit(behind.trim_start()).to_owned())
-        };
-        other_kind.or_else(other_multiple)
+        match units::unit_behind(&self.words_behind) {
+            Some(printed) => (!units::is_same(&printed.text, &self.unit)).then_some(printed.text),
+            None => units::find_contradiction(&self.spelled.before, &self.unit),
+        }
     }
 
     fn locate_value(&mut self) {
@@ -190,12 +201,14 @@ impl Pattern {
             .or_else(|| (1..self.regex.group_count()).find(|group| !has_meaning(group)))
             .unwrap_or(0);
         let expression = self.regex.as_str();
-        self.neighbours = Neighbours::around_group(expression, self.group);
-        self.announcement =
-            Announcement::from_pattern(expression, self.group, !self.entry_groups.is_empty());
-        self.literal = match &self.announcement {
+        let parts = PatternParts::around_group(expression, self.group);
+        self.spelled = parts.as_ref().map_or_else(Spelled::default, PatternParts::spelled);
+        self.words_behind = parts.as_ref().map_or_else(String::new, PatternParts::words_behind);
+        let is_table = !self.entry_groups.is_empty();
+        self.records = parts.and_then(|parts| Records::from_parts(&parts, is_table));
+        self.literal = match &self.records {
             _ if self.heading.is_some() => None,
-            Some(announcement) => announcement.required_literal(),
+            Some(records) => records.required_literal(),
             None => literal::find_required_literal(expression),
         };
     }
@@ -219,8 +232,8 @@ impl Pattern {
         &self.source
     }
 
-    /// Returns the pattern that reads the whole number of a line, where `${number}` in place of the
-    /// group does, or with a group for the unit.
+    /// Returns the pattern that reads the number of a line, with `${number}` in place of the group or with a group for
+    /// the unit.
     fn find_remedy(&self, line: &str) -> Option<String> {
         let patterns = self.with_readers.get_or_init(|| {
             let rewrites =

@@ -20,12 +20,13 @@ use itertools::join;
 
 use super::accumulator::{FigureEntries, MAX_TABLE_ENTRIES, find_or_insert_entry};
 use super::decode::to_utf8;
-use super::figure::parse_number;
+use super::lexer::{self, NotPlain, parse_number};
 use super::nearest::{join_first_names, truncate_for_message};
 use super::place::{LineCounter, RecordLocation, UnreadableRecord};
 use crate::request::{CsvCell, MatchSelection};
 use crate::sanitize::strip_escapes;
-use header::{TableColumns, TableHeader, TableRequest};
+pub use header::TableRequest;
+use header::{TableColumns, TableHeader};
 use kind::RowKind;
 use quotes::{ends_in_quoted_cell, strip_spaces_before_quotes};
 use row::CsvRow;
@@ -56,12 +57,25 @@ pub enum RowsError {
         column: String,
         count: usize,
     },
-    #[error("the column `{column}` has `{text}`, not a number")]
-    NotANumber {
+    #[error("the column `{column}` has `{text}`: {reason}")]
+    NotPlain {
         /// The name of the figure's column.
         column: String,
         /// The cell's text, shortened.
         text: String,
+        reason: NotPlain,
+    },
+    /// The column's name, or the column of units, has another unit than the figure.
+    #[error(
+        "the column `{column}` is in `{stated}`, and the figure in `{unit}`; write `unit: {stated}`"
+    )]
+    Unit {
+        /// The name of the figure's column.
+        column: String,
+        /// The unit that the table states.
+        stated: String,
+        /// The figure's unit.
+        unit: String,
     },
     /// The row has another number of cells than the header.
     #[error("the row `{row}` has {actual} cells, and the header {required}")]
@@ -93,14 +107,12 @@ pub enum RowsError {
 /// If there is no such column, or several, or no such row. An entry whose row cannot be read says so.
 pub fn read_csv_entries(
     bytes: &[u8],
-    cell: &CsvCell,
-    by: &[String],
+    request: TableRequest<'_>,
     take: MatchSelection,
     file: usize,
 ) -> Result<FigureEntries<RowsError>, RowsError> {
     let bytes = to_utf8(bytes);
     let bytes = &strip_escapes(&bytes)[..];
-    let request = TableRequest { cell, entry_columns: by };
     let header = TableHeader::find(bytes, request)?;
     let separator = header.separator;
     let text = strip_spaces_before_quotes(&bytes[header.begin..], separator);
@@ -171,8 +183,9 @@ impl<'a> TableReader<'a> {
         place: RecordLocation,
         is_cut: bool,
     ) -> Result<(), RowsError> {
-        let number = parse_number(&row.cell(self.columns.figure));
-        if number.is_none() && self.is_header(row)? || self.is_foreign {
+        let figure = row.cell(self.columns.figure);
+        let number = lexer::read_quantity(&figure, self.request.unit);
+        if number.is_err() && self.is_header(row)? || self.is_foreign {
             return Ok(());
         }
         let is_whole = row.count() == self.columns.count();
@@ -193,7 +206,7 @@ impl<'a> TableReader<'a> {
             return Ok(());
         }
         self.matched = self.matched.saturating_add(1);
-        if is_whole && number.is_some() {
+        if is_whole && number.is_ok() {
             self.kind.learn_row(row);
         }
         let wanted = self.request.cell.row;
@@ -213,13 +226,20 @@ impl<'a> TableReader<'a> {
                 actual: row.count(),
                 required: self.columns.count(),
             }
-        } else if let Some(printed) = number {
-            entry.add_number(printed, place);
-            return Ok(());
+        } else if let Some(stated) = self.columns.contradicting_unit(row, self.request.unit) {
+            let column = self.request.cell.column.clone();
+            RowsError::Unit { column, stated, unit: self.request.unit.to_owned() }
         } else {
-            RowsError::NotANumber {
-                column: self.request.cell.column.clone(),
-                text: truncate_for_message(&row.cell(self.columns.figure)),
+            match number {
+                Ok(printed) => {
+                    entry.add_number(printed, place);
+                    return Ok(());
+                }
+                Err(reason) => RowsError::NotPlain {
+                    column: self.request.cell.column.clone(),
+                    text: truncate_for_message(&figure),
+                    reason,
+                },
             }
         };
         entry.add_unreadable(UnreadableRecord { place, error });

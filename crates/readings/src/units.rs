@@ -3,18 +3,18 @@
 //! `tok/s`, `tokens/sec` and `tokens per second` are one unit, of which `ktok/s` and `tokens/min` are
 //! multiples. What is counted is never converted: samples are no tokens.
 
-mod kind;
 mod names;
+mod stated;
 
-pub use kind::is_other_kind;
-use names::{counted_name, parse_data_unit, seconds_per_unit};
+use names::{counted_name, known_counted_name, parse_data_unit, seconds_per_unit};
+pub use stated::{UnitBehind, find_contradiction, unit_behind};
 
 /// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one
 /// kind.
 ///
 /// A prefix alone counts in the target's own base: `12.3 k` with `tokens/s` is 12,300 tokens/s.
 pub fn conversion_factor(from: &str, to: &str) -> Option<f64> {
-    let (from, to) = (from.trim(), to.trim());
+    let (from, to) = (strip_remarks(from), strip_remarks(to));
     // `Mb` is no `MB`.
     let is_same = || fold_case(from) == fold_case(to) && !from.contains('b') && !to.contains('b');
     if from.is_empty() || from == to || is_same() {
@@ -38,16 +38,8 @@ pub fn conversion_factor(from: &str, to: &str) -> Option<f64> {
         .or_else(|| prefix_factor_between(to, from).map(f64::recip))
 }
 
-/// Returns whether a text is a suffix of numbers of any unit: `12.3k`.
-pub fn is_number_suffix(text: &str) -> bool {
-    matches!(
-        text,
-        "k" | "K" | "M" | "G" | "T" | "P" | "Ki" | "Mi" | "Gi" | "Ti" | "bn" | "mn" | "mio"
-    ) || is_number_word(text)
-}
-
 /// Returns whether a text is a word that multiplies the number before it: `1.2 million`.
-pub fn is_number_word(text: &str) -> bool {
+fn is_number_word(text: &str) -> bool {
     matches!(
         &fold_case(text)[..],
         "hundred"
@@ -86,11 +78,65 @@ pub fn suffix_factor(suffix: &str, unit: &str) -> Option<f64> {
 }
 
 pub fn is_time(unit: &str) -> bool {
-    seconds_per_unit(unit.trim()).is_some()
+    seconds_of(unit).is_some()
 }
 
-pub fn is_of_bytes(unit: &str) -> bool {
-    Unit::parse(unit.trim()).base.starts_with("byte")
+/// Returns whether less is better of a figure in this unit: it is a time, perhaps for each of something.
+pub fn is_time_per_something(unit: &str) -> bool {
+    let spelled = replace_per_with_slash(strip_remarks(unit));
+    is_time(spelled.split('/').next().unwrap_or_default())
+}
+
+/// Returns how many seconds a unit of time has.
+pub fn seconds_of(unit: &str) -> Option<f64> {
+    seconds_per_unit(strip_remarks(unit))
+}
+
+/// Returns whether a printed unit is the figure's in another spelling.
+pub fn is_same(printed: &str, unit: &str) -> bool {
+    conversion_factor(printed, unit).is_some_and(|factor| (factor - 1.0).abs() < 1e-9)
+}
+
+/// Returns whether a text is a unit by itself: a time, an amount of data, what benchmarks count, or one of these for
+/// each of something. A word that is as often none (`min`, `it`) is one only before `/` or `per`.
+pub fn is_unit(text: &str) -> bool {
+    let spelled = replace_per_with_slash(strip_remarks(text));
+    match spelled.split_once('/') {
+        Some((above, below)) => {
+            let is_known = |part: &str| is_known_unit(part.trim());
+            is_known(above) || below.split('/').any(is_known)
+        }
+        None => !AMBIGUOUS_WORDS.contains(&text.trim()) && is_known_unit(&spelled),
+    }
+}
+
+/// Units that are as often other words, or the label of the next value: `12 min 9 max`, `it was`.
+const AMBIGUOUS_WORDS: &[&str] = &[
+    "it", "its", "inf", "op", "ops", "m", "d", "h", "t", "q", "b", "w", "j", "min", "day", "days",
+];
+
+fn is_known_unit(text: &str) -> bool {
+    seconds_per_unit(text).is_some()
+        || parse_data_unit(text).is_some()
+        || known_counted_name(text).is_some()
+        || is_number_word(text)
+}
+
+/// Returns a unit without brackets around it, a remark in brackets behind it, and the punctuation of its sentence: `ms` of
+/// `(ms)`, `ms (P99)`, `ms,`.
+fn strip_remarks(unit: &str) -> &str {
+    let marks = [',', '.', ';', ':', '"', '*', '\'', '`'];
+    let is_mark = |letter: char| letter.is_whitespace() || marks.contains(&letter);
+    let trimmed = unit.trim_matches(is_mark);
+    if let Some(inner) = trimmed.strip_prefix(['(', '[']) {
+        return inner.trim_end_matches([')', ']']).trim_matches(is_mark);
+    }
+    let bare = trimmed.split_once(['(', '[']).map_or(trimmed, |(before, _)| before);
+    if bare.trim().is_empty() {
+        trimmed
+    } else {
+        bare.trim_end_matches([')', ']']).trim_end_matches(is_mark)
+    }
 }
 
 /// Returns whether no figure in a unit is below zero: a time, a rate, an amount of data. A benchmark
@@ -98,15 +144,6 @@ pub fn is_of_bytes(unit: &str) -> bool {
 pub fn is_never_negative(unit: &str) -> bool {
     let base = Unit::parse(unit.trim()).into_bytes().base;
     base.starts_with("byte") || base.split('/').any(|part| part == "s")
-}
-
-/// Returns whether a printed unit is of the figure's kind and another multiple of it. `GiB` for `GB`
-/// passes, since many write one for the other.
-pub fn is_other_multiple(printed: &str, unit: &str) -> bool {
-    let is_other = |factor: f64| !(0.85..1.15).contains(&factor);
-    !printed.is_empty()
-        && !unit.trim().is_empty()
-        && conversion_factor(printed, unit).is_some_and(is_other)
 }
 
 /// Returns whether one unit is the inverse of the other: `s/it` and `it/s`.
@@ -119,14 +156,6 @@ pub fn is_inverse(one: &str, other: &str) -> bool {
         let other = Unit::parse(other.trim()).base;
         base == other && Unit::parse(one.trim()).base != other
     })
-}
-
-/// Returns the unit that a text begins with, up to a space or punctuation: `it/s` of `it/s]`.
-pub fn leading_unit(text: &str) -> &str {
-    let end = text.find(|letter: char| {
-        !(letter.is_alphanumeric() || matches!(letter, '/' | '%' | 'µ' | 'μ' | '·' | '^' | '_'))
-    });
-    text[..end.unwrap_or(text.len())].trim_end_matches('/')
 }
 
 /// A unit as a multiple of its base.
@@ -239,7 +268,7 @@ fn prefix_factor_between(from: &str, to: &str) -> Option<f64> {
 }
 
 /// `k` as well as `K`; `m` is a thousandth, `M` a million.
-fn prefix_factor(text: &str) -> Option<f64> {
+pub(crate) fn prefix_factor(text: &str) -> Option<f64> {
     Some(match text {
         "n" => 1e-9,
         "u" | "µ" | "μ" => 1e-6,

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::patterns::{PATTERNS, PatternValue, lowercase_if_relevant};
 use super::{Accuracy, AccuracyFigure, MAX_OTHER_VALUES};
-use retrial_readings::extent;
-use retrial_readings::figure::parse_number;
+use retrial_readings::lexer::read_number_from;
 use retrial_readings::lines::{LineSplitter, StreamLine};
 use retrial_readings::nearest::truncate_for_message;
 
@@ -82,14 +81,14 @@ impl AccuracyReader {
     fn store_value(&mut self, gives: PatternValue, line: &str, place: Range<usize>, cut: bool) {
         let after = &line[place.end..];
         // Of `1,234` the pattern finds 1.
-        let value = &line[extent::number_begin(line, &place)..extent::number_end(line, &place, "")];
+        let read = read_number_from(line, place.start);
         let (name, usual) = match gives {
             PatternValue::Hash => {
                 self.accuracy.hash = Some(truncate_for_message(&line[place]));
                 return;
             }
             PatternValue::Samples => {
-                let samples = parse_number(value).map(|printed| printed.value);
+                let samples = read.ok().map(|printed| printed.value);
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
@@ -109,9 +108,13 @@ impl AccuracyReader {
             self.accuracy.cut.push(name);
             return;
         }
-        let Some(printed) = parse_number(value) else {
-            self.accuracy.not_numbers.insert(name, truncate_for_message(value));
-            return;
+        let printed = match read {
+            Ok(printed) => printed,
+            Err(reason) => {
+                let text = reason.text().unwrap_or(&line[place]);
+                self.accuracy.not_numbers.insert(name, truncate_for_message(text));
+                return;
+            }
         };
         self.accuracy.not_numbers.remove(name);
         let has_sign = after.trim_start_matches(['\'', '"', ')']).starts_with('%');

@@ -1,6 +1,6 @@
 //! The output of a test's script: PASS or FAIL, and figures by the text before them.
 
-use retrial_readings::figure::parse_number;
+use retrial_readings::lexer::parse_number;
 use retrial_readings::nearest::truncate_for_message;
 
 /// The word that a script ends in.

@@ -25,7 +25,7 @@ impl Setting for u64 {
 
 impl Setting for f64 {
     fn from_text(text: &str) -> Option<Self> {
-        retrial_readings::figure::parse_number(text).map(|printed| printed.value)
+        retrial_readings::lexer::parse_number(text).map(|printed| printed.value)
     }
 
     fn from_json(value: &Value) -> Option<Self> {

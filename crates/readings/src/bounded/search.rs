@@ -76,7 +76,12 @@ impl BoundedSearch<'_> {
 
     /// Finds the groups of the first match in a line; returns whether there is one.
     pub fn find_groups(&mut self, line: &str) -> bool {
-        let Some(found) = self.find(line) else {
+        self.find_groups_from(line, 0)
+    }
+
+    /// Finds the groups of the first match in a line that begins at this byte or behind it.
+    pub fn find_groups_from(&mut self, line: &str, from: usize) -> bool {
+        let Some(found) = self.find_from(line, from) else {
             return false;
         };
         if !self.charge_steps(found.len()) {

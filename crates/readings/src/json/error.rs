@@ -2,6 +2,7 @@
 
 use crate::accumulator::MAX_TABLE_ENTRIES;
 use crate::json_path::JsonPathError;
+use crate::lexer::NotPlain;
 
 /// Reasons why a document gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -55,13 +56,26 @@ pub enum JsonError {
         /// The number whose path is nearest, as the end of the sentence, or empty.
         near: String,
     },
-    /// It leads to something that is not a number.
-    #[error("the value at `{path}` is `{text}`, not a number")]
-    NotANumber {
+    /// It leads to something that is no plain number.
+    #[error("the value at `{path}` is `{text}`: {reason}")]
+    NotPlain {
         /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
         /// The selected value, as text.
         text: String,
+        reason: NotPlain,
+    },
+    /// A member's name, or the member `unit` next to it, has another unit than the figure.
+    #[error(
+        "the value at `{path}` is in `{stated}`, and the figure in `{unit}`; write `unit: {stated}`"
+    )]
+    Unit {
+        /// The figure's `JSONPath`, as the recipe writes it.
+        path: String,
+        /// The unit that the document states.
+        stated: String,
+        /// The figure's unit.
+        unit: String,
     },
     /// A match of a table lacks a member that names it.
     #[error("a match of `{path}` has no `{member}`; it has {has}")]

@@ -32,9 +32,9 @@ fn paths(#[case] path: &str, #[case] expected: f64) {
     "$.metrics.rougeL",
     "no value at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
 )]
-#[case("$.metrics.lost", "the value at `$.metrics.lost` is `NaN`, not a number")]
-#[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
-#[case("$.metrics", ", not a number")]
+#[case("$.metrics.lost", "the value at `$.metrics.lost` is `NaN`: it is no number")]
+#[case("$.metrics.all[3]", "is `-Infinity`: it is no number")]
+#[case("$.metrics", ": it is no number")]
 #[case("$.[", "is not a JSONPath")]
 fn missing_values_are_reported(#[case] path: &str, #[case] expected: &str) {
     let error = find(path, MatchSelection::Last, SCORES).unwrap_err();

@@ -1,9 +1,9 @@
 //! Errors of patterns that give no figure.
 
 use super::readers::ReaderError;
-use super::whole::{PartialNumber, PartialUnit};
 use crate::accumulator::{MAX_STORED_VALUES, MAX_TABLE_ENTRIES};
 use crate::bounded::{MAX_STEPS, RegexError};
+use crate::lexer::NotPlain;
 
 /// Reasons why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -53,25 +53,15 @@ pub enum PatternError {
         /// The line that ended the block, if one did.
         ended_by: Option<String>,
     },
-    /// A line matched, but the captured text is not a number.
+    /// A line has the figure's name, and no number.
     #[error(
-        "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group, or read it with `${{number}}`"
-    )]
-    NotANumber {
-        /// The pattern, as the recipe writes it.
-        pattern: String,
-        /// The captured text, shortened.
-        text: String,
-    },
-    /// A line announces the figure, and has no number.
-    #[error(
-        "`{line}` announces the figure, but has no number that the pattern `{pattern}` reads{}",
+        "`{line}` has the figure's name, but no number that the pattern `{pattern}` reads{}",
         describe_loosened(.remedy.as_deref())
     )]
     NoNumber {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The line that announces the figure, shortened.
+        /// The line, shortened.
         line: String,
         /// The pattern that reads its number with other white space or in another case, if there is one.
         remedy: Option<String>,
@@ -86,45 +76,56 @@ pub enum PatternError {
         /// The heading's line, shortened.
         heading: String,
     },
-    /// A line matched, but the captured text is a part of a longer number.
+    /// A line matched, but the captured text is no plain number of the figure's unit.
     #[error(
-        "the pattern `{pattern}` captured `{}`, which is only a part of `{}` in the line `{}`; {}",
-        .part.captured,
-        .part.whole,
-        .part.line,
-        describe_remedy(.remedy.as_deref())
+        "the pattern `{pattern}` captured `{captured}` in `{line}`: {reason}{}",
+        describe_remedy(reason, .remedy.as_deref())
     )]
-    PartOfNumber {
+    NotPlain {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The captured part, and the number that it belongs to.
-        part: PartialNumber,
-        /// The pattern that reads the whole number of this line, if there is one.
+        /// The captured text, shortened.
+        captured: String,
+        /// The line, shortened.
+        line: String,
+        reason: NotPlain,
+        /// The pattern that reads the number of this line, if there is one.
         remedy: Option<String>,
     },
-    /// A line matched, but the captured unit is a part of another one.
+    /// A line matched, but between the figure's name and the number stands something else.
     #[error(
-        "the pattern `{pattern}` captured `{}`, which is only a part of the unit `{}`; write the group as `(?<unit>\\S+)`",
-        .part.captured,
-        .part.whole
+        "the pattern `{pattern}` skips `{gap}` in `{line}`, which may be another figure, or stand in the number's place; write in the pattern what precedes the number"
     )]
-    PartOfUnit {
+    Skipped {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The captured part, and the unit that it belongs to.
-        part: PartialUnit,
+        /// The text between the name and the number, shortened.
+        gap: String,
+        /// The line, shortened.
+        line: String,
     },
-    /// A line matched, and its unit is of another kind than the figure's.
+    /// A line has several figures, and the recipe does not choose.
     #[error(
-        "the pattern `{pattern}` reads a number in `{printed}`, which cannot be converted to `{unit}`; correct the figure's `unit`, or the pattern"
+        "the pattern `{pattern}` reads {count} different numbers in `{line}`; narrow it, or choose with `take:`"
     )]
-    Unit {
+    SeveralInLine {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The unit behind the number, shortened.
-        printed: String,
-        /// The figure's unit, as the recipe states it.
-        unit: String,
+        count: usize,
+        /// The line, shortened.
+        line: String,
+    },
+    /// Several figures have a name that matches, and the recipe does not choose.
+    #[error(
+        "the pattern `{pattern}` reads different values of different names: `{first}` and `{other}`; begin it with all of the name, or choose with `take:`"
+    )]
+    SeveralNames {
+        /// The pattern, as the recipe writes it.
+        pattern: String,
+        /// The first line, shortened.
+        first: String,
+        /// The first line with another name, shortened.
+        other: String,
     },
     /// The groups that name entries are not the pattern's.
     #[error("the pattern `{pattern}` has no group `{group}`: write it as `(?<{group}>\\S+)`")]
@@ -163,12 +164,15 @@ pub fn describe_loosened(pattern: Option<&str>) -> String {
     pattern.map_or_else(String::new, |pattern| format!("; `{pattern}` reads one"))
 }
 
-/// Describes how to read a number of which a part was captured.
-fn describe_remedy(remedy: Option<&str>) -> String {
-    match remedy {
-        Some(pattern) => format!(
-            "read all of it with `{pattern}`, or match in the pattern what is next to the number"
-        ),
-        None => "print the whole number, or match in the pattern what is next to it".to_owned(),
+/// Describes how to read the number that was captured.
+fn describe_remedy(reason: &NotPlain, pattern: Option<&str>) -> String {
+    match (pattern, reason) {
+        (Some(pattern), _) => format!("; read it with `{pattern}`"),
+        (None, NotPlain::Unit { printed, .. }) => {
+            format!("; write `unit: {printed}`, or correct the pattern")
+        }
+        (None, _) => {
+            "; print the number alone, or write in the pattern what is next to it".to_owned()
+        }
     }
 }

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::{HeadedBlock, HeadedBlocks};
-use super::whole::{find_longer_number, find_longer_unit, trim_to_number};
+use super::records::{RecordSearch, Records};
 use super::{Pattern, PatternError};
 use crate::accumulator::{
     Accumulator, FigureEntries, MAX_TABLE_ENTRIES, entry_name, find_or_insert_entry,
 };
-use crate::announcement::Announcement;
-use crate::bounded::{BoundedSearch, MAX_STEPS};
-use crate::extent;
-use crate::figure::{self, PrintedNumber};
+use crate::bounded::{BoundedRegex, BoundedSearch, MAX_STEPS};
+use crate::figure::PrintedNumber;
 use crate::heading::{Heading, HeadingSearch};
+use crate::lexer::{self, NotPlain, Spelled};
 use crate::nearest::truncate_for_message;
 use crate::place::{RecordLocation, UnreadableRecord};
 use crate::request::MatchSelection;
@@ -25,18 +24,22 @@ pub struct PatternReader<'a> {
     pattern: &'a Pattern,
     /// The search of the pattern, with the groups of its latest match.
     search: BoundedSearch<'a>,
-    /// The searches for lines that announce the figure.
-    announcements: Vec<BoundedSearch<'a>>,
+    /// The search for lines that have the figure's name.
+    records: Option<RecordSearch<'a>>,
+    /// The searches for the lines of other figures.
+    others: Vec<BoundedSearch<'a>>,
     /// The search for the heading, if the figure stands below one.
     heading: Option<HeadingSearch<'a>>,
     /// The steps of the readers that were joined to this one.
     joined_steps: u64,
     /// The entries by name; a figure that is not a table has the empty name.
     entries: FigureEntries<PatternError>,
-    /// Announcements without a number of entries that have none so far.
+    /// Records without a number of entries that have none so far.
     waiting: BTreeMap<String, UnreadableRecord<PatternError>>,
-    /// Lines that have the figure, or announce it.
+    /// Records: lines that have the figure, or its name.
     matches: u64,
+    /// The first line with the figure, and the first of another name, each with that name.
+    names: Vec<(String, String)>,
     /// More entries than a table has.
     overflowed: bool,
     /// The number of the file that is read, among several.
@@ -53,15 +56,14 @@ impl<'a> PatternReader<'a> {
         Self {
             pattern,
             search: pattern.regex.start_search(),
-            announcements: pattern
-                .announcement
-                .as_ref()
-                .map_or_else(Vec::new, Announcement::start_searches),
+            records: pattern.records.as_ref().map(Records::start_search),
+            others: pattern.others.iter().map(BoundedRegex::start_search).collect(),
             heading: pattern.heading.as_ref().map(Heading::start_search),
             joined_steps: 0,
             entries: FigureEntries::new(),
             waiting: BTreeMap::new(),
             matches: 0,
+            names: Vec::new(),
             overflowed: false,
             file: 0,
             blocks: HeadedBlocks::default(),
@@ -80,7 +82,7 @@ impl<'a> PatternReader<'a> {
         takes_one && self.pattern.entry_groups.is_empty() && self.matches > 0
     }
 
-    /// Returns whether a line has the figure, or announces it.
+    /// Returns whether a line has the figure, or its name.
     pub fn has_match(&self) -> bool {
         self.matches > 0
     }
@@ -88,7 +90,9 @@ impl<'a> PatternReader<'a> {
     /// Returns the steps that its searches took, and those of the readers that were joined.
     fn step_count(&self) -> u64 {
         let headings = self.heading.iter().flat_map(HeadingSearch::expression_searches);
-        let searches = std::iter::once(&self.search).chain(&self.announcements).chain(headings);
+        let records = self.records.iter().flat_map(RecordSearch::searches);
+        let own = std::iter::once(&self.search).chain(&self.others);
+        let searches = own.chain(records).chain(headings);
         let steps = searches.map(BoundedSearch::step_count);
         steps.fold(self.joined_steps, u64::saturating_add)
     }
@@ -175,52 +179,119 @@ impl<'a> PatternReader<'a> {
 
     fn read_line(&mut self, line: &str, place: RecordLocation) {
         let pattern = self.pattern;
-        // A group of an alternation that this line does not take captures nothing: no match.
-        let captured =
-            self.search.find_groups(line).then(|| self.search.group_range(pattern.group));
-        if let Some(captured) = captured.flatten() {
+        let mut from = 0;
+        let mut numbers = Vec::new();
+        while self.search.find_groups_from(line, from) {
+            // A group of an alternation that this line does not take captures nothing: no match.
+            let Some(captured) = self.search.group_range(pattern.group) else {
+                break;
+            };
             let captured_names = pattern.entry_groups.iter().map(|group| {
                 let name = self.search.group_range(*group).unwrap_or_default();
                 &line[name]
             });
             let names: Vec<&str> = captured_names.collect();
-            let number = self.read_number(line, captured);
-            self.add_entry_number(&names, number, place);
-        } else if let Some((names, is_by_entry)) = self.find_announcement(line) {
-            // The remedy is searched for like the pattern.
-            self.search.charge_steps(line.len());
-            let error = PatternError::NoNumber {
-                pattern: pattern.expression().to_owned(),
-                line: truncate_for_message(line.trim()),
-                remedy: pattern.find_loosened(line),
-            };
-            if is_by_entry {
-                self.announce_entry(entry_name(names), UnreadableRecord { place, error });
-            } else {
-                self.add_entry_number(&names, Err(error), place);
+            let end = self.search.group_range(0).map_or(line.len(), |whole| whole.end);
+            let mut number = self.read_number(line, captured.clone());
+            if numbers.is_empty()
+                && number.is_ok()
+                && let Some(skipped) = self.find_foreign_gap(line)
+            {
+                number = Err(skipped);
             }
+            numbers.push((names, number, captured.start));
+            // An empty match would be found again.
+            from = end.max(captured.end).max(from + 1);
+        }
+        if numbers.is_empty() {
+            self.read_name(line, place);
+            return;
+        }
+        if pattern.reads_every_match {
+            self.note_name(line);
+            let first = numbers[0].1.as_ref().ok().map(|number| number.value);
+            let is_other = |number: &Result<PrintedNumber, PatternError>| {
+                number.as_ref().ok().is_some_and(|number| Some(number.value) != first)
+            };
+            let is_one_entry = numbers.iter().all(|(names, ..)| *names == numbers[0].0);
+            if is_one_entry
+                && first.is_some()
+                && numbers.iter().any(|(_, number, _)| is_other(number))
+            {
+                let count = numbers.len();
+                let (source, line) = (pattern.expression().to_owned(), shorten(line));
+                numbers.truncate(1);
+                numbers[0].1 = Err(PatternError::SeveralInLine { pattern: source, count, line });
+            }
+            if is_one_entry {
+                numbers.truncate(1);
+            }
+        }
+        for (names, number, _) in numbers {
+            self.add_entry_number(&names, number, place);
         }
     }
 
-    /// Returns the names of the entry that a line announces without a number, and whether the line counts only for
-    /// a known one.
-    fn find_announcement<'l>(&mut self, line: &'l str) -> Option<(Vec<&'l str>, bool)> {
+    /// Adds a line that the pattern does not match, if it has the figure's name.
+    fn read_name(&mut self, line: &str, place: RecordLocation) {
         let pattern = self.pattern;
-        let announcement = pattern.announcement.as_ref()?;
-        let mut searches = self.announcements.iter_mut();
-        let search = searches.find_map(|search| {
-            let announces = search.find_groups(line) && announcement.matches_line(line, search);
-            announces.then_some(search)
-        })?;
+        let Some(records) = &mut self.records else {
+            return;
+        };
+        if !records.is_record(line, &pattern.unit) {
+            return;
+        }
+        let name = records.name_range().unwrap_or_default();
+        let mut others = self.others.iter_mut().filter_map(|other| other.find(line));
+        if others.any(|found| found.start <= name.start && name.end < found.end) {
+            return;
+        }
         let groups: Vec<Option<&str>> = pattern.regex.group_names().collect();
         let names = pattern.entry_groups.iter().map(|group| {
             let name = groups.get(*group).copied().flatten()?;
-            Some(&line[search.named_group_range(name)?])
+            records.group(line, name)
         });
-        Some((names.collect::<Option<_>>()?, announcement.is_by_entry()))
+        let Some(names) = names.collect::<Option<Vec<&str>>>() else {
+            return;
+        };
+        // The remedy is searched for like the pattern.
+        self.search.charge_steps(line.len());
+        let error = PatternError::NoNumber {
+            pattern: pattern.expression().to_owned(),
+            line: truncate_for_message(line.trim()),
+            remedy: pattern.find_loosened(line),
+        };
+        if pattern.records.as_ref().is_some_and(Records::is_by_entry) {
+            self.announce_entry(entry_name(names), UnreadableRecord { place, error });
+        } else {
+            self.add_entry_number(&names, Err(error), place);
+        }
     }
 
-    /// Adds the announcement of an entry, as soon as it has a number.
+    /// Returns the error of a line in which a wildcard skips more than what may part a name and its number.
+    fn find_foreign_gap(&mut self, line: &str) -> Option<PatternError> {
+        let gap = self.records.as_mut()?.find_foreign_gap(line)?;
+        Some(PatternError::Skipped {
+            pattern: self.pattern.expression().to_owned(),
+            gap: truncate_for_message(gap),
+            line: shorten(line),
+        })
+    }
+
+    /// Notes the name that the figure has in a line, if it is the first, or another than the first.
+    fn note_name(&mut self, line: &str) {
+        if self.names.len() > 1 || !self.pattern.entry_groups.is_empty() {
+            return;
+        }
+        let words = self.records.as_mut().and_then(|records| records.name_words(line));
+        if let Some(words) = words
+            && self.names.first().is_none_or(|(first, _)| !first.eq_ignore_ascii_case(&words))
+        {
+            self.names.push((words, shorten(line)));
+        }
+    }
+
+    /// Adds a record without a number of an entry, as soon as the entry has a number.
     fn announce_entry(&mut self, name: String, record: UnreadableRecord<PatternError>) {
         match self.entries.get_mut(&name) {
             Some(entry) => entry.add_unreadable(record),
@@ -269,47 +340,20 @@ impl<'a> PatternReader<'a> {
         line: &str,
         group: Range<usize>,
     ) -> Result<PrintedNumber, PatternError> {
-        let unit = &self.pattern.unit;
-        let number = trim_to_number(line, group.clone());
-        let captured = &line[number.clone()];
-        let pattern = || self.pattern.expression().to_owned();
-        let captured_unit =
-            self.pattern.unit_group.and_then(|group| self.search.group_range(group));
-        let neighbours = &self.pattern.neighbours;
-        if let Some(part) = find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
-        {
+        let number = lexer::trim_capture(line, group);
+        let unit = self.pattern.unit_group.and_then(|group| self.search.group_range(group));
+        let read = self.pattern.read_plain_number(line, number.clone(), unit);
+        read.map_err(|reason| {
             // The remedy is searched for like the pattern.
             self.search.charge_steps(line.len());
-            return Err(PatternError::PartOfNumber {
-                pattern: pattern(),
-                part,
+            PatternError::NotPlain {
+                pattern: self.pattern.expression().to_owned(),
+                captured: truncate_for_message(&line[number]),
+                line: shorten(line),
+                reason,
                 remedy: self.pattern.find_remedy(line),
-            });
-        }
-        let printed = figure::parse_with_suffix(captured, unit).ok_or_else(|| {
-            PatternError::NotANumber { pattern: pattern(), text: truncate_for_message(captured) }
-        })?;
-        let Some(captured) = captured_unit else {
-            return match extent::find_unit_of_other_kind(line, &number, unit) {
-                Some(other) => Err(PatternError::Unit {
-                    pattern: pattern(),
-                    printed: other,
-                    unit: unit.clone().into_owned(),
-                }),
-                None => Ok(printed),
-            };
-        };
-        let printed_unit = &line[captured.clone()];
-        let factor =
-            units::conversion_factor(printed_unit, unit).ok_or_else(|| PatternError::Unit {
-                pattern: pattern(),
-                printed: truncate_for_message(printed_unit),
-                unit: unit.clone().into_owned(),
-            })?;
-        match find_longer_unit(line, captured, unit, factor) {
-            Some(part) => Err(PatternError::PartOfUnit { pattern: pattern(), part }),
-            None => Ok(printed.scale_by(factor)),
-        }
+            }
+        })
     }
 
     /// Appends the figures that another reader took from the lines after this one's.
@@ -323,6 +367,12 @@ impl<'a> PatternReader<'a> {
         }
         self.joined_steps = self.joined_steps.saturating_add(after.step_count());
         self.matches += after.matches;
+        for (words, line) in after.names {
+            let is_other = |(first, _): &(String, String)| !first.eq_ignore_ascii_case(&words);
+            if self.names.len() < 2 && self.names.first().is_none_or(is_other) {
+                self.names.push((words, line));
+            }
+        }
         self.ended_by = self.ended_by.take().or(after.ended_by);
         for (name, record) in after.waiting {
             self.announce_entry(name, record);
@@ -365,6 +415,13 @@ impl<'a> PatternReader<'a> {
                 },
             });
         }
+        let differs = |entry: &Accumulator<PatternError>| entry.differing_values().is_some();
+        if let [(_, first), (_, other)] = &self.names[..]
+            && self.entries.values().any(differs)
+        {
+            let (first, other) = (first.clone(), other.clone());
+            return Err(PatternError::SeveralNames { pattern: pattern(), first, other });
+        }
         if self.overflowed {
             return Err(PatternError::TooManyEntries { pattern: pattern() });
         }
@@ -373,4 +430,90 @@ impl<'a> PatternReader<'a> {
         }
         Ok(self.entries)
     }
+}
+
+impl Pattern {
+    /// Reads the number at a place of a line, whose unit the pattern captured, or not.
+    fn read_plain_number(
+        &self,
+        line: &str,
+        number: Range<usize>,
+        unit: Option<Range<usize>>,
+    ) -> Result<PrintedNumber, NotPlain> {
+        let captured = &line[number.clone()];
+        // A captured unit parts the number from the text behind it, if it was captured whole.
+        let unit_behind = unit.clone().filter(|unit| {
+            unit.start >= number.end
+                && !unit.is_empty()
+                && !line[unit.end..].starts_with(char::is_alphanumeric)
+        });
+        let spelled = match unit_behind {
+            Some(unit) => &Spelled { behind: line[unit].to_owned(), ..self.spelled.clone() },
+            None => &self.spelled,
+        };
+        lexer::check_surroundings(line, &number, &self.unit, spelled)?;
+        let printed = lexer::parse_with_suffix(captured, &self.unit).ok_or(NotPlain::NoNumber)?;
+        let rest = &line[number.end..];
+        let behind = units::unit_behind(rest);
+        let other_unit = |text: &str| NotPlain::Unit {
+            printed: truncate_for_message(text),
+            unit: self.unit.clone().into_owned(),
+        };
+        if let Some(unit) = unit {
+            // The whole unit of which the group may have captured a part.
+            let behind = behind.filter(|behind| {
+                unit.start >= number.end && unit.start < number.end + behind.length
+            });
+            let text = behind.map_or_else(|| line[unit].to_owned(), |behind| behind.text);
+            let factor = units::conversion_factor(&text, &self.unit);
+            return factor.map(|factor| printed.scale_by(factor)).ok_or_else(|| other_unit(&text));
+        }
+        if self.unit.trim().is_empty() {
+            return Ok(printed);
+        }
+        if let Some(behind) = behind {
+            let is_label = is_label(&line[..number.start], &rest[behind.length..]);
+            let is_own = is_label || units::is_same(&behind.text, &self.unit);
+            return if is_own { Ok(printed) } else { Err(other_unit(&behind.text)) };
+        }
+        match units::find_contradiction(own_name(&line[..number.start]), &self.unit) {
+            Some(stated) => Err(other_unit(&stated)),
+            None => Ok(printed),
+        }
+    }
+}
+
+/// Returns whether a word behind a number is no unit, but the label of the next value: `tokens: 500`, or `tokens 500` where
+/// labels have no marks.
+fn is_label(head: &str, behind: &str) -> bool {
+    let behind = behind.trim_start();
+    let labels_have_marks = head.trim_end().ends_with([':', '=']);
+    behind.starts_with([':', '='])
+        || !labels_have_marks && behind.starts_with(|next: char| next.is_ascii_digit())
+}
+
+/// Returns what stands before a number without the value before it, and that value's unit.
+fn own_name(head: &str) -> &str {
+    let mut name = head;
+    for (at, word) in
+        head.match_indices(|letter: char| !letter.is_whitespace()).filter_map(|(at, _)| {
+            let begins = head[..at]
+                .chars()
+                .next_back()
+                .is_none_or(|last| last.is_whitespace() || "([=:".contains(last));
+            let end =
+                head[at..].find(|letter: char| letter.is_whitespace() || ",;)]".contains(letter));
+            begins.then(|| (at, &head[at..end.map_or(head.len(), |end| at + end)]))
+        })
+    {
+        if lexer::parse_number(word).is_some() {
+            let rest = &head[at + word.len()..];
+            name = &rest[units::unit_behind(rest).map_or(0, |unit| unit.length)..];
+        }
+    }
+    name
+}
+
+fn shorten(line: &str) -> String {
+    truncate_for_message(line.trim())
 }

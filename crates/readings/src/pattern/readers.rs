@@ -26,6 +26,16 @@ const NUMBER: &str = concat!(
     r"(?:[ \u{a0}]?[kKMGTP]\b)?)"
 );
 
+/// A number does not begin within a word: that of `p99`.
+const WORD_BEGIN: &str = r"(?-u:\b{start-half})";
+
+/// Returns whether an expression ends with a letter or digit that it spells out, or with a class of them.
+fn follows_word(expression: &str) -> bool {
+    let mut last = expression.chars().rev();
+    last.next().is_some_and(|last| last.is_alphanumeric() || last == '_')
+        && last.next() != Some('\\')
+}
+
 /// Returns the regular expression of a pattern: each `${number}` replaced by what it stands for. The
 /// only one of a pattern that has no group `value` is that group.
 ///
@@ -49,13 +59,9 @@ pub fn expand_readers(pattern: &str) -> Result<Cow<'_, str>, ReaderError> {
     for (at, name) in places {
         expression.push_str(&pattern[done..at]);
         done = at + "${}".len() + name.len();
-        if has_value {
-            expression.push_str(NUMBER);
-        } else {
-            expression.push_str("(?<value>");
-            expression.push_str(NUMBER);
-            expression.push(')');
-        }
+        let begin = if follows_word(&expression) { "" } else { WORD_BEGIN };
+        let (open, close) = if has_value { ("", "") } else { ("(?<value>", ")") };
+        expression.extend([begin, open, NUMBER, close]);
     }
     expression.push_str(&pattern[done..]);
     Ok(Cow::Owned(expression))

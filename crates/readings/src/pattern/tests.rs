@@ -190,7 +190,7 @@ fn a_unit_captured_by_the_pattern_is_converted(
         (Ok(actual), Some(expected)) => {
             assert!((actual[0].1 / expected - 1.0).abs() < 1e-12, "{actual:?}");
         }
-        (Err(error), None) => assert!(error.contains("reads a number in `ms`"), "{error}"),
+        (Err(error), None) => assert!(error.contains("`ms` is not in"), "{error}"),
         (actual, _) => panic!("{actual:?}"),
     }
     // Without such a group a number is not converted, but another multiple of the unit belongs to it, and a unit of
@@ -198,7 +198,7 @@ fn a_unit_captured_by_the_pattern_is_converted(
     if unit != "ms" {
         let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
         let error = entries(&plain, &[line]).unwrap_err();
-        let reason = if expected.is_some() { "${number}" } else { "reads a number in `ms`" };
+        let reason = if expected.is_some() { "${number}" } else { "`ms` is not in" };
         assert!(error.contains(reason), "{error}");
         return;
     }

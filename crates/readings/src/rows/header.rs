@@ -5,6 +5,7 @@ use super::row::CsvRow;
 use super::{RowsError, is_same_value};
 use crate::nearest::truncate_for_message;
 use crate::request::CsvCell;
+use crate::units;
 
 /// Lines in which the header is searched.
 const MAX_HEADER_LINES: usize = 100_000;
@@ -16,6 +17,8 @@ pub struct TableRequest<'a> {
     pub cell: &'a CsvCell,
     /// The columns that name a table's entries.
     pub entry_columns: &'a [String],
+    /// The figure's unit; empty if it has none.
+    pub unit: &'a str,
 }
 
 impl<'a> TableRequest<'a> {
@@ -45,6 +48,8 @@ pub struct TableColumns {
     filter: Vec<(usize, String)>,
     /// The columns that name a table's entries.
     pub entry_columns: Vec<usize>,
+    /// The column of units, if there is one.
+    units: Option<usize>,
 }
 
 impl TableColumns {
@@ -64,12 +69,24 @@ impl TableColumns {
         reject_duplicate_names(&names, &required)?;
         let (filter, by) = positions[1..].split_at(request.cell.filter.len());
         let values = request.cell.filter.iter().map(|(_, value)| value.clone());
+        let is_unit = |name: &String| matches!(&name.to_ascii_lowercase()[..], "unit" | "units");
+        let units = names.iter().position(is_unit);
         Ok(Some(Self {
             names,
             figure: positions[0],
             filter: filter.iter().copied().zip(values).collect(),
             entry_columns: by.to_vec(),
+            units,
         }))
+    }
+
+    /// Returns the unit that the table states of the figure in a row, if it is another than the figure's own.
+    pub fn contradicting_unit(&self, row: CsvRow<'_>, unit: &str) -> Option<String> {
+        let of_row = self.units.map(|column| row.cell(column)).filter(|cell| !cell.is_empty());
+        match of_row.filter(|_| !unit.is_empty()) {
+            Some(cell) => (!units::is_same(&cell, unit)).then(|| cell.into_owned()),
+            None => units::find_contradiction(&self.names[self.figure], unit),
+        }
     }
 
     /// Returns how many columns there are.
@@ -115,7 +132,7 @@ impl TableHeader {
         let lines = bytes.split_inclusive(|byte| *byte == b'\n');
         for (number, line) in (1..).zip(lines.take(MAX_HEADER_LINES)) {
             for separator in [b',', b';', b'\t'] {
-                let names = split_cells(line, separator);
+                let names = without_mark(split_cells(line, separator), &required);
                 let is_missing = |name: &&&str| !names.iter().any(|cell| cell == name.trim());
                 let missing: Vec<&&str> = required.iter().filter(is_missing).collect();
                 if let Some(first) = missing.first() {
@@ -150,6 +167,17 @@ fn reject_duplicate_names(names: &[String], required: &[&str]) -> Result<(), Row
         }
     }
     Ok(())
+}
+
+/// Returns the cells of a header without a mark before the first: `[0]:transA`, `# model`.
+fn without_mark(mut names: Vec<String>, required: &[&str]) -> Vec<String> {
+    if let Some(first) = names.first_mut()
+        && let Some(at) = first.rfind([':', '#', ']'])
+        && required.contains(&first[at + 1..].trim())
+    {
+        *first = first[at + 1..].trim().to_owned();
+    }
+    names
 }
 
 fn split_cells(line: &[u8], separator: u8) -> Vec<String> {

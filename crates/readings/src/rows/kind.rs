@@ -2,8 +2,7 @@
 
 use super::header::TableColumns;
 use super::row::{CsvRow, is_sentence};
-use crate::figure::parse_number;
-use crate::words::is_number_placeholder;
+use crate::lexer::parse_number;
 
 /// The form of the rows of a table that have a figure.
 #[derive(Default)]
@@ -28,15 +27,14 @@ impl RowKind {
         };
         let (first, figure) = (row.cell(0), row.cell(columns.figure));
         let has_figure = parse_number(&figure).is_some();
-        let has_none = columns.figure < row.count() && is_number_placeholder(&figure);
         let is_name = !first.is_empty() && !is_sentence(&first);
         let is_alike = if *first_is_number { parse_number(&first).is_some() } else { is_name };
         if is_whole {
-            has_figure || is_alike || has_none && (is_name || columns.figure == 0)
+            has_figure || is_alike || columns.figure == 0
         } else if *first_is_number {
             is_alike
         } else {
-            is_alike && row.count() > 1 && (has_figure || has_none || figure.is_empty())
+            is_alike && row.count() > 1
         }
     }
 }

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use itertools::join;
 
-use crate::figure::parse_number;
+use crate::lexer::parse_number;
 use crate::nearest::truncate_for_message;
-use crate::words::is_number_placeholder;
 
 #[derive(Clone, Copy)]
 pub struct CsvRow<'a>(pub &'a csv::ByteRecord);
@@ -35,10 +34,7 @@ impl<'a> CsvRow<'a> {
     /// Returns whether each of several cells may be the name of a column.
     pub fn is_list_of_names(self) -> bool {
         let is_name = |cell: Cow<'_, str>| {
-            !cell.is_empty()
-                && !is_sentence(&cell)
-                && !is_number_placeholder(&cell)
-                && parse_number(&cell).is_none()
+            !cell.is_empty() && !is_sentence(&cell) && parse_number(&cell).is_none()
         };
         self.count() > 1 && self.cells().all(is_name)
     }

@@ -17,9 +17,13 @@ fn cell(column: &str, filter: &[(&str, &str)], row: Option<u32>) -> CsvCell {
     }
 }
 
+fn request<'a>(cell: &'a CsvCell, entry_columns: &'a [String]) -> TableRequest<'a> {
+    TableRequest { cell, entry_columns, unit: "" }
+}
+
 fn figure(text: &str, cell: &CsvCell, take: MatchSelection) -> Result<f64, String> {
-    let mut entries =
-        read_csv_entries(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
+    let mut entries = read_csv_entries(text.as_bytes(), request(cell, &[]), take, 0)
+        .map_err(|error| error.to_string())?;
     let single = entries.remove("").unwrap().into_single_value();
     single.map(|printed| printed.value).map_err(|error| error.to_string())
 }
@@ -49,8 +53,7 @@ fn columns_name_the_entries_of_a_table() {
     let text = TABLE.replace("nan", "930");
     let entries = read_csv_entries(
         text.as_bytes(),
-        &cell("TFLOP/s", &[], None),
-        &by,
+        request(&cell("TFLOP/s", &[], None), &by),
         MatchSelection::Last,
         0,
     )
@@ -63,7 +66,7 @@ fn columns_name_the_entries_of_a_table() {
 #[case(cell("TFLOPS", &[], None), "no line has the column `TFLOPS`; the nearest line is: dtype, shape, ms, median, TFLOP/s")]
 #[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
 #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 match")]
-#[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
+#[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`: it is no number")]
 fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] expected: &str) {
     assert_eq!(figure(TABLE, &cell, MatchSelection::Last).unwrap_err(), expected);
 }
@@ -73,7 +76,7 @@ fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] expected: &str) {
 #[case::cut_at_the_name("b", &[("name", "b")], MatchSelection::Last, "the row `b` has 1 cells, and the header 4")]
 #[case::more("b,7,s,a, b", &[("name", "b")], MatchSelection::Mean, "the row `b, 7, s, a, b` has 5 cells")]
 #[case::without_criteria("c,7", &[], MatchSelection::Last, "the row `c, 7` has 2 cells")]
-#[case::empty("b,,s,x", &[("name", "b")], MatchSelection::Max, "has ``, not a number")]
+#[case::empty("b,,s,x", &[("name", "b")], MatchSelection::Max, "has ``: it is no number")]
 fn a_row_that_cannot_be_read_is_a_fault(
     #[case] row: &str,
     #[case] filter: &[(&str, &str)],
@@ -117,7 +120,7 @@ fn text_below_a_table_and_rows_of_others_are_skipped(
     MatchSelection::Max,
     Some(101.0)
 )]
-#[case::one_column("rate\n101\nbye\n", MatchSelection::Last, Some(101.0))]
+#[case::one_column("rate\n101\nbye\n", MatchSelection::Last, None)]
 #[case::header_again("users,rate\n32,101\nusers,rate\n64,99\n", MatchSelection::Mean, Some(100.0))]
 #[case::other_order("users,rate\n32,50\nrate,users\n100,64\n", MatchSelection::Last, Some(100.0))]
 #[case::second_table("gpu,rate\n0,50\n\ngpu,temp\n0,100\n", MatchSelection::Last, Some(50.0))]
@@ -154,22 +157,30 @@ fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
 #[test]
 fn the_line_of_a_row_is_known() {
     let text = "# a table\nname,rate\n\n\"a\nb\",1\nc,2\n";
-    let entries =
-        read_csv_entries(text.as_bytes(), &cell("rate", &[], None), &[], MatchSelection::Last, 3)
-            .unwrap();
+    let entries = read_csv_entries(
+        text.as_bytes(),
+        request(&cell("rate", &[], None), &[]),
+        MatchSelection::Last,
+        3,
+    )
+    .unwrap();
     assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(3, 6));
     let text = "name,rate\r\n\r\nb,1\r\n";
-    let entries =
-        read_csv_entries(text.as_bytes(), &cell("rate", &[], None), &[], MatchSelection::Last, 0)
-            .unwrap();
+    let entries = read_csv_entries(
+        text.as_bytes(),
+        request(&cell("rate", &[], None), &[]),
+        MatchSelection::Last,
+        0,
+    )
+    .unwrap();
     assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(0, 3));
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = read_csv_entries(&bytes, &cell("a", &[("b", "1")], None), &[], MatchSelection::All, 0);
+        let _ = read_csv_entries(&bytes, request(&cell("a", &[("b", "1")], None), &[]), MatchSelection::All, 0);
         let headed = [b"a,b\n".as_slice(), &bytes].concat();
-        let _ = read_csv_entries(&headed, &cell("a", &[], None), &["b".to_owned()], MatchSelection::Mean, 0);
+        let _ = read_csv_entries(&headed, request(&cell("a", &[], None), &["b".to_owned()]), MatchSelection::Mean, 0);
     }
 }

@@ -10,7 +10,7 @@ use retrial_mlperf::figures::{
 use retrial_readings::bounded::BoundedRegex;
 use retrial_readings::claim::Better;
 use retrial_readings::pattern::{MatchSelection, Pattern, expand_readers};
-use retrial_readings::units::is_time;
+use retrial_readings::units::is_time_per_something;
 
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
@@ -178,8 +178,7 @@ impl CheckContext<'_> {
         let name = &figure.key;
         let known = find_known_figure(name).and_then(|known| known.better);
         let unit = node.text_at("unit").unwrap_or_default();
-        // `s/it` is a time, too.
-        let is_of_time = unit.split('/').next().is_some_and(is_time);
+        let is_of_time = is_time_per_something(unit);
         let (message, help) = if known == Some(Better::Lower) {
             (
                 format!("lower is better for `{name}`, and the default is `higher`"),

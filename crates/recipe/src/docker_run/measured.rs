@@ -40,7 +40,7 @@ impl MeasuredFigures {
             let unit = self.unit_of(name);
             let unit = unit.or_else(|| self.figures.is_empty().then_some("items/s"));
             let key = if is_json_path(finder) { "json" } else { "pattern" };
-            let is_better_lower = unit.is_some_and(is_time_unit);
+            let is_better_lower = unit.is_some_and(units::is_time_per_something);
             let keys = [
                 Some((key, text_node(finder))),
                 unit.map(|unit| ("unit", text_node(unit))),
@@ -85,12 +85,6 @@ impl MeasuredFigures {
 /// Returns whether a text is a `JSONPath` and no pattern: as a pattern it would match nothing.
 pub fn is_json_path(text: &str) -> bool {
     text.starts_with("$.") || text.starts_with("$[")
-}
-
-/// Returns whether a unit is a time, or a time for each of something.
-fn is_time_unit(unit: &str) -> bool {
-    let numerator = unit.split('/').next().unwrap_or(unit);
-    units::is_time(numerator)
 }
 
 fn is_address(text: &str) -> bool {

@@ -18,9 +18,9 @@ use retrial_readings::lines::{DEFAULT_LINE_LIMIT_BYTES, LineSplitter};
 use retrial_readings::nearest::NearestLine;
 use retrial_readings::pattern::{Pattern, PatternError, describe_loosened};
 use retrial_readings::place::{RecordLocation, TextPosition};
-use retrial_readings::rows::{self, RowsError};
+use retrial_readings::rows::{self, RowsError, TableRequest};
 use retrial_readings::units;
-use retrial_recipe::model::{FigureLocator, FigureSource};
+use retrial_recipe::model::{FigureLocator, FigureSource, OrderedMap};
 use retrial_store::blocks;
 
 /// The largest JSON or CSV file that is read.
@@ -70,20 +70,48 @@ impl FigureReadError {
     }
 }
 
-/// Finds a figure in the first of the texts that announces it. The other headings of the recipe end
-/// the text below its own.
+/// The patterns of the recipe's other figures of the same file.
+#[derive(Debug, Default)]
+pub(super) struct OtherPatterns<'a> {
+    /// The headings below which figures of the same pattern stand; each ends the text below another.
+    headings: Vec<&'a str>,
+    /// The other patterns.
+    expressions: Vec<&'a str>,
+}
+
+impl<'a> OtherPatterns<'a> {
+    /// Returns those of the other figures that are read of the file of this one.
+    pub fn of_figures(figures: &'a OrderedMap<FigureSource>, source: &FigureSource) -> Self {
+        let FigureLocator::Pattern { expression: own, .. } = &source.find else {
+            return Self::default();
+        };
+        let mut others = Self::default();
+        for (_, other) in figures.iter().filter(|(_, other)| other.file == source.file) {
+            match &other.find {
+                FigureLocator::Pattern { expression, below, .. } if expression == own => {
+                    others.headings.extend(below.as_deref());
+                }
+                FigureLocator::Pattern { expression, .. } => others.expressions.push(expression),
+                _ => {}
+            }
+        }
+        others
+    }
+}
+
+/// Finds a figure in the first of the texts that announces it.
 ///
 /// # Errors
 /// The places that were searched, the reason, and the nearest line.
 pub(super) fn find_figure(
     name: &str,
     source: &FigureSource,
-    headings: &[&str],
+    others: &OtherPatterns<'_>,
     texts: &[TextFile],
 ) -> Result<FigureReadings, FigureReadError> {
     let mut first = None;
     for text in texts {
-        match find_figure_in(name, source, headings, text) {
+        match find_figure_in(name, source, others, text) {
             // The first text's reason counts: the others are only fallbacks.
             Err(FigureReadError::Absent(reason)) => drop(first.get_or_insert(reason)),
             found_or_fault => return found_or_fault,
@@ -96,14 +124,14 @@ pub(super) fn find_figure(
 fn find_figure_in(
     name: &str,
     source: &FigureSource,
-    headings: &[&str],
+    others: &OtherPatterns<'_>,
     text: &TextFile,
 ) -> Result<FigureReadings, FigureReadError> {
     let files = text.matching_files().map_err(FigureReadError::absent)?;
     let target = FigureExtraction { name, source, files: &files };
     let found = match &source.find {
         FigureLocator::Pattern { expression, below, until } => {
-            let block = PatternScope { below: below.as_deref(), until: until.as_deref(), headings };
+            let block = PatternScope { below: below.as_deref(), until: until.as_deref(), others };
             read_pattern_figure(source, expression, &block, &files)
                 .map(|entries| target.collect_figures(entries))
         }
@@ -214,8 +242,9 @@ fn read_csv_figure(
     };
     read_each_file(source, files, |number, file| {
         let bytes = file.read_bytes(MAX_DOCUMENT_BYTES).map_err(FigureReadError::absent)?;
-        let entries =
-            rows::read_csv_entries(&bytes, cell, &source.by, source.match_selection(), number);
+        let unit = source.unit.as_deref().unwrap_or_default();
+        let request = TableRequest { cell, entry_columns: &source.by, unit };
+        let entries = rows::read_csv_entries(&bytes, request, source.match_selection(), number);
         entries.map_err(|error| match error {
             RowsError::NoHeader { .. } | RowsError::NoRow { .. } => FigureReadError::absent(error),
             error => FigureReadError::fault(error),
@@ -227,18 +256,19 @@ fn read_csv_figure(
 struct PatternScope<'a> {
     below: Option<&'a str>,
     until: Option<&'a str>,
-    headings: &'a [&'a str],
+    others: &'a OtherPatterns<'a>,
 }
 
 impl PatternScope<'_> {
     fn restrict_pattern(&self, pattern: Pattern) -> Result<Pattern, PatternError> {
+        let pattern = pattern.with_others(&self.others.expressions);
         let Some(heading) = self.below else {
             return Ok(pattern);
         };
         let pattern_below = pattern.below_heading(heading)?;
         match self.until {
             Some(end) => pattern_below.until_line(end),
-            None => pattern_below.with_headings(self.headings),
+            None => pattern_below.with_headings(&self.others.headings),
         }
     }
 }
@@ -280,8 +310,10 @@ fn read_json_figure(
     files: &[TextFile],
 ) -> Result<FigureEntries<JsonError>, FigureReadError> {
     read_each_file(source, files, |number, file| {
+        let unit = source.unit.as_deref().unwrap_or_default();
         let mut reader = json::JsonReader::new(path, &source.by, value, source.match_selection())
-            .map_err(FigureReadError::fault)?;
+            .map_err(FigureReadError::fault)?
+            .with_unit(unit);
         reader.begin_file(number);
         if source.file.is_some() {
             reader

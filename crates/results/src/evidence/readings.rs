@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use itertools::Itertools as _;
 
-use super::figures::{self, FigureReadError, TextFile, for_each_line};
+use super::figures::{self, FigureReadError, OtherPatterns, TextFile, for_each_line};
 use super::identity::{text_log, training_log};
 use super::texts::TextError;
 use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_name};
@@ -53,11 +53,11 @@ impl TrialReadings {
         &mut self,
         name: &str,
         source: &FigureSource,
-        headings: &[&str],
+        others: &OtherPatterns<'_>,
         texts: &[TextFile],
     ) {
         // The verdict reports a missing figure: it knows whether the figure is required.
-        match figures::find_figure(name, source, headings, texts) {
+        match figures::find_figure(name, source, others, texts) {
             Ok(found) => {
                 self.figures.extend(found.figures);
                 self.announced.extend(found.missing.keys().cloned());
@@ -112,12 +112,12 @@ pub fn read_trial_figures(
         if matches!(source.find, FigureLocator::Mllog(_)) {
             continue;
         }
-        let headings = headings_of_same_pattern(figures, source);
+        let others = OtherPatterns::of_figures(figures, source);
         for (run, reading) in readings.iter_mut().enumerate() {
             // A log for each run: what is printed in it is that run's.
             let file = logs.own_file(run, source);
             let texts = file.map_or_else(|| texts(source), |file| vec![file]);
-            reading.insert_figure(name, source, &headings, &texts);
+            reading.insert_figure(name, source, &others, &texts);
             searched[run].extend(texts);
         }
     }
@@ -125,22 +125,6 @@ pub fn read_trial_figures(
         reading.add_logs(figures, &texts);
     }
     readings
-}
-
-/// Returns the headings below which the recipe's other figures of the same pattern and file stand.
-fn headings_of_same_pattern<'a>(
-    figures: &'a OrderedMap<FigureSource>,
-    source: &FigureSource,
-) -> Vec<&'a str> {
-    let of_file = figures.iter().filter(|(_, other)| other.file == source.file);
-    let headings = of_file.filter_map(|(_, other)| match (&other.find, &source.find) {
-        (
-            FigureLocator::Pattern { expression, below, .. },
-            FigureLocator::Pattern { expression: own, .. },
-        ) if expression == own => below.as_deref(),
-        _ => None,
-    });
-    headings.collect()
 }
 
 /// The reason why no run of training logs can be read.

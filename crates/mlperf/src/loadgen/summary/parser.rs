@@ -3,7 +3,8 @@
 use super::stats::StatsBlocks;
 use super::{LoadgenSummary, SummaryError};
 use crate::loadgen::names;
-use retrial_readings::figure::{Figure, Figures, parse_number};
+use retrial_readings::figure::{Figure, Figures};
+use retrial_readings::lexer::parse_number;
 use retrial_readings::nearest::truncate_for_message;
 
 const MAX_UNREAD_LINES: usize = 20;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::{FigureReadError, TextFile};
-use retrial_readings::accumulator::FigureEntries;
+use retrial_readings::accumulator::{Accumulator, FigureEntries};
 use retrial_recipe::model::{FigureSource, MatchSelection};
 
 /// Returns the numbers of a figure in each of its files, joined in their order. Several files have it each: one that
@@ -20,6 +20,7 @@ pub(super) fn read_each_file<E: Display>(
     let mut all = FigureEntries::new();
     let mut lacking = None;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut first = None;
     for (number, file) in files.iter().enumerate() {
         let read_entries = read(number, file);
         let entries =
@@ -28,6 +29,14 @@ pub(super) fn read_each_file<E: Display>(
             Ok(entries) => {
                 for name in entries.keys() {
                     *counts.entry(name.clone()).or_default() += 1;
+                }
+                let own = entries.values().next().and_then(Accumulator::extreme_values);
+                let (name, values) = first.get_or_insert((file.file.display().to_string(), own));
+                if source.take.is_none() && source.by.is_empty() && *values != own {
+                    let other = file.file.display();
+                    return Err(FigureReadError::Fault(format!(
+                        "`{name}` and `{other}` have different values; name one file, or choose with `take:`"
+                    )));
                 }
                 append_entries(&mut all, entries);
             }

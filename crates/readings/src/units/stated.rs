@@ -1,0 +1,176 @@
+//! Where a unit is stated: behind a number, or in the name of what is measured.
+
+use super::{
+    AMBIGUOUS_WORDS, Unit, is_known_unit, is_same, is_unit, replace_per_with_slash, seconds_of,
+};
+
+/// The most words of a name whose end is its unit: `tok_per_s_per_gpu`.
+const MAX_UNIT_WORDS: usize = 5;
+
+/// The unit behind a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitBehind {
+    /// What is divided, and by what: `tokens/s/GPU` of ` tokens/s (per GPU)`.
+    pub text: String,
+    /// The bytes from the number to its end.
+    pub length: usize,
+}
+
+/// Returns the unit that follows a number, as far as it goes: ` ms`, ` (ms)`, ` tokens per second`, `tok/s-GPU`.
+pub fn unit_behind(rest: &str) -> Option<UnitBehind> {
+    let inner = rest.trim_start_matches([' ', '\u{a0}', '\t']);
+    let body = inner.strip_prefix(['(', '[']).unwrap_or(inner);
+    let is_bracketed = body.len() < inner.len();
+    let (mut text, mut behind) = split_word(body);
+    if text.is_empty() {
+        return None;
+    }
+    let mut text_owned = std::mem::take(&mut text).to_owned();
+    while let Some((divisor, after)) = split_divisor(behind) {
+        text_owned = format!("{text_owned}/{divisor}");
+        behind = after;
+    }
+    if is_bracketed {
+        behind = behind.strip_prefix([')', ']'])?;
+    }
+    let is_stated = is_unit(&text_owned) || seconds_of(&text_owned).is_some();
+    is_stated.then(|| UnitBehind { text: text_owned, length: rest.len() - behind.len() })
+}
+
+/// Splits what a unit is divided by from a text: `/GPU`, ` per GPU`, ` (per GPU)`, `-GPU`.
+fn split_divisor(text: &str) -> Option<(&str, &str)> {
+    let trimmed = text.trim_start_matches(' ');
+    if let Some(inner) = trimmed.strip_prefix("(per ") {
+        let (word, after) = split_word(inner);
+        return Some((word, after.strip_prefix(')')?));
+    }
+    let below = trimmed.strip_prefix("per ").or_else(|| trimmed.strip_prefix('/'));
+    let below = below.or_else(|| text.strip_prefix(['-', '·']))?;
+    let (word, after) = split_word(below.trim_start_matches(' '));
+    word.starts_with(char::is_alphabetic).then_some((word, after))
+}
+
+/// Splits the word of a unit from a text: letters, digits behind them, and the marks within a unit.
+fn split_word(text: &str) -> (&str, &str) {
+    let is_part =
+        |letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | '°' | '^' | '_');
+    let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
+    let word = text[..end].trim_end_matches('/');
+    text.split_at(word.len())
+}
+
+/// Returns the unit that a name states, if it is another than the figure's: `ms` of `Mean TTFT (ms):`, `ttft_ms=`,
+/// `time in ms:`; a name that has the figure's own unit anywhere states that one.
+pub fn find_contradiction(name: &str, unit: &str) -> Option<String> {
+    if unit.trim().is_empty() {
+        return None;
+    }
+    let stated = stated_units(name, unit);
+    let is_own = |text: &String| is_same(text, unit) || is_same_in_small_letters(text, unit);
+    let words = name.split(|letter: char| letter.is_whitespace() || "()[]:=|,".contains(letter));
+    if stated.iter().any(is_own)
+        || words.filter(|word| !word.is_empty()).any(|word| is_same(word, unit))
+    {
+        return None;
+    }
+    stated.into_iter().next()
+}
+
+/// Returns the units that a name states, the nearest to its end first.
+fn stated_units(name: &str, unit: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = trim_name(name);
+    while let Some(inner) = rest.strip_suffix([')', ']']) {
+        let Some((before, remark)) = inner.rsplit_once(['(', '[']) else {
+            break;
+        };
+        let parts = remark.split(',').map(str::trim);
+        found.extend(parts.filter(|part| is_stated_unit(part)).map(str::to_owned));
+        rest = trim_name(before);
+    }
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    if let [.., "in", last] = words[..]
+        && is_stated_unit(last)
+    {
+        found.push(last.to_owned());
+    }
+    let last = words.last().copied().unwrap_or_default();
+    let last = last.rsplit(['(', '[', '"', '\'', ',', '{', '<', '>']).next().unwrap_or_default();
+    if words.iter().any(|word| word.eq_ignore_ascii_case("per")) {
+        let tail = &words[words.len().saturating_sub(MAX_UNIT_WORDS)..];
+        found.extend(longest_unit(tail, " ", unit));
+    }
+    let pieces: Vec<&str> = last.split(['_', '-']).filter(|piece| !piece.is_empty()).collect();
+    let tail = &pieces[pieces.len().saturating_sub(MAX_UNIT_WORDS)..];
+    found.extend(longest_unit(tail, "_", unit));
+    found
+}
+
+/// Returns the most of the last words that are one unit, joined by `per`, or each the divisor of the one before.
+fn longest_unit(words: &[&str], joint: &str, unit: &str) -> Option<String> {
+    let candidates = (0..words.len()).map(|from| &words[from..]);
+    candidates.into_iter().find_map(|words| {
+        let has_per = words.iter().any(|word| word.eq_ignore_ascii_case("per"));
+        let text =
+            if has_per { replace_per_with_slash(&words.join(joint)) } else { words.join("/") };
+        let (above, below) = text.split_once('/').unwrap_or((&text, ""));
+        let is_written = words.len() == 1 || below.split('/').all(is_known_unit);
+        let is_rate = !below.is_empty() && (has_per || is_written);
+        let is_known = |text: &str| is_known_unit(text) || is_small_data_unit(text);
+        // A single word is a unit if it can be nothing else: a time, data, or the total of what is asked by time.
+        let is_one = below.is_empty()
+            && !above.contains('/')
+            && !AMBIGUOUS_WORDS.contains(&above)
+            && (above.len() > 1 || joint == "_" && words.len() == 1 && is_suffix_of_seconds(above))
+            && (seconds_of(above).is_some() || is_measured(above, unit));
+        (is_rate && is_known(above) || is_one && is_known(above)).then(|| text.clone())
+    })
+}
+
+/// Returns whether a word is a unit that is no name of what is counted, or counts what the figure counts by time.
+fn is_measured(word: &str, unit: &str) -> bool {
+    let base = Unit::parse(word).into_bytes().base;
+    let own = Unit::parse(unit).into_bytes().base;
+    base.contains('/')
+        || base.starts_with("byte")
+        || matches!(base.as_str(), "%" | "w" | "j" | "hz")
+        || own == format!("{base}/s")
+        || is_small_data_unit(word)
+}
+
+fn is_suffix_of_seconds(word: &str) -> bool {
+    word == "s"
+}
+
+/// Returns whether a text in brackets, or behind `in`, is a unit.
+fn is_stated_unit(text: &str) -> bool {
+    is_unit(text) && has_known_numerator(text) || seconds_of(text).is_some()
+}
+
+fn has_known_numerator(text: &str) -> bool {
+    let spelled = replace_per_with_slash(text);
+    let above = spelled.split('/').next().unwrap_or_default();
+    is_known_unit(above.trim()) || above.contains(|letter: char| letter == '°')
+}
+
+/// Returns whether a text is an amount of data in small letters, as names have it: `mb` of `bw_mb_s`.
+fn is_small_data_unit(text: &str) -> bool {
+    matches!(text, "kb" | "mb" | "gb" | "tb" | "kib" | "mib" | "gib" | "tib")
+}
+
+/// Returns whether a unit of a name is the figure's, if names have no capital letters: `gb_s` of `bw_gb_s`.
+fn is_same_in_small_letters(text: &str, unit: &str) -> bool {
+    let capital = text.split('/').map(|part| {
+        if is_small_data_unit(part) {
+            part.to_ascii_uppercase().replace('I', "i")
+        } else {
+            part.to_owned()
+        }
+    });
+    is_same(&capital.collect::<Vec<_>>().join("/"), unit)
+}
+
+/// Returns a name without what parts it from its value.
+fn trim_name(name: &str) -> &str {
+    name.trim_end_matches(|letter: char| letter.is_whitespace() || ":=|│\"'`.,>→".contains(letter))
+}
