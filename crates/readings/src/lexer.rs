@@ -296,11 +296,24 @@ fn check_rest(rest: &str, number: &str, unit: &str, spelled: &str) -> Result<(),
             '/' if is_count_of_total(number, after, unit) => return Ok(()),
             '\'' | '’' | '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' => !precedes_digit,
             ':' if precedes_digit => return Err(NotPlain::Expression),
-            ':' | '|' | ';' | '!' | '?' | '%' | '°' | '"' | '`' | '”' | '=' | '/' | '*' => true,
-            '(' | '[' => true,
+            ':'
+            | '|'
+            | ';'
+            | '!'
+            | '?'
+            | '%'
+            | '°'
+            | '"'
+            | '`'
+            | '”'
+            | '='
+            | '/'
+            | '*'
+            | '('
+            | '['
+            | '\u{2500}'..='\u{257f}'
+            | '±' => true,
             '<' => next.is_some_and(|next| next == '/' || next.is_alphabetic()),
-            '\u{2500}'..='\u{257f}' => true,
-            '±' => true,
             '~' => return Err(NotPlain::Range),
             '^' | '×' | '·' | '÷' => return Err(NotPlain::Expression),
             '+' if SPREADS.iter().any(|sign| rest.starts_with(sign)) => true,
@@ -515,7 +528,7 @@ fn ends_in_number(text: &str) -> bool {
 /// Returns whether a text ends in `->`, `=>`, or the end of an element's tag.
 fn ends_in_arrow_or_tag(text: &str) -> bool {
     let tag = text.rfind('<').and_then(|at| text[at + 1..].chars().next());
-    text.ends_with("->") || text.ends_with("=>") || tag.is_some_and(|first| first.is_alphabetic())
+    text.ends_with("->") || text.ends_with("=>") || tag.is_some_and(char::is_alphabetic)
 }
 
 /// Returns whether a character may stand right behind a number: it closes something.

@@ -88,7 +88,7 @@ pub enum PatternError {
         captured: String,
         /// The line, shortened.
         line: String,
-        reason: NotPlain,
+        reason: Box<NotPlain>,
         /// The pattern that reads the number of this line, if there is one.
         remedy: Option<String>,
     },

@@ -120,7 +120,10 @@ fn a_unit_of_another_kind_is_refused(
     #[case] expected: &str,
 ) {
     let error = read(written, "items/s", line).unwrap_err();
-    let PatternError::NotPlain { reason: NotPlain::Unit { printed, .. }, .. } = &error else {
+    let PatternError::NotPlain { reason, .. } = &error else {
+        panic!("{error}");
+    };
+    let NotPlain::Unit { printed, .. } = &**reason else {
         panic!("{error}");
     };
     assert_eq!(printed, expected);

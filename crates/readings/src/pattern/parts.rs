@@ -41,7 +41,7 @@ impl PatternParts {
         }
         let end = self.name.filter(|_| !is_table).unwrap_or(self.before.len());
         let mut parts = self.before[..end].to_vec();
-        while parts.last().is_some_and(|last| is_space_repeated(last)) {
+        while parts.last().is_some_and(is_space_repeated) {
             parts.pop();
         }
         let (last, ends_in_word) = trim_end(&parts.pop()?);

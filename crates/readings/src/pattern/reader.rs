@@ -350,7 +350,7 @@ impl<'a> PatternReader<'a> {
                 pattern: self.pattern.expression().to_owned(),
                 captured: truncate_for_message(&line[number]),
                 line: shorten(line),
-                reason,
+                reason: Box::new(reason),
                 remedy: self.pattern.find_remedy(line),
             }
         })

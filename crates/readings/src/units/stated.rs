@@ -150,7 +150,7 @@ fn is_stated_unit(text: &str) -> bool {
 fn has_known_numerator(text: &str) -> bool {
     let spelled = replace_per_with_slash(text);
     let above = spelled.split('/').next().unwrap_or_default();
-    is_known_unit(above.trim()) || above.contains(|letter: char| letter == '°')
+    is_known_unit(above.trim()) || above.contains('°')
 }
 
 /// Returns whether a text is an amount of data in small letters, as names have it: `mb` of `bw_mb_s`.
