@@ -1,6 +1,7 @@
 //! The published figure of a run, also where it is inferred: an edge result may be submitted in a
 //! scenario with the logs of another one, and its figure is then worked out of theirs.
 
+use crate::verdict::{Evidence, FigureValue, TrialEvidence};
 use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_readings::figure::Figure;
@@ -30,4 +31,19 @@ pub(crate) fn published_figure(run: &LoadgenRun, rules: &InferenceRules) -> Opti
         }
         _ => run.resolve_figure(&rules.metric.published_name()),
     }
+}
+
+/// Adds the figure by which a run is published, in the unit of its round.
+pub(crate) fn add_published_figure(
+    run: &LoadgenRun,
+    rules: &InferenceRules,
+    evidence: &mut Evidence,
+    trial: &mut TrialEvidence,
+) {
+    let metric = rules.metric.published_name();
+    if let Some(figure) = published_figure(run, rules) {
+        let value = FigureValue::new(figure.value, rules.metric.unit.clone());
+        trial.figures.insert(metric.clone(), value.with_half_digit(figure.half_digit));
+    }
+    evidence.published_metric = Some(metric);
 }
