@@ -33,6 +33,7 @@ mod run_settings;
 mod run_tests;
 mod scenario;
 pub mod summary;
+mod user_conf;
 mod validity;
 
 pub use detail::LoadgenDetail;
@@ -42,6 +43,7 @@ pub use names::{figure_aliases, published_metric, resolve_figure};
 pub use parameters::Parameters;
 pub use run::LoadgenRun;
 pub use run_settings::RunSettings;
-pub use scenario::{ResultStatus, TestMode, TestScenario};
+pub use scenario::{MULTI_STREAM_SAMPLES, ResultStatus, TestMode, TestScenario};
 pub use summary::{LoadgenSummary, SummaryError};
+pub use user_conf::check_user_conf;
 pub use validity::{Validity, ValidityReport};

@@ -151,8 +151,8 @@ pub(crate) fn check_log_files(
     let detail = run.detail.iter().filter(|detail| !detail.is_complete() || detail.malformed > 0);
     checks.extend(detail.map(|detail| {
         let end = (!detail.is_complete()).then(|| "it ends before the test ends".to_owned());
-        let lines = (detail.malformed > 0)
-            .then(|| format!("{} of its lines cannot be read", detail.malformed));
+        let lines = detail.describe_malformed_lines();
+        let lines = lines.map(|lines| format!("{lines} cannot be read"));
         let actual = end.into_iter().chain(lines).join(", and ");
         RuleCheck::violation(DETAIL, actual, "the whole log")
     }));

@@ -24,6 +24,12 @@ use retrial_plan::Plan;
 use retrial_plan::failure::FailureSigns;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{InvalidMarker, Mode};
+use retrial_store::open;
+
+/// The submitter's settings of `LoadGen`.
+const USER_CONF: &str = "user.conf";
+/// The largest such file that is read: real ones have a few lines.
+const MAX_CONF_BYTES: u64 = 1 << 20;
 
 /// Who laid a trial's files out, and so what their folder must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +174,26 @@ impl<'a> TrialFiles<'a> {
         }
         add_loadgen_evidence(&run, evidence, trial);
         self.check_kind(&run, trial, evidence);
+        if self.layout != Layout::Tree {
+            self.check_settings(&run, self.relative_path(), trial.trial, evidence);
+        }
         Some(run)
+    }
+
+    /// Checks the settings of a performance run against a folder's `user.conf`, if it has one.
+    pub fn check_settings(
+        &self,
+        run: &LoadgenRun,
+        folder: &Path,
+        trial: u32,
+        evidence: &mut Evidence,
+    ) {
+        if self.measured.mode == Mode::Performance
+            && let Ok(text) =
+                open::read_text_beneath(self.root, &folder.join(USER_CONF), MAX_CONF_BYTES)
+        {
+            add_checks(evidence, trial, loadgen::check_user_conf(&text, run));
+        }
     }
 
     /// Opens `LoadGen`'s logs. A tree has them in the very folder, and of two that are there one may be unreadable:
@@ -291,6 +316,9 @@ impl<'a> TrialFiles<'a> {
         let folder = self.relative_path();
         match accuracy::read_accuracy(self.root, &folder.join(ACCURACY_FILE), required) {
             Ok(read) => {
+                let of_log = trial.run_settings.as_ref().and_then(|run| run.library_samples);
+                let samples = rules.and_then(|rules| rules.accuracy_samples).or(of_log);
+                add_checks(evidence, trial.trial, read.check_counts(samples));
                 if self.layout == Layout::Tree {
                     let checks = accuracy::check_accuracy_files(&read, self.root, folder);
                     add_checks(evidence, trial.trial, checks);

@@ -1,7 +1,5 @@
 //! A scenario's performance (`performance/run_1`, the run that `MLCommons` publishes) and accuracy.
 
-use itertools::join;
-
 use super::files::{self, MissingFile};
 use super::find::folder_names;
 use super::submission::ScenarioFolder;
@@ -47,6 +45,7 @@ pub(crate) fn gather_performance(
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
     }
+    run_files.check_settings(&run, &place.measurements_path(), trial.trial, &mut evidence);
     run_files.check_markers(trial.trial, &mut evidence);
     for folder in [place.results_folder(), place.results_folder().join(PERFORMANCE_FOLDER)] {
         evidence.checks.extend(markers::check_usual_marker(&folder));
@@ -132,16 +131,23 @@ pub(crate) fn add_expectation(
     }
 }
 
-/// Reports runs other than the one that counts, so that they are not taken for it.
-fn report_other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
-    let others = folder_names(&place.results_folder().join(PERFORMANCE_FOLDER)).into_iter();
-    let others = join(others.filter(|name| name.starts_with("run_") && name != "run_1"), ", ");
-    (!others.is_empty()).then(|| {
-        RuleCheck::new(
-            "runs",
-            format!("run_1, and also {others}"),
-            "run_1, which is published; the others do not count",
-            true,
-        )
-    })
+/// Reports runs other than the one that counts, so that they are not taken for it, and warns of those that are not
+/// valid: nobody knows then why the other one was submitted.
+fn report_other_runs(place: &ScenarioFolder) -> Vec<RuleCheck> {
+    let folder = place.results_path().join(PERFORMANCE_FOLDER);
+    let root = &place.submitter.root;
+    let mut others = folder_names(&root.join(&folder));
+    others.retain(|name| name.starts_with("run_") && name != "run_1");
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let required = "run_1, which is published; the others do not count";
+    let measured = format!("run_1, and also {}", others.join(", "));
+    let mut checks = vec![RuleCheck::new("runs", measured, required, true)];
+    checks.extend(others.iter().filter_map(|name| {
+        let run = folder::read_logs(root, &folder.join(name)).run;
+        let reason = run.validity().reasons.into_iter().next()?;
+        Some(RuleCheck::warning(format!("{PERFORMANCE_FOLDER}/{name}"), reason, "VALID, as run_1"))
+    }));
+    checks
 }
