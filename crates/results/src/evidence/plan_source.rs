@@ -73,6 +73,68 @@ pub fn plan_differences(
     Ok(differences)
 }
 
+/// Returns a run's plan with the facts by which it is judged as they follow from its recipe, and a warning that names
+/// the first that was recorded otherwise. A plan that cannot be derived again is left as it is.
+pub fn derive_judged_facts(run: &RunDirectory, mut plan: Plan) -> Plan {
+    let derived = || {
+        let (resolved, recipe_hash) = read_recipe(run, &plan).ok()?;
+        let host = read_host(run, "").ok()?;
+        let (recipe, recipe_hash) = (&resolved.recipe, recipe_hash.as_str());
+        Derivation { recorded: &plan, recipe, recipe_hash, host: &host }.derive_closest_plan().ok()
+    };
+    let Some((derived, differences)) = derived() else {
+        return plan;
+    };
+    let mut warning = None;
+    for difference in &differences {
+        if adopt_fact(&mut plan, &derived, difference.key()) {
+            warning.get_or_insert_with(|| describe_foreign_plan(difference));
+        }
+    }
+    plan.warnings.extend(warning);
+    plan
+}
+
+/// Says that a plan does not follow from the run's recipe: by a plan that was written by hand any log is reproduced.
+pub fn describe_foreign_plan(first: &PlanDifference) -> String {
+    format!("its plan does not follow from its recipe.yaml: {first}")
+}
+
+/// Takes one fact of a plan over, if a run is judged by it; returns whether it is.
+fn adopt_fact(plan: &mut Plan, derived: &Plan, key: &str) -> bool {
+    match key {
+        "measurements" => {
+            let identities = |plan: &Plan| -> Vec<_> {
+                let all = plan.measurements.iter();
+                all.map(|measured| (measured.key.clone(), measured.mode)).collect()
+            };
+            // The files of other measurements are not those that were made.
+            if identities(plan) == identities(derived) {
+                plan.measurements.clone_from(&derived.measurements);
+            }
+        }
+        "submission" => plan.submission.clone_from(&derived.submission),
+        "claims" => plan.claims.clone_from(&derived.claims),
+        "judge" => plan.judge.clone_from(&derived.judge),
+        "packages" => plan.packages.clone_from(&derived.packages),
+        "excluded_accuracy" => plan.excluded_accuracy.clone_from(&derived.excluded_accuracy),
+        "modified" => plan.modified.clone_from(&derived.modified),
+        "given_params" => plan.given_params.clone_from(&derived.given_params),
+        "params" => plan.params.clone_from(&derived.params),
+        "variant" => plan.variant.clone_from(&derived.variant),
+        "replaced" => plan.replaced.clone_from(&derived.replaced),
+        "base" => plan.base.clone_from(&derived.base),
+        "published_image" => plan.published_image.clone_from(&derived.published_image),
+        "changes" => plan.changes.clone_from(&derived.changes),
+        "unmet" => plan.unmet.clone_from(&derived.unmet),
+        "trial_run" => plan.trial_run = derived.trial_run,
+        "pinned" => plan.pinned = derived.pinned,
+        "same_sku" => plan.same_sku = derived.same_sku,
+        _ => return false,
+    }
+    true
+}
+
 /// Returns the recipe of a run as resolved, and the hash of its text.
 fn read_recipe(
     run: &RunDirectory,
