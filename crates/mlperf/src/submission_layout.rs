@@ -72,9 +72,9 @@ impl ScenarioPart {
     }
 
     fn from_names(kind: &str, names: &[String]) -> Option<Self> {
-        let named = names.iter().map(String::as_str).take(2);
+        let below_scenario = names.iter().map(String::as_str).take(2);
         let mut below =
-            [kind].into_iter().chain(named).skip_while(|name| *name != COMPLIANCE_FOLDER);
+            [kind].into_iter().chain(below_scenario).skip_while(|name| *name != COMPLIANCE_FOLDER);
         let in_compliance = below.next().is_some();
         let first = names.first().map(String::as_str);
         match if in_compliance { below.next() } else { first } {

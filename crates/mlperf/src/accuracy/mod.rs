@@ -92,6 +92,22 @@ impl Accuracy {
         fewer.into_iter().chain(counts).collect()
     }
 
+    /// Checks the rules for a submission's `file`: it has the hash of the accuracy log, and each figure once.
+    pub fn check_prints(&self, file: &str) -> Vec<RuleCheck> {
+        let required = format!("a line hash=… in {file}");
+        let hash = self.hash.as_ref();
+        let measured =
+            hash.map_or_else(|| format!("no line hash=… in {file}"), |hash| format!("hash={hash}"));
+        let hashed = RuleCheck::new("accuracy log's hash", measured, required, hash.is_some());
+        let repeated = self.figures.iter().filter(|(_, figure)| !figure.others.is_empty());
+        let repeated = repeated.map(|(name, figure)| {
+            let values = figure.others.iter().chain([&figure.value]);
+            let values: Vec<String> = values.map(f64::to_string).collect();
+            RuleCheck::violation(format!("{name} in {file}"), values.join(", then "), "one value")
+        });
+        std::iter::once(hashed).chain(repeated).collect()
+    }
+
     /// A figure by its name in any case: recipes write `rouge1` as the script does.
     pub fn figure(&self, name: &str) -> Option<&AccuracyFigure> {
         let exact = self.figures.get(name);

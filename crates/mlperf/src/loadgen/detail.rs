@@ -8,6 +8,7 @@ mod parser;
 #[cfg(test)]
 mod tests;
 mod usual;
+mod values;
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -41,7 +41,7 @@ pub use early_stopping::{EarlyStopping, EarlyStoppingBlock};
 pub use identity::LoadgenRunIdentity;
 pub use names::{figure_aliases, published_metric, resolve_figure};
 pub use parameters::Parameters;
-pub use run::LoadgenRun;
+pub use run::{DETAIL_FILE, LoadgenRun, SUMMARY_FILE};
 pub use run_settings::RunSettings;
 pub use scenario::{MULTI_STREAM_SAMPLES, ResultStatus, TestMode, TestScenario};
 pub use summary::{LoadgenSummary, SummaryError};

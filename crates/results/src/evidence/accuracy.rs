@@ -3,7 +3,6 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use itertools::join;
 use sha2::{Digest as _, Sha256};
 
 use crate::verdict::{FigureValue, TrialEvidence};
@@ -86,16 +85,7 @@ pub fn add_to_trial(trial: &mut TrialEvidence, accuracy: &Accuracy) {
 pub fn check_accuracy_files(accuracy: &Accuracy, root: &Path, folder: &Path) -> Vec<RuleCheck> {
     let path = folder.join(ACCURACY_LOG);
     let log = open::open_beneath(root, &path).ok().and_then(|file| file.metadata().ok());
-    let hash = accuracy.hash.as_deref();
-    let mut checks = vec![RuleCheck::new(
-        "accuracy log's hash",
-        hash.map_or_else(
-            || format!("no line hash=… in {ACCURACY_FILE}"),
-            |hash| format!("hash={hash}"),
-        ),
-        format!("a line hash=… in {ACCURACY_FILE}"),
-        hash.is_some(),
-    )];
+    let mut checks = accuracy.check_prints(ACCURACY_FILE);
     // A missing log is not too long either.
     checks.extend(log.map(|log| log.len()).map(|length| {
         RuleCheck::new(
@@ -105,17 +95,6 @@ pub fn check_accuracy_files(accuracy: &Accuracy, root: &Path, folder: &Path) -> 
             length <= MAX_LOG_BYTES,
         )
     }));
-    for (name, figure) in &accuracy.figures {
-        if !figure.others.is_empty() {
-            let values = figure.others.iter().chain([&figure.value]);
-            checks.push(RuleCheck::new(
-                format!("{name} in {ACCURACY_FILE}"),
-                join(values, ", then "),
-                "one value",
-                false,
-            ));
-        }
-    }
     // Only an uncut log is this short, or one that is cut already.
     let whole = open::read_beneath(root, &path, MAX_LOG_BYTES).ok();
     checks.extend(whole.and_then(|log| check_hash(accuracy, &log)));

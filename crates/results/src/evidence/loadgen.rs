@@ -1,7 +1,5 @@
 //! The evidence in `LoadGen`'s logs of a trial.
 
-use itertools::Itertools as _;
-
 use super::folder::{DETAIL, SUMMARY};
 use super::identity::loadgen_log;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence};
@@ -131,32 +129,6 @@ pub fn warn_of_missing_detail_log(run: &LoadgenRun) -> Option<RuleCheck> {
     is_summary.then(|| {
         RuleCheck::warning(DETAIL, measured, "the detail log, whose figures MLCommons publishes")
     })
-}
-
-/// Checks that `LoadGen`'s logs can be read, and are whole: a detail log without its test's end, or with lines that
-/// are none, was truncated or changed, and what it says of errors and figures is not all. Of two logs one may be
-/// missing.
-pub(crate) fn check_log_files(
-    run: &LoadgenRun,
-    faults: &[(&'static str, String)],
-) -> Vec<RuleCheck> {
-    let is_none = run.summary.is_none() && run.detail.is_none() && faults.is_empty();
-    let missing = [SUMMARY, DETAIL].map(|name| (name, "missing"));
-    let absent = missing.into_iter().filter(|_| is_none);
-    let unreadable = faults.iter().map(|(name, reason)| (*name, reason.as_str()));
-    let mut checks: Vec<RuleCheck> = absent
-        .chain(unreadable)
-        .map(|(name, reason)| RuleCheck::violation(name, reason, "LoadGen's log of this run"))
-        .collect();
-    let detail = run.detail.iter().filter(|detail| !detail.is_complete() || detail.malformed > 0);
-    checks.extend(detail.map(|detail| {
-        let end = (!detail.is_complete()).then(|| "it ends before the test ends".to_owned());
-        let lines = detail.describe_malformed_lines();
-        let lines = lines.map(|lines| format!("{lines} cannot be read"));
-        let actual = end.into_iter().chain(lines).join(", and ");
-        RuleCheck::violation(DETAIL, actual, "the whole log")
-    }));
-    checks
 }
 
 #[cfg(test)]

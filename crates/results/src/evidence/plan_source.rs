@@ -14,6 +14,28 @@ use retrial_recipe::{MAX_DOCUMENT_BYTES, NoTemplates, ResolvedRecipe, Source, re
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RunDirectory, StoreError};
 
+/// The keys of a plan by which its run is judged.
+const JUDGED_FACTS: [&str; 18] = [
+    "measurements",
+    "submission",
+    "claims",
+    "judge",
+    "packages",
+    "excluded_accuracy",
+    "modified",
+    "given_params",
+    "params",
+    "variant",
+    "replaced",
+    "base",
+    "published_image",
+    "changes",
+    "unmet",
+    "trial_run",
+    "pinned",
+    "same_sku",
+];
+
 /// Reasons why a plan cannot be derived again.
 #[derive(Debug, Error)]
 pub enum PlanDerivationError {
@@ -75,64 +97,48 @@ pub fn plan_differences(
 
 /// Returns a run's plan with the facts by which it is judged as they follow from its recipe, and a warning that names
 /// the first that was recorded otherwise. A plan that cannot be derived again is left as it is.
-pub fn derive_judged_facts(run: &RunDirectory, mut plan: Plan) -> Plan {
+pub fn derive_judged_facts(run: &RunDirectory, plan: Plan) -> Plan {
     let derived = || {
         let (resolved, recipe_hash) = read_recipe(run, &plan).ok()?;
         let host = read_host(run, "").ok()?;
         let (recipe, recipe_hash) = (&resolved.recipe, recipe_hash.as_str());
-        Derivation { recorded: &plan, recipe, recipe_hash, host: &host }.derive_closest_plan().ok()
+        let derivation = Derivation { recorded: &plan, recipe, recipe_hash, host: &host };
+        let (derived, differences) = derivation.derive_closest_plan().ok()?;
+        let mut judged = differences.iter().filter(|one| JUDGED_FACTS.contains(&one.key()));
+        let warning = describe_foreign_plan(judged.next()?);
+        Some((adopt_facts(&plan, &derived)?, warning))
     };
-    let Some((derived, differences)) = derived() else {
+    let Some((mut derived, warning)) = derived() else {
         return plan;
     };
-    let mut warning = None;
-    for difference in &differences {
-        if adopt_fact(&mut plan, &derived, difference.key()) {
-            warning.get_or_insert_with(|| describe_foreign_plan(difference));
+    derived.warnings.push(warning);
+    derived
+}
+
+/// Takes over the facts by which a run is judged. Measurements are those of the plan that made its files, so that others
+/// are not judged.
+fn adopt_facts(recorded: &Plan, derived: &Plan) -> Option<Plan> {
+    let mut facts = serde_json::to_value(recorded).ok()?;
+    let derived_facts = serde_json::to_value(derived).ok()?;
+    let is_same = recorded.measurements.len() == derived.measurements.len()
+        && recorded
+            .measurements
+            .iter()
+            .zip(&derived.measurements)
+            .all(|(one, other)| one.key == other.key && one.mode == other.mode);
+    for key in JUDGED_FACTS.iter().filter(|key| is_same || **key != "measurements") {
+        let object = facts.as_object_mut()?;
+        match derived_facts.get(key) {
+            Some(fact) => drop(object.insert((*key).to_owned(), fact.clone())),
+            None => drop(object.remove(*key)),
         }
     }
-    plan.warnings.extend(warning);
-    plan
+    serde_json::from_value(facts).ok()
 }
 
 /// Says that a plan does not follow from the run's recipe: by a plan that was written by hand any log is reproduced.
 pub fn describe_foreign_plan(first: &PlanDifference) -> String {
     format!("its plan does not follow from its recipe.yaml: {first}")
-}
-
-/// Takes one fact of a plan over, if a run is judged by it; returns whether it is.
-fn adopt_fact(plan: &mut Plan, derived: &Plan, key: &str) -> bool {
-    match key {
-        "measurements" => {
-            let identities = |plan: &Plan| -> Vec<_> {
-                let all = plan.measurements.iter();
-                all.map(|measured| (measured.key.clone(), measured.mode)).collect()
-            };
-            // The files of other measurements are not those that were made.
-            if identities(plan) == identities(derived) {
-                plan.measurements.clone_from(&derived.measurements);
-            }
-        }
-        "submission" => plan.submission.clone_from(&derived.submission),
-        "claims" => plan.claims.clone_from(&derived.claims),
-        "judge" => plan.judge.clone_from(&derived.judge),
-        "packages" => plan.packages.clone_from(&derived.packages),
-        "excluded_accuracy" => plan.excluded_accuracy.clone_from(&derived.excluded_accuracy),
-        "modified" => plan.modified.clone_from(&derived.modified),
-        "given_params" => plan.given_params.clone_from(&derived.given_params),
-        "params" => plan.params.clone_from(&derived.params),
-        "variant" => plan.variant.clone_from(&derived.variant),
-        "replaced" => plan.replaced.clone_from(&derived.replaced),
-        "base" => plan.base.clone_from(&derived.base),
-        "published_image" => plan.published_image.clone_from(&derived.published_image),
-        "changes" => plan.changes.clone_from(&derived.changes),
-        "unmet" => plan.unmet.clone_from(&derived.unmet),
-        "trial_run" => plan.trial_run = derived.trial_run,
-        "pinned" => plan.pinned = derived.pinned,
-        "same_sku" => plan.same_sku = derived.same_sku,
-        _ => return false,
-    }
-    true
 }
 
 /// Returns the recipe of a run as resolved, and the hash of its text.

@@ -11,8 +11,8 @@ use super::folder::{self, FolderError, LoadgenLogs};
 use super::identity::loadgen_log;
 use super::identity::window::{StepWindow, retain_own_readings};
 use super::loadgen::{
-    add_loadgen_evidence, check_log_files, check_mode_and_scenario, is_speed_compared,
-    warn_of_missing_detail_log, warn_of_other_kind,
+    add_loadgen_evidence, check_mode_and_scenario, is_speed_compared, warn_of_missing_detail_log,
+    warn_of_other_kind,
 };
 use super::readings::read_trial_figures;
 use super::result_path::ResultPath;
@@ -213,7 +213,7 @@ impl<'a> TrialFiles<'a> {
         if is_of_answers {
             return Ok(run.detail.is_some().then_some(run));
         }
-        evidence.checks.extend(check_log_files(&run, &faults));
+        evidence.checks.extend(run.check_files(&faults));
         Ok((run.summary.is_some() || run.detail.is_some()).then_some(run))
     }
 

@@ -131,7 +131,7 @@ fn accuracy_samples(detail: &LoadgenDetail) -> Option<u64> {
 /// An accuracy test loads all samples, one set after another.
 fn check_accuracy_samples(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let (required, loaded) = (accuracy_samples(detail)?, detail.loaded_samples?);
-    warn_if_other(detail, "samples of loaded_qsl_set", loaded, required)
+    Some(warn_if_other(detail, "samples of loaded_qsl_set", loaded, required))
 }
 
 /// It asks for each of them. Offline's query states the samples of a performance test.
@@ -139,19 +139,19 @@ fn check_accuracy_queries(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let is_offline = detail.scenario == Some(TestScenario::Offline);
     let (required, queries) = (accuracy_samples(detail)?, detail.issued_queries?);
     let issued = queries.saturating_mul(detail.generated_samples_per_query?);
-    if is_offline { None } else { warn_if_other(detail, "generated_query_count", issued, required) }
+    (!is_offline).then(|| warn_if_other(detail, "generated_query_count", issued, required))
 }
 
-fn warn_if_other(detail: &LoadgenDetail, rule: &str, count: u64, whole: u64) -> Option<RuleCheck> {
+fn warn_if_other(detail: &LoadgenDetail, rule: &str, count: u64, whole: u64) -> RuleCheck {
     let [measured, all] = [count, whole].map(|count| format_grouped(to_f64(count)));
     let required = format!("all {all} samples of the accuracy run");
     // MultiStream fills its last query up.
     let may_be_more = detail.scenario == Some(TestScenario::MultiStream);
-    Some(if count == whole || may_be_more && count > whole {
+    if count == whole || may_be_more && count > whole {
         RuleCheck::new(rule, measured, required, true)
     } else {
         RuleCheck::warning(rule, format!("{measured} samples"), required)
-    })
+    }
 }
 
 fn nanoseconds_between(from: DateTime, to: DateTime) -> Option<f64> {

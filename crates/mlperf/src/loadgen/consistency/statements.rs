@@ -3,7 +3,7 @@
 
 use super::{LoadgenRun, MAX_TARGET_DEVIATION, ROUNDING_TOLERANCE, TestScenario};
 use crate::check::RuleCheck;
-use crate::loadgen::{EarlyStoppingBlock, MULTI_STREAM_SAMPLES};
+use crate::loadgen::{EarlyStopping, EarlyStoppingBlock, MULTI_STREAM_SAMPLES};
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 impl LoadgenRun {
@@ -106,7 +106,7 @@ impl LoadgenRun {
         (self.constraints().early_stopping == Some(true)).then_some(())?;
         let of_summary = self.summary.iter().map(|summary| &summary.early_stopping);
         let all = of_summary.chain(self.detail.iter().map(|detail| &detail.early_stopping));
-        let mut blocks = all.flat_map(|stopping| stopping.nonempty_blocks());
+        let mut blocks = all.flat_map(EarlyStopping::nonempty_blocks);
         // Server's say whether the run was successful, the others' have an estimate.
         let is_passed =
             |block: &EarlyStoppingBlock| block.successful.unwrap_or(!block.estimates.is_empty());

@@ -11,8 +11,8 @@ pub(super) const ENTRY_PREFIX: &[u8] = b":::MLLOG ";
 /// The samples that were loaded, a number each.
 pub(super) const LOADED_SET: &[u8] = b"loaded_qsl_set";
 
-/// LoadGen's clock is unsigned, and entries from before its start wrap around: ms.
-const CLOCK_RANGE_MS: f64 = 18_446_744_073_709.551;
+/// LoadGen's clock counts nanoseconds without a sign, so that entries from before its start wrap around; ms.
+const CLOCK_RANGE_MS: f64 = 18_446_744_073_709_551_616.0 / 1e6;
 
 /// The text after it, as LoadGen writes it.
 pub(super) const KEY_BEGIN: &[u8] = br#"{"key": ""#;

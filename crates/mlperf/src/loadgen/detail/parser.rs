@@ -1,15 +1,16 @@
 //! The streaming parser of the detail log.
 
-use std::str::FromStr;
-
 use serde_json::Value;
 
 use super::entry::{self, DetailEntry, FlagFinder};
+use super::values::{
+    error_message, is_moment, measured_ms, parse_logged_figure, parse_word, prefer_query_latencies,
+    store, store_figure, truncate_text,
+};
 use super::{ClockReversal, LoadgenDetail, MAX_ERROR_MESSAGES, UnreadableEntry, usual};
 use crate::loadgen::early_stopping::EarlyStoppingBlock;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{ResultStatus, TestScenario};
-use crate::power::parse_moment;
 use retrial_readings::figure::{Figure, NANOSECONDS};
 use retrial_readings::nearest::truncate_for_message;
 
@@ -17,9 +18,6 @@ use retrial_readings::nearest::truncate_for_message;
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// The bytes stored of either end: the key is at the beginning, the flags are at the end.
 const STORED_END_BYTES: usize = 4096;
-/// A text longer than this is shortened.
-const MAX_TEXT_CHARS: usize = 4096;
-const MAX_MESSAGE_CHARS: usize = 500;
 /// The resolution of LoadGen's clock where it has wrapped around, ms.
 const CLOCK_RESOLUTION_MS: f64 = 1e-3;
 
@@ -194,7 +192,6 @@ impl DetailParser {
         let detail = &mut self.detail;
         detail.pids.add(entry.pid);
         let text = || value.as_str().map(truncate_text);
-        let stop = || value.as_str().map(EarlyStoppingBlock::parse);
         let is_readable = match key {
             "loadgen_version" => store(&mut detail.loadgen_version, text()),
             "loadgen_git_status_message" => {
@@ -216,31 +213,6 @@ impl DetailParser {
                 detail.scenario.is_some()
             }
             "effective_test_mode" => store(&mut detail.mode, parse_word(value)),
-            "result_validity" => {
-                let result = parse_word(value);
-                if detail.result != Some(ResultStatus::Invalid) {
-                    detail.result = result;
-                }
-                result.is_some()
-            }
-            "result_perf_constraints_met" => {
-                store(&mut detail.constraints.performance, value.as_bool())
-            }
-            "result_min_duration_met" => {
-                store(&mut detail.constraints.min_duration, value.as_bool())
-            }
-            "result_min_queries_met" => store(&mut detail.constraints.min_queries, value.as_bool()),
-            "early_stopping_met" => store(&mut detail.constraints.early_stopping, value.as_bool()),
-            "result_invalid_reason" => store(&mut detail.invalid_reason, text()),
-            "early_stopping_result" => store(&mut detail.early_stopping.query, stop()),
-            "early_stopping_ttft_result" => store(&mut detail.early_stopping.ttft, stop()),
-            "early_stopping_tpot_result" => store(&mut detail.early_stopping.tpot, stop()),
-            "early_stopping_latency_ss" => {
-                store(&mut self.early_stopping_single, parse_logged_figure(value, NANOSECONDS))
-            }
-            "early_stopping_latency_ms" => {
-                store(&mut self.early_stopping_multi, parse_logged_figure(value, NANOSECONDS))
-            }
             "qsl_reported_total_count" => store(&mut detail.library_samples, value.as_u64()),
             "num_errors" => store(&mut detail.num_errors, value.as_u64()),
             "power_begin" => {
@@ -263,6 +235,47 @@ impl DetailParser {
             "generated_samples_per_query" => {
                 store(&mut detail.generated_samples_per_query, value.as_u64())
             }
+            _ => self.store_result(key, value),
+        };
+        if !is_readable {
+            let value = truncate_for_message(&value.to_string());
+            let unreadable = UnreadableEntry { key: key.to_owned(), line: self.line, value };
+            self.detail.unreadable_entry.get_or_insert(unreadable);
+        }
+    }
+
+    /// Stores a result, or another setting or figure; returns whether its value could be read.
+    fn store_result(&mut self, key: &str, value: &Value) -> bool {
+        let detail = &mut self.detail;
+        let stop = || value.as_str().map(EarlyStoppingBlock::parse);
+        match key {
+            "result_validity" => {
+                let result = parse_word(value);
+                if detail.result != Some(ResultStatus::Invalid) {
+                    detail.result = result;
+                }
+                result.is_some()
+            }
+            "result_perf_constraints_met" => {
+                store(&mut detail.constraints.performance, value.as_bool())
+            }
+            "result_min_duration_met" => {
+                store(&mut detail.constraints.min_duration, value.as_bool())
+            }
+            "result_min_queries_met" => store(&mut detail.constraints.min_queries, value.as_bool()),
+            "early_stopping_met" => store(&mut detail.constraints.early_stopping, value.as_bool()),
+            "result_invalid_reason" => {
+                store(&mut detail.invalid_reason, value.as_str().map(truncate_text))
+            }
+            "early_stopping_result" => store(&mut detail.early_stopping.query, stop()),
+            "early_stopping_ttft_result" => store(&mut detail.early_stopping.ttft, stop()),
+            "early_stopping_tpot_result" => store(&mut detail.early_stopping.tpot, stop()),
+            "early_stopping_latency_ss" => {
+                store(&mut self.early_stopping_single, parse_logged_figure(value, NANOSECONDS))
+            }
+            "early_stopping_latency_ms" => {
+                store(&mut self.early_stopping_multi, parse_logged_figure(value, NANOSECONDS))
+            }
             "result_query_count" => store(&mut detail.query_count, value.as_u64()),
             "result_overlatency_query_count" => {
                 store(&mut detail.overlatency_query_count, value.as_u64())
@@ -273,11 +286,6 @@ impl DetailParser {
                 }
                 detail.parameters.store_logged(key, value) && store_figure(detail, key, value)
             }
-        };
-        if !is_readable {
-            let value = truncate_for_message(&value.to_string());
-            let unreadable = UnreadableEntry { key: key.to_owned(), line: self.line, value };
-            detail.unreadable_entry.get_or_insert(unreadable);
         }
     }
 
@@ -315,76 +323,6 @@ impl DetailParser {
         detail.measured_ms = measured_ms(&detail);
         detail
     }
-}
-
-/// Reads a text that is one of a type's words.
-fn parse_word<T: FromStr>(value: &Value) -> Option<T> {
-    value.as_str()?.parse().ok()
-}
-
-/// Stores a value that was read; returns whether there is one.
-fn store<T>(place: &mut Option<T>, read: Option<T>) -> bool {
-    *place = read;
-    place.is_some()
-}
-
-fn is_moment(value: &Value) -> bool {
-    value.as_str().and_then(parse_moment).is_some()
-}
-
-/// Stores a figure, where a key is one's; returns whether its value could be read.
-fn store_figure(detail: &mut LoadgenDetail, key: &str, value: &Value) -> bool {
-    let Some(named) = names::figure_of_detail_key(key) else {
-        return true;
-    };
-    let Some(figure) = parse_logged_figure(value, named.unit) else {
-        return false;
-    };
-    detail.figures.insert(named.name, figure.scale_to_unit(named.factor, named.unit));
-    true
-}
-
-/// LoadGen logs whole numbers whole, and real ones with six significant digits.
-fn parse_logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
-    let number = value.as_f64().filter(|number| number.is_finite())?;
-    let half_digit = if value.is_u64() || value.is_i64() || number == 0.0 {
-        0.5
-    } else {
-        0.5 * 10_f64.powf(number.abs().log10().floor() - 5.0)
-    };
-    Some(Figure { value: number, unit: unit.into(), half_digit })
-}
-
-/// MultiStream logs latencies per query and per sample; the summary's are per query.
-fn prefer_query_latencies(detail: &mut LoadgenDetail) {
-    let names: Vec<String> = detail
-        .figures
-        .keys()
-        .filter_map(|name| Some(name.strip_prefix("query_latency_")?.to_owned()))
-        .collect();
-    for name in names {
-        for (from, to) in [("latency", "sample_latency"), ("query_latency", "latency")] {
-            if let Some(figure) = detail.figures.remove(format!("{from}_{name}").as_str()) {
-                let name = format!("{to}_{name}").into();
-                detail.figures.insert(name, figure);
-            }
-        }
-    }
-}
-
-fn measured_ms(detail: &LoadgenDetail) -> Option<i64> {
-    let time = |text: &Option<String>| parse_moment(text.as_deref()?);
-    let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
-    i64::try_from(span.as_millis()).ok()
-}
-
-fn error_message(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    text.chars().take(MAX_MESSAGE_CHARS).collect()
-}
-
-fn truncate_text(text: &str) -> String {
-    text.chars().take(MAX_TEXT_CHARS).collect()
 }
 
 #[cfg(test)]
