@@ -171,7 +171,7 @@ fn setup_steps_of_a_mode_are_planned_only_with_that_mode() {
     assert_eq!(steps_of("performance"), [always, performance]);
     assert_eq!(steps_of("accuracy"), [always, environment, accuracy]);
     // Without it the verdict is `performance only`.
-    assert_eq!(plan(&["--mode", "performance"])["excluded_accuracy"][0], "offline");
+    assert_eq!(plan(&["--mode", "performance"])["excluded_accuracy"][0], "Offline");
     assert!(plan(&[]).get("excluded_accuracy").is_none());
 }
 

@@ -28,18 +28,18 @@ impl LoadgenRun {
         let Some(detail) = self.detail.as_ref().filter(|detail| detail.tests <= 1) else {
             return Vec::new();
         };
-        let mut relations = vec![
+        let relations = vec![
             check_single_process(detail),
             check_unmodified_source(detail),
             check_start(detail),
             check_duration(detail, self.mode()),
             check_clock(detail),
+            self.check_scheduled_duration(),
             check_entries(detail),
             check_requested(detail),
             check_accuracy_samples(detail),
             check_accuracy_queries(detail),
         ];
-        relations.extend(self.setting_relations());
         collapse_passed_checks("detail log", "the log of one run", relations)
     }
 }

@@ -7,11 +7,6 @@ use crate::loadgen::{EarlyStopping, EarlyStoppingBlock, MULTI_STREAM_SAMPLES};
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 impl LoadgenRun {
-    /// Checks what any run states of its own settings.
-    pub(super) fn setting_relations(&self) -> Vec<Option<RuleCheck>> {
-        vec![self.check_least_samples(), self.check_scheduled_duration()]
-    }
-
     /// Checks what a performance run states of its samples and its end.
     pub(super) fn statement_relations(&self) -> Vec<Option<RuleCheck>> {
         vec![
@@ -50,18 +45,9 @@ impl LoadgenRun {
         Some(RuleCheck::new("samples per query", measured, required.to_string(), other.is_none()))
     }
 
-    /// The least number of samples is that of the least number of queries.
-    fn check_least_samples(&self) -> Option<RuleCheck> {
-        let settings = &self.detail.as_ref()?.parameters;
-        let required = settings.min_query_count?.checked_mul(settings.samples_per_query?)?;
-        let least = settings.min_sample_count?;
-        let text = format!("{required}, by min_query_count and samples_per_query");
-        Some(RuleCheck::new("min_sample_count", least.to_string(), text, least == required))
-    }
-
     /// Checks the time that the generated queries take against their number and target rate. Server draws the times
     /// between them; in the others they are equal, and whole nanoseconds.
-    fn check_scheduled_duration(&self) -> Option<RuleCheck> {
+    pub(super) fn check_scheduled_duration(&self) -> Option<RuleCheck> {
         let detail = self.detail.as_ref()?;
         let target = self.parameters().target_qps.filter(|target| *target > 0.0)?;
         let queries = to_f64(detail.generated_query_count.filter(|count| *count > 0)?);
