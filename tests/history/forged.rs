@@ -136,7 +136,7 @@ fn a_recipe_of_a_later_schema_is_not_vouched_for() {
 
 /// Somebody else's run, imported or judged where it lies.
 #[test]
-fn judging_a_forged_plan_says_that_it_does_not_follow_from_its_recipe() {
+fn a_forged_plan_is_judged_by_its_recipe_and_named() {
     let forgery = Forgery::new();
     forgery.change("plan.json", |plan| {
         let value = plan.pointer_mut("/measurements/0/expect/0/1/0/value");
@@ -148,6 +148,9 @@ fn judging_a_forged_plan_says_that_it_does_not_follow_from_its_recipe() {
     let judge = |scene: &super::Scene, run: &str| {
         let output = scene.retrial(&["judge", run, "--output", "json"]);
         let verdict: Value = serde_json::from_str(&output.out).unwrap();
+        // The figure is judged by the recipe's value.
+        let results = verdict["results"].to_string();
+        assert!(results.contains("103480.0") && !results.contains("80000.0"), "{results}");
         verdict["warnings"].to_string()
     };
     let warnings = judge(&forgery.0.scene, run.to_str().unwrap());

@@ -74,7 +74,7 @@ fn a_part_of_a_number_is_no_figure(#[case] line: &str, #[case] whole: &str) {
     let judged = Judged::new("rate: ([0-9.]+)", "delay: ([0-9.]+)", &output);
     assert_eq!(judged.figure("rate"), None);
     assert!(matches!(judged.code, 1 | 2), "{}", judged.text);
-    assert!(judged.text.contains(&format!("of `{whole}`")), "{}", judged.text);
+    assert!(judged.text.contains(&format!("`rate: {whole}")), "{}", judged.text);
 }
 
 #[test]

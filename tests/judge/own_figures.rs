@@ -124,7 +124,7 @@ fn the_record_that_counts_is_read(
 fn what_was_passed_over_is_told() {
     let (_, text, _) = judge(LINE, "output.log", b"rate: n/a\nrate: -\nrate: 41\n");
     let expected =
-        "output.log, line 3; passed over 2 records: line 1: `rate: n/a` announces the figure";
+        "output.log, line 3; passed over 2 records: line 1: `rate: n/a` has the figure's name";
     assert!(text.contains(expected), "{text}");
 }
 

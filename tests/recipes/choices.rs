@@ -152,10 +152,13 @@ fn setup_steps_of_a_mode_are_planned_only_with_that_mode() {
     let recipe = folder.path().join("recipe.yaml");
     let text = "schema: 1\ntitle: Modes\nsubmission: { suite: example, benchmark: modes }\nimage: debian\nsetup:\n  always: { run: 'true' }\n  environment: { mode: accuracy, run: 'true' }\nscenarios:\n  offline:\n    performance: { run: 'true' }\n    accuracy: { run: 'true' }\n";
     std::fs::write(&recipe, text).unwrap();
-    let steps = |options: &[&str]| {
+    let plan = |options: &[&str]| -> serde_json::Value {
         let recipe = recipe.to_str().unwrap();
         let output = retrial(&[&["plan", recipe, "-q", "--format", "json"], options].concat());
-        let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let steps = |options: &[&str]| {
+        let plan = plan(options);
         let steps = plan["steps"].as_array().unwrap().iter();
         let names = steps.map(|step| step["name"].as_str().unwrap().to_owned());
         let shown = |name: &String| name.starts_with("setup-") || name.starts_with("offline-");
@@ -167,6 +170,9 @@ fn setup_steps_of_a_mode_are_planned_only_with_that_mode() {
     let steps_of = |mode| steps(&["--mode", mode]);
     assert_eq!(steps_of("performance"), [always, performance]);
     assert_eq!(steps_of("accuracy"), [always, environment, accuracy]);
+    // Without it the verdict is `performance only`.
+    assert_eq!(plan(&["--mode", "performance"])["excluded_accuracy"][0], "Offline");
+    assert!(plan(&[]).get("excluded_accuracy").is_none());
 }
 
 #[test]

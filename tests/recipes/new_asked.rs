@@ -89,7 +89,7 @@ fn answers_make_a_recipe_that_passes_the_check() {
         .answer("[throughput: ${number}]: ", "\n")
         .expect("found throughput = 1,012")
         .answer("published throughput", "fast\n")
-        .expect("`fast` does not begin with a number")
+        .expect("`fast` is not read: it is no number")
         .answer("published throughput", "1000 images/s\n")
         .expect("101.2 % of the published 1000")
         .answer("another figure", "\n")

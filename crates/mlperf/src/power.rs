@@ -10,10 +10,14 @@ pub mod session;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 
+use super::check::RuleCheck;
 use retrial_readings::lines::LineSplitter;
+use retrial_readings::number::format_grouped;
 
 /// A line has at most a few channels.
 const MAX_LINE_BYTES: usize = 4096;
+/// The meter is read once a second; while it changes its range, it has no value.
+const MIN_SAMPLES_PER_SECOND: f64 = 0.9;
 
 /// Parses a moment as LoadGen and the meter write it: `07-15-2024 23:40:08.786`, in local time.
 pub fn parse_moment(text: &str) -> Option<DateTime> {
@@ -41,8 +45,28 @@ struct SampleSum {
 pub struct PowerSummary {
     /// Samples, of any time.
     pub samples: u64,
-    /// Mean of those within the span, watts; none where there is none.
+    /// Those within the span.
+    pub inside: u32,
+    /// Their mean, watts; none where there is none.
     pub mean_w: Option<f64>,
+    /// The seconds of the span.
+    pub seconds: f64,
+}
+
+impl PowerSummary {
+    /// Warns of a meter that was not read during all of the span: its mean is that of a part of the run.
+    pub fn check_coverage(&self) -> Option<RuleCheck> {
+        let required = self.seconds * MIN_SAMPLES_PER_SECOND;
+        (f64::from(self.inside) < required).then(|| {
+            let measured = format!("{} samples", self.inside);
+            let seconds = format_grouped(self.seconds);
+            RuleCheck::warning(
+                "samples of the meter",
+                measured,
+                format!("one for each of {seconds} s"),
+            )
+        })
+    }
 }
 
 impl PowerMeter {
@@ -62,8 +86,11 @@ impl PowerMeter {
     /// Summarizes them. A last line without its end was truncated, and does not count.
     pub fn finish(self) -> PowerSummary {
         let sum = self.sum;
+        let (from, to) = self.span;
         PowerSummary {
             samples: sum.samples,
+            inside: sum.inside,
+            seconds: to.duration_since(from).as_secs_f64(),
             mean_w: (sum.inside > 0).then(|| sum.watts / f64::from(sum.inside)),
         }
     }
@@ -115,6 +142,10 @@ mod tests {
         );
         assert_eq!(power.samples, 5);
         assert_eq!(power.mean_w, Some(2359.5));
+        assert_eq!((power.inside, power.check_coverage()), (2, None));
+        assert!(
+            read("Time,07-15-2024 23:40:09.249,Watts,2358.0,Volts,1\n").check_coverage().is_some()
+        );
     }
 
     #[test]

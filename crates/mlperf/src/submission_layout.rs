@@ -47,6 +47,83 @@ pub fn is_test(name: &str) -> bool {
         && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
+/// A part of a scenario's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScenarioPart {
+    /// The performance run, in `performance`.
+    Performance,
+    /// The accuracy run, in `accuracy`.
+    Accuracy,
+    /// All compliance tests.
+    Compliance,
+    /// One of them: `TEST06`.
+    Test(String),
+}
+
+impl ScenarioPart {
+    /// Returns the name of the part's folder.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Performance => PERFORMANCE_FOLDER,
+            Self::Accuracy => ACCURACY_FOLDER,
+            Self::Compliance => COMPLIANCE_FOLDER,
+            Self::Test(name) => name,
+        }
+    }
+
+    fn from_names(kind: &str, names: &[String]) -> Option<Self> {
+        let below_scenario = names.iter().map(String::as_str).take(2);
+        let mut below =
+            [kind].into_iter().chain(below_scenario).skip_while(|name| *name != COMPLIANCE_FOLDER);
+        let in_compliance = below.next().is_some();
+        let first = names.first().map(String::as_str);
+        match if in_compliance { below.next() } else { first } {
+            Some(name) if is_test(name) => Some(Self::Test(name.to_owned())),
+            _ if in_compliance => Some(Self::Compliance),
+            Some(PERFORMANCE_FOLDER) => Some(Self::Performance),
+            Some(ACCURACY_FOLDER) => Some(Self::Accuracy),
+            _ => None,
+        }
+    }
+}
+
+/// The names of a path in a tree, from the division's on, as far as the path goes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubmissionNames {
+    pub division: Option<Division>,
+    pub submitter: Option<String>,
+    /// The submitter's folder in which it is: `results`.
+    pub kind: Option<String>,
+    pub system: Option<String>,
+    pub benchmark: Option<String>,
+    /// The scenario's folder.
+    pub scenario: Option<String>,
+    pub part: Option<ScenarioPart>,
+}
+
+impl SubmissionNames {
+    /// Reads the names from a division's on; none if the first is no division, or if below the submitter there is a
+    /// folder that is not laid out by system.
+    pub fn parse(names: &[String]) -> Option<Self> {
+        let name = |at: usize| names.get(at).cloned();
+        let kind = name(2);
+        let is_laid_out = |kind: &String| LAID_OUT_FOLDERS.contains(&kind.as_str());
+        let division = names.first()?.parse().ok()?;
+        kind.as_ref().is_none_or(is_laid_out).then(|| Self {
+            division: Some(division),
+            submitter: name(1),
+            system: name(3),
+            benchmark: name(4),
+            scenario: name(5),
+            part: ScenarioPart::from_names(
+                kind.as_deref().unwrap_or_default(),
+                names.get(6..).unwrap_or_default(),
+            ),
+            kind,
+        })
+    }
+}
+
 /// A submitter's part of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct SubmitterPaths<'a> {
@@ -183,6 +260,34 @@ mod tests {
         assert_eq!(scenario.measurements_file(layout), format!("{results}/measurements.json"));
         assert_eq!(scenario.compliance(layout), results);
         assert_eq!(ACME.code(layout, "bert-99"), "closed/ACME/src/bert-99");
+    }
+
+    #[test]
+    fn a_path_is_read_as_far_as_it_goes() {
+        let parse = |path: &str| {
+            let names: Vec<String> = path.split('/').map(str::to_owned).collect();
+            SubmissionNames::parse(&names)
+        };
+        let part = |path: &str| parse(path).unwrap().part;
+        let run =
+            parse("closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1").unwrap();
+        assert_eq!(run.division, Some(Division::Closed));
+        assert_eq!(run.system.as_deref(), Some("8xMI300X"));
+        assert_eq!(run.scenario.as_deref(), Some("Offline"));
+        assert_eq!(run.part, Some(ScenarioPart::Performance));
+        assert_eq!(part("open/AMD/results/S/B/Offline/accuracy"), Some(ScenarioPart::Accuracy));
+        assert_eq!(part("open/AMD/results/S/B/Offline"), None);
+        assert_eq!(part("open/AMD/compliance/S"), Some(ScenarioPart::Compliance));
+        let test = Some(ScenarioPart::Test("TEST06".to_owned()));
+        for path in [
+            "results/S/B/Offline/TEST06",
+            "results/S/B/Offline/compliance/TEST06",
+            "compliance/S/B/Offline/TEST06/performance",
+        ] {
+            assert_eq!(part(&format!("closed/AMD/{path}")), test, "{path}");
+        }
+        assert_eq!(parse("closed/AMD/code/x"), None);
+        assert_eq!(parse("notes"), None);
     }
 
     #[test]

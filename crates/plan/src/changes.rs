@@ -272,6 +272,7 @@ impl<'a> Execution<'a> {
             judge: _,
             // The selection of measurements, and settings that are compared by themselves.
             partial: _,
+            excluded_accuracy: _,
             modified: _,
             given_params: _,
             replaced: _,

@@ -34,12 +34,21 @@ impl Derivation<'_> {
     /// # Errors
     /// Returns an error if the recipe has no plan with these settings.
     pub fn find_differences(&self) -> Result<Vec<PlanDifference>, PlanError> {
+        Ok(self.derive_closest_plan()?.1)
+    }
+
+    /// Returns the plan that follows, with what is no consequence of recipe, options and host as it was recorded, and the
+    /// differences from the recorded one.
+    ///
+    /// # Errors
+    /// As [`Derivation::find_differences`].
+    pub fn derive_closest_plan(&self) -> Result<(Plan, Vec<PlanDifference>), PlanError> {
         let planned = self.derive_plan()?;
         // A job's plan is made where it is submitted, and completed on its node.
         let completed = plan_for_host(&planned, &self.pinned_recipe(), self.host)?;
-        let candidates = [planned, completed].map(|derived| compare_plans(self.recorded, derived));
-        let fewest = candidates.into_iter().min_by_key(Vec::len);
-        Ok(fewest.unwrap_or_default())
+        let [planned, completed] =
+            [planned, completed].map(|derived| compare_plans(self.recorded, derived));
+        Ok(if completed.1.len() < planned.1.len() { completed } else { planned })
     }
 
     /// Returns the differences between the plan that another machine of the run executed and the recorded plan as
@@ -53,7 +62,7 @@ impl Derivation<'_> {
         executed: &Plan,
     ) -> Result<Vec<PlanDifference>, PlanError> {
         let derived = plan_for_host(self.recorded, &self.pinned_recipe(), host)?;
-        Ok(compare_plans(executed, derived))
+        Ok(compare_plans(executed, derived).1)
     }
 
     fn derive_plan(&self) -> Result<Plan, PlanError> {
@@ -81,10 +90,10 @@ impl Derivation<'_> {
     }
 }
 
-fn compare_plans(recorded: &Plan, mut derived: Plan) -> Vec<PlanDifference> {
+fn compare_plans(recorded: &Plan, mut derived: Plan) -> (Plan, Vec<PlanDifference>) {
     adopt_settings(&mut derived, recorded.clone());
-    let [recorded, derived] = [recorded, &derived].map(plan_to_json);
-    find_differences(&recorded, &derived)
+    let [recorded, derived_json] = [recorded, &derived].map(plan_to_json);
+    (derived, find_differences(&recorded, &derived_json))
 }
 
 /// Takes over what does not follow from recipe, options and host. Lists that may only grow after a plan was made

@@ -24,6 +24,13 @@ pub struct PlanDifference {
     pub derived: Option<String>,
 }
 
+impl PlanDifference {
+    /// Returns the plan's own key: `measurements`.
+    pub fn key(&self) -> &str {
+        self.path.split('.').next().unwrap_or_default()
+    }
+}
+
 impl fmt::Display for PlanDifference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());

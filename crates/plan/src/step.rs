@@ -19,6 +19,7 @@ use super::service::{ServiceStep, StopStep};
 use retrial_container::ContainerSpec;
 use retrial_host::assign::AssignedGpus;
 use retrial_host::checks::HostCheck;
+use retrial_mlperf::ScenarioName;
 use retrial_recipe::model::{
     BaseRecipe, FigureClaim, HostRequirements, JudgeRules, Nodes, ParamValue, Placement,
     StepLocation, Submission,
@@ -52,6 +53,9 @@ pub struct Plan {
     /// The command line excludes some of the recipe's scenarios or modes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// Scenarios that are measured without the accuracy that the recipe has for them (`--mode performance`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded_accuracy: Vec<ScenarioName>,
     /// The published result that the recipe repeats.
     pub submission: Submission,
     /// The values of the recipe's params, by name.

@@ -174,6 +174,9 @@ fn split_quantity(text: &str) -> Result<(PrintedNumber, String), NotPlain> {
 /// [`NotPlain`]
 pub fn read_number_from(line: &str, begin: usize) -> Result<PrintedNumber, NotPlain> {
     let number = begin..begin + leading_number_length(&line[begin..]);
+    if number.is_empty() {
+        return Err(NotPlain::NoNumber);
+    }
     check_surroundings(line, &number, "", &Spelled::default())?;
     parse_number(&line[number]).ok_or(NotPlain::NoNumber)
 }

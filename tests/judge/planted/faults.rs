@@ -10,6 +10,7 @@ const DETAIL: &str = "mlperf_log_detail.txt";
 const RUN: &str = "performance/run_1";
 
 /// One scenario of a tree.
+#[derive(Clone)]
 pub struct Place {
     pub root: PathBuf,
     pub results: PathBuf,
@@ -30,7 +31,7 @@ use Severity::{Violation, Warning};
 /// of the rule that finds it.
 pub type Fault = (&'static str, fn(&Place) -> bool, Severity, &'static str);
 
-pub const FAULTS: [Fault; 36] = [
+pub const FAULTS: [Fault; 53] = [
     (
         "results of another process",
         |at| at.replace(RUN, DETAIL, r#"("key": "result_[^\n]*"pid": )\d+"#, "${1}4711"),
@@ -255,6 +256,144 @@ pub const FAULTS: [Fault; 36] = [
         Violation,
         "own checks",
     ),
+    (
+        "performance run that loaded 3 samples",
+        |at| at.entry(RUN, "loaded_qsl_set", "[0,1,2]"),
+        Violation,
+        "samples of loaded_qsl_set",
+    ),
+    (
+        "accuracy run that loaded 3 samples",
+        |at| at.entry("accuracy", "loaded_qsl_set", "[0,1,2]"),
+        Warning,
+        "samples of loaded_qsl_set",
+    ),
+    (
+        "accuracy run that issued half of its samples",
+        |at| {
+            at.in_other().replace(
+                "accuracy",
+                DETAIL,
+                r#"("generated_query_count", "value": )\d+"#,
+                "${1}7",
+            )
+        },
+        Warning,
+        "generated_query_count",
+    ),
+    (
+        "schedule of a microsecond",
+        |at| at.entry(RUN, "generated_query_duration", "1000"),
+        Violation,
+        "generated_query_duration",
+    ),
+    (
+        "several samples in one of Server's queries",
+        |at| {
+            let other = at.in_other();
+            other.replace(RUN, DETAIL, r#"("generated_samples_per_query", "value": )1\b"#, "${1}2")
+        },
+        Violation,
+        "samples per query",
+    ),
+    (
+        "entry earlier than the one above it",
+        |at| {
+            let time = r#"("generated_query_count"[^\n]*"time_ms": )[\d.]+"#;
+            at.replace(RUN, DETAIL, time, "${1}0.000001")
+        },
+        Warning,
+        "time stamps of the detail log",
+    ),
+    (
+        "test_datetime without a date",
+        |at| at.replace(RUN, DETAIL, r#"("test_datetime", "value": ")[^"]*"#, "${1}unknown"),
+        Warning,
+        "(test_datetime)",
+    ),
+    (
+        "seed that is no 64-bit number",
+        |at| at.replace(RUN, DETAIL, r#"("effective_schedule_rng_seed", "value": \d+)"#, "${1}00"),
+        Warning,
+        "(effective_schedule_rng_seed)",
+    ),
+    (
+        "other settings than were asked for",
+        |at| at.entry(RUN, "requested_min_duration_ms", "60000"),
+        Warning,
+        "effective settings",
+    ),
+    (
+        "accuracy run with another seed",
+        |at| at.replace("accuracy", DETAIL, r#"("effective_qsl_rng_seed", "value": )\d+"#, "${1}7"),
+        Warning,
+        "seeds",
+    ),
+    (
+        "early stopping's failure next to a success",
+        |at| {
+            let text = r#"("early_stopping_(?:ttft_)?result", "value": ")[^"]*"#;
+            at.in_other().replace(RUN, DETAIL, text, "${1} * Run unsuccessful.")
+        },
+        Violation,
+        "early stopping's text",
+    ),
+    (
+        "summary without its result",
+        |at| at.replace(RUN, SUMMARY, r"(?m)^Result is : VALID\n", ""),
+        Violation,
+        "LoadGen's result",
+    ),
+    (
+        "INVALID second run",
+        |at| {
+            let second = at.results.join("performance/run_2");
+            fs::create_dir(&second).unwrap();
+            Place::copy_into(&at.results.join(RUN), &second, &[SUMMARY, DETAIL])
+                && replace(&second.join(SUMMARY), "Result is : VALID", "Result is : INVALID")
+        },
+        Warning,
+        "performance/run_2",
+    ),
+    (
+        "accuracy.txt of fewer samples",
+        |at| at.replace("accuracy", "accuracy.txt", r"('gen_num': )\d+", "${1}2457"),
+        Warning,
+        "samples of accuracy.txt",
+    ),
+    (
+        "impossible accuracy",
+        |at| at.replace("accuracy", "accuracy.txt", r"('rouge1': )([\d.]+)", "${1}1${2}"),
+        Violation,
+        "possible ROUGE1",
+    ),
+    (
+        "number of accelerators in words",
+        |at| {
+            let systems = fs::read_dir(at.root.join("closed")).unwrap().flatten();
+            let files = systems.flat_map(|submitter| {
+                fs::read_dir(submitter.path().join("systems")).unwrap().flatten()
+            });
+            let changed = files.map(|file| {
+                let count = r#"("accelerators_per_node": )"?\d+"?"#;
+                replace(&file.path(), count, "${1}\"eight\"")
+            });
+            changed.fold(false, |any, one| any | one)
+        },
+        Warning,
+        "accelerators_per_node",
+    ),
+    (
+        "TEST01 that quotes a pass",
+        |at| {
+            at.test("TEST01", |test| {
+                let file = test.join("verify_performance.txt");
+                fs::write(file, "usage: the script prints TEST PASS if all is well\n").is_ok()
+            })
+        },
+        Violation,
+        "TEST01 performance",
+    ),
 ];
 
 const RATES: [&str; 2] = ["result_samples_per_second", "result_tokens_per_second"];
@@ -312,6 +451,21 @@ impl Place {
     /// Replaces what a pattern matches in a file of a part.
     fn replace(&self, part: &str, file: &str, pattern: &str, with: &str) -> bool {
         replace(&self.results.join(part).join(file), pattern, with)
+    }
+
+    /// The same result in another scenario.
+    fn in_other(&self) -> Self {
+        Self { results: self.other.clone(), ..self.clone() }
+    }
+
+    /// Sets the value of a key in the detail log of a part, or adds an entry of it.
+    fn entry(&self, part: &str, key: &str, value: &str) -> bool {
+        let path = self.results.join(part).join(DETAIL);
+        let pattern = format!(r#"("key": "{key}", "value": )(\[[^\]]*\]|[^,]+)"#);
+        if replace(&path, &pattern, &format!("${{1}}{value}")) {
+            return true;
+        }
+        append(&path, &format!(r#":::MLLOG {{"key": "{key}", "value": {value}}}"#))
     }
 
     /// Sets a setting in both logs of a part.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::patterns::{PATTERNS, PatternValue, lowercase_if_relevant};
-use super::{Accuracy, AccuracyFigure, MAX_OTHER_VALUES};
-use retrial_readings::lexer::read_number_from;
+use super::{Accuracy, AccuracyFigure, CorrectSamples, MAX_OTHER_VALUES};
+use retrial_readings::lexer::{parse_number, read_number_from};
 use retrial_readings::lines::{LineSplitter, StreamLine};
 use retrial_readings::nearest::truncate_for_message;
 
@@ -17,6 +17,8 @@ pub struct AccuracyReader {
     splitter: LineSplitter,
     requested: Vec<String>,
     accuracy: Accuracy,
+    /// The number of the line that is read, from 1.
+    line: u64,
 }
 
 impl Default for AccuracyReader {
@@ -26,6 +28,7 @@ impl Default for AccuracyReader {
             splitter: LineSplitter::with_limit(MAX_LINE_BYTES),
             requested: Vec::new(),
             accuracy: Accuracy::default(),
+            line: 0,
         }
     }
 }
@@ -64,10 +67,16 @@ impl AccuracyReader {
     }
 
     fn read_line(&mut self, line: &StreamLine<'_>, ended: bool) {
+        self.line += 1;
         let text = line.text.as_ref();
         let Some(small) = lowercase_if_relevant(text) else {
             return;
         };
+        if small.contains("good=")
+            && let Some(counts) = parse_counts(&small, self.line)
+        {
+            self.accuracy.correct = Some(counts);
+        }
         for pattern in PATTERNS.iter() {
             let Some(value) = pattern.find_last_value(text, &small) else {
                 continue;
@@ -165,6 +174,23 @@ impl AccuracyFigure {
         others.retain(|other| (other - next.value).abs() > 0.0);
         *self = Self { others, ..next.clone() };
     }
+}
+
+/// Reads the counts of a line, `accuracy=76.034%, good=38017, total=50000`.
+fn parse_counts(line: &str, number: u64) -> Option<CorrectSamples> {
+    let value = |name: &str| {
+        let (_, rest) = line.rsplit_once(name)?;
+        rest.split([',', ' ', '%']).next()
+    };
+    let count = |name: &str| value(name)?.parse().ok();
+    let printed = parse_number(value("accuracy=")?)?;
+    Some(CorrectSamples {
+        good: count("good=")?,
+        total: count("total=")?,
+        percent: printed.value,
+        half_digit: printed.half_digit,
+        line: number,
+    })
 }
 
 /// Reads a whole file.

@@ -23,7 +23,8 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
     let Some(text) = verified_text(checker, RULE, required) else {
         return;
     };
-    let passed = ScriptResult::parse(text) == ScriptResult::Pass;
+    let result = ScriptResult::parse(text);
+    let passed = result == ScriptResult::Pass;
     if passed {
         checker.check_word(RULE, VERIFY_ACCURACY_FILE, &files.verify_accuracy);
         let name = "num_perf_log_data_mismatch";
@@ -37,7 +38,8 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
     if !passed {
         if requirements.deltas.is_empty() {
             let required = "which accuracies to compare, from the rules of the round";
-            checker.add_check(RULE, "TEST FAIL, and no rules", required, false);
+            let measured = format!("{}, and no rules", result.describe());
+            checker.add_check(RULE, measured, required, false);
         }
         let exists = |file: &str| files.accuracy.iter().flatten().any(|name| name == file);
         let mut missing = LOGS[2..].to_vec();
@@ -47,7 +49,8 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
         } else {
             let are = if missing.len() == 1 { "is" } else { "are" };
             let measured = format!(
-                "TEST FAIL in {VERIFY_ACCURACY_FILE}, and {} {are} missing",
+                "{} in {VERIFY_ACCURACY_FILE}, and {} {are} missing",
+                result.describe(),
                 missing.join(" and ")
             );
             let required = "TEST PASS, or accuracies of both runs that agree";
@@ -103,6 +106,12 @@ pub(super) fn check_tokens(checker: &mut Checker<'_>) {
     let Some(text) = verified_text(checker, "TEST06", required) else {
         return;
     };
+    // The script prints no such word, but a failure that stands there is one.
+    let result = ScriptResult::parse(text);
+    if matches!(result, ScriptResult::Fail(_)) {
+        let required = "no TEST FAIL in verify_accuracy.txt";
+        checker.add_check("TEST06 result", result.describe(), required, false);
+    }
     // In Offline there is no first token to be early with, and the script leaves it out.
     let may_skip = requirements.scenario.is_none_or(|scenario| scenario == TestScenario::Offline);
     for (rule, begin, skip) in [

@@ -16,12 +16,12 @@ pub(super) enum ScriptResult {
 
 impl ScriptResult {
     /// Reads the word of a text. One that says both has failed: a file may hold the results of two
-    /// runs of the script.
+    /// runs of the script. A pass is a line of its own, perhaps after a logger's prefix, and no part of a sentence.
     pub fn parse(text: &str) -> Self {
         let fail = trimmed_lines(text).find_map(|line| line.split_once("TEST FAIL"));
         match fail {
             Some((_, why)) => Self::Fail(truncate_for_message(why.trim_start_matches([':', ' ']))),
-            None if trimmed_lines(text).any(|line| line.contains("TEST PASS")) => Self::Pass,
+            None if trimmed_lines(text).any(is_pass) => Self::Pass,
             None => Self::NoResult,
         }
     }
@@ -34,6 +34,11 @@ impl ScriptResult {
             Self::NoResult => "neither TEST PASS nor TEST FAIL".to_owned(),
         }
     }
+}
+
+fn is_pass(line: &str) -> bool {
+    let before = line.strip_suffix("TEST PASS").map(str::trim_end);
+    before.is_some_and(|before| before.is_empty() || before.ends_with([':', ']']))
 }
 
 /// Returns lines without their ends; a carriage return ends one too.

@@ -8,6 +8,7 @@ mod parser;
 #[cfg(test)]
 mod tests;
 mod usual;
+mod values;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -56,6 +57,8 @@ pub struct LoadgenDetail {
     pub figures: Figures,
     /// The settings that the test ran with.
     pub parameters: Parameters,
+    /// Those that were asked for, as far as LoadGen logs them under the same name.
+    pub requested: Parameters,
     /// The time at which the log was begun: `test_datetime`, UTC, whole seconds. The test's own start may lie up
     /// to a second after it.
     pub started_at: Option<Timestamp>,
@@ -67,6 +70,12 @@ pub struct LoadgenDetail {
     pub measured_ms: Option<i64>,
     /// `generated_query_count`, of the last test where there were several.
     pub generated_query_count: Option<u64>,
+    /// The sum of `generated_query_count`: an accuracy test issues its queries for one loaded set after another.
+    pub issued_queries: Option<u64>,
+    /// `generated_query_duration`: how long the generated queries take at their target rate, ns.
+    pub generated_duration_ns: Option<u64>,
+    /// The samples of all `loaded_qsl_set`; none where no line has them, or one is too long to be read whole.
+    pub loaded_samples: Option<u64>,
     /// `generated_samples_per_query`, likewise.
     pub generated_samples_per_query: Option<u64>,
     /// `result_query_count`.
@@ -87,6 +96,12 @@ pub struct LoadgenDetail {
     pub entries: u64,
     /// `:::MLLOG` lines that are no entry, such as the last one of a log that was truncated.
     pub malformed: u64,
+    /// The number of the first of them, from 1.
+    pub first_malformed_line: Option<u64>,
+    /// The first entry whose value is none that LoadGen writes.
+    pub unreadable_entry: Option<UnreadableEntry>,
+    /// The first entry that was logged before the one above it.
+    pub clock_reversal: Option<ClockReversal>,
     /// The number of lines that are not LoadGen's, without blank ones.
     pub foreign: u64,
     /// `qsl_reported_total_count`: the samples of the library.
@@ -107,6 +122,28 @@ impl Pids {
         self.first = self.first.or(pid);
         self.other = self.other.or(pid.filter(|_| pid != self.first));
     }
+}
+
+/// An entry whose time lies before that of the one above it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClockReversal {
+    /// Its key.
+    pub key: String,
+    /// The number of its line, from 1.
+    pub line: u64,
+    /// By how much it is earlier, ms.
+    pub by_ms: f64,
+}
+
+/// An entry whose value is none that LoadGen writes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnreadableEntry {
+    /// Its key.
+    pub key: String,
+    /// The number of its line, from 1.
+    pub line: u64,
+    /// Its value, shortened.
+    pub value: String,
 }
 
 /// Readings of the clock by which LoadGen times its entries, ms since the log was begun.
@@ -136,6 +173,15 @@ impl LoadgenDetail {
             }
             None => false,
         }
+    }
+
+    /// Describes the lines that cannot be read: `3 lines, the first in line 70,`; none where all can.
+    pub fn describe_malformed_lines(&self) -> Option<String> {
+        let first = self.first_malformed_line?;
+        Some(match self.malformed {
+            1 => format!("line {first}"),
+            lines => format!("{lines} lines, the first of them line {first},"),
+        })
     }
 
     /// LoadGen's version as numbers: `[5, 0, 25]` of `5.0.25 @ d6147c7eb7`.

@@ -75,11 +75,16 @@ macro_rules! parameters {
                 }
             }
 
-            /// Takes an entry of the detail log, where `key` is a setting.
-            pub(super) fn store_logged(&mut self, key: &str, value: &Value) {
+            /// Takes an entry of the detail log, where `key` is a setting. Returns whether its value could be read.
+            pub(super) fn store_logged(&mut self, key: &str, value: &Value) -> bool {
                 match key {
-                    $($logged => self.$field = <$kind as Setting>::from_json(value).or(self.$field),)*
-                    _ => {}
+                    $($logged => {
+                        let read = <$kind as Setting>::from_json(value);
+                        let readable = read.is_some();
+                        self.$field = read.or(self.$field);
+                        readable
+                    })*
+                    _ => true,
                 }
             }
 

@@ -7,6 +7,7 @@ use super::{
     EarlyStopping, LoadgenDetail, LoadgenSummary, Parameters, ResultStatus, TestMode, TestScenario,
     names,
 };
+use crate::check::RuleCheck;
 use retrial_readings::figure::{Figure, Figures};
 
 /// Half the last printed digit plus this share of the value covers how much the summary and the
@@ -15,6 +16,11 @@ const MAX_RELATIVE_DISAGREEMENT: f64 = 2e-5;
 
 /// Part of the names of early stopping's estimates.
 const ESTIMATE_NAME_PART: &str = "early_stopping";
+
+/// The name of LoadGen's summary.
+pub const SUMMARY_FILE: &str = "mlperf_log_summary.txt";
+/// The name of LoadGen's detail log.
+pub const DETAIL_FILE: &str = "mlperf_log_detail.txt";
 
 /// The files that LoadGen wrote in one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,6 +37,30 @@ impl LoadgenRun {
     pub fn is_excerpt(&self) -> bool {
         let summary = self.summary.as_ref().filter(|_| self.detail.is_none());
         summary.is_some_and(|summary| summary.completeness == Completeness::Excerpt)
+    }
+
+    /// Checks that the logs could be read, and are whole: a detail log without its test's end, or with lines that are
+    /// none, was truncated or changed, and what it says of errors and figures is not all. `faults` are the files that
+    /// cannot be read, with the reasons. Of two logs one may be missing.
+    pub fn check_files(&self, faults: &[(&str, String)]) -> Vec<RuleCheck> {
+        let is_none = self.summary.is_none() && self.detail.is_none() && faults.is_empty();
+        let missing = [SUMMARY_FILE, DETAIL_FILE].map(|name| (name, "missing"));
+        let unreadable = faults.iter().map(|(name, reason)| (*name, reason.as_str()));
+        let absent = missing.into_iter().filter(|_| is_none).chain(unreadable);
+        let mut checks: Vec<RuleCheck> = absent
+            .map(|(name, reason)| RuleCheck::violation(name, reason, "LoadGen's log of this run"))
+            .collect();
+        if let Some(detail) = &self.detail {
+            let end = (!detail.is_complete()).then(|| "it ends before the test ends".to_owned());
+            let lines = detail.describe_malformed_lines();
+            let lines = lines.map(|lines| format!("{lines} cannot be read"));
+            let actual = end.into_iter().chain(lines).collect::<Vec<_>>().join(", and ");
+            let broken = (!actual.is_empty()).then_some(actual);
+            checks.extend(
+                broken.map(|actual| RuleCheck::violation(DETAIL_FILE, actual, "the whole log")),
+            );
+        }
+        checks
     }
 
     /// Returns the scenario, by the detail log, else by the summary. An Interactive run logs `Server`.

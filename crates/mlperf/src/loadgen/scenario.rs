@@ -4,6 +4,9 @@ use retrial_document::words;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 
+/// Samples in one of MultiStream's queries.
+pub const MULTI_STREAM_SAMPLES: u64 = 8;
+
 words! {
     /// MLPerf's scenarios, read in any case.
     #[derive(

@@ -203,6 +203,17 @@ fn reasons_for_unknown(run: &LoadgenRun) -> Vec<String> {
         reasons.push("neither log states whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
     let completeness = run.summary.as_ref().map(|summary| summary.completeness);
+    let is_whole = completeness.is_some_and(|completeness| completeness != Completeness::Excerpt);
+    if let Some(summary) = &run.summary
+        && mode == Some(TestMode::Performance)
+        && is_whole
+        && summary.result.is_none()
+        && run.result().is_some()
+    {
+        reasons.push(
+            "the summary has no line `Result is`, but the detail log has a result".to_owned(),
+        );
+    }
     if run.error_count().is_none() && completeness != Some(Completeness::Excerpt) {
         reasons
             .push("the logs end before LoadGen counts its errors: they were truncated".to_owned());
@@ -221,9 +232,11 @@ fn reasons_for_unknown(run: &LoadgenRun) -> Vec<String> {
         } else if !detail.is_complete() {
             reasons.push("the detail log ends before its test does: it was truncated".to_owned());
         }
-        if detail.malformed > 0 {
-            reasons.push(format!("{} lines of the detail log cannot be read", detail.malformed));
-        }
+        reasons.extend(
+            detail
+                .describe_malformed_lines()
+                .map(|lines| format!("{lines} of the detail log cannot be read")),
+        );
     }
     reasons
 }

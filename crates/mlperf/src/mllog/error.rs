@@ -30,8 +30,8 @@ pub enum TrainingRunError {
     /// The clock never started.
     #[error("the log has no run_start")]
     NoStart,
-    /// The log is truncated.
-    #[error("the log ends before run_stop: its last event is {last_key}")]
+    /// The log is truncated, its end cannot be read, or another run begins before it.
+    #[error("its run_start has no run_stop: the last event of the run is {last_key}")]
     NoStop { last_key: String },
     /// Its ranks log different statuses.
     #[error("its ranks disagree on the status of run_stop")]

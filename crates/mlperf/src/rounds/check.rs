@@ -42,6 +42,11 @@ impl InferenceRules {
             .filter(|(name, limit)| limit.min.is_some() || figures(name).is_some())
             .map(|(name, limit)| check_within_limit(name, figures(name).as_ref(), limit))
             .collect();
+        let most = self
+            .accuracy
+            .iter()
+            .filter_map(|(name, limit)| check_possible_score(name, figures(name).as_ref(), limit));
+        checks.extend(most);
         checks.extend(
             run_settings.and_then(|run_settings| self.check_accuracy_samples(run_settings)),
         );
@@ -81,6 +86,20 @@ fn check_within_limit(name: &str, found: Option<&(f64, String)>, limit: &Limit) 
         return RuleCheck::new(name, "no such figure", required, false);
     };
     RuleCheck::new(name, format_figure(*value, unit), required, limit.allows(*value))
+}
+
+/// Checks that a score is possible: a share is at most 1, a percentage at most 100. Which of them it is shows in its
+/// limit; lengths have larger ones, and those with an upper limit are no scores.
+fn check_possible_score(
+    name: &str,
+    found: Option<&(f64, String)>,
+    limit: &Limit,
+) -> Option<RuleCheck> {
+    let least = limit.min.filter(|_| limit.max.is_none())?;
+    let most = [1.0, 100.0].into_iter().find(|most| least <= *most)?;
+    let (value, unit) = found.filter(|(value, _)| *value > most)?;
+    let required = format!("at most {}", format_figure(most, unit));
+    Some(RuleCheck::violation(format!("possible {name}"), format_figure(*value, unit), required))
 }
 
 /// Formats a whole number, exactly.

@@ -3,6 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::check::RuleCheck;
+use retrial_readings::nearest::truncate_for_message;
+
+/// Words in place of a number where there is nothing to count.
+const NOTHING: [&str; 5] = ["n/a", "na", "none", "-", "not applicable"];
 
 /// Warns of a name like `8xMI300X_2xEPYC_9575F` or `H100-SXM-80GBx8_TRT` whose number the description
 /// does not have. Only numbers of what the description names as an accelerator count.
@@ -17,6 +21,31 @@ pub fn check_accelerator_count(name: &str, system: &Map<String, Value>) -> Optio
         let required = format!("{described}, by the system's description");
         RuleCheck::warning(rule, stated.to_string(), required)
     })
+}
+
+/// Warns of numbers of nodes and accelerators that are none. Text counts, with words behind it or none at all, as
+/// submitters write it; so does a system without accelerators.
+pub fn check_counts(system: &Map<String, Value>) -> Vec<RuleCheck> {
+    let fields = ["number_of_nodes", "accelerators_per_node"].into_iter();
+    let wrong = fields.filter_map(|field| {
+        let value = system.get(field)?;
+        let is_count = match value {
+            Value::String(text) => {
+                let text = text.trim();
+                let stated = text
+                    .chars()
+                    .next()
+                    .filter(|_| !NOTHING.contains(&text.to_lowercase().as_str()));
+                stated.is_none_or(|first| first.is_ascii_digit())
+            }
+            Value::Null => true,
+            value => value.as_u64().is_some(),
+        };
+        (!is_count).then(|| {
+            RuleCheck::warning(field, truncate_for_message(&value.to_string()), "a number")
+        })
+    });
+    wrong.collect()
 }
 
 /// Returns the sum of the numbers in a name.

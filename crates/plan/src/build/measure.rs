@@ -195,16 +195,31 @@ impl PlanBuilder<'_> {
     }
 
     fn is_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
-        let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
-        let mut named = scenarios.iter();
+        let modes = &self.options.modes;
         let is_mode_selected = if modes.is_empty() {
             // The accuracy is that of a whole data set, which no setting makes shorter.
             !self.recipe.trial_run || entry.mode == Mode::Performance
         } else {
             modes.contains(&entry.mode)
         };
-        is_mode_selected
-            && (scenarios.is_empty() || named.any(|name| has_name(name, entry.key, entry.loadgen)))
+        is_mode_selected && self.is_scenario_selected(entry)
+    }
+
+    fn is_scenario_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
+        let scenarios = &self.options.scenarios;
+        let mut named = scenarios.iter();
+        scenarios.is_empty() || named.any(|name| has_name(name, entry.key, entry.loadgen))
+    }
+
+    /// Returns the scenarios whose speed is measured without the accuracy that the recipe has for them.
+    pub(super) fn excluded_accuracy(&self) -> Vec<ScenarioName> {
+        let all = recipe_measurements(self.recipe).filter(|_| !self.recipe.trial_run);
+        let excluded = all.filter(|entry| {
+            entry.mode == Mode::Accuracy
+                && self.is_scenario_selected(entry)
+                && !self.is_selected(entry)
+        });
+        excluded.map(|entry| entry.loadgen.unwrap_or(entry.key).into()).collect()
     }
 
     /// Whether the options exclude some of the recipe's measurements.

@@ -104,6 +104,7 @@ fn build_without_changes(
         title: recipe.title.clone(),
         expected_duration: recipe.expected_duration,
         partial: builder.is_partial(),
+        excluded_accuracy: builder.excluded_accuracy(),
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),

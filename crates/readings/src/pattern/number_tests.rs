@@ -265,7 +265,7 @@ proptest! {
         let allowed = if unit.starts_with('k') && place != 1 { vec![value * 1000.0] } else { vec![value] };
         // Behind another name it is another figure, unless only the unit names it.
         let is_named_by_unit = written.ends_with(" items/s");
-        prop_assume!(!(is_named_by_unit && place == 1 && decoy == " 077"));
+        prop_assume!(!(is_named_by_unit && place == 1 && decoy.contains("77")));
         prop_assert!(place < 2 || is_named_by_unit, "{line:?} with {written}: {actual}");
         prop_assert!(allowed.iter().any(|value| is_same(actual, *value)), "{line:?} with {written}: {actual}");
         prop_assert!(place > 1 || !separator.contains(['<', '±', 'x']), "{line:?} with {written}: {actual}");

@@ -3,14 +3,12 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use itertools::join;
 use sha2::{Digest as _, Sha256};
 
 use crate::verdict::{FigureValue, TrialEvidence};
 use retrial_document::measures::format;
 use retrial_mlperf::accuracy::{Accuracy, AccuracyReader};
 use retrial_mlperf::check::RuleCheck;
-use retrial_recipe::model::Limit;
 use retrial_store::{StoreError, blocks, open};
 
 /// The file that `MLPerf Inference`'s accuracy scripts write next to the log.
@@ -62,24 +60,6 @@ pub fn read_accuracy<T>(
     Ok(reader.finish())
 }
 
-/// Adds the figures that a text says, and why one is none, to a trial that has not read them
-/// itself: a recipe's own figures stay as the recipe reads them. `required` as for [`read_accuracy`].
-pub fn read_into_trial(
-    trial: &mut TrialEvidence,
-    folder: &Path,
-    file: &Path,
-    required: &[(String, Limit)],
-) {
-    match read_accuracy(folder, file, required) {
-        Ok(accuracy) => add_to_trial(trial, &accuracy),
-        Err(error) if file == Path::new(ACCURACY_FILE) => {
-            let reason = error.to_string();
-            trial.missing.insert(ACCURACY_FILE.to_owned(), reason);
-        }
-        Err(_) => {}
-    }
-}
-
 /// Adds figures that a trial does not have yet, and why one is none.
 pub fn add_to_trial(trial: &mut TrialEvidence, accuracy: &Accuracy) {
     for (name, figure) in &accuracy.figures {
@@ -100,21 +80,14 @@ pub fn add_to_trial(trial: &mut TrialEvidence, accuracy: &Accuracy) {
     }
 }
 
-/// Checks the rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
-/// short, and each figure was printed once. `log` is the log's length, where there is one.
-pub fn check_accuracy_files(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
-    let hash = accuracy.hash.as_deref();
-    let mut checks = vec![RuleCheck::new(
-        "accuracy log's hash",
-        hash.map_or_else(
-            || format!("no line hash=… in {ACCURACY_FILE}"),
-            |hash| format!("hash={hash}"),
-        ),
-        format!("a line hash=… in {ACCURACY_FILE}"),
-        hash.is_some(),
-    )];
+/// Checks the rules for an accuracy run's files beneath a tree's root: the log's hash stands in `accuracy.txt`, the
+/// log was cut short, and each figure was printed once.
+pub fn check_accuracy_files(accuracy: &Accuracy, root: &Path, folder: &Path) -> Vec<RuleCheck> {
+    let path = folder.join(ACCURACY_LOG);
+    let log = open::open_beneath(root, &path).ok().and_then(|file| file.metadata().ok());
+    let mut checks = accuracy.check_prints(ACCURACY_FILE);
     // A missing log is not too long either.
-    checks.extend(log.map(|length| {
+    checks.extend(log.map(|log| log.len()).map(|length| {
         RuleCheck::new(
             "accuracy log is truncated",
             format::format_bytes(length),
@@ -122,17 +95,9 @@ pub fn check_accuracy_files(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCh
             length <= MAX_LOG_BYTES,
         )
     }));
-    for (name, figure) in &accuracy.figures {
-        if !figure.others.is_empty() {
-            let values = figure.others.iter().chain([&figure.value]);
-            checks.push(RuleCheck::new(
-                format!("{name} in {ACCURACY_FILE}"),
-                join(values, ", then "),
-                "one value",
-                false,
-            ));
-        }
-    }
+    // Only an uncut log is this short, or one that is cut already.
+    let whole = open::read_beneath(root, &path, MAX_LOG_BYTES).ok();
+    checks.extend(whole.and_then(|log| check_hash(accuracy, &log)));
     checks
 }
 
@@ -141,7 +106,7 @@ const CUT_MARK: &[u8] = b"...";
 
 /// Checks the rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a
 /// cut one is of a log that no longer exists.
-pub fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
+fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
     let stated = accuracy.hash.as_deref()?;
     let mut lines = log.split(|byte| *byte == b'\n');
     if lines.any(|line| line.trim_ascii() == CUT_MARK) {
@@ -161,13 +126,12 @@ mod tests {
     #[test]
     fn figures_and_reasons_for_missing_figures() {
         let folder = tempfile::tempdir().unwrap();
-        let mut trial = TrialEvidence::new_finished(1, "accuracy");
-        read_into_trial(&mut trial, folder.path(), Path::new(ACCURACY_FILE), &[]);
-        assert_eq!(trial.missing[ACCURACY_FILE], "it is missing");
+        let read = || read_accuracy::<f64>(folder.path(), Path::new(ACCURACY_FILE), &[]);
+        assert_eq!(read().unwrap_err().to_string(), "it is missing");
         let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
         std::fs::write(folder.path().join(ACCURACY_FILE), text).unwrap();
         let mut trial = TrialEvidence::new_finished(1, "accuracy");
-        read_into_trial(&mut trial, folder.path(), Path::new(ACCURACY_FILE), &[]);
+        add_to_trial(&mut trial, &read().unwrap());
         assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
         assert!(trial.missing["ROUGE2"].contains("`nan`"));
     }
@@ -201,12 +165,19 @@ mod tests {
 
     #[test]
     fn the_log_is_hashed_and_truncated() {
-        let passed = |text: &str, log| -> Vec<bool> {
+        let passed = |text: &str, log: Option<&str>| -> Vec<bool> {
+            let folder = tempfile::tempdir().unwrap();
+            if let Some(log) = log {
+                std::fs::write(folder.path().join(ACCURACY_LOG), log).unwrap();
+            }
             let read = retrial_mlperf::accuracy::parse_accuracy(text.as_bytes());
-            check_accuracy_files(&read, log).iter().map(|check| check.passed).collect()
+            let checks = check_accuracy_files(&read, folder.path(), Path::new(""));
+            checks.iter().map(|check| check.passed).collect()
         };
-        assert_eq!(passed("mAP=37.3%\nhash=0f\n", Some(10 << 10)), [true, true]);
-        assert_eq!(passed("mAP=37.3%\n", Some(10_241)), [false, false]);
+        let longest = format!("[\n...\n{}", " ".repeat(10_234));
+        let longer = format!("{longest} ");
+        assert_eq!(passed("mAP=37.3%\nhash=0f\n", Some(&longest)), [true, true]);
+        assert_eq!(passed("mAP=37.3%\n", Some(&longer)), [false, false]);
         assert_eq!(passed("mAP=37.3%\nmAP=36.1%\nhash=0f\n", None), [true, false]);
     }
 }

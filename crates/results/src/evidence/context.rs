@@ -5,11 +5,10 @@ use itertools::join;
 use super::environment::describe_other_packages;
 use super::execution::{describe_incidents, execution_qualifiers};
 use super::known_issues::describe_known_issues;
-use super::plan_source::plan_differences;
+use super::plan_source::{describe_foreign_plan, plan_differences};
 use super::run::RunFiles;
 use crate::verdict::{Qualifier, QualifierKind, RunContext, settings_qualifiers};
 use retrial_container::ImageRef;
-use retrial_plan::difference::PlanDifference;
 use retrial_plan::step::Action;
 use retrial_store::import::ImportOrigin;
 
@@ -74,7 +73,7 @@ fn gather_warnings(files: &RunFiles<'_>) -> Vec<String> {
             mark.host, mark.source
         ));
     }
-    warnings.extend(describe_foreign_plan(files));
+    warnings.extend(describe_imported_plan(files));
     let mounts = files.state.cache_mounts.iter();
     let reused = mounts.filter(|mounted| mounted.reused_from.is_some());
     for sentence in reused.map(ToString::to_string) {
@@ -88,25 +87,14 @@ fn gather_warnings(files: &RunFiles<'_>) -> Vec<String> {
     warnings
 }
 
-/// Says that a plan does not follow from the run's recipe: by a plan that was written by hand any log is reproduced.
-/// Of a run of this home, whose recipe an earlier version may have planned in another way, only what it is judged
-/// by is compared.
-fn describe_foreign_plan(files: &RunFiles<'_>) -> Option<String> {
-    const JUDGED_BY: [&str; 5] = ["measurements", "packages", "claims", "judge", "submission"];
-    let is_imported = ImportOrigin::read(files.directory).is_some();
-    let differences = match plan_differences(files.directory, files.plan) {
-        Ok(differences) => differences,
-        Err(error) => {
-            return is_imported.then(|| format!("its plan cannot be derived again: {error}"));
-        }
-    };
-    let is_judged_by = |difference: &PlanDifference| {
-        let top = difference.path.split('.').next();
-        top.is_some_and(|top| JUDGED_BY.contains(&top))
-    };
-    let mut found = differences.into_iter();
-    let first = found.find(|difference| is_imported || is_judged_by(difference))?;
-    Some(format!("its plan does not follow from its recipe.yaml: {first}"))
+/// Says of an imported run that its plan does not follow from its recipe. Of a run of this home, whose recipe an earlier
+/// version may have planned in another way, only what it is judged by was compared, when it was read.
+fn describe_imported_plan(files: &RunFiles<'_>) -> Option<String> {
+    ImportOrigin::read(files.directory)?;
+    match plan_differences(files.directory, files.plan) {
+        Ok(differences) => differences.first().map(describe_foreign_plan),
+        Err(error) => Some(format!("its plan cannot be derived again: {error}")),
+    }
 }
 
 /// Returns whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the

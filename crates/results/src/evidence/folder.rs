@@ -19,10 +19,7 @@ const MAX_RESULT_DEPTH: usize = 4;
 /// Maximum depth below a directory in which results are searched.
 pub(crate) const MAX_SEARCH_DEPTH: usize = 16;
 
-/// The name of `LoadGen`'s summary.
-pub const SUMMARY: &str = "mlperf_log_summary.txt";
-/// The name of `LoadGen`'s detail log.
-pub const DETAIL: &str = "mlperf_log_detail.txt";
+pub use retrial_mlperf::loadgen::{DETAIL_FILE as DETAIL, SUMMARY_FILE as SUMMARY};
 
 /// Reasons why a folder gives no result.
 #[derive(Debug, thiserror::Error)]

@@ -100,7 +100,7 @@ pub fn warn_of_other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> V
 
 /// Returns whether the speed of a test's run is compared with the submitted one. The others run a few
 /// queries to look at the answers, and LoadGen calls most of them INVALID for being short.
-fn is_speed_compared(path: &str) -> bool {
+pub(crate) fn is_speed_compared(path: &str) -> bool {
     let mut tests = path.split('/').filter_map(|part| part.parse::<Test>().ok());
     tests.all(|test| matches!(test, Test::Test01 | Test::Test04 | Test::Test05))
 }

@@ -22,6 +22,7 @@ pub mod readings;
 pub mod result_path;
 pub mod run;
 mod scan;
+mod script;
 pub mod telemetry;
 pub mod texts;
 pub mod training;

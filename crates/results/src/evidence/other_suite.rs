@@ -1,10 +1,11 @@
 //! Results of other suites: named and refused, before anything of them is judged.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
 use super::folder;
+use super::result_path::component_names;
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_mlperf::submission_layout::RESULTS_FOLDER;
@@ -50,12 +51,9 @@ pub fn find_other_suite_summary(directory: &Path) -> Option<OtherSuiteResult> {
 
 /// Returns the suite by the folders of a path below a submitter's `results`.
 fn suite_of_path(path: &Path) -> Option<OtherSuite> {
-    let parts = path.components().filter_map(|component| match component {
-        Component::Normal(name) => name.to_str(),
-        _ => None,
-    });
-    let mut names = parts.skip_while(|name| !name.eq_ignore_ascii_case(RESULTS_FOLDER));
-    names.next()?;
+    let parts = component_names(path);
+    let mut names = parts.iter().map(String::as_str);
+    names.find(|name| name.eq_ignore_ascii_case(RESULTS_FOLDER))?;
     OtherSuite::from_folder_names(names)
 }
 

@@ -14,6 +14,28 @@ use retrial_recipe::{MAX_DOCUMENT_BYTES, NoTemplates, ResolvedRecipe, Source, re
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RunDirectory, StoreError};
 
+/// The keys of a plan by which its run is judged.
+const JUDGED_FACTS: [&str; 18] = [
+    "measurements",
+    "submission",
+    "claims",
+    "judge",
+    "packages",
+    "excluded_accuracy",
+    "modified",
+    "given_params",
+    "params",
+    "variant",
+    "replaced",
+    "base",
+    "published_image",
+    "changes",
+    "unmet",
+    "trial_run",
+    "pinned",
+    "same_sku",
+];
+
 /// Reasons why a plan cannot be derived again.
 #[derive(Debug, Error)]
 pub enum PlanDerivationError {
@@ -71,6 +93,52 @@ pub fn plan_differences(
         }));
     }
     Ok(differences)
+}
+
+/// Returns a run's plan with the facts by which it is judged as they follow from its recipe, and a warning that names
+/// the first that was recorded otherwise. A plan that cannot be derived again is left as it is.
+pub fn derive_judged_facts(run: &RunDirectory, plan: Plan) -> Plan {
+    let derived = || {
+        let (resolved, recipe_hash) = read_recipe(run, &plan).ok()?;
+        let host = read_host(run, "").ok()?;
+        let (recipe, recipe_hash) = (&resolved.recipe, recipe_hash.as_str());
+        let derivation = Derivation { recorded: &plan, recipe, recipe_hash, host: &host };
+        let (derived, differences) = derivation.derive_closest_plan().ok()?;
+        let mut judged = differences.iter().filter(|one| JUDGED_FACTS.contains(&one.key()));
+        let warning = describe_foreign_plan(judged.next()?);
+        Some((adopt_facts(&plan, &derived)?, warning))
+    };
+    let Some((mut derived, warning)) = derived() else {
+        return plan;
+    };
+    derived.warnings.push(warning);
+    derived
+}
+
+/// Takes over the facts by which a run is judged. Measurements are those of the plan that made its files, so that others
+/// are not judged.
+fn adopt_facts(recorded: &Plan, derived: &Plan) -> Option<Plan> {
+    let mut facts = serde_json::to_value(recorded).ok()?;
+    let derived_facts = serde_json::to_value(derived).ok()?;
+    let is_same = recorded.measurements.len() == derived.measurements.len()
+        && recorded
+            .measurements
+            .iter()
+            .zip(&derived.measurements)
+            .all(|(one, other)| one.key == other.key && one.mode == other.mode);
+    for key in JUDGED_FACTS.iter().filter(|key| is_same || **key != "measurements") {
+        let object = facts.as_object_mut()?;
+        match derived_facts.get(key) {
+            Some(fact) => drop(object.insert((*key).to_owned(), fact.clone())),
+            None => drop(object.remove(*key)),
+        }
+    }
+    serde_json::from_value(facts).ok()
+}
+
+/// Says that a plan does not follow from the run's recipe: by a plan that was written by hand any log is reproduced.
+pub fn describe_foreign_plan(first: &PlanDifference) -> String {
+    format!("its plan does not follow from its recipe.yaml: {first}")
 }
 
 /// Returns the recipe of a run as resolved, and the hash of its text.

@@ -5,10 +5,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::TestScenario;
-use retrial_mlperf::submission_layout::{RESULTS_FOLDER, is_test};
-use retrial_mlperf::{Division, ScenarioName};
+use retrial_mlperf::submission_layout::{RESULTS_FOLDER, SubmissionNames, is_test};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The properties of a result that its path contains.
@@ -67,27 +67,17 @@ impl ResultPath {
     /// Returns the submission that the path names, as far as it does.
     pub fn submission(&self) -> Submission {
         let names = component_names(&self.group);
-        match names.as_slice() {
-            [.., division, submitter, results, system, benchmark]
-                if results == RESULTS_FOLDER && division.parse::<Division>().is_ok() =>
-            {
-                Submission {
-                    division: division.parse().ok(),
-                    submitter: Some(submitter.clone()),
-                    system: Some(system.clone()),
-                    benchmark: benchmark.clone(),
-                    ..Submission::default()
-                }
-            }
-            names => Submission {
-                benchmark: names.last().map_or("results", String::as_str).to_owned(),
-                ..Submission::default()
-            },
-        }
+        let own = names.last().map_or("results", String::as_str).to_owned();
+        // The group of a tree's result is the benchmark's folder.
+        let tree = names.len().checked_sub(5).and_then(|at| SubmissionNames::parse(&names[at..]));
+        let tree = tree.filter(|tree| tree.kind.as_deref() == Some(RESULTS_FOLDER));
+        let SubmissionNames { division, submitter, system, .. } = tree.unwrap_or_default();
+        Submission { division, submitter, system, benchmark: own, ..Submission::default() }
     }
 }
 
-fn component_names(path: &Path) -> Vec<String> {
+/// Returns the names of a path's folders.
+pub(crate) fn component_names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|part| match part {
             Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
@@ -106,6 +96,7 @@ pub(crate) fn trial_number(name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use retrial_mlperf::Division;
 
     #[test]
     fn a_submission_path_names_system_and_benchmark() {

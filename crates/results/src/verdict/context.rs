@@ -56,7 +56,11 @@ impl From<&Plan> for RunContext {
             rules: plan.judge.clone(),
             variant: plan.variant.clone(),
             require_accuracy: plan.require_accuracy,
-            accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
+            accuracy_scenarios: accuracy
+                .map(|measured| &measured.scenario)
+                .chain(&plan.excluded_accuracy)
+                .cloned()
+                .collect(),
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
             qualifiers: settings_qualifiers(plan, |_| None),
             execution: qualifiers_of_changes(plan.changing_options()),

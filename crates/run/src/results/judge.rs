@@ -3,8 +3,9 @@
 use crate::error::{Halt, RunError};
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
-use retrial_plan::step::{Plan, StepCondition};
+use retrial_plan::step::StepCondition;
 use retrial_results::evidence::context::gather_context;
+use retrial_results::evidence::plan_source::derive_judged_facts;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
 use retrial_store::RunDirectory;
@@ -25,7 +26,7 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 /// # Errors
 /// If the run's files are missing or damaged.
 pub fn read_evidence(directory: &RunDirectory) -> Result<(RunContext, Vec<Evidence>), RunError> {
-    let plan: Plan = directory.read_json("plan.json")?;
+    let plan = derive_judged_facts(directory, directory.read_json("plan.json")?);
     let state = JournalState::from_events(&Journal::read(&directory.journal_path())?);
     let files = RunFiles::with_telemetry(directory, &plan, &state);
     Ok((gather_context(&files), run::gather_evidence(&files)))

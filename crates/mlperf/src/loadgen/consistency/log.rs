@@ -5,9 +5,10 @@ use jiff::civil::DateTime;
 
 use super::{CLOCK_TOLERANCE_NS, LoadgenRun, collapse_passed_checks};
 use crate::check::RuleCheck;
-use crate::loadgen::{LoadgenDetail, TestMode};
+use crate::loadgen::detail::{ClockReversal, UnreadableEntry};
+use crate::loadgen::{LoadgenDetail, TestMode, TestScenario};
 use crate::power::parse_moment;
-use retrial_readings::number::format_figure;
+use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 /// Maximum time of LoadGen between making its queries and the first of them; ns. At most 3.0 s in
 /// published logs. The log's start is stated in whole seconds, which is another second.
@@ -32,6 +33,12 @@ impl LoadgenRun {
             check_unmodified_source(detail),
             check_start(detail),
             check_duration(detail, self.mode()),
+            check_clock(detail),
+            self.check_scheduled_duration(),
+            check_entries(detail),
+            check_requested(detail),
+            check_accuracy_samples(detail),
+            check_accuracy_queries(detail),
         ];
         collapse_passed_checks("detail log", "the log of one run", relations)
     }
@@ -89,6 +96,62 @@ fn check_duration(detail: &LoadgenDetail, mode: Option<TestMode>) -> Option<Rule
         format!("{}, by the log's own clock", format_figure(own, "ns")),
         own - wall >= -CLOCK_TOLERANCE_NS && !is_late,
     ))
+}
+
+/// Warns of an entry that was logged before the one above it, by the log's own clock.
+fn check_clock(detail: &LoadgenDetail) -> Option<RuleCheck> {
+    let ClockReversal { key, line, by_ms } = detail.clock_reversal.as_ref()?;
+    let earlier = format_figure(by_ms * 1e6, "ns");
+    let measured = format!("line {line} ({key}) is {earlier} earlier than the entry above it");
+    Some(RuleCheck::warning("time stamps of the detail log", measured, "in order"))
+}
+
+fn check_entries(detail: &LoadgenDetail) -> Option<RuleCheck> {
+    let UnreadableEntry { key, line, value } = detail.unreadable_entry.as_ref()?;
+    let measured = format!("line {line} ({key}): {value}");
+    Some(RuleCheck::warning("entries of the detail log", measured, "a value as LoadGen writes it"))
+}
+
+/// Settings are those that were asked for, but for the least number of queries, which LoadGen corrects.
+fn check_requested(detail: &LoadgenDetail) -> Option<RuleCheck> {
+    let mut names = detail.requested.names_of_differing(&detail.parameters);
+    names.retain(|name| *name != "min_query_count");
+    let measured = format!("other {}", names.join(", "));
+    let required = "the settings that were asked for (requested_…)";
+    (!names.is_empty()).then(|| RuleCheck::warning("effective settings", measured, required))
+}
+
+/// Returns the number of samples that an accuracy test goes through: since v6.0 fewer than the library has may be meant.
+fn accuracy_samples(detail: &LoadgenDetail) -> Option<u64> {
+    (detail.mode == Some(TestMode::Accuracy)).then_some(())?;
+    let library = detail.library_samples?;
+    Some(detail.parameters.accuracy_sample_count.map_or(library, |count| count.min(library)))
+}
+
+/// An accuracy test loads all samples, one set after another.
+fn check_accuracy_samples(detail: &LoadgenDetail) -> Option<RuleCheck> {
+    let (required, loaded) = (accuracy_samples(detail)?, detail.loaded_samples?);
+    Some(warn_if_other(detail, "samples of loaded_qsl_set", loaded, required))
+}
+
+/// It asks for each of them. Offline's query states the samples of a performance test.
+fn check_accuracy_queries(detail: &LoadgenDetail) -> Option<RuleCheck> {
+    let is_offline = detail.scenario == Some(TestScenario::Offline);
+    let (required, queries) = (accuracy_samples(detail)?, detail.issued_queries?);
+    let issued = queries.saturating_mul(detail.generated_samples_per_query?);
+    (!is_offline).then(|| warn_if_other(detail, "generated_query_count", issued, required))
+}
+
+fn warn_if_other(detail: &LoadgenDetail, rule: &str, count: u64, whole: u64) -> RuleCheck {
+    let [measured, all] = [count, whole].map(|count| format_grouped(to_f64(count)));
+    let required = format!("all {all} samples of the accuracy run");
+    // MultiStream fills its last query up.
+    let may_be_more = detail.scenario == Some(TestScenario::MultiStream);
+    if count == whole || may_be_more && count > whole {
+        RuleCheck::new(rule, measured, required, true)
+    } else {
+        RuleCheck::warning(rule, format!("{measured} samples"), required)
+    }
 }
 
 fn nanoseconds_between(from: DateTime, to: DateTime) -> Option<f64> {

@@ -1,15 +1,8 @@
 //! The amounts of a performance run against the settings that bound them.
 
-use super::LoadgenRun;
+use super::{LoadgenRun, MAX_POISSON_DEVIATIONS, MAX_TARGET_DEVIATION};
 use crate::check::RuleCheck;
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
-
-/// By how much the scheduled rate of many queries may differ from its target, a share: 1 % in
-/// published runs of 10,000 queries and more.
-const MAX_TARGET_DEVIATION: f64 = 0.03;
-/// Of few queries the rate is a matter of chance: their number is Poisson's. So many standard
-/// deviations of it, where that is more.
-const MAX_POISSON_DEVIATIONS: f64 = 4.0;
 
 impl LoadgenRun {
     /// Checks that the number of queries and of samples lies within the settings' bounds. Where LoadGen itself says

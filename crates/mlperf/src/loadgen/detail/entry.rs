@@ -8,6 +8,12 @@ use serde_json::Value;
 
 pub(super) const ENTRY_PREFIX: &[u8] = b":::MLLOG ";
 
+/// The samples that were loaded, a number each.
+pub(super) const LOADED_SET: &[u8] = b"loaded_qsl_set";
+
+/// LoadGen's clock counts nanoseconds without a sign, so that entries from before its start wrap around; ms.
+const CLOCK_RANGE_MS: f64 = 18_446_744_073_709_551_616.0 / 1e6;
+
 /// The text after it, as LoadGen writes it.
 pub(super) const KEY_BEGIN: &[u8] = br#"{"key": ""#;
 
@@ -20,6 +26,22 @@ pub(super) struct DetailEntry<'a> {
     pub time_ms: Option<f64>,
     /// The process that logged it.
     pub pid: Option<u64>,
+}
+
+impl DetailEntry<'_> {
+    /// Returns its time since the start of the clock, which may be negative.
+    pub fn clock_ms(&self) -> Option<f64> {
+        let time = self.time_ms?;
+        Some(if time > CLOCK_RANGE_MS / 2.0 { time - CLOCK_RANGE_MS } else { time })
+    }
+}
+
+/// Returns the number of samples of a loaded set, by the commas of its list.
+pub(super) fn count_loaded_samples(entry: &[u8]) -> Option<u64> {
+    let begin = memchr::memchr(b'[', entry)?;
+    let list = &entry[begin + 1..begin + memchr::memchr(b']', &entry[begin..])?];
+    let commas = memchr::memchr_iter(b',', list).count() as u64;
+    Some(if list.trim_ascii().is_empty() { 0 } else { commas + 1 })
 }
 
 /// An entry as JSON has it. Fields that another program spells in another way are as good as absent.

@@ -1,24 +1,25 @@
 //! The streaming parser of the detail log.
 
-use std::str::FromStr;
-
 use serde_json::Value;
 
 use super::entry::{self, DetailEntry, FlagFinder};
-use super::{LoadgenDetail, MAX_ERROR_MESSAGES, usual};
+use super::values::{
+    error_message, is_moment, measured_ms, parse_logged_figure, parse_word, prefer_query_latencies,
+    store, store_figure, truncate_text,
+};
+use super::{ClockReversal, LoadgenDetail, MAX_ERROR_MESSAGES, UnreadableEntry, usual};
 use crate::loadgen::early_stopping::EarlyStoppingBlock;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{ResultStatus, TestScenario};
-use crate::power::parse_moment;
 use retrial_readings::figure::{Figure, NANOSECONDS};
+use retrial_readings::nearest::truncate_for_message;
 
 /// A line longer than this loses its middle; `loaded_qsl_set` of a large sample set is such a line.
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// The bytes stored of either end: the key is at the beginning, the flags are at the end.
 const STORED_END_BYTES: usize = 4096;
-/// A text longer than this is shortened.
-const MAX_TEXT_CHARS: usize = 4096;
-const MAX_MESSAGE_CHARS: usize = 500;
+/// The resolution of LoadGen's clock where it has wrapped around, ms.
+const CLOCK_RESOLUTION_MS: f64 = 1e-3;
 
 /// Reads a detail log in chunks of bytes ([`push`](Self::push)) or in lines ([`feed_line`](Self::feed_line)).
 #[derive(Debug, Clone, Default)]
@@ -29,6 +30,12 @@ pub struct DetailParser {
     pending: Vec<u8>,
     /// Whether the unfinished line has lost its middle.
     shortened: bool,
+    /// The number of the line that is read, from 1.
+    line: u64,
+    /// The time of the last entry that is stored.
+    last_ms: Option<f64>,
+    /// A loaded set is too long to be counted.
+    loaded_cut: bool,
     /// `early_stopping_latency_ss` and `_ms`.
     early_stopping_single: Option<Figure>,
     early_stopping_multi: Option<Figure>,
@@ -92,12 +99,14 @@ impl DetailParser {
         if line.len() > MAX_LINE_BYTES {
             self.read_long_line(line);
         } else {
+            self.line += 1;
             self.read_entry_line(line, line.trim_ascii_end().ends_with(b"}"));
         }
     }
 
     /// A line longer than [`MAX_LINE_BYTES`]: its ends count, however it came in.
     fn read_long_line(&mut self, line: &[u8]) {
+        self.line += 1;
         let tail = line.len() - STORED_END_BYTES;
         self.read_entry_line(&[&line[..STORED_END_BYTES], &line[tail..]].concat(), false);
     }
@@ -109,6 +118,9 @@ impl DetailParser {
         };
         self.detail.entries += 1;
         let key = entry::read_key(entry);
+        if key == Some(entry::LOADED_SET) {
+            self.add_loaded_set(entry, whole);
+        }
         // A key in another spelling of JSON than LoadGen's is looked at, in case it matters.
         let matters = key.is_none_or(entry::is_stored_key);
         if let Some(entry) = (whole && matters).then(|| usual::parse_usual_entry(entry)).flatten() {
@@ -121,7 +133,9 @@ impl DetailParser {
         let is_shown = is_error && self.detail.error_messages.len() < MAX_ERROR_MESSAGES;
         if !whole {
             // The middle of a long line is dropped, which matters only for a value that is stored.
-            self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));
+            if matters || !line.trim_ascii_end().ends_with(b"}") {
+                self.add_malformed_line();
+            }
         } else if is_shown || matters {
             match entry::parse_entry(entry) {
                 Some(entry) => {
@@ -130,8 +144,34 @@ impl DetailParser {
                     }
                     self.store_entry(&entry);
                 }
-                None => self.detail.malformed += 1,
+                None => self.add_malformed_line(),
             }
+        }
+    }
+
+    fn add_malformed_line(&mut self) {
+        self.detail.malformed += 1;
+        self.detail.first_malformed_line.get_or_insert(self.line);
+    }
+
+    fn add_loaded_set(&mut self, entry: &[u8], whole: bool) {
+        match entry::count_loaded_samples(entry).filter(|_| whole) {
+            Some(count) => *self.detail.loaded_samples.get_or_insert(0) += count,
+            None => self.loaded_cut = true,
+        }
+    }
+
+    /// Compares the time of an entry with that of the one above it.
+    fn check_clock(&mut self, entry: &DetailEntry<'_>) {
+        let Some(now) = entry.clock_ms() else {
+            return;
+        };
+        let before = self.last_ms.replace(now);
+        if let Some(by_ms) =
+            before.map(|before| before - now).filter(|by| *by > CLOCK_RESOLUTION_MS)
+        {
+            let (key, line) = (entry.key.to_string(), self.line);
+            self.detail.clock_reversal.get_or_insert(ClockReversal { key, line, by_ms });
         }
     }
 
@@ -148,64 +188,103 @@ impl DetailParser {
         if !entry::is_stored_key(key.as_bytes()) {
             return;
         }
+        self.check_clock(entry);
         let detail = &mut self.detail;
         detail.pids.add(entry.pid);
         let text = || value.as_str().map(truncate_text);
-        let stop = || value.as_str().map(EarlyStoppingBlock::parse);
-        match key {
-            "loadgen_version" => detail.loadgen_version = text(),
+        let is_readable = match key {
+            "loadgen_version" => store(&mut detail.loadgen_version, text()),
             "loadgen_git_status_message" => {
                 let changes = detail.git_status.take().filter(|status| !status.is_empty());
-                detail.git_status = changes.or_else(text);
+                store(&mut detail.git_status, changes.or_else(text))
             }
-            "sut_name" => detail.sut_name = text(),
+            "sut_name" => store(&mut detail.sut_name, text()),
             "test_datetime" => {
                 detail.tests += 1;
                 detail.own_clock.begun_ms = entry.time_ms;
                 // A log that was appended to began with its first test.
-                detail.started_at = detail.started_at.or(parse_word(value));
+                let started = parse_word(value);
+                detail.started_at = detail.started_at.or(started);
+                started.is_some()
             }
             "effective_scenario" => {
                 detail.scenario = parse_word(value);
                 detail.other_scenario = text().filter(|_| detail.scenario.is_none());
+                detail.scenario.is_some()
             }
-            "effective_test_mode" => detail.mode = parse_word(value),
-            "result_validity" => {
-                if detail.result != Some(ResultStatus::Invalid) {
-                    detail.result = parse_word(value);
-                }
+            "effective_test_mode" => store(&mut detail.mode, parse_word(value)),
+            "qsl_reported_total_count" => store(&mut detail.library_samples, value.as_u64()),
+            "num_errors" => store(&mut detail.num_errors, value.as_u64()),
+            "power_begin" => {
+                detail.power_begin = text();
+                is_moment(value)
             }
-            "result_perf_constraints_met" => detail.constraints.performance = value.as_bool(),
-            "result_min_duration_met" => detail.constraints.min_duration = value.as_bool(),
-            "result_min_queries_met" => detail.constraints.min_queries = value.as_bool(),
-            "early_stopping_met" => detail.constraints.early_stopping = value.as_bool(),
-            "result_invalid_reason" => detail.invalid_reason = text(),
-            "early_stopping_result" => detail.early_stopping.query = stop(),
-            "early_stopping_ttft_result" => detail.early_stopping.ttft = stop(),
-            "early_stopping_tpot_result" => detail.early_stopping.tpot = stop(),
-            "early_stopping_latency_ss" => {
-                self.early_stopping_single = parse_logged_figure(value, NANOSECONDS);
-            }
-            "early_stopping_latency_ms" => {
-                self.early_stopping_multi = parse_logged_figure(value, NANOSECONDS);
-            }
-            "qsl_reported_total_count" => detail.library_samples = value.as_u64(),
-            "num_errors" => detail.num_errors = value.as_u64(),
-            "power_begin" => detail.power_begin = text(),
             "power_end" => {
-                detail.power_end = text();
                 detail.own_clock.ended_ms = entry.time_ms;
+                detail.power_end = text();
+                is_moment(value)
             }
             "generated_query_count" => {
-                detail.generated_query_count = value.as_u64();
+                let count = value.as_u64();
+                let issued = detail.issued_queries.unwrap_or(0);
+                detail.issued_queries = count.map(|count| issued.saturating_add(count));
                 detail.own_clock.generated_ms = entry.time_ms;
+                store(&mut detail.generated_query_count, count)
             }
-            "generated_samples_per_query" => detail.generated_samples_per_query = value.as_u64(),
-            "result_query_count" => detail.query_count = value.as_u64(),
-            "result_overlatency_query_count" => detail.overlatency_query_count = value.as_u64(),
+            "generated_query_duration" => store(&mut detail.generated_duration_ns, value.as_u64()),
+            "generated_samples_per_query" => {
+                store(&mut detail.generated_samples_per_query, value.as_u64())
+            }
+            _ => self.store_result(key, value),
+        };
+        if !is_readable {
+            let value = truncate_for_message(&value.to_string());
+            let unreadable = UnreadableEntry { key: key.to_owned(), line: self.line, value };
+            self.detail.unreadable_entry.get_or_insert(unreadable);
+        }
+    }
+
+    /// Stores a result, or another setting or figure; returns whether its value could be read.
+    fn store_result(&mut self, key: &str, value: &Value) -> bool {
+        let detail = &mut self.detail;
+        let stop = || value.as_str().map(EarlyStoppingBlock::parse);
+        match key {
+            "result_validity" => {
+                let result = parse_word(value);
+                if detail.result != Some(ResultStatus::Invalid) {
+                    detail.result = result;
+                }
+                result.is_some()
+            }
+            "result_perf_constraints_met" => {
+                store(&mut detail.constraints.performance, value.as_bool())
+            }
+            "result_min_duration_met" => {
+                store(&mut detail.constraints.min_duration, value.as_bool())
+            }
+            "result_min_queries_met" => store(&mut detail.constraints.min_queries, value.as_bool()),
+            "early_stopping_met" => store(&mut detail.constraints.early_stopping, value.as_bool()),
+            "result_invalid_reason" => {
+                store(&mut detail.invalid_reason, value.as_str().map(truncate_text))
+            }
+            "early_stopping_result" => store(&mut detail.early_stopping.query, stop()),
+            "early_stopping_ttft_result" => store(&mut detail.early_stopping.ttft, stop()),
+            "early_stopping_tpot_result" => store(&mut detail.early_stopping.tpot, stop()),
+            "early_stopping_latency_ss" => {
+                store(&mut self.early_stopping_single, parse_logged_figure(value, NANOSECONDS))
+            }
+            "early_stopping_latency_ms" => {
+                store(&mut self.early_stopping_multi, parse_logged_figure(value, NANOSECONDS))
+            }
+            "result_query_count" => store(&mut detail.query_count, value.as_u64()),
+            "result_overlatency_query_count" => {
+                store(&mut detail.overlatency_query_count, value.as_u64())
+            }
             _ => {
-                detail.parameters.store_logged(key, value);
-                store_figure(detail, key, value);
+                if let Some(name) = key.strip_prefix("requested_") {
+                    detail.requested.store_logged(&format!("effective_{name}"), value);
+                }
+                detail.parameters.store_logged(key, value) && store_figure(detail, key, value)
             }
         }
     }
@@ -221,6 +300,7 @@ impl DetailParser {
             _ => None,
         };
         let mut detail = self.detail;
+        detail.loaded_samples = detail.loaded_samples.filter(|_| !self.loaded_cut);
         // LoadGen logs 0 where too few queries were processed for an estimate.
         if let Some(figure) = published.filter(|figure| figure.value > 0.0) {
             detail.figures.insert(EARLY_STOPPING_LATENCY.into(), figure);
@@ -243,63 +323,6 @@ impl DetailParser {
         detail.measured_ms = measured_ms(&detail);
         detail
     }
-}
-
-/// Reads a text that is one of a type's words.
-fn parse_word<T: FromStr>(value: &Value) -> Option<T> {
-    value.as_str()?.parse().ok()
-}
-
-fn store_figure(detail: &mut LoadgenDetail, key: &str, value: &Value) {
-    if let Some(named) = names::figure_of_detail_key(key)
-        && let Some(figure) = parse_logged_figure(value, named.unit)
-    {
-        let scaled_figure = figure.scale_to_unit(named.factor, named.unit);
-        detail.figures.insert(named.name, scaled_figure);
-    }
-}
-
-/// LoadGen logs whole numbers whole, and real ones with six significant digits.
-fn parse_logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
-    let number = value.as_f64().filter(|number| number.is_finite())?;
-    let half_digit = if value.is_u64() || value.is_i64() || number == 0.0 {
-        0.5
-    } else {
-        0.5 * 10_f64.powf(number.abs().log10().floor() - 5.0)
-    };
-    Some(Figure { value: number, unit: unit.into(), half_digit })
-}
-
-/// MultiStream logs latencies per query and per sample; the summary's are per query.
-fn prefer_query_latencies(detail: &mut LoadgenDetail) {
-    let names: Vec<String> = detail
-        .figures
-        .keys()
-        .filter_map(|name| Some(name.strip_prefix("query_latency_")?.to_owned()))
-        .collect();
-    for name in names {
-        for (from, to) in [("latency", "sample_latency"), ("query_latency", "latency")] {
-            if let Some(figure) = detail.figures.remove(format!("{from}_{name}").as_str()) {
-                let name = format!("{to}_{name}").into();
-                detail.figures.insert(name, figure);
-            }
-        }
-    }
-}
-
-fn measured_ms(detail: &LoadgenDetail) -> Option<i64> {
-    let time = |text: &Option<String>| parse_moment(text.as_deref()?);
-    let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
-    i64::try_from(span.as_millis()).ok()
-}
-
-fn error_message(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    text.chars().take(MAX_MESSAGE_CHARS).collect()
-}
-
-fn truncate_text(text: &str) -> String {
-    text.chars().take(MAX_TEXT_CHARS).collect()
 }
 
 #[cfg(test)]

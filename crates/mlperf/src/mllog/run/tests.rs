@@ -166,7 +166,7 @@ fn several_runs_in_one_log() {
     );
     assert_eq!(runs[2].minutes_to_train(None), Ok(12.0));
     let cut = runs[3].minutes_to_train(None).unwrap_err().to_string();
-    assert!(cut.contains("ends before run_stop: its last event is eval_accuracy"), "{cut}");
+    assert!(cut.contains("has no run_stop: the last event of the run is eval_accuracy"), "{cut}");
 }
 
 /// A script that prints its log while it trains, and again in the end.

@@ -6,10 +6,8 @@ use std::path::Path;
 use itertools::{Itertools as _, join};
 
 use super::layout::PlanMeasurements;
-use super::script;
 use crate::evidence::folder::SUMMARY;
-use crate::evidence::readings::read_trial_figures;
-use crate::evidence::result_path::ResultPath;
+use crate::evidence::script;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::ScenarioName;
@@ -48,19 +46,11 @@ pub(super) fn gather_flat(
     let own = measurements.selection().filter(|one| has_own_figures(one));
     let mut flat = FlatResults::default();
     for measured in own.filter(is_run) {
-        let files = TrialFiles {
-            measured,
-            markers: &plan.judge.invalid_if,
-            signs: plan.failure_signs(measured),
-            folder: directory,
-            outputs: script::output_texts(directory, measured),
-            window: None,
-            is_submitted: ResultPath::parse(directory).is_submitted(),
-        };
         let mut evidence = Evidence::from(measured.clone());
         evidence.path = directory.display().to_string();
         let trial = TrialEvidence::new_finished(1, evidence.path.clone());
-        evidence.trials = script::read_trial_files(&files, trial, &mut evidence);
+        let files = TrialFiles::of_folder(measured, Some(plan), directory);
+        evidence.trials = files.read_trial(trial, &mut evidence);
         if plan.submission.suite.starts_with(TRAINING_SUITE) {
             for name in remove_unlogged_figures(&mut evidence) {
                 let reason = "no log has it: it is not an MLCommons event and was not compared";
@@ -83,11 +73,7 @@ pub(super) fn missing_figures(
             let reason = format!("no {SUMMARY} in or below it");
             return vec![(measurement_label(measured), reason)];
         }
-        let outputs = script::output_texts(directory, measured);
-        let readings = read_trial_figures(&measured.figures, &|source| match &source.file {
-            Some(file) => vec![script::text_in_folder(directory, &file.0)],
-            None => outputs.clone(),
-        });
+        let readings = script::read_figures(directory, measured);
         let reasons = readings.into_iter().flat_map(|reading| reading.missing);
         let missing = reasons
             .map(|(name, reason)| (format!("{} {name}", measurement_label(measured)), reason));

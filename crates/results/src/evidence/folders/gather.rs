@@ -7,12 +7,12 @@ use itertools::{Itertools as _, join};
 
 use super::layout::{self, PlanMeasurements, TrialFolderResults};
 use super::loose::LooseResultsReader;
-use super::{FoldersError, ResultGroup, ResultsDirectory, flat, script};
+use super::{FoldersError, ResultGroup, ResultsDirectory, flat};
 use crate::evidence::identity::copies::check_copied_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete_evidence;
-use crate::evidence::{compliance, endpoints, folder};
+use crate::evidence::{compliance, endpoints, folder, script};
 use crate::verdict::Evidence;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;

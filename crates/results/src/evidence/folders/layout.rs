@@ -11,9 +11,9 @@ use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
-use super::{MAX_LEVELS_ABOVE, script};
 use crate::evidence::folder::{self, entry_names};
-use crate::evidence::result_path::{ResultPath, trial_number};
+use crate::evidence::result_path::trial_number;
+use crate::evidence::script::{self, MAX_LEVELS_ABOVE};
 use crate::evidence::trial_files::TrialFiles;
 use crate::evidence::trials::add_warmup;
 use crate::evidence::unknown_rules;
@@ -108,23 +108,18 @@ fn read_trials(
     let is_warmup = |folder: &TrialFolder| folder.number <= warmup;
     let counts_warmups = !folders.iter().all(is_warmup);
     for folder in folders {
-        let files = TrialFiles {
-            measured,
-            markers: &plan.judge.invalid_if,
-            signs: plan.failure_signs(measured),
-            folder: &folder.path,
-            outputs: script::output_texts(&folder.path, measured),
-            window: None,
-            is_submitted: ResultPath::parse(&folder.path).is_submitted(),
-        };
+        let files = TrialFiles::of_folder(measured, Some(plan), &folder.path);
         let trial = TrialEvidence::new_finished(folder.number, shown(&folder.path));
         if counts_warmups && is_warmup(folder) {
             // The rules of a result are not those of its warm-up.
             let mut unjudged = Evidence::from(measured.clone());
-            let trials = script::read_trial_files(&files, trial, &mut unjudged);
+            let trials = files.read_trial(trial, &mut unjudged);
             add_warmup(&mut evidence, trials);
         } else {
-            let trials = script::read_trial_files(&files, trial, &mut evidence);
+            if measured.mode == Mode::Compliance {
+                files.check_tests(folder.number, &mut evidence);
+            }
+            let trials = files.read_trial(trial, &mut evidence);
             evidence.trials.extend(trials);
         }
     }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{ResultsDirectory, script};
+use super::ResultsDirectory;
 use crate::evidence::other_suite::OtherSuiteResult;
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trial_files::TrialFiles;
-use crate::evidence::{compliance, folder, markers, unknown_rules};
+use crate::evidence::{compliance, folder, unknown_rules};
 use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::compliance::Test;
@@ -60,21 +60,8 @@ impl LooseResultsReader<'_> {
         });
         let number = result.next_trial_number();
         let plan = self.results.plan;
-        let files = TrialFiles {
-            measured: &measured,
-            markers: plan.map_or(&[], |plan| &plan.judge.invalid_if),
-            signs: plan.and_then(|plan| plan.failure_signs(&measured)),
-            folder: &folder,
-            outputs: script::output_texts(&folder, &measured),
-            window: None,
-            is_submitted: plan.is_none() || place.is_submitted(),
-        };
+        let files = TrialFiles::of_folder(&measured, plan, &folder);
         let trial = TrialEvidence::new_finished(number, relative.display().to_string());
-        if plan.is_none() {
-            let marker_check = markers::check_usual_marker(&folder).into_iter();
-            let marker = marker_check.map(|check| check.for_trial(Some(number)));
-            result.checks.extend(marker);
-        }
         let trials = files.read_trial(trial, result);
         result.trials.extend(trials);
         Ok(())

@@ -6,7 +6,6 @@ mod flat;
 mod gather;
 mod layout;
 mod loose;
-mod script;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +17,7 @@ pub use self::gather::gather_groups;
 use super::folder;
 use super::other_suite::OtherSuiteResult;
 use super::result_path::ResultPath;
+use super::script::{OUTPUT, TRAINING_LOGS};
 use crate::verdict::Evidence;
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen::LoadgenRun;
@@ -25,16 +25,6 @@ use retrial_mlperf::rounds::InferenceRules;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
-
-/// The file with the output of a command that Retrial did not run.
-pub const OUTPUT: &str = "output.log";
-/// The file with the output of a check that Retrial did not run.
-pub const CHECK_OUTPUT: &str = "check.log";
-/// The files with the logs of a submission's runs, as MLCommons names them.
-pub const TRAINING_LOGS: &str = "result_*.txt";
-
-/// Maximum height of the root above the directory that is judged: that of `SCENARIO/MODE/run_N`.
-const MAX_LEVELS_ABOVE: usize = 3;
 
 /// A directory and what is known of the results in it.
 pub struct ResultsDirectory<'a> {

@@ -70,15 +70,13 @@ impl RunTrial<'_> {
         mut trial: TrialEvidence,
         evidence: &mut Evidence,
     ) -> Vec<TrialEvidence> {
-        let files = TrialFiles {
-            measured: self.measured,
-            markers: &self.files.plan.judge.invalid_if,
-            signs: None,
+        let files = TrialFiles::of_run(
+            self.measured,
+            self.files.plan,
             folder,
-            outputs: self.output_texts(measure, check),
-            window: self.step_window((measure, check), folder),
-            is_submitted: false,
-        };
+            self.output_texts(measure, check),
+            self.step_window((measure, check), folder),
+        );
         if let Some(run) = files.read_log(&mut trial, evidence)
             && let Some(window) = measured_window(&run)
         {

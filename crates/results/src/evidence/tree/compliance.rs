@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::files::{MissingFile, check_logs};
+use super::files::MissingFile;
 use super::find::folder_names;
 use super::inferred;
-use super::submission::{ScenarioFolder, ScenarioPart};
+use super::submission::ScenarioFolder;
 use crate::evidence::compliance;
-use crate::evidence::folder::{self, LoadgenLogs};
-use crate::evidence::loadgen::add_loadgen_evidence;
-use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence, number};
+use crate::evidence::loadgen::is_speed_compared;
+use crate::evidence::trial_files::TrialFiles;
+use crate::verdict::{Evidence, RuleCheck, StatedValidity, TrialEvidence, number};
 use retrial_mlperf::check::RuleCheckKind;
 use retrial_mlperf::compliance::{Test, TestRequirements};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::{ComplianceTest, InferenceRules, SubmissionLayout, check_audit};
-use retrial_mlperf::submission_layout::{PERFORMANCE_RUN, is_test};
+use retrial_mlperf::submission_layout::{PERFORMANCE_RUN, ScenarioPart, is_test};
 use retrial_recipe::model::Mode;
 
 /// The most by which a ratio of two rounded figures may exceed its limit.
@@ -68,42 +68,19 @@ fn gather_test(
     match name.parse::<Test>() {
         Ok(test) => {
             // Rounds up to v5.1 ask for TEST01's accuracy logs also where it passed.
-            let words = TestRequirements::new(
-                test,
-                rules,
-                place.submitter.layout == SubmissionLayout::Separate,
-            );
+            let always_logs = place.submitter.layout == SubmissionLayout::Separate;
+            let words = TestRequirements::new(test, rules, always_logs);
             let result = compliance::check_test_folder(&place.submitter.root.join(path), &words);
             evidence.checks.extend(result.checks);
             // Where verify_*.txt exist, a missing log is a missing file.
-            for check in result.log_checks {
-                if check.kind == RuleCheckKind::Missing {
-                    files.push(MissingFile(path.join(check.rule)));
-                } else {
-                    evidence.checks.push(check);
-                }
-            }
-            let logs = folder::read_logs(&place.submitter.root, &path.join(PERFORMANCE_RUN));
-            if let Some((_, test)) = required {
-                let checks = check_audit(test, &logs.run.run_settings());
-                evidence.checks.extend(checks);
-            }
-            if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
-                let run = path.join(PERFORMANCE_RUN);
-                evidence.checks.extend(check_logs(&logs, &run, files));
-                add_speed(required, &logs, &mut evidence, &mut trial);
-                let published_trial = performance.and_then(|evidence| evidence.trials.first());
-                if let (Some((rules, test)), Some(performance)) = (required, published_trial) {
-                    evidence.checks.extend(compare_with_published(
-                        rules,
-                        test,
-                        &trial,
-                        performance,
-                    ));
-                }
-            } else if logs.run.detail.is_some() {
-                add_loadgen_evidence(&logs.run, &mut evidence, &mut trial);
-            }
+            let (missing, others): (Vec<_>, Vec<_>) = result
+                .log_checks
+                .into_iter()
+                .partition(|check| check.kind == RuleCheckKind::Missing);
+            files.extend(missing.into_iter().map(|check| MissingFile(path.join(check.rule))));
+            evidence.checks.extend(others);
+            let published = performance.and_then(|evidence| evidence.trials.first());
+            read_run_of_test(place, path, required, published, &mut evidence, &mut trial);
         }
         Err(error) => {
             let check = RuleCheck::violation("test", error.to_string(), "a test of the audit");
@@ -112,6 +89,39 @@ fn gather_test(
     }
     evidence.trials.push(trial);
     evidence
+}
+
+/// Reads the test's own performance run, and compares its speed with the published run's where the test is one of speed.
+fn read_run_of_test(
+    place: &ScenarioFolder,
+    path: &Path,
+    required: Option<(&InferenceRules, &ComplianceTest)>,
+    published: Option<&TrialEvidence>,
+    evidence: &mut Evidence,
+    trial: &mut TrialEvidence,
+) {
+    let measured = evidence.plan.clone();
+    let run_files =
+        TrialFiles::of_tree(&measured, &place.submitter.root, &path.join(PERFORMANCE_RUN));
+    let run = run_files.read_log(trial, evidence).unwrap_or_default();
+    let Some((rules, test)) = required else {
+        return;
+    };
+    evidence.checks.extend(check_audit(test, &run.run_settings()));
+    if trial.run_settings.is_none() || !is_speed_compared(&trial.path) {
+        return;
+    }
+    inferred::add_published_figure(&run, rules, evidence, trial);
+    let mut test_rules = rules.clone();
+    test_rules.seeds = test.seeds.unwrap_or(test_rules.seeds);
+    let figures = |name: &str| {
+        let figure = run.resolve_figure(name)?;
+        Some((figure.value, figure.unit.into_owned()))
+    };
+    evidence.checks.extend(test_rules.check_performance(&run.run_settings(), &figures));
+    let published =
+        published.and_then(|published| compare_with_published(rules, test, trial, published));
+    evidence.checks.extend(published);
 }
 
 /// Returns why a test is not required, if so: it is then reported, and violates no rule.
@@ -127,37 +137,6 @@ fn reason_not_required(
     } else {
         None
     }
-}
-
-/// The test's own performance run.
-fn add_speed(
-    required: Option<(&InferenceRules, &ComplianceTest)>,
-    logs: &LoadgenLogs,
-    evidence: &mut Evidence,
-    trial: &mut TrialEvidence,
-) {
-    if logs.run.summary.is_none() && logs.run.detail.is_none() {
-        return;
-    }
-    add_loadgen_evidence(&logs.run, evidence, trial);
-    let Some((rules, test)) = required else {
-        return;
-    };
-    let metric = rules.metric.published_name();
-    if let Some(figure) = inferred::published_figure(&logs.run, rules) {
-        let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
-        trial.figures.insert(metric.clone(), figure);
-    }
-    evidence.published_metric = Some(metric);
-    let mut test_rules = rules.clone();
-    test_rules.seeds = test.seeds.unwrap_or(test_rules.seeds);
-    let run_settings = logs.run.run_settings();
-    let figures = |name: &str| {
-        let figure = logs.run.resolve_figure(name)?;
-        Some((figure.value, figure.unit.into_owned()))
-    };
-    let checks = test_rules.check_performance(&run_settings, &figures);
-    evidence.checks.extend(checks);
 }
 
 /// Returns the test's speed next to the published run's. Where both were run in another scenario than they

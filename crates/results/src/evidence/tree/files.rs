@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::submission::ScenarioFolder;
-use crate::evidence::folder::{DETAIL, LoadgenLogs, SUMMARY, entry_names, is_not_found};
+use crate::evidence::folder::{entry_names, is_not_found};
 use crate::verdict::RuleCheck;
 use retrial_document::measures::format;
 use retrial_mlperf::rounds::SubmissionLayout;
@@ -121,43 +121,19 @@ pub(crate) fn check_missing_files(missing: &[MissingFile], benchmark: &Path) -> 
     })
 }
 
-/// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
-/// is missing, the other is one.
-pub(crate) fn check_logs(
-    logs: &LoadgenLogs,
-    path: &Path,
-    files: &mut Vec<MissingFile>,
-) -> Vec<RuleCheck> {
-    let run = &logs.run;
-    let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
-    let mut checks = Vec::new();
-    for (name, there) in [(SUMMARY, run.summary.is_some()), (DETAIL, run.detail.is_some())] {
-        let fault = logs.faults.iter().find(|(file, _)| *file == name);
-        let reason = fault.map(|(_, reason)| reason.as_str());
-        match reason.or(none.then_some("missing")) {
-            _ if there => {}
-            Some(reason) => {
-                let required = "LoadGen's log of this run";
-                checks.push(RuleCheck::violation(name, reason, required));
-            }
-            None => files.push(MissingFile(path.join(name))),
-        }
-    }
-    checks.extend(check_whole_detail_log(logs));
-    checks
-}
-
-/// Checks a detail log without its test's end, or with lines that are none: it was truncated or changed, and
-/// what it says of errors and figures is not all.
-fn check_whole_detail_log(logs: &LoadgenLogs) -> Option<RuleCheck> {
-    let detail = logs.run.detail.as_ref()?;
-    let actual = match (detail.is_complete(), detail.malformed) {
-        (true, 0) => return None,
-        (true, lines) => format!("{lines} of its lines cannot be read"),
-        (false, 0) => "it ends before the test ends".to_owned(),
-        (false, lines) => {
-            format!("it ends before the test ends, and {lines} of its lines cannot be read")
-        }
+/// Adds the files of a run that are not there, unless none is: there is no result then, which is a rule of its own.
+pub(crate) fn add_missing_files(
+    root: &Path,
+    folder: &Path,
+    names: &[&str],
+    missing: &mut Vec<MissingFile>,
+) {
+    let is_file = |name: &&&str| {
+        let metadata = std::fs::symlink_metadata(root.join(folder).join(name));
+        metadata.is_ok_and(|metadata| metadata.is_file())
     };
-    Some(RuleCheck::violation(DETAIL, actual, "the whole log"))
+    let (there, absent): (Vec<&&str>, Vec<&&str>) = names.iter().partition(is_file);
+    if !there.is_empty() {
+        missing.extend(absent.into_iter().map(|name| MissingFile(folder.join(name))));
+    }
 }

@@ -13,15 +13,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::position::{self, SubmissionPath};
-use super::submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
+use super::submission::{ScenarioFolder, SubmittedBenchmark, Submitter};
 use crate::evidence::folder;
 use crate::evidence::other_suite::OtherSuiteResult;
 use retrial_mlperf::Division;
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_mlperf::submission_layout::{
-    ACCURACY_FOLDER, BENCHMARK_NAMES_FILE, COMPLIANCE_FOLDER, MEASUREMENTS_FOLDER,
-    PERFORMANCE_FOLDER, RESULTS_FOLDER, SYSTEMS_FOLDER, is_test,
+    ACCURACY_FOLDER, BENCHMARK_NAMES_FILE, MEASUREMENTS_FOLDER, PERFORMANCE_FOLDER, RESULTS_FOLDER,
+    SYSTEMS_FOLDER, is_test,
 };
 use retrial_store::{StoreError, open};
 
@@ -102,7 +102,7 @@ pub fn find_submission_trees(directory: &Path) -> std::io::Result<Option<Submiss
     if positions.is_empty() {
         let roots = find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &position::is_root)
             .into_iter();
-        positions.extend(roots.map(|root| SubmissionPath { root, ..SubmissionPath::default() }));
+        positions.extend(roots.map(SubmissionPath::from_root));
     }
     let mut trees = SubmissionTrees::default();
     for position in &positions {
@@ -130,13 +130,13 @@ pub(crate) fn find_matching_folders(
 }
 
 fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
-    let divisions = match position.division {
+    let divisions = match position.names.division {
         Some(division) => vec![division],
         None => Division::ALL.to_vec(),
     };
     let submitter_names = divisions.into_iter().flat_map(|division| {
         let at = position.root.join(division.as_str());
-        let names = named_or_all_folders(position.submitter.as_ref(), &at).into_iter();
+        let names = named_or_all_folders(position.names.submitter.as_ref(), &at).into_iter();
         names.map(move |name| (division, name))
     });
     let submitters: Vec<(Division, String)> = submitter_names.collect();
@@ -176,12 +176,14 @@ fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> 
         names,
         layout: find_layout(&position.root.join(&relative)),
     });
-    let systems = named_or_all_folders(position.system.as_ref(), &results);
+    let systems = named_or_all_folders(position.names.system.as_ref(), &results);
     for system in &systems {
         let before = trees.benchmarks.len();
-        for benchmark in named_or_all_folders(position.benchmark.as_ref(), &results.join(system)) {
+        for benchmark in
+            named_or_all_folders(position.names.benchmark.as_ref(), &results.join(system))
+        {
             let folder = results.join(system).join(&benchmark);
-            let names = named_or_all_folders(position.scenario.as_ref(), &folder);
+            let names = named_or_all_folders(position.names.scenario.as_ref(), &folder);
             if let Some(other) = find_other_suite_result(&submitter, system, &benchmark, &names) {
                 trees.faults.push(fault_of_other_suite(&other));
                 trees.other_suites.push(other);
@@ -194,7 +196,7 @@ fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> 
                     system: system.clone(),
                     benchmark: benchmark.clone(),
                     folder: scenario,
-                    requested_part: position.part.clone(),
+                    requested_part: position.names.part.clone(),
                 })
                 .filter(|place| place.scenario().is_some() || holds_results(place))
                 .collect();
@@ -204,7 +206,8 @@ fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> 
                     system: system.clone(),
                     name: benchmark,
                     scenarios,
-                    has_all_scenarios: position.scenario.is_none() && position.part.is_none(),
+                    has_all_scenarios: position.names.scenario.is_none()
+                        && position.names.part.is_none(),
                 });
             }
         }
@@ -214,7 +217,7 @@ fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> 
             trees.faults.push(fault);
         }
     }
-    if position.system.is_none() {
+    if position.names.system.is_none() {
         let faults = systems_without_results(&submitter.root, &submitter.relative_path(), &systems);
         trees.faults.extend(faults);
     }
@@ -318,17 +321,5 @@ fn read_benchmark_names(
         Ok(text) => Ok(serde_json::from_str(&text)?),
         Err(error) if folder::is_not_found(&error) => Ok(BTreeMap::new()),
         Err(error) => Err(error.into()),
-    }
-}
-
-impl ScenarioPart {
-    /// Returns the name of the part's folder.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Performance => PERFORMANCE_FOLDER,
-            Self::Accuracy => ACCURACY_FOLDER,
-            Self::Compliance => COMPLIANCE_FOLDER,
-            Self::Test(name) => name,
-        }
     }
 }

@@ -1,13 +1,12 @@
 //! The evidence of one place: a scenario's performance, accuracy and compliance.
 
 use super::files::MissingFile;
-use super::submission::{ScenarioFolder, ScenarioPart};
-use super::{
-    JudgeContext, accuracy, compliance, endpoint, endpoint_audit, files, one_result, performance,
-};
+use super::submission::ScenarioFolder;
+use super::{JudgeContext, compliance, endpoint, endpoint_audit, files, one_result, performance};
 use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::InferenceRules;
+use retrial_mlperf::submission_layout::ScenarioPart;
 
 /// The evidence of a place, with the rules for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +47,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
         if of_endpoint {
             endpoint::gather_accuracy(place, rules.as_ref(), allowed)
         } else {
-            accuracy::gather_accuracy(place, rules.as_ref(), performance.as_ref(), &mut missing)
+            performance::gather_accuracy(place, rules.as_ref(), performance.as_ref(), &mut missing)
         }
     });
     let mut tests =

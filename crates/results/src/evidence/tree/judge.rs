@@ -3,7 +3,7 @@
 use super::gather::gather_place;
 use super::submission::{ScenarioFolder, SubmittedBenchmark};
 use super::system::{self, InferenceSystem};
-use super::{JudgeContext, accuracy, files, one_result, required};
+use super::{JudgeContext, files, one_result, performance, required};
 use crate::evidence::identity::ResultRun;
 use crate::verdict::{self, BenchmarkVerdict, RunContext, Verdict};
 use retrial_recipe::model::{Mode, Submission};
@@ -29,7 +29,7 @@ pub fn benchmark_context(
     judge_context: &JudgeContext<'_>,
 ) -> RunContext {
     let submitter = &benchmark.submitter;
-    let with_accuracy = benchmark.scenarios.iter().filter(|place| accuracy::has_accuracy(place));
+    let with_accuracy = benchmark.scenarios.iter().filter(|place| performance::has_accuracy(place));
     RunContext {
         submission: Submission {
             suite: SUITE.to_owned(),

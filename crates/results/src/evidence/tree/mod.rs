@@ -9,7 +9,6 @@
 //! one place and shares nothing with the others, so that places may be read side by side.
 
 pub mod accelerators;
-mod accuracy;
 mod compliance;
 mod endpoint;
 mod endpoint_audit;
@@ -35,6 +34,7 @@ pub use judge::{JudgedBenchmark, judge_benchmark};
 pub use judge_context::{JudgeContext, find_official_name};
 pub use performance::published_figure;
 pub use published::{PublishedFigures, PublishedResult};
+pub use retrial_mlperf::submission_layout::ScenarioPart;
 pub use round::{TreeRound, find_round_of_tree as round_of};
-pub use submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
+pub use submission::{ScenarioFolder, SubmittedBenchmark, Submitter};
 pub use system::read_description;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::{Itertools as _, join};
 
 use crate::verdict::{Evidence, RuleCheck, TrialLog, number};
-use retrial_mlperf::loadgen::RunSettings;
+use retrial_mlperf::loadgen::{Parameters, RunSettings};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_mlperf::submission_layout::is_test;
 use retrial_recipe::model::Mode;
@@ -34,9 +34,14 @@ pub(crate) fn find_differences(
         .iter()
         .filter_map(|evidence| Some((log_name(evidence), first_run_settings(evidence)?)))
         .collect();
-    let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
+    // A test of the audit has settings of its own.
+    let is_run = |(name, _): &&(&str, &RunSettings)| !is_test(name);
+    let runs: Vec<(&str, &RunSettings)> = named.iter().filter(is_run).copied().collect();
+    let different_in = |logs: &[(&str, &RunSettings)],
+                        rule: &str,
+                        property: &dyn Fn(&RunSettings) -> Option<String>| {
         let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for (name, log) in &named {
+        for (name, log) in logs {
             if let Some(value) = property(log) {
                 values.entry(value).or_default().push(*name);
             }
@@ -47,6 +52,16 @@ pub(crate) fn find_differences(
         let measured = join(values.iter().map(describe), " and ");
         (values.len() > 1).then(|| RuleCheck::warning(rule, measured, required))
     };
+    let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
+        different_in(&named, rule, property)
+    };
+    let seeds = |log: &RunSettings| {
+        let Parameters { qsl_rng_seed, sample_index_rng_seed, schedule_rng_seed, .. } =
+            log.settings;
+        let seeds = [qsl_rng_seed?, sample_index_rng_seed?, schedule_rng_seed?];
+        Some(join(seeds, ", "))
+    };
+    let held = |log: &RunSettings| Some(log.settings.performance_sample_count?.to_string());
     let version = |log: &RunSettings| {
         let version = log.loadgen_version.as_deref()?.split_whitespace().next();
         version.map(str::to_owned)
@@ -58,6 +73,8 @@ pub(crate) fn find_differences(
             let count = log.library_samples.filter(|_| !has_own)?;
             Some(count.to_string())
         }),
+        different_in(&runs, "seeds", &seeds),
+        different_in(&runs, "performance sample count", &held),
         check_dates(&named),
     ];
     checks.into_iter().flatten().collect()

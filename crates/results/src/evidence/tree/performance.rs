@@ -1,20 +1,19 @@
-//! A scenario's performance: `performance/run_1`, the run that `MLCommons` publishes.
+//! A scenario's performance (`performance/run_1`, the run that `MLCommons` publishes) and accuracy.
 
-use itertools::join;
-
-use super::files::{MissingFile, check_logs};
+use super::files::{self, MissingFile};
 use super::find::folder_names;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, endpoint, find_official_name, inferred, power};
-use crate::evidence::folder;
-use crate::evidence::loadgen::{
-    add_loadgen_evidence, check_mode_and_scenario, warn_of_missing_detail_log,
-};
+use crate::evidence::accuracy::ACCURACY_LOG;
+use crate::evidence::folder::{self, DETAIL, SUMMARY};
 use crate::evidence::markers;
-use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
+use crate::evidence::trial_files::TrialFiles;
+use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
+use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::{InferenceRules, Round};
-use retrial_mlperf::submission_layout::{PERFORMANCE_FOLDER, PERFORMANCE_RUN};
+use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_FOLDER, PERFORMANCE_RUN};
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
@@ -22,47 +21,73 @@ use retrial_recipe::model::Mode;
 pub(crate) fn gather_performance(
     place: &ScenarioFolder,
     rules: Option<&InferenceRules>,
-    files: &mut Vec<MissingFile>,
+    missing: &mut Vec<MissingFile>,
 ) -> Evidence {
-    let path = place.results_path().join(PERFORMANCE_RUN);
+    let (root, path) = (&place.submitter.root, place.results_path().join(PERFORMANCE_RUN));
     let mut evidence = place.new_evidence(Mode::Performance, &path);
-    let logs = folder::read_logs(&place.submitter.root, &path);
-    evidence.checks.extend(check_logs(&logs, &path, files));
-    if logs.run.summary.is_none() && logs.run.detail.is_none() {
-        return evidence;
-    }
-    evidence.checks.extend(warn_of_missing_detail_log(&logs.run));
+    evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
+    files::add_missing_files(root, &path, &[SUMMARY, DETAIL], missing);
+    let measured = evidence.plan.clone();
+    let run_files = TrialFiles::of_tree(&measured, root, &path);
     let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
-    add_loadgen_evidence(&logs.run, &mut evidence, &mut trial);
+    let Some(run) = run_files.read_log(&mut trial, &mut evidence) else {
+        return evidence;
+    };
     if let Some(rules) = rules {
-        let metric = rules.metric.published_name();
-        if let Some(figure) = inferred::published_figure(&logs.run, rules) {
-            let published_value = FigureValue::new(figure.value, rules.metric.unit.clone());
-            let value = published_value.with_half_digit(figure.half_digit);
-            trial.figures.insert(metric.clone(), value);
-        }
-        evidence.published_metric = Some(metric);
-        evidence.plan.rules = Some(rules.clone().in_division(place.submitter.division));
+        inferred::add_published_figure(&run, rules, &mut evidence, &mut trial);
     }
-    match power::measure_power(place, &logs.run, files) {
+    match power::measure_power(place, &run, missing) {
         Some(Ok((name, figure))) => {
             trial.figures.insert(name, figure);
             evidence.checks.extend(power::check_checksums(place));
-            evidence.checks.extend(power::check_session(place, &logs.run));
+            evidence.checks.extend(power::check_session(place, &run));
         }
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
     }
-    for folder in ["", PERFORMANCE_FOLDER, PERFORMANCE_RUN] {
-        let folder = place.results_folder().join(folder);
+    run_files.check_settings(&run, &place.measurements_path(), trial.trial, &mut evidence);
+    run_files.check_markers(trial.trial, &mut evidence);
+    for folder in [place.results_folder(), place.results_folder().join(PERFORMANCE_FOLDER)] {
         evidence.checks.extend(markers::check_usual_marker(&folder));
     }
-    // The log of an accuracy run is no evidence of speed.
-    let mode = loadgen::TestMode::Performance;
-    evidence.checks.extend(check_mode_and_scenario(&logs.run, mode, None));
     evidence.checks.extend(report_other_runs(place));
     evidence.trials.push(trial);
     evidence
+}
+
+/// Reads the accuracy run of a place; `performance` is its performance run.
+pub(crate) fn gather_accuracy(
+    place: &ScenarioFolder,
+    rules: Option<&InferenceRules>,
+    performance: Option<&Evidence>,
+    missing: &mut Vec<MissingFile>,
+) -> Evidence {
+    let (root, path) = (&place.submitter.root, place.results_path().join(ACCURACY_FOLDER));
+    let mut evidence = place.new_evidence(Mode::Accuracy, &path);
+    evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
+    evidence.published_metric =
+        rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
+    files::add_missing_files(root, &path, &[SUMMARY, DETAIL, ACCURACY_LOG], missing);
+    // An edge system's result may be inferred from another scenario, with that one's accuracy.
+    let ran =
+        performance.and_then(|evidence| evidence.trials.first()?.run_settings.as_ref()?.scenario);
+    // The open division has no required accuracy, and its figures have the same names.
+    let measured = MeasurementPlan {
+        scenario: ran.map_or_else(|| place.scenario_name(), ScenarioName::from),
+        rules: rules.cloned(),
+        ..evidence.plan.clone()
+    };
+    let run_files = TrialFiles::of_tree(&measured, root, &path);
+    let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
+    run_files.read_log(&mut trial, &mut evidence);
+    run_files.check_markers(trial.trial, &mut evidence);
+    run_files.read_accuracy(&mut trial, &mut evidence);
+    evidence.trials.push(trial);
+    evidence
+}
+
+pub(crate) fn has_accuracy(place: &ScenarioFolder) -> bool {
+    place.results_folder().join(ACCURACY_FOLDER).is_dir()
 }
 
 /// Reads the figure by which a place is published, of its summary where there is one: for lists,
@@ -106,16 +131,23 @@ pub(crate) fn add_expectation(
     }
 }
 
-/// Reports runs other than the one that counts, so that they are not taken for it.
-fn report_other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
-    let others = folder_names(&place.results_folder().join(PERFORMANCE_FOLDER)).into_iter();
-    let others = join(others.filter(|name| name.starts_with("run_") && name != "run_1"), ", ");
-    (!others.is_empty()).then(|| {
-        RuleCheck::new(
-            "runs",
-            format!("run_1, and also {others}"),
-            "run_1, which is published; the others do not count",
-            true,
-        )
-    })
+/// Reports runs other than the one that counts, so that they are not taken for it, and warns of those that are not
+/// valid: nobody knows then why the other one was submitted.
+fn report_other_runs(place: &ScenarioFolder) -> Vec<RuleCheck> {
+    let folder = place.results_path().join(PERFORMANCE_FOLDER);
+    let root = &place.submitter.root;
+    let mut others = folder_names(&root.join(&folder));
+    others.retain(|name| name.starts_with("run_") && name != "run_1");
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let required = "run_1, which is published; the others do not count";
+    let measured = format!("run_1, and also {}", others.join(", "));
+    let mut checks = vec![RuleCheck::new("runs", measured, required, true)];
+    checks.extend(others.iter().filter_map(|name| {
+        let run = folder::read_logs(root, &folder.join(name)).run;
+        let reason = run.validity().reasons.into_iter().next()?;
+        Some(RuleCheck::warning(format!("{PERFORMANCE_FOLDER}/{name}"), reason, "VALID, as run_1"))
+    }));
+    checks
 }

@@ -9,14 +9,13 @@ use serde_json::Value;
 use sha1::{Digest, Sha1};
 
 use super::files::{MissingFile, read_object};
-use super::inferred::MULTI_STREAM_SAMPLES;
 use super::submission::ScenarioFolder;
 use crate::evidence::folder;
 use crate::verdict::{FigureValue, RuleCheck};
-use retrial_mlperf::loadgen::{LoadgenDetail, LoadgenRun, TestScenario};
+use retrial_mlperf::loadgen::{LoadgenDetail, LoadgenRun, MULTI_STREAM_SAMPLES, TestScenario};
 use retrial_mlperf::power::ranging::{check_phase, check_power};
 use retrial_mlperf::power::session::PowerSessions;
-use retrial_mlperf::power::{PowerMeter, parse_moment, ptd_log};
+use retrial_mlperf::power::{PowerMeter, PowerSummary, parse_moment, ptd_log};
 use retrial_mlperf::submission_layout::PERFORMANCE_FOLDER;
 use retrial_readings::number::to_f64;
 use retrial_store::{StoreError, blocks, open};
@@ -90,7 +89,9 @@ fn compute_power_figure(
     let detail_log = run.detail.as_ref();
     let detail = detail_log.ok_or(PowerFigureError::NoDetailLog)?;
     let (from, to) = run_span(detail).ok_or(PowerFigureError::NoSpan)?;
-    let mean = mean_power(root, log, (from, to))?;
+    let meter = read_meter(root, log, (from, to))?;
+    let samples = meter.samples;
+    let mean = meter.mean_w.ok_or(PowerFigureError::NoSamples { samples, from, to })?;
     let scenario = place.scenario();
     if !matches!(scenario, Some(TestScenario::SingleStream | TestScenario::MultiStream)) {
         return Ok(("average_power_w".to_owned(), FigureValue::new(mean, "W")));
@@ -108,18 +109,16 @@ fn run_span(detail: &LoadgenDetail) -> Option<(DateTime, DateTime)> {
     at(&detail.power_begin).zip(at(&detail.power_end))
 }
 
-/// Returns the mean of a meter's samples in a span of time, watts.
-fn mean_power(
+/// Returns the samples of a meter in a span of time.
+fn read_meter(
     root: &Path,
     log: &Path,
     (from, to): (DateTime, DateTime),
-) -> Result<f64, PowerFigureError> {
+) -> Result<PowerSummary, PowerFigureError> {
     let file = open::open_beneath(root, log)?;
     let mut meter = PowerMeter::for_interval(from, to);
     blocks::for_each_block(file, |block| meter.push(block))?;
-    let power = meter.finish();
-    let samples = power.samples;
-    power.mean_w.ok_or(PowerFigureError::NoSamples { samples, from, to })
+    Ok(meter.finish())
 }
 
 /// Checks the session of which a result's power is: what its client and server recorded, the meter's
@@ -141,9 +140,12 @@ pub(crate) fn check_session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<Rul
         checks.extend(span.and_then(|span| check_phase(&client, phase, span)));
     }
     let logs = [ranging, folder.join("run_1")].map(|run| run.join(METER_LOG));
-    let means =
-        [0, 1].map(|run| spans[run].and_then(|span| mean_power(root, &logs[run], span).ok()));
-    if let [Some(ranging), Some(testing)] = means {
+    let [ranging, testing] =
+        [0, 1].map(|run| spans[run].and_then(|span| read_meter(root, &logs[run], span).ok()));
+    checks.extend(testing.and_then(|meter| meter.check_coverage()));
+    if let (Some(ranging), Some(testing)) =
+        (ranging.and_then(|meter| meter.mean_w), testing.and_then(|meter| meter.mean_w))
+    {
         checks.push(check_power(ranging, testing));
     }
     let log = open::read_text_beneath(root, &folder.join("power/ptd_logs.txt"), MAX_LOG_BYTES);
@@ -204,6 +206,6 @@ fn energy_per_query_mj(
     let queries = detail.query_count.filter(|count| *count > 0)?;
     let inferred = scenario == Some(TestScenario::MultiStream)
         && detail.scenario == Some(TestScenario::SingleStream);
-    let each = if inferred { MULTI_STREAM_SAMPLES } else { 1.0 };
+    let each = to_f64(if inferred { MULTI_STREAM_SAMPLES } else { 1 });
     Some(joules * 1000.0 * each / to_f64(queries))
 }

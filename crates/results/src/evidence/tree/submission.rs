@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::verdict::Evidence;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SubmissionLayout;
-use retrial_mlperf::submission_layout::{ScenarioPaths, SubmitterPaths};
+use retrial_mlperf::submission_layout::{ScenarioPart, ScenarioPaths, SubmitterPaths};
 use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::Mode;
 
@@ -82,18 +82,6 @@ pub struct ScenarioFolder {
     pub folder: String,
     /// Only this part was requested.
     pub requested_part: Option<ScenarioPart>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScenarioPart {
-    /// The performance run, in `performance`.
-    Performance,
-    /// The accuracy run, in `accuracy`.
-    Accuracy,
-    /// All compliance tests.
-    Compliance,
-    /// One of them: `TEST06`.
-    Test(String),
 }
 
 impl ScenarioFolder {

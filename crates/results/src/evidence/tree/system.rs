@@ -56,5 +56,6 @@ pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
     system.checks.extend(checks);
     let named = submission::accelerators::check_accelerator_count(&benchmark.system, &object);
     system.checks.extend(named);
+    system.checks.extend(submission::accelerators::check_counts(&object));
     system
 }
