@@ -74,7 +74,7 @@ impl LineSearch {
             pattern_set: RegexSet::new(signs.output.iter().map(|sign| &sign.pattern))?,
             patterns: patterns.collect::<Result<_, regex::Error>>()?,
             progress: progress.transpose()?,
-            splitter: LineSplitter::new(),
+            splitter: LineSplitter::with_overwritten_text(),
             lines: 0,
             last_progress: now,
             unterminated_since: None,
@@ -191,6 +191,7 @@ mod tests {
     #[case(&["one\nGPU 3: out of ", "memory, really\n"])]
     #[case(&["one\nGPU 3: out of memory, really\ntwo\n"])]
     #[case(&["o", "ne\r\nG", "PU 3: out of memory, really", "\n"])]
+    #[case(&["one\n10 %\rGPU 3: out of memory, really\r20 %\n"])]
     fn a_line_is_found_with_any_chunking(#[case] writes: &[&str]) {
         let now = Instant::now();
         let mut search =
