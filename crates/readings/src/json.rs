@@ -20,7 +20,7 @@ use super::nearest::{self, truncate_for_message};
 use super::place::{LineCounter, RecordLocation, UnreadableRecord};
 use crate::request::MatchSelection;
 use crate::sanitize::strip_escapes;
-use documents::{DocumentSplitter, LogPiece};
+pub use documents::{DocumentSplitter, LogPiece};
 use record::{ExampleRecord, IncompleteRecord};
 use route::{RecordRoute, RouteResult};
 

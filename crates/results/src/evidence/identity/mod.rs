@@ -17,6 +17,7 @@ mod text;
 pub(crate) mod window;
 
 pub use shared::{ResultRun, SharedRuns};
+pub(super) use stamps::split_stamps;
 pub(crate) use text::{FigureOfFile, text_log};
 
 use super::texts::TextFile;

@@ -34,7 +34,7 @@ const MAX_WORD_DISTANCE_BYTES: usize = 30;
 
 /// A line without the points in time that it states.
 #[derive(Default)]
-pub(super) struct StampedLine {
+pub(crate) struct StampedLine {
     pub rest: Vec<u8>,
     /// The latest date and time of the run; one without a zone counts as UTC.
     pub latest: Option<Timestamp>,
@@ -43,7 +43,7 @@ pub(super) struct StampedLine {
 }
 
 /// Separates the points in time of a line from the rest.
-pub(super) fn split_stamps(line: &[u8]) -> StampedLine {
+pub(crate) fn split_stamps(line: &[u8]) -> StampedLine {
     let mut split = StampedLine::default();
     let mut end = 0;
     let all = TIMESTAMP_PATTERN.as_ref().into_iter().flat_map(|stamp| stamp.captures_iter(line));
