@@ -19,8 +19,7 @@ use retrial_results::verdict::{Evidence, RunContext};
 use retrial_run::read_evidence;
 use retrial_store::RunDirectory;
 
-/// Reads the subjects. A run that is pooled a second time adds nothing, and one of another subject cannot be compared
-/// with it.
+/// Reads the subjects. A run that is pooled a second time adds nothing, and one that two subjects have is noted.
 pub fn read_subjects(
     global: &GlobalOptions,
     request: &CompareRequest,
@@ -33,7 +32,7 @@ pub fn read_subjects(
         let (before, rest) = subjects.split_at_mut(at);
         rest[0].reject_copies();
         for earlier in &*before {
-            rest[0].refuse_runs_of(earlier)?;
+            rest[0].note_runs_of(earlier);
         }
     }
     Ok(subjects.into_iter().map(Subject::into_comparison).collect())
@@ -87,7 +86,7 @@ impl Subject {
         for run in self.runs.drain(..) {
             match own.iter().find_map(|earlier| run.find_copy(earlier)) {
                 Some(copied) => {
-                    self.notes.push(format!("{} pools {} once: {copied}", self.name, run.name))
+                    self.notes.push(format!("{} pools {} once: {copied}", self.name, run.name));
                 }
                 None => own.push(run),
             }
@@ -95,16 +94,13 @@ impl Subject {
         self.runs = own;
     }
 
-    fn refuse_runs_of(&self, other: &Self) -> Result<(), Failure> {
+    /// Notes that it has a run of another subject: their difference is none.
+    fn note_runs_of(&mut self, other: &Self) {
         let mut pairs = self.runs.iter().cartesian_product(&other.runs);
         let copied = pairs.find_map(|(run, earlier)| run.find_copy(earlier));
-        copied.map_or(Ok(()), |copied| {
-            Err(Failure::usage(format!(
-                "{} and {} have a measurement in common: {copied}",
-                other.name, self.name
-            ))
-            .with_help("compare different runs: retrial runs lists them"))
-        })
+        self.notes.extend(copied.map(|copied| {
+            format!("{} and {} have a measurement in common: {copied}", other.name, self.name)
+        }));
     }
 
     fn into_comparison(self) -> ComparisonSubject {
