@@ -95,7 +95,10 @@ impl LineSearch {
             self.lines += u64::from(!line.continues);
             let number = self.lines + u64::from(line.continues);
             found = found.take().or_else(|| self.search_line(&line.text, number, age));
-            self.note_progress(&line.text, now);
+            // What is overwritten now was progress when it was printed.
+            if !line.continues {
+                self.note_progress(&line.text, now);
+            }
         });
         // A progress bar redraws a line that does not end.
         let rest = splitter.unfinished_line();
