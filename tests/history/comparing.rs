@@ -122,6 +122,37 @@ fn batch_cells_and_named_runs_are_compared() {
     assert!(output.err.contains("need --by"), "{}", output.err);
 }
 
+/// A run that is named twice, or lies in two directories, is one run.
+#[test]
+fn a_run_counts_once_in_a_comparison() {
+    let scene = Scene::new(0..30);
+    let rows: Vec<Value> =
+        serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
+    let run = |rocm: &str| -> &str {
+        let row = rows.iter().find(|row| {
+            row["variant"]["rocm"] == rocm
+                && row["variant"]["backend"] == "vllm"
+                && row["outcome"] != "failed"
+                && row["outcome"] != Value::Null
+        });
+        row.unwrap()["run"].as_str().unwrap()
+    };
+    let (first, second) = (run("6.4.1"), run("7.1.1"));
+    let copy = scene.home().join("copy-of-a-run");
+    let status = std::process::Command::new("cp")
+        .arg("-r")
+        .args([&scene.home().join("runs").join(first), &copy])
+        .status();
+    assert!(status.unwrap().success());
+    for again in [first, copy.to_str().unwrap()] {
+        let twice = compared(&scene, &[&format!("{first}+{again}"), second]);
+        assert_eq!(twice["subjects"][0]["runs"], 1, "{twice:#}");
+        assert!(twice["notes"].to_string().contains(" once: "), "{twice:#}");
+    }
+    let both = compared(&scene, &[&format!("{first}+{second}"), second]);
+    assert!(both["notes"].to_string().contains("have a measurement in common"), "{both:#}");
+}
+
 /// The index and the run's own files give the same comparison.
 #[test]
 fn index_and_files_give_the_same_comparison() {

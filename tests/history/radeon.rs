@@ -61,6 +61,8 @@ fn plant(directory: &Path, plan: &Plan, measured: &Measured<'_>) {
     };
     let id = directory.file_name().unwrap().to_str().unwrap();
     let started: Timestamp = "2026-05-01T06:00:00Z".parse().unwrap();
+    // No two runs of a cell are one measurement.
+    let started = started + jiff::SignedDuration::from_hours(i64::from(measured.trial));
     let journal = events::journal(plan, id, started, Went::Well);
     write("plan.json", &serde_json::to_string(plan).unwrap());
     write("lock", "1");

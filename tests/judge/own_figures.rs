@@ -51,7 +51,7 @@ const JSON: &str = "json: $.rate";
     LINE,
     "output.log",
     "rate: 40\nrate: nan\n",
-    "output.log, line 2: `rate: nan` announces"
+    "output.log, line 2: `rate: nan` has the figure's name"
 )]
 #[case::block(
     BLOCK,

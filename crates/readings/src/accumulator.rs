@@ -18,6 +18,9 @@ pub type FigureEntries<E> = BTreeMap<String, Accumulator<E>>;
 /// The most values that `take: all` stores.
 pub const MAX_STORED_VALUES: usize = 100_000;
 
+/// The most values at the beginning that a sum or mean can leave out.
+pub const MAX_SKIPPED_VALUES: usize = 1000;
+
 /// The reason why an accumulator has no single number.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SingleValueError<E> {
@@ -61,6 +64,8 @@ pub struct Accumulator<E> {
     /// The announcement that decides, if it cannot be read.
     unreadable: Option<UnreadableRecord<E>>,
     passed_over: SkippedRecords,
+    /// The first values of a sum or mean.
+    first: Vec<PrintedNumber>,
 }
 
 impl<E: Display> Accumulator<E> {
@@ -77,7 +82,24 @@ impl<E: Display> Accumulator<E> {
             extremes: None,
             unreadable: None,
             passed_over: SkippedRecords::default(),
+            first: Vec::new(),
         }
+    }
+
+    /// Leaves the first values of a sum or mean out: those of a warm-up.
+    ///
+    /// # Errors
+    /// The number of values, if there are no more.
+    pub fn skip_first(&mut self, values: usize) -> Result<(), u64> {
+        if self.count <= values as u64 || self.first.len() < values {
+            return Err(self.count);
+        }
+        for printed in self.first.drain(..values) {
+            let half_digit = -printed.half_digit;
+            self.sum.add_number(PrintedNumber { value: -printed.value, half_digit });
+        }
+        self.count -= values as u64;
+        Ok(())
     }
 
     /// Adds a number, after those so far.
@@ -131,6 +153,8 @@ impl<E: Display> Accumulator<E> {
         self.extend_extremes(after.extremes);
         self.overflowed |= after.overflowed;
         self.sum.append(after.sum);
+        let missing = MAX_SKIPPED_VALUES - self.first.len();
+        self.first.extend(after.first.into_iter().take(missing));
         if let Some((value, place)) = after.least {
             self.note_least(value, place);
         }
@@ -197,7 +221,12 @@ impl<E: Display> Accumulator<E> {
     fn store_number(&mut self, printed: PrintedNumber, place: RecordLocation) {
         let mut counts = true;
         match self.take {
-            MatchSelection::Sum | MatchSelection::Mean => self.sum.add_number(printed),
+            MatchSelection::Sum | MatchSelection::Mean => {
+                self.sum.add_number(printed);
+                if self.first.len() < MAX_SKIPPED_VALUES {
+                    self.first.push(printed);
+                }
+            }
             MatchSelection::All if self.stored.len() == MAX_STORED_VALUES => self.overflowed = true,
             MatchSelection::All => self.stored.push(printed),
             MatchSelection::First
@@ -360,6 +389,16 @@ mod tests {
         let passed_over = accumulator.superseded_announcements();
         assert_eq!(passed_over.count, 3);
         assert_eq!(passed_over.first, Some((place(0), "nan".to_owned())));
+    }
+
+    #[test]
+    fn a_mean_leaves_out_the_values_of_a_warm_up() {
+        let mut mean = read(MatchSelection::Mean, &[Some(9.0), Some(8.0)], 0);
+        mean.append(read(MatchSelection::Mean, &[Some(1.0), Some(3.0)], 2));
+        assert_eq!(mean.clone().skip_first(4), Err(4));
+        assert_eq!(mean.skip_first(2), Ok(()));
+        let rest = mean.into_single_value().unwrap().value;
+        assert!((rest - 2.0).abs() < 1e-12, "{rest}");
     }
 
     proptest! {

@@ -39,6 +39,16 @@ pub fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded.into_owned().into_bytes())
 }
 
+/// Returns the ASCII of a line of UTF-16 that was appended to a text in UTF-8, as `PowerShell` does; none of any other
+/// line. The zero of its line end, or of the one before, is in another line.
+pub(crate) fn narrow_utf16(line: &[u8]) -> Option<Vec<u8>> {
+    let zeros = memchr::memchr_iter(0, line).count();
+    let is_wide = zeros > 0
+        && line.len().abs_diff(2 * zeros) <= 2
+        && !line.windows(2).any(|pair| pair == [0, 0]);
+    is_wide.then(|| line.iter().copied().filter(|byte| *byte != 0).collect())
+}
+
 /// Decodes a text that comes block by block.
 #[derive(Default)]
 pub struct Utf8Blocks {

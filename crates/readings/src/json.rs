@@ -22,7 +22,7 @@ use super::place::{LineCounter, RecordLocation, UnreadableRecord};
 use super::units;
 use crate::request::MatchSelection;
 use crate::sanitize::strip_escapes;
-use documents::{DocumentSplitter, LogPiece};
+pub use documents::{DocumentSplitter, LogPiece};
 use record::{ExampleRecord, IncompleteRecord};
 use route::{RecordRoute, RouteResult};
 

@@ -1,6 +1,6 @@
 //! A `JSONPath` (RFC 9535), read by `serde_json_path` without its panics.
 
-use serde_json_path::JsonPath;
+pub use serde_json_path::JsonPath;
 
 const MAX_PATH_BYTES: usize = 1000;
 /// The most descents to any depth, `..`: each multiplies the nodes by the depth of a document.

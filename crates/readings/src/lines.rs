@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 
+use crate::decode::narrow_utf16;
 use crate::sanitize::strip_escapes;
 
 /// The most bytes of a line that is handed out in one piece.
@@ -35,6 +36,8 @@ pub struct LineSplitter {
     shown: Vec<u8>,
     /// A carriage return was read, and only carriage returns after it.
     returned: bool,
+    /// What a carriage return overwrites is handed out, too.
+    emits_overwritten: bool,
     limit: usize,
     /// Bytes that were read or skipped.
     position: u64,
@@ -59,10 +62,16 @@ impl LineSplitter {
         Self {
             shown: Vec::new(),
             returned: false,
+            emits_overwritten: false,
             limit: limit.max(MIN_LINE_LIMIT_BYTES),
             position: 0,
             begin: 0,
         }
+    }
+
+    /// Returns a splitter that also hands out what is overwritten after a carriage return, as a piece of its line.
+    pub fn with_overwritten_text() -> Self {
+        Self { emits_overwritten: true, ..Self::new() }
     }
 
     /// Reads the next bytes and hands each line that they finish to `emit`.
@@ -95,7 +104,7 @@ impl LineSplitter {
         if !self.shown.is_empty() {
             emit(decode_line(&self.shown, false, self.begin));
         }
-        *self = Self::with_limit(self.limit);
+        *self = Self { emits_overwritten: self.emits_overwritten, ..Self::with_limit(self.limit) };
     }
 
     /// Leaves out whole lines of this length, between two lines.
@@ -137,6 +146,9 @@ impl LineSplitter {
         }
         self.position += segment.len() as u64;
         if std::mem::take(&mut self.returned) {
+            if self.emits_overwritten {
+                emit(decode_line(&self.shown, true, self.begin));
+            }
             self.shown.clear();
         }
         while self.shown.len() + segment.len() > self.limit {
@@ -152,7 +164,7 @@ impl LineSplitter {
 }
 
 fn decode_line(bytes: &[u8], continues: bool, begin: u64) -> StreamLine<'_> {
-    let text = match strip_escapes(bytes) {
+    let text = match narrow_utf16(bytes).map_or_else(|| strip_escapes(bytes), Cow::Owned) {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     };
@@ -210,6 +222,26 @@ mod tests {
         let actual: Vec<_> =
             split(&[text.as_bytes()], 64).into_iter().map(|(text, _)| text).collect();
         assert_eq!(actual, lines);
+    }
+
+    #[test]
+    fn overwritten_text_is_handed_out_where_it_is_asked_for() {
+        let mut splitter = LineSplitter::with_overwritten_text();
+        let mut lines = Vec::new();
+        let mut emit = |line: StreamLine<'_>| lines.push((line.text.into_owned(), line.continues));
+        splitter.push(b"10 %\rout of memory\r\n", &mut emit);
+        splitter.push(b"a\rb", &mut emit);
+        splitter.finish(&mut emit);
+        let expected = [("10 %", true), ("out of memory", false), ("a", true), ("b", false)];
+        assert_eq!(lines, expected.map(|(text, continues)| (text.to_owned(), continues)));
+    }
+
+    #[test]
+    fn utf16_that_was_appended_is_read() {
+        let mut text = b"rate: 5\n".to_vec();
+        text.extend("rate: 6\nrate: 7\n".encode_utf16().flat_map(u16::to_le_bytes));
+        let lines: Vec<String> = split(&[&text], 64).into_iter().map(|(text, _)| text).collect();
+        assert_eq!(lines, ["rate: 5", "rate: 6", "rate: 7", ""]);
     }
 
     #[test]

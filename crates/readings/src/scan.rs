@@ -52,8 +52,8 @@ impl<'a> Scanner<'a> {
             whole = &whole[end..];
         }
         match self.literal {
-            // An escape sequence may split the literal.
-            Some(literal) if memchr::memchr(0x1b, whole).is_none() => {
+            // An escape sequence may split the literal, and so do the zeros of UTF-16.
+            Some(literal) if memchr::memchr2(0x1b, 0, whole).is_none() => {
                 self.read_lines_with(literal, whole);
             }
             _ => self.read_bytes(whole),

@@ -13,17 +13,108 @@ use crate::app::runs;
 use retrial_history::{RunFilter, RunSummary};
 use retrial_plan::BatchPosition;
 use retrial_results::evidence::environment;
-use retrial_results::verdict::comparison::ComparisonSubject;
+use retrial_results::evidence::identity::copies::find_copy_of_run;
+use retrial_results::verdict::comparison::{ComparisonSubject, Fact};
+use retrial_results::verdict::{Evidence, RunContext};
 use retrial_run::read_evidence;
 use retrial_store::RunDirectory;
 
+/// Reads the subjects. A run that is pooled a second time adds nothing, and one that two subjects have is noted.
 pub fn read_subjects(
     global: &GlobalOptions,
     request: &CompareRequest,
 ) -> Result<Vec<ComparisonSubject>, Failure> {
     refuse_filters(request)?;
-    let subjects = request.subjects.iter();
-    subjects.map(|name| read_subject(global, name, request)).collect()
+    let names = request.subjects.iter();
+    let mut subjects: Vec<Subject> =
+        names.map(|name| read_subject(global, name, request)).collect::<Result<_, _>>()?;
+    for at in 0..subjects.len() {
+        let (before, rest) = subjects.split_at_mut(at);
+        rest[0].reject_copies();
+        for earlier in &*before {
+            rest[0].note_runs_of(earlier);
+        }
+    }
+    Ok(subjects.into_iter().map(Subject::into_comparison).collect())
+}
+
+/// What a subject's figures are of: a folder of results, a run, or several.
+struct Subject {
+    name: String,
+    runs: Vec<SubjectRun>,
+    notes: Vec<String>,
+}
+
+/// A run, or a folder of results with as many groups of evidence as it has benchmarks.
+struct SubjectRun {
+    name: String,
+    groups: Vec<(RunContext, Vec<Evidence>)>,
+    environment: Vec<Fact>,
+    is_folder: bool,
+}
+
+impl SubjectRun {
+    fn all_evidence(&self) -> impl Iterator<Item = &Evidence> {
+        self.groups.iter().flat_map(|(_, evidence)| evidence)
+    }
+
+    /// Returns what of it another one has, too.
+    fn find_copy(&self, other: &Self) -> Option<String> {
+        let mut trials = self.all_evidence().flat_map(|evidence| &evidence.trials);
+        trials.find_map(|trial| {
+            let mut groups = other.groups.iter();
+            groups.find_map(|(_, evidence)| find_copy_of_run(trial, evidence))
+        })
+    }
+
+    fn into_comparison(self) -> ComparisonSubject {
+        let mut subject =
+            ComparisonSubject::from_evidence(self.name, &self.groups, self.environment);
+        subject.runs = usize::from(!self.is_folder);
+        subject
+    }
+}
+
+impl Subject {
+    fn from_run(run: SubjectRun) -> Self {
+        Self { name: run.name.clone(), runs: vec![run], notes: Vec::new() }
+    }
+
+    /// Removes the runs that are in the pool already.
+    fn reject_copies(&mut self) {
+        let mut own: Vec<SubjectRun> = Vec::new();
+        for run in self.runs.drain(..) {
+            match own.iter().find_map(|earlier| run.find_copy(earlier)) {
+                Some(copied) => {
+                    self.notes.push(format!("{} pools {} once: {copied}", self.name, run.name));
+                }
+                None => own.push(run),
+            }
+        }
+        self.runs = own;
+    }
+
+    /// Notes that it has a run of another subject: their difference is none.
+    fn note_runs_of(&mut self, other: &Self) {
+        let mut pairs = self.runs.iter().cartesian_product(&other.runs);
+        let copied = pairs.find_map(|(run, earlier)| run.find_copy(earlier));
+        self.notes.extend(copied.map(|copied| {
+            format!("{} and {} have a measurement in common: {copied}", other.name, self.name)
+        }));
+    }
+
+    fn into_comparison(self) -> ComparisonSubject {
+        let mut runs: Vec<_> = self.runs.into_iter().map(SubjectRun::into_comparison).collect();
+        let mut subject = match runs.pop() {
+            Some(only) if runs.is_empty() => ComparisonSubject { name: self.name, ..only },
+            last => {
+                runs.extend(last);
+                ComparisonSubject::pool(self.name, runs)
+            }
+        };
+        subject.notes.extend(self.notes);
+        subject
+    }
 }
 
 /// Refuses filters, which select runs of the history, if subjects are named.
@@ -45,7 +136,7 @@ fn read_subject(
     global: &GlobalOptions,
     name: &str,
     request: &CompareRequest,
-) -> Result<ComparisonSubject, Failure> {
+) -> Result<Subject, Failure> {
     if !Path::new(name).exists() {
         if let Some((batch, cell)) = name.split_once(':') {
             return match open::find_results(&global.home, batch) {
@@ -56,11 +147,12 @@ fn read_subject(
         }
         if name.contains('+') {
             let runs = name.split('+').map(|one| read_run(global, one.trim()));
-            return Ok(ComparisonSubject::pool(name, runs.collect::<Result<_, _>>()?));
+            let runs = runs.collect::<Result<_, _>>()?;
+            return Ok(Subject { name: name.to_owned(), runs, notes: Vec::new() });
         }
     }
     match open::find_results(&global.home, name) {
-        Ok(Some(RunOrBatch::Run(run))) => subject_of_run(&run),
+        Ok(Some(RunOrBatch::Run(run))) => Ok(Subject::from_run(evidence_of_run(&run)?)),
         Ok(Some(RunOrBatch::Batch(batch))) => {
             Err(cell_required(batch.id(), &runs_of_batch(global, batch.id())))
         }
@@ -77,7 +169,7 @@ fn read_folder(
     global: &GlobalOptions,
     name: &str,
     request: &CompareRequest,
-) -> Result<ComparisonSubject, Failure> {
+) -> Result<Subject, Failure> {
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
         settings: request.filter.settings.clone().into(),
@@ -85,14 +177,18 @@ fn read_folder(
         ..JudgeRequest::default()
     };
     let gathered = judge::gather_results(global, Path::new(name), &request)?.into_iter();
-    let groups: Vec<_> = gathered.map(|one| (one.context, one.evidence)).collect();
-    Ok(ComparisonSubject::from_evidence(name, &groups, Vec::new()))
+    Ok(Subject::from_run(SubjectRun {
+        name: name.to_owned(),
+        groups: gathered.map(|one| (one.context, one.evidence)).collect(),
+        environment: Vec::new(),
+        is_folder: true,
+    }))
 }
 
 /// A run by its directory or id.
-fn read_run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure> {
+fn read_run(global: &GlobalOptions, name: &str) -> Result<SubjectRun, Failure> {
     match open::find_results(&global.home, name)? {
-        Some(RunOrBatch::Run(run)) => subject_of_run(&run),
+        Some(RunOrBatch::Run(run)) => evidence_of_run(&run),
         _ => Err(global
             .home
             .find_run(name)
@@ -101,12 +197,13 @@ fn read_run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Fai
     }
 }
 
-fn subject_of_run(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
-    let evidence = read_evidence(run)?;
-    let mut subject =
-        ComparisonSubject::from_evidence(run.id(), &[evidence], environment::facts_of_run(run));
-    subject.runs = 1;
-    Ok(subject)
+fn evidence_of_run(run: &RunDirectory) -> Result<SubjectRun, Failure> {
+    Ok(SubjectRun {
+        name: run.id().to_owned(),
+        groups: vec![read_evidence(run)?],
+        environment: environment::facts_of_run(run),
+        is_folder: false,
+    })
 }
 
 /// The runs of batches whose id contains this.
@@ -115,11 +212,7 @@ fn runs_of_batch(global: &GlobalOptions, id: &str) -> Vec<RunSummary> {
 }
 
 /// All runs of a batch's cell, in the order of its rounds.
-fn read_cell(
-    global: &GlobalOptions,
-    batch: &str,
-    cell: &str,
-) -> Result<ComparisonSubject, Failure> {
+fn read_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, Failure> {
     let rows = runs_of_batch(global, batch);
     let batches = distinct_values(&rows, |batch| &batch.id);
     let [id] = &batches[..] else {
@@ -139,11 +232,9 @@ fn read_cell(
         let cells = distinct_values(&rows, |batch| &batch.cell);
         return Err(with_list(Failure::usage(message), &cells));
     }
-    let runs = found
-        .iter()
-        .map(|row| subject_of_run(&row.directory()))
-        .collect::<Result<Vec<ComparisonSubject>, Failure>>()?;
-    Ok(ComparisonSubject::pool(format!("{id}:{cell}"), runs))
+    let runs = found.iter().map(|row| evidence_of_run(&row.directory()));
+    let runs = runs.collect::<Result<_, _>>()?;
+    Ok(Subject { name: format!("{id}:{cell}"), runs, notes: Vec::new() })
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.

@@ -1,6 +1,9 @@
 //! The trials of several runs as one sample.
 
+use std::slice;
+
 use super::RunEvidence;
+use retrial_results::evidence::identity::copies::reject_copies_of_run;
 use retrial_results::verdict::qualifier::merge_qualifiers;
 use retrial_results::verdict::{Evidence, RunContext};
 
@@ -61,6 +64,7 @@ fn pool_evidence(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
     match before {
         None => all.push(renumbered),
         Some(earlier) => {
+            reject_copies_of_run(slice::from_mut(&mut renumbered), slice::from_ref(earlier));
             for check in renumbered.checks {
                 // A check that is the same for every run is reported once.
                 if !earlier.checks.contains(&check) {

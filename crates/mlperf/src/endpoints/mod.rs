@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod audit;
+mod consistency;
 mod performance;
 #[cfg(test)]
 mod tests;

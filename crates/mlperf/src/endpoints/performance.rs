@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::consistency::{as_switch, find_contradictions};
 use super::{member_at_path, to_number, to_whole_number};
+use crate::check::RuleCheck;
 use crate::loadgen::{
     Parameters, RunSettings, TestMode, TestScenario, published_metric, resolve_figure,
 };
@@ -21,8 +23,10 @@ pub struct EndpointPerformance {
     pub figures: Figures,
     /// The settings of `config.yaml`.
     pub settings: Parameters,
-    /// Settings for which the run logs another value: name, in the configuration, in the run.
-    pub differing: Vec<(&'static str, String, String)>,
+    /// The model, as it is configured.
+    pub model: Option<String>,
+    /// What in the summary contradicts the rest of it, or the configuration.
+    pub contradictions: Vec<RuleCheck>,
     pub complete: Option<bool>,
     /// Number of samples that were sent.
     pub issued: Option<u64>,
@@ -63,7 +67,12 @@ impl EndpointPerformance {
             issued: to_whole_number(member_at_path(summary, &["n_samples_issued"])),
             completed: to_whole_number(member_at_path(summary, &["n_samples_completed"])),
             failed: to_whole_number(member_at_path(summary, &["n_samples_failed"])),
-            streaming: is_switched_on(member_at_path(config, &["model_params", "streaming"])),
+            streaming: member_at_path(config, &["model_params", "streaming"]).and_then(as_switch)
+                == Some(true),
+            model: member_at_path(config, &["model_params", "name"])
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            contradictions: find_contradictions(config, summary),
             answers_accuracy_requests: has_one_data_set(config),
             ..Self::default()
         };
@@ -82,23 +91,7 @@ impl EndpointPerformance {
         let seed = |name| (to_whole_number(runtime(name)), to_whole_number(ran(name)));
         let sample_index = seed("dataloader_random_seed");
         let schedule = seed("scheduler_random_seed");
-        for (name, pair) in
-            [("sample_index_rng_seed", sample_index), ("schedule_rng_seed", schedule)]
-        {
-            if let (Some(configured), Some(logged)) = pair
-                && configured != logged
-            {
-                self.differing.push((name, configured.to_string(), logged.to_string()));
-            }
-        }
         let target_qps = to_number(pattern("target_qps"));
-        let logged =
-            to_number(member_at_path(summary, &["run_config", "load_pattern", "target_qps"]));
-        if let (Some(configured), Some(logged)) = (target_qps, logged)
-            && (configured - logged).abs() > configured.abs() * 1e-9
-        {
-            self.differing.push(("target_qps", configured.to_string(), logged.to_string()));
-        }
         self.settings = Parameters {
             target_qps,
             min_duration_ms: to_whole_number(runtime("min_duration_ms")),
@@ -222,13 +215,4 @@ fn configured_scenario(config: &Map<String, Value>) -> Option<TestScenario> {
         return Some(TestScenario::Server);
     }
     TestScenario::from_word(word)
-}
-
-/// YAML 1.1 reads a bare `on` as true.
-fn is_switched_on(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::Bool(value)) => *value,
-        Some(Value::String(word)) => matches!(word.to_lowercase().as_str(), "on" | "true" | "yes"),
-        _ => false,
-    }
 }

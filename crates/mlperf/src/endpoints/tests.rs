@@ -13,7 +13,7 @@ const CONFIG: &str = "name: dsr1\nversion: '1.0'\ntype: online\nmodel_params:\n 
 
 const SUMMARY: &str = r#"{
   "version": "0.1.0", "n_samples_issued": 330000, "n_samples_completed": 330000, "n_samples_failed": 0,
-  "duration_ns": 2077965287526, "state": "complete", "complete": true,
+  "duration_ns": 2077965287526, "legacy_loadgen_window_duration_ns": 1959042332000, "state": "complete", "complete": true,
   "ttft": {"min": 133565203, "avg": 279607807.85, "percentiles": {"99.0": 475315730.0},
     "early_stopping_percentiles": {"99.9": 2881509491.0, "99.0": 484730193.0, "50.0": 265176431.0}},
   "tpot": {"percentiles": {"99.0": 12549085.6}, "early_stopping_percentiles": {"99.0": 12560416.413533835}},
@@ -42,7 +42,7 @@ fn a_run_has_loadgen_figures() {
     assert_eq!(run.settings.schedule_rng_seed, Some(16_159_082_839_903_944_936));
     assert_eq!(run.settings.sample_index_rng_seed, Some(2_747_215_439_041_700_203));
     assert_eq!(run.settings.min_duration_ms, Some(1_500_000));
-    assert!(run.differing.is_empty() && run.has_early_stopping);
+    assert!(run.contradictions.is_empty() && run.has_early_stopping);
     assert!((value(&run, "completed_tokens_per_second") - 652_750.144_770_811_3).abs() < 1e-9);
     assert!((value(&run, "completed_samples_per_second") - 168.449_611_078).abs() < 1e-9);
     assert!((value(&run, "ttft_p99_ns") - 484_730_193.0).abs() < 1e-9);
@@ -80,8 +80,75 @@ fn the_requests_of_both_runs_are_compared_by_their_files() {
 #[test]
 fn a_configuration_of_another_run_is_detected() {
     let run = read(&CONFIG.replace("2747215439041700203", "7").replace("170.0", "171.0"), SUMMARY);
-    let names: Vec<&str> = run.differing.iter().map(|(name, _, _)| *name).collect();
-    assert_eq!(names, ["sample_index_rng_seed", "target_qps"]);
+    let names: Vec<&str> = run.contradictions.iter().map(|check| check.rule.as_str()).collect();
+    assert_eq!(names, ["load_pattern.target_qps of the run", "dataloader_random_seed of the run"]);
+}
+
+/// A whole summary: ten answers of one request at a time.
+fn whole_summary() -> serde_json::Value {
+    let series = |values: [f64; 4]| {
+        let [min, median, max, total] = values;
+        serde_json::json!({"min": min, "median": median, "max": max, "total": total, "avg": total / 10.0,
+            "percentiles": {"99.0": max, "90.0": max, "50.0": median, "5.0": min},
+            "early_stopping_percentiles": {"99.9": null, "50.0": median + 1.0},
+            "histogram": {"counts": [4, 6]}})
+    };
+    serde_json::json!({"n_samples_issued": 10, "n_samples_completed": 10, "n_samples_failed": 0, "state": "complete",
+        "complete": true, "duration_ns": 1e12, "qps": 0.01, "tps": 0.5, "finish_reason_counts": {"stop": 9, "length": 1},
+        "ttft": series([1e9, 2e9, 9e9, 3e10]), "tpot": series([1e7, 2e7, 9e7, 3e8]),
+        "latency": series([5e10, 8e10, 2e11, 9.99e11]), "output_sequence_lengths": series([20.0, 50.0, 90.0, 500.0]),
+        "run_config": {"load_pattern": {"type": "concurrency", "target_concurrency": 1}, "warmup": {"enabled": false}}})
+}
+
+fn contradictions(change: impl Fn(&mut serde_json::Value)) -> Vec<String> {
+    let config = "model_params: {streaming: 'on', max_new_tokens: 90}\nsettings: {runtime: {min_duration_ms: 600000, \
+        n_samples_to_issue: 10}, load_pattern: {type: concurrency, target_concurrency: 1}, warmup: {enabled: false}}\n";
+    let mut summary = whole_summary();
+    change(&mut summary);
+    let found = read(config, &summary.to_string()).contradictions.into_iter();
+    found.map(|check| check.rule).collect()
+}
+
+type Change = fn(&mut serde_json::Value);
+
+#[rstest::rstest]
+#[case::nothing(|_: &mut Value| {}, None)]
+#[case::interrupted(|all: &mut Value| all["state"] = "interrupted".into(), Some("state"))]
+#[case::a_rate(|all: &mut Value| all["qps"] = 0.02.into(), Some("qps × duration"))]
+#[case::tokens(|all: &mut Value| all["tps"] = 0.7.into(), Some("tps × duration"))]
+#[case::half_the_time(|all: &mut Value| all["duration_ns"] = 5e11.into(), Some("qps × duration"))]
+#[case::half_the_time_with_its_rates(
+    |all: &mut Value| { all["duration_ns"] = 5e11.into(); all["qps"] = 0.02.into(); all["tps"] = 1.0.into(); },
+    Some("duration_ns × target_concurrency")
+)]
+#[case::reasons(|all: &mut Value| all["finish_reason_counts"]["stop"] = 3.into(), Some("sum of finish_reason_counts"))]
+#[case::order(|all: &mut Value| all["latency"]["percentiles"]["90.0"] = 6e10.into(), Some("latency: 90.0"))]
+#[case::beyond_the_greatest(|all: &mut Value| all["ttft"]["percentiles"]["99.0"] = 9e10.into(), Some("ttft: max"))]
+#[case::no_percentile(|all: &mut Value| all["ttft"]["percentiles"]["99.0"] = serde_json::Value::Null, Some("ttft: 99.0"))]
+#[case::an_estimate_below(|all: &mut Value| all["tpot"]["early_stopping_percentiles"]["50.0"] = 1.0.into(), Some("tpot: its estimate"))]
+#[case::below_zero(|all: &mut Value| all["tpot"]["min"] = (-1.0).into(), Some("tpot: min"))]
+#[case::a_mean(|all: &mut Value| all["output_sequence_lengths"]["avg"] = 25.0.into(), Some("output_sequence_lengths: avg × count"))]
+#[case::counts(|all: &mut Value| all["latency"]["histogram"]["counts"] = serde_json::json!([1, 1]), Some("latency: values"))]
+#[case::fewer_samples(
+    |all: &mut Value| { all["n_samples_issued"] = 5.into(); all["n_samples_completed"] = 5.into(); },
+    Some("n_samples_issued")
+)]
+#[case::too_many_tokens(
+    |all: &mut Value| all["output_sequence_lengths"]["max"] = 91.9.into(),
+    Some("max_new_tokens of config.yaml")
+)]
+#[case::another_load(
+    |all: &mut Value| all["run_config"]["load_pattern"]["type"] = "poisson".into(),
+    Some("load_pattern.type of the run")
+)]
+#[case::not_streamed(|all: &mut Value| all["ttft"] = serde_json::json!({}), Some("ttft"))]
+fn a_summary_agrees_with_itself_and_its_configuration(
+    #[case] change: Change,
+    #[case] expected: Option<&str>,
+) {
+    let found = contradictions(change);
+    assert_eq!(found.is_empty(), expected.is_none(), "{found:?}");
+    assert!(expected.is_none_or(|rule| found.iter().any(|found| found == rule)), "{found:?}");
 }
 
 #[test]

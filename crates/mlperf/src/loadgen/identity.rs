@@ -11,7 +11,7 @@ const LATENCY_PREFIX: &str = "latency_";
 /// The one of them that no two runs share: the shortest of many may be.
 const MEAN_LATENCY: &str = "latency_mean_ns";
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadgenRunIdentity {
     pub scenario: Option<TestScenario>,
     pub mode: Option<TestMode>,
@@ -24,31 +24,26 @@ pub struct LoadgenRunIdentity {
 }
 
 impl LoadgenRunIdentity {
-    /// Returns whether both are of the same run: they were begun in the same second and measured from the
-    /// same millisecond, or, where a log does not state that, they agree in every latency.
+    /// Returns whether both are of the same run: they agree in every latency, whatever their dates, or were begun in
+    /// the same second and measured from the same millisecond, whatever their figures.
     pub fn is_same_run(&self, other: &Self) -> bool {
-        let same_start = match (self.started_at, other.started_at) {
-            (Some(ours), Some(theirs)) => ours == theirs,
-            // A summary does not state it, and may be of the same run as a detail log.
-            _ => true,
-        };
-        if self.scenario != other.scenario || self.mode != other.mode {
-            return false;
-        }
-        let both_state = self.power_begin.is_some() && other.power_begin.is_some();
-        let both_dated = self.started_at.is_some() && other.started_at.is_some();
-        if both_state && both_dated {
-            return same_start && self.power_begin == other.power_begin;
-        }
-        same_start && self.latencies.is_some() && self.latencies == other.latencies
+        let keys = self.lookup_keys();
+        other.lookup_keys().iter().any(|key| keys.contains(key))
     }
 
-    /// Returns a key that all logs of one run share, and no others: for finding copies among very many. None where
-    /// the logs do not tell the run from others.
-    pub fn lookup_key(&self) -> Option<Self> {
-        let dated = self.started_at.is_some() && self.power_begin.is_some();
-        let latencies = self.latencies.filter(|_| !dated);
-        (dated || latencies.is_some()).then(|| Self { latencies, ..self.clone() })
+    /// Returns keys of which logs of one run share one, and no others do: for finding copies among very many. None
+    /// where the logs do not tell the run from others.
+    pub fn lookup_keys(&self) -> Vec<u64> {
+        let of_kind = |key: &dyn Fn(&mut DefaultHasher)| {
+            let mut hasher = DefaultHasher::new();
+            (self.scenario, self.mode).hash(&mut hasher);
+            key(&mut hasher);
+            hasher.finish()
+        };
+        let latencies = self.latencies.map(|latencies| of_kind(&|hasher| latencies.hash(hasher)));
+        let start = self.started_at.zip(self.power_begin.as_ref());
+        let start = start.map(|start| of_kind(&|hasher| start.hash(hasher)));
+        latencies.into_iter().chain(start).collect()
     }
 }
 
@@ -92,8 +87,9 @@ mod tests {
 
     #[rstest]
     #[case::a_copy_with_an_edited_figure(identity(STARTED, BEGIN, 2), true)]
-    #[case::a_run_of_the_same_second(identity(STARTED, "06-15-2025 10:00:01.251", 1), false)]
-    #[case::another_run(identity("2025-06-15T10:20:00Z", BEGIN, 1), false)]
+    #[case::a_copy_with_an_edited_date(identity("2025-06-16T10:00:00Z", BEGIN, 1), true)]
+    #[case::a_run_of_the_same_second(identity(STARTED, "06-15-2025 10:00:01.251", 2), false)]
+    #[case::another_run(identity("2025-06-15T10:20:00Z", BEGIN, 2), false)]
     #[case::a_copy_of_its_summary(identity("", "", 1), true)]
     #[case::the_summary_of_another(identity("", "", 2), false)]
     fn copies_are_told_from_other_runs(#[case] other: LoadgenRunIdentity, #[case] same: bool) {
@@ -112,10 +108,7 @@ mod tests {
     #[test]
     fn logs_without_dates_or_latencies_have_no_key() {
         let of_guide = LoadgenRunIdentity { latencies: None, ..identity("", "", 1) };
-        assert_eq!(of_guide.lookup_key(), None);
+        assert!(of_guide.lookup_keys().is_empty());
         assert!(!of_guide.is_same_run(&of_guide));
-        let edited = identity(STARTED, BEGIN, 2);
-        assert_eq!(identity(STARTED, BEGIN, 1).lookup_key(), edited.lookup_key());
-        assert_ne!(identity("", "", 1).lookup_key(), identity("", "", 2).lookup_key());
     }
 }

@@ -1,5 +1,6 @@
 //! The identity of a training run: the same log may be copied, printed twice, or truncated.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::iter;
 
 /// Times before this are no dates (milliseconds, September 2001): a program counted from its own start.
@@ -68,6 +69,14 @@ impl TrainingRunIdentity {
         #[expect(clippy::cast_precision_loss, reason = "a run takes days")]
         let values = gaps.map(|gap| (gap as f64 * MIN_SCATTER_SHARE / resolution).max(1.0));
         values.product::<f64>() >= MIN_CHANCE_CASES
+    }
+
+    /// Returns a key that no other run has: for finding copies among very many.
+    pub fn lookup_key(&self) -> Option<u64> {
+        let (started, elapsed) = self.dated_start_ms().zip(self.elapsed_ms)?;
+        let mut hasher = DefaultHasher::new();
+        (started.to_bits(), elapsed.to_bits(), self.seeds.first()).hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     /// Returns its start, if it is a date and not a time since the program's own start.

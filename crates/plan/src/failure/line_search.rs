@@ -74,7 +74,7 @@ impl LineSearch {
             pattern_set: RegexSet::new(signs.output.iter().map(|sign| &sign.pattern))?,
             patterns: patterns.collect::<Result<_, regex::Error>>()?,
             progress: progress.transpose()?,
-            splitter: LineSplitter::new(),
+            splitter: LineSplitter::with_overwritten_text(),
             lines: 0,
             last_progress: now,
             unterminated_since: None,
@@ -95,7 +95,10 @@ impl LineSearch {
             self.lines += u64::from(!line.continues);
             let number = self.lines + u64::from(line.continues);
             found = found.take().or_else(|| self.search_line(&line.text, number, age));
-            self.note_progress(&line.text, now);
+            // What is overwritten now was progress when it was printed.
+            if !line.continues {
+                self.note_progress(&line.text, now);
+            }
         });
         // A progress bar redraws a line that does not end.
         let rest = splitter.unfinished_line();
@@ -191,6 +194,7 @@ mod tests {
     #[case(&["one\nGPU 3: out of ", "memory, really\n"])]
     #[case(&["one\nGPU 3: out of memory, really\ntwo\n"])]
     #[case(&["o", "ne\r\nG", "PU 3: out of memory, really", "\n"])]
+    #[case(&["one\n10 %\rGPU 3: out of memory, really\r20 %\n"])]
     fn a_line_is_found_with_any_chunking(#[case] writes: &[&str]) {
         let now = Instant::now();
         let mut search =

@@ -99,7 +99,7 @@ fn is_output_read(plan: &Plan, measured: &MeasurementPlan) -> bool {
     let mut figures = measured.figures.iter();
     let mut markers = plan.judge.invalid_if.iter();
     figures.any(|(_, source)| source.file.is_none())
-        || markers.any(|marker| matches!(marker, InvalidMarker::Pattern(_)))
+        || markers.any(|marker| !matches!(marker, InvalidMarker::File(_)))
 }
 
 /// The directory of a trial's results. Those of a warm-up are elsewhere, since `judge` reads all results.

@@ -45,11 +45,14 @@ impl CheckContext<'_> {
         }
         let is_one_line = node.get("pattern").is_some() && by.is_none();
         let trained = node.text_at("mllog") == Some("time_to_train");
+        let is_reduced = matches!(node.text_at("take"), Some("mean" | "sum"));
+        let is_reduced = is_reduced && node.get("mllog").is_none();
         let misplaced = [
             ("value", node.get("json").is_some(), "json"),
             ("below", is_one_line, "pattern, without by"),
             ("until", node.get("below").is_some(), "below"),
             ("by", node.get("mllog").is_none(), "pattern, json or csv"),
+            ("skip", is_reduced, "take: mean or sum, of a pattern, json or csv"),
             ("target", trained, "mllog: time_to_train"),
             ("rcp", trained, "mllog: time_to_train"),
         ];

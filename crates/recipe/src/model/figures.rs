@@ -36,6 +36,9 @@ object! {
         /// The match that is used where several lines match; none: the last, with a warning if their values differ.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         take: Option<MatchSelection>,
+        /// Next to `take: mean` or `sum`: the number of values at the beginning of each file that are left out, those of a warm-up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skip: Option<u32> = T::Integer(1, 1000),
         /// The aggregate of several trials.
         aggregate: Aggregate [default = "mean", read = deserialize_word] = AGGREGATE_TYPE,
         /// Assumed noise of one trial, for example 0.8%.

@@ -3,7 +3,7 @@
 use retrial_document::{Field, FieldType as T, Keys as _, Node, object};
 use serde::{Deserialize, Serialize};
 
-use crate::formats;
+use crate::formats::{self, complete_json_path};
 
 object! {
     /// How figures are judged.
@@ -32,16 +32,20 @@ pub enum InvalidMarker {
     File(String),
     /// A regular expression that a line of the output matches.
     Pattern(String),
+    /// A `JSONPath` that selects a value other than `false`, `null`, 0 and nothing.
+    Json(String),
 }
 
 object! {
     /// A sign of invalid results, as a recipe states it.
-    pub struct WrittenMarker: "a marker of invalid results", one of "file", "pattern";
+    pub struct WrittenMarker: "a marker of invalid results", one of "file", "pattern", "json";
     keys {
         /// A file in the results; a name without a slash in any of their directories.
         file: Option<String> = T::Text(formats::RELATIVE_PATH),
         /// A regular expression that a line of the command's or its check's output matches.
         pattern: Option<String> = T::Text(formats::REGEX),
+        /// A `JSONPath` (RFC 9535) into the JSON of the output or of a file `*.json` in the results: a value that it selects marks the result, unless it is `false`, `null`, 0 or empty (`$.was_cancelled`); a filter selects whole documents (`$[?@.status == 'failed']`).
+        json: Option<String> = T::Text(formats::JSON_PATH),
     }
 }
 
@@ -51,7 +55,8 @@ impl Field for InvalidMarker {
     fn from_node(node: &Node, _: &T) -> Option<Self> {
         let written = WrittenMarker::from_keys(node)?;
         let file = written.file.map(Self::File);
-        file.or_else(|| written.pattern.map(Self::Pattern))
+        let json = written.json.map(|path| Self::Json(complete_json_path(&path).into_owned()));
+        file.or_else(|| written.pattern.map(Self::Pattern)).or(json)
     }
 }
 

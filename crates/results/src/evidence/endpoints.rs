@@ -18,11 +18,13 @@ use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_RUN};
 use retrial_store::{StoreError, open};
 
 /// The file names of a scenario's configuration; one of them exists.
-pub const CONFIG_FILES: [&str; 2] = ["config.yaml", "config.yml"];
-/// The results of its performance run.
-pub const SUMMARY_FILE: &str = "performance/result_summary.json";
+const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "performance/run_1/config.yaml"];
+/// The results of its performance run; some submitters have a folder of the run there, as LoadGen's logs do.
+const SUMMARY_FILES: [&str; 2] =
+    ["performance/result_summary.json", "performance/run_1/result_summary.json"];
 /// The results of its accuracy run.
-pub const ACCURACY_RESULTS_FILE: &str = "accuracy/accuracy_results.json";
+const ACCURACY_RESULTS_FILES: [&str; 2] =
+    ["accuracy/accuracy_results.json", "accuracy/run_1/accuracy_results.json"];
 
 /// The largest of these files that is read: real ones have 15 kB.
 const MAX_FILE_BYTES: u64 = 8 << 20;
@@ -67,22 +69,35 @@ pub fn is_endpoint_result(folder: &Path) -> bool {
 pub fn find_result_folders(directory: &Path) -> Vec<PathBuf> {
     let runs =
         folder::find_folders_with(directory, folder::MAX_SEARCH_DEPTH, is_output_name).into_iter();
-    let run_folders = runs.filter_map(|run| Some(run.parent()?.to_owned()));
-    let folders = run_folders.dedup();
-    folders.filter(|relative| is_endpoint_result(&directory.join(relative))).collect()
+    let above =
+        runs.flat_map(|run| run.ancestors().skip(1).take(2).map(Path::to_owned).collect_vec());
+    above.unique().filter(|relative| is_endpoint_result(&directory.join(relative))).collect()
 }
 
 fn is_output_name(name: &OsStr) -> bool {
-    let outputs = [SUMMARY_FILE, ACCURACY_RESULTS_FILE].map(Path::new);
-    outputs.iter().any(|file| file.file_name() == Some(name))
+    let mut outputs = SUMMARY_FILES.iter().chain(&ACCURACY_RESULTS_FILES).map(Path::new);
+    outputs.any(|file| file.file_name() == Some(name))
 }
 
 /// Returns whether a folder holds results of an endpoint.
 pub fn has_results(folder: &Path) -> bool {
-    let is_file = |name: &str| {
+    performance_file(folder).is_some() || has_accuracy(folder)
+}
+
+/// Returns the path of the results of a performance run below a scenario's folder.
+fn performance_file(folder: &Path) -> Option<&'static str> {
+    existing_file(folder, &SUMMARY_FILES)
+}
+
+fn has_accuracy(folder: &Path) -> bool {
+    existing_file(folder, &ACCURACY_RESULTS_FILES).is_some()
+}
+
+fn existing_file(folder: &Path, names: &[&'static str]) -> Option<&'static str> {
+    let is_file = |name: &&&str| {
         std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| metadata.is_file())
     };
-    is_file(SUMMARY_FILE) || is_file(ACCURACY_RESULTS_FILE)
+    names.iter().find(is_file).copied()
 }
 
 /// Returns the performance run of a scenario's folder.
@@ -91,7 +106,7 @@ pub fn has_results(folder: &Path) -> bool {
 /// A file cannot be read.
 pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, EndpointFileError> {
     let configured = read_config(folder)?;
-    let summary = read_json_object(folder, SUMMARY_FILE)?;
+    let summary = read_json_object(folder, &SUMMARY_FILES)?;
     Ok(EndpointPerformance::from_config_and_summary(&configured, &summary))
 }
 
@@ -100,32 +115,30 @@ pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, EndpointFi
 /// # Errors
 /// A file cannot be read.
 pub fn read_accuracy(folder: &Path) -> Result<EndpointAccuracy, EndpointFileError> {
-    read_json_object(folder, ACCURACY_RESULTS_FILE)
+    read_json_object(folder, &ACCURACY_RESULTS_FILES)
         .map(|results| EndpointAccuracy::from_json(&results))
 }
 
-/// The error is that of the name that the rules use.
 fn read_config(folder: &Path) -> Result<Map<String, Value>, EndpointFileError> {
-    let [usual, other] = CONFIG_FILES;
-    let (name, text) = match read_text(folder, usual) {
-        Ok(text) => (usual, text),
-        Err(missing) => match read_text(folder, other) {
-            Ok(text) => (other, text),
-            Err(_) => return Err(missing),
-        },
-    };
+    let (name, text) = read_text(folder, &CONFIG_FILES)?;
     parse_config(&text).map_err(|source| EndpointFileError::Config { name, source })
 }
 
 fn read_json_object(
     folder: &Path,
-    name: &'static str,
+    names: &[&'static str],
 ) -> Result<Map<String, Value>, EndpointFileError> {
-    let text = read_text(folder, name)?;
+    let (name, text) = read_text(folder, names)?;
     parse_object(&text).map_err(|source| EndpointFileError::Results { name, source })
 }
 
-fn read_text(folder: &Path, name: &'static str) -> Result<String, EndpointFileError> {
+/// Reads the first of these files that exists. The error is that of the name that the rules use, which is the first.
+fn read_text(
+    folder: &Path,
+    names: &[&'static str],
+) -> Result<(&'static str, String), EndpointFileError> {
+    let name = existing_file(folder, names).or(names.first().copied()).unwrap_or_default();
     open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES)
+        .map(|text| (name, text))
         .map_err(|source| EndpointFileError::Store { name, source })
 }

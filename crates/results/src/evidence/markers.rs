@@ -5,12 +5,15 @@ use std::io::Read;
 use std::path::Path;
 
 use itertools::join;
-use walkdir::WalkDir;
+use serde_json::Value;
+use walkdir::{DirEntry, WalkDir};
 
 use super::figures::{TextFile, for_each_line};
 use super::texts::TextError;
 use crate::verdict::RuleCheck;
 use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
+use retrial_readings::json::{DocumentSplitter, LogPiece};
+use retrial_readings::json_path::{JsonPath, parse_json_path};
 use retrial_readings::nearest::{truncate_for_message, truncate_to_chars};
 use retrial_recipe::model::InvalidMarker;
 use retrial_store::open;
@@ -34,6 +37,7 @@ pub fn check_recipe_markers(
     let checks = markers.iter().filter_map(|marker| match marker {
         InvalidMarker::File(name) => check_marker_file(folder, name),
         InvalidMarker::Pattern(pattern) => check_marker_line(pattern, outputs),
+        InvalidMarker::Json(path) => check_marker_value(path, folder, outputs),
     });
     checks.collect()
 }
@@ -103,6 +107,56 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
     Some(RuleCheck::violation("the benchmark's own checks", matching?, required))
 }
 
+/// Checks the values that a path selects, in the JSON of the outputs and of the results.
+fn check_marker_value(path: &str, folder: &Path, outputs: &[TextFile]) -> Option<RuleCheck> {
+    // The recipe's check parsed it.
+    let query = parse_json_path(path).ok()?;
+    let entries = WalkDir::new(folder).max_depth(MAX_MARKER_DEPTH).into_iter().flatten();
+    let is_json = |entry: &DirEntry| {
+        entry.file_type().is_file() && entry.path().extension().is_some_and(|end| end == "json")
+    };
+    let files = entries.filter(is_json).filter_map(|entry| {
+        let file = entry.path().strip_prefix(folder).ok()?.to_owned();
+        Some(TextFile { directory: folder.to_owned(), file })
+    });
+    let mut texts = outputs.iter().cloned().chain(files);
+    let measured = texts.find_map(|text| {
+        let value = find_marked_value(&query, &text)?;
+        Some(format!("{path} is {} in {}", truncate_for_message(&value), text.file.display()))
+    });
+    let required = format!("no such value at {path}");
+    Some(RuleCheck::violation("the benchmark's own checks", measured?, required))
+}
+
+fn find_marked_value(query: &JsonPath, text: &TextFile) -> Option<String> {
+    let mut found = None;
+    let mut documents = DocumentSplitter::default();
+    let mut search = |piece: LogPiece<'_>| {
+        if let LogPiece::Document(document, ..) = piece {
+            // A document is a record of its file, which a filter selects: `$[?@.status == 'failed']`.
+            let record = Value::Array(vec![document.clone()]);
+            let mut values = query.query(&document).all().into_iter().chain(query.query(&record));
+            let marked = values.find(|value| is_mark(value));
+            found = found.take().or_else(|| marked.map(Value::to_string));
+        }
+    };
+    // An output that is not there states nothing; its figures are missing.
+    let _ = read_output_lines(text, |line| documents.feed_line(line, &mut search));
+    documents.finish(&mut search);
+    found
+}
+
+fn is_mark(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is_set) => *is_set,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    }
+}
+
 fn read_output_lines(output: &TextFile, mut feed: impl FnMut(&str)) -> Result<(), TextError> {
     for file in output.matching_files()? {
         for_each_line(&mut file.open()?, &mut feed)?;
@@ -145,6 +199,27 @@ mod tests {
         let check = check_marker_line("checksum .* does not match", &[output]);
         let measured = check.unwrap().measured;
         assert!(measured.starts_with("not searched: it cannot be read"), "{measured}");
+    }
+
+    #[rstest::rstest]
+    #[case::set(r#"{"run": {"was_cancelled": true}}"#, true)]
+    #[case::over_lines("{\n \"run\": {\n \"was_cancelled\": true\n}\n}\n", true)]
+    #[case::not_set(r#"{"run": {"was_cancelled": false}}"#, false)]
+    #[case::not_stated(r#"{"run": {}}"#, false)]
+    fn a_value_of_json_marks_a_result(#[case] text: &str, #[case] is_marked: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let markers = [InvalidMarker::Json("$.run.was_cancelled".to_owned())];
+        let status = [InvalidMarker::Json("$[?@.run.was_cancelled == true]".to_owned())];
+        std::fs::write(folder.path().join("profile.json"), text).unwrap();
+        assert_eq!(!check_recipe_markers(&status, folder.path(), &[]).is_empty(), is_marked);
+        let checks = check_recipe_markers(&markers, folder.path(), &[]);
+        let measured: Vec<String> = checks.into_iter().map(|check| check.measured).collect();
+        let expected = "$.run.was_cancelled is true in profile.json".to_owned();
+        assert_eq!(measured, is_marked.then_some(expected).into_iter().collect::<Vec<_>>());
+        std::fs::rename(folder.path().join("profile.json"), folder.path().join("output.log"))
+            .unwrap();
+        let output = TextFile { directory: folder.path().to_owned(), file: "output.log".into() };
+        assert_eq!(check_recipe_markers(&markers, folder.path(), &[output]).len(), measured.len());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 pub mod accuracy;
 pub mod compliance;
 pub mod context;
+mod cut_run;
 pub mod endpoints;
 pub mod environment;
 mod execution;

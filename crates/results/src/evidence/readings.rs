@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use itertools::Itertools as _;
 
 use super::figures::{self, FigureReadError, OtherPatterns, TextFile, for_each_line};
-use super::identity::{text_log, training_log};
+use super::identity::{FigureOfFile, addends, text_log, training_log};
 use super::texts::TextError;
 use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_name};
 use retrial_mlperf::mllog::{
@@ -75,26 +75,45 @@ impl TrialReadings {
     }
 
     /// Adds those of the texts of which a figure was read: the output of a check that finds nothing is the
-    /// same in every trial.
+    /// same in every trial. A sum or mean of what is no measurement of its own is no figure.
     fn add_logs(&mut self, declared: &OrderedMap<FigureSource>, texts: &[TextFile]) {
         let is_reduced = |name: &str| {
-            let named = declared.iter().find(|(declared, _)| declared == name);
+            let named =
+                declared.iter().find(|(declared, _)| declared == table_name(name).unwrap_or(name));
             named.is_some_and(|(_, source)| {
                 matches!(source.match_selection(), MatchSelection::Sum | MatchSelection::Mean)
             })
         };
-        let files = texts.iter().filter_map(|text| text.matching_files().ok()).flatten();
-        for file in files.unique_by(|file| (file.directory.clone(), file.file.clone())) {
-            let name = file.file.display().to_string();
-            let all_figures = self.figures.iter();
-            let figures = all_figures.filter(|(_, figure)| figure.is_read_from(&name));
-            let (names, figures): (Vec<_>, Vec<_>) = figures.unzip();
-            if figures.is_empty() {
-                continue;
+        let mut faults = Vec::new();
+        for text in texts.iter().unique_by(|text| (&text.directory, &text.file)) {
+            let files = text.matching_files().unwrap_or_default();
+            let names: Vec<String> =
+                files.iter().map(|file| file.file.display().to_string()).collect();
+            let is_of_text =
+                |figure: &FigureValue| names.iter().any(|name| figure.is_read_from(name));
+            let figures: Vec<(&String, FigureOfFile<'_>)> = self
+                .figures
+                .iter()
+                .filter(|(_, figure)| is_of_text(figure))
+                .map(|(name, figure)| (name, (figure, is_reduced(name))))
+                .collect();
+            let mut logs = Vec::new();
+            for (file, name) in files.iter().zip(&names) {
+                let of_file = figures.iter().map(|(_, figure)| *figure);
+                let of_file: Vec<_> = of_file
+                    .filter(|(figure, reduced)| *reduced || figure.is_read_from(name))
+                    .collect();
+                logs.extend((!of_file.is_empty()).then(|| text_log(file, &of_file)).flatten());
             }
-            let is_reduced =
-                names.into_iter().any(|name| is_reduced(table_name(name).unwrap_or(name)));
-            self.logs.extend(text_log(&file, &figures, is_reduced));
+            for (name, (figure, _)) in figures.iter().filter(|(_, (_, is_reduced))| *is_reduced) {
+                let fault = addends::find_fault(figure, &files, &logs);
+                faults.extend(fault.map(|fault| ((*name).clone(), fault)));
+            }
+            self.logs.extend(logs);
+        }
+        for (name, reason) in faults {
+            self.figures.remove(&name);
+            self.insert_missing(&name, FigureReadError::Fault(reason));
         }
     }
 }

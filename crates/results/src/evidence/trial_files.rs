@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::accuracy::ACCURACY_FILE;
+use super::cut_run::warn_of_cut_run;
 use super::failed_line::find_failure_line;
 use super::figures::TextFile;
 use super::folder::{self, FolderError, LoadgenLogs};
@@ -239,6 +240,10 @@ impl<'a> TrialFiles<'a> {
             }
             Err(trial) => return vec![*trial],
         };
+        for reading in &readings {
+            let cut = warn_of_cut_run(&self.outputs, &self.folder, &reading.figures);
+            add_checks(evidence, trial.trial, cut.into_iter().collect());
+        }
         let has_output = self.has_output();
         let trials = readings.into_iter().map(|mut reading| {
             if !has_output {

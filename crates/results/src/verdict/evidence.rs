@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -135,6 +136,8 @@ pub struct TrialEvidence {
     pub path: String,
     /// The logs that its figures are read from.
     pub logs: Vec<TrialLog>,
+    /// The start and the end of its step, where a run's journal has them.
+    pub step: Option<(Timestamp, Timestamp)>,
     pub outcome: StepOutcome,
     /// The figures that it gave, by name.
     pub figures: BTreeMap<String, FigureValue>,

@@ -105,6 +105,12 @@ impl FigureValue {
         origin.any(|origin| origin.file == file)
     }
 
+    /// Returns the number of the line of a file that it is read from.
+    pub(crate) fn line_in(&self, file: &str) -> Option<u64> {
+        let origin = self.origin.as_ref()?;
+        origin.line.filter(|_| origin.file == file)
+    }
+
     /// Returns whether it is a rate or a time, which are never below zero.
     pub(crate) fn is_rate_or_time(&self) -> bool {
         let unit = self.unit.as_str();

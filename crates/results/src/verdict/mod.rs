@@ -60,7 +60,7 @@ pub use reference::UNKNOWN_DIRECTION;
 pub use retrial_mlperf::check::RuleCheck;
 pub use retrial_stats::MoreTrials;
 pub use stages::{StageDecision, decide_stage};
-pub use trial_log::{LogIdentity, TextIdentity, TrialLog};
+pub use trial_log::{ContentPart, LogIdentity, ReadFigure, TextIdentity, TrialLog};
 
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]

@@ -1,24 +1,25 @@
-//! The logs that a trial's figures are read from, by what tells them from the logs of other runs.
+//! The logs that a trial's figures are read from, by what was measured.
 //!
-//! A copy is not a further measurement. Two logs are of one run if
+//! A copy is not a further measurement. What was measured decides, and not when it is said to have been. Two logs are
+//! of one measurement if
 //!
-//! - `LoadGen`'s were begun in the same second and measured from the same millisecond, or agree in every
-//!   latency to the nanosecond;
+//! - `LoadGen`'s agree in every latency to the nanosecond, or were begun in the same second and measured from the same
+//!   millisecond;
 //! - training logs start their run in the same millisecond, and end it in the same one or have the same seeds;
 //!   those of two ranks start and end within a second, with the same seeds; or all events are as long after the
 //!   start, to the millisecond;
-//! - other files are equal apart from white space, and state a point in time, or a rate or time of
-//!   [`EXACT_DIGITS`](super::figure_value::EXACT_DIGITS) digits is read from them. Short outputs with rounded figures may well be equal in
-//!   separate runs, and are not taken for copies;
-//! - a figure of another file stands in the same lines with a point in time, has all digits and the same latest
-//!   time, or is a sum or mean over lines of which the first are all of the other file.
+//! - other files say the same, apart from white space and order, with a point in time; or apart from all points in
+//!   time, with a rate or time of [`EXACT_DIGITS`](super::figure_value::EXACT_DIGITS) digits. Short outputs with rounded
+//!   figures may well be equal in separate runs, and are not taken for copies;
+//! - a figure of another file stands in the same lines with a point in time;
+//! - one begins with all of the other and goes on with more of the same form, and the figure is read from what both
+//!   have, or is a sum or mean.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::FigureValue;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::mllog;
 
@@ -42,40 +43,85 @@ pub enum LogIdentity {
     Text(TextIdentity),
 }
 
-/// The content of a file of no known format.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The content of a file of no known format; of a long one, of its beginning and end. What stands between line ends, commas
+/// and brackets is a part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextIdentity {
-    /// SHA-1 of its content without white space, in any order; of a long file, of its beginning and end.
-    pub digest: [u8; 20],
-    /// The latest point in time that it states.
+    /// The sum of the hashes of all parts, whatever their order.
+    pub content: u64,
+    /// The same without points in time.
+    pub measured: u64,
+    /// The latest date and time that it states.
     pub latest: Option<Timestamp>,
-    /// Hashes that identify the records of its figures.
-    pub records: BTreeSet<u64>,
-    /// The hash of all up to each of its lines, where a figure is reduced from many.
-    pub starts: Vec<u64>,
+    /// It states a date or a time of day.
+    pub has_moment: bool,
+    /// The first parts.
+    pub beginning: Vec<ContentPart>,
+    pub figures: Vec<ReadFigure>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentPart {
+    /// The sum of the hashes of all parts up to this one.
+    pub sum: u64,
+    /// The hash of its text, whatever its digits.
+    pub form: u64,
+    /// The number of its line, from 1.
+    pub line: u64,
+}
+
+/// A figure that is read from a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadFigure {
+    /// Its value, as bits.
+    pub value: u64,
+    /// It is printed so finely that no other run has the same.
+    pub is_exact: bool,
+    /// It is the sum or mean of many records.
+    pub is_reduced: bool,
+    /// The line of its record, from 1, where that is known.
+    pub line: Option<u64>,
+    /// Hashes that identify its record by the nearest points in time.
+    pub records: Vec<u64>,
 }
 
 impl TextIdentity {
-    /// Returns whether a figure is read from lines of another file.
-    fn shares_record(&self, other: &Self) -> bool {
-        !self.records.is_disjoint(&other.records)
+    fn is_same_measurement(&self, other: &Self) -> bool {
+        self.content == other.content && self.has_moment
+            || self.measured == other.measured && self.shares(other, |own, _| own.is_exact)
+            || self.shares(other, |own, other| {
+                own.records.iter().any(|record| other.records.contains(record))
+            })
+            || self.has_grown_from(other)
+            || other.has_grown_from(self)
     }
 
-    /// Returns whether it begins with all of another file, of which a time tells that it is of a run.
-    fn begins_with(&self, other: &Self) -> bool {
-        let end = other.starts.last().filter(|_| other.latest.is_some());
-        let at = self.starts.get(other.starts.len().wrapping_sub(1));
-        end.is_some() && at == end
+    /// Returns whether it begins with all of another file and repeats a part of it in another form of its digits: what a
+    /// step appends to the log of an earlier one. A warning at the end of a short output is none.
+    fn has_grown_from(&self, other: &Self) -> bool {
+        let length = other.beginning.len();
+        let Some(last) = length.checked_sub(1).and_then(|last| self.beginning.get(last)) else {
+            return false;
+        };
+        let (common, added) = self.beginning.split_at(length);
+        let forms: HashSet<u64> = common.iter().map(|part| part.form).collect();
+        last.sum == other.content
+            && added.iter().any(|part| forms.contains(&part.form))
+            && (self.figures.iter().any(|figure| figure.is_reduced)
+                || self.shares(other, |own, _| own.line.is_none_or(|line| line <= last.line)))
+    }
+
+    /// Returns whether both have a figure of one value, of which this holds.
+    fn shares(&self, other: &Self, holds: impl Fn(&ReadFigure, &ReadFigure) -> bool) -> bool {
+        self.figures.iter().any(|own| {
+            other.figures.iter().any(|other| own.value == other.value && holds(own, other))
+        })
     }
 }
 
 impl TrialLog {
-    /// Returns whether another file has a log of the same run. `figures` are those that were read of this one.
-    pub fn is_copy_of<'a>(
-        &self,
-        other: &Self,
-        figures: impl IntoIterator<Item = &'a FigureValue>,
-    ) -> bool {
+    /// Returns whether another file has the same measurement.
+    pub fn is_copy_of(&self, other: &Self) -> bool {
         if (&self.directory, &self.file) == (&other.directory, &other.file) {
             return false;
         }
@@ -85,11 +131,7 @@ impl TrialLog {
                 ours.is_same_run_of_any_rank(theirs)
             }
             (LogIdentity::Text(ours), LogIdentity::Text(theirs)) => {
-                let is_telling =
-                    || ours.latest.is_some() || figures.into_iter().any(FigureValue::is_exact);
-                ours.shares_record(theirs)
-                    || ours.begins_with(theirs)
-                    || ours.digest == theirs.digest && is_telling()
+                ours.is_same_measurement(theirs)
             }
             _ => false,
         }
@@ -114,51 +156,29 @@ mod tests {
 
     use super::*;
 
-    fn text(directory: &str, digest: u8, latest: Option<&str>) -> TrialLog {
+    fn text(directory: &str, content: u64, has_moment: bool) -> TrialLog {
         TrialLog {
             directory: directory.to_owned(),
             file: "output.log".to_owned(),
             identity: LogIdentity::Text(TextIdentity {
-                digest: [digest; 20],
-                latest: latest.map(|time| time.parse().unwrap()),
-                records: BTreeSet::new(),
-                starts: Vec::new(),
+                content,
+                has_moment,
+                ..TextIdentity::default()
             }),
         }
     }
 
-    const TIME: Option<&str> = Some("2026-03-02T10:17:07Z");
-
     #[rstest]
-    #[case::equal_with_a_time(text("run_2", 1, TIME), true)]
-    #[case::the_same_file(text("run_1", 1, TIME), false)]
-    #[case::of_other_content(text("run_2", 2, TIME), false)]
+    #[case::equal_with_a_time(text("run_2", 1, true), true)]
+    #[case::the_same_file(text("run_1", 1, true), false)]
+    #[case::of_other_content(text("run_2", 2, true), false)]
     fn files_with_times_are_compared_by_content(#[case] other: TrialLog, #[case] same: bool) {
-        assert_eq!(text("run_1", 1, TIME).is_copy_of(&other, []), same);
-    }
-
-    #[rstest]
-    #[case::a_rounded_rate(101.0, 0.5, "items/s", false)]
-    #[case::a_rate_of_all_digits(101.534_729_182, 5e-10, "items/s", true)]
-    #[case::a_time_of_all_digits(31.350_412, 5e-7, "ms", true)]
-    #[case::an_accuracy_of_all_digits(0.914_666_666_7, 5e-11, "", false)]
-    #[case::an_accuracy_in_per_cent(91.466_666_67, 5e-9, "%", false)]
-    #[case::a_rate_of_all_digits_in_json(101.534_729_182, 0.0, "items/s", true)]
-    #[case::a_rounded_rate_in_json(101.5, 0.0, "items/s", false)]
-    fn equal_files_without_a_time_need_an_exact_figure(
-        #[case] value: f64,
-        #[case] half_digit: f64,
-        #[case] unit: &str,
-        #[case] same: bool,
-    ) {
-        let figure = FigureValue::new(value, unit).with_half_digit(half_digit);
-        let (first, second) = (text("run_1", 1, None), text("run_2", 1, None));
-        assert_eq!(first.is_copy_of(&second, [&figure]), same);
+        assert_eq!(text("run_1", 1, true).is_copy_of(&other), same);
     }
 
     #[test]
     fn names_omit_the_directories_that_both_share() {
-        let (first, second) = (text("a/run_1", 1, None), text("a/run_2", 1, None));
+        let (first, second) = (text("a/run_1", 1, false), text("a/run_2", 1, false));
         let names = first.relative_names(&second);
         assert_eq!(names, ("run_1/output.log".into(), "run_2/output.log".into()));
         let mut other = first.clone();

@@ -35,6 +35,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         label: None,
         better: Better::Higher,
         take: Some(MatchSelection::Last),
+        skip: None,
         aggregate,
         noise: None,
     };

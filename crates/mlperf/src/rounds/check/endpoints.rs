@@ -9,6 +9,9 @@ use crate::loadgen::TestScenario;
 use crate::rounds::{InferenceRules, LatencyLimits};
 use retrial_readings::number::to_f64;
 
+/// The greatest value of a score in percent.
+const ALL_PERCENT: f64 = 100.0;
+
 impl InferenceRules {
     /// Checks everything required of an endpoint's performance run.
     pub fn check_endpoint(&self, run: &EndpointPerformance) -> Vec<RuleCheck> {
@@ -22,11 +25,8 @@ impl InferenceRules {
         // An endpoint has no sample library, and so no seed of one.
         let [_, sample_index, schedule] = check_seeds(self, &settings);
         checks.extend([sample_index, schedule]);
-        checks.extend(run.differing.iter().map(|(name, configured, logged)| {
-            let required = format!("{configured}, as config.yaml has it");
-            let rule = format!("{name} of the run");
-            RuleCheck::new(rule, logged.clone(), required, false)
-        }));
+        checks.extend(run.contradictions.iter().cloned());
+        checks.extend(self.warn_of_model(run));
         checks.extend(self.check_endpoint_latency(run));
         // Without limits on them, token latencies may be unknown: the checker does not ask whether the
         // answers were streamed.
@@ -49,6 +49,12 @@ impl InferenceRules {
                 check_within_limit(name, value.as_ref(), limit)
             })
             .collect();
+        // A score with a lower limit in percent cannot be above all of it.
+        checks.extend(self.accuracy.iter().filter_map(|(name, limit)| {
+            let value = figures.get(name).filter(|value| **value > ALL_PERCENT)?;
+            let is_percent = limit.min.is_some_and(|least| least <= ALL_PERCENT);
+            is_percent.then(|| RuleCheck::new(name, value.to_string(), "at most 100 %", false))
+        }));
         // The client breaks down the score of some data sets, and of others it does not.
         checks.extend(self.endpoint_accuracy.iter().filter_map(|(name, limit)| {
             let value = (*figures.get(name)?, String::new());
@@ -98,6 +104,18 @@ impl InferenceRules {
             logged == self.scenario || (logged == TestScenario::Server && !is_offline)
         });
         RuleCheck::new("scenario", shown, self.scenario.as_str(), passed)
+    }
+
+    /// Warns of a model whose name has nothing of the benchmark's.
+    fn warn_of_model(&self, run: &EndpointPerformance) -> Option<RuleCheck> {
+        let model = run.model.as_ref()?;
+        let [served, benchmark] = [model, &self.benchmark].map(|name| {
+            let letters = name.chars().filter(char::is_ascii_alphanumeric);
+            letters.map(|letter| letter.to_ascii_lowercase()).collect::<String>()
+        });
+        let is_named = served.contains(&benchmark) || benchmark.contains(&served);
+        (!is_named)
+            .then(|| RuleCheck::warning("model of config.yaml", model.clone(), &self.benchmark))
     }
 
     /// Checks the 99th percentile of a query, where token latencies do not replace it.

@@ -60,7 +60,7 @@ fn each_rule_of_a_run_is_checked() {
     );
     assert_eq!(
         wrong(|config, _| config["model_params"]["streaming"] = json!("off")),
-        ["token latencies: not measured"]
+        ["ttft: stated", "token latencies: not measured"]
     );
     let slow =
         wrong(|_, summary| summary["tpot"]["early_stopping_percentiles"]["99.0"] = json!(15e6));

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::{ACCURACY_RESULTS_FILE, SUMMARY_FILE, read_accuracy, read_performance};
+use super::{has_accuracy, performance_file, read_accuracy, read_performance};
+use crate::evidence::identity::text_log;
 use crate::evidence::result_path::ResultPath;
+use crate::evidence::texts::TextFile;
 use crate::verdict::{Evidence, FigureValue, StepOutcome, TrialEvidence};
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance};
@@ -32,9 +34,9 @@ pub fn add_endpoint_evidence(
     let is_whole = place.scenario.is_some() && place.mode.is_none();
     let is_measured = |one: &&MeasurementPlan| {
         let is_there = if one.mode == Mode::Accuracy {
-            folder.join(ACCURACY_RESULTS_FILE).is_file()
+            has_accuracy(&folder)
         } else {
-            is_whole || folder.join(SUMMARY_FILE).is_file()
+            is_whole || performance_file(&folder).is_some()
         };
         one.loadgen
             && one.mode != Mode::Compliance
@@ -88,6 +90,12 @@ pub fn read_trial(
     if let Err(error) = read {
         let reason = error.to_string();
         trial.outcome = StepOutcome::NoNewResult { reason };
+        return;
+    }
+    if let Some(file) = performance_file(folder).filter(|_| measured.mode != Mode::Accuracy) {
+        let text = TextFile { directory: folder.to_owned(), file: file.into() };
+        let figures: Vec<_> = trial.figures.values().map(|figure| (figure, false)).collect();
+        trial.logs.extend(text_log(&text, &figures));
     }
 }
 
@@ -107,9 +115,11 @@ fn add_performance(
             trial.figures.insert(name.clone(), value);
         }
     }
+    let checks = rules
+        .map_or_else(|| run.contradictions.clone(), |rules| rules.check_endpoint(run))
+        .into_iter();
+    evidence.checks.extend(checks.map(|check| check.for_trial(Some(trial.trial))));
     if let Some(rules) = rules {
-        let checks = rules.check_endpoint(run).into_iter();
-        evidence.checks.extend(checks.map(|check| check.for_trial(Some(trial.trial))));
         evidence.published_metric = Some(run.published_metric(&rules.metric).published_name());
     }
     trial.run_settings = Some(run.run_settings());

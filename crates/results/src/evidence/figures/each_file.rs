@@ -14,6 +14,7 @@ pub(super) fn read_each_file<E: Display>(
     files: &[TextFile],
     read: impl Fn(usize, &TextFile) -> Result<FigureEntries<E>, FigureReadError>,
 ) -> Result<FigureEntries<E>, FigureReadError> {
+    let read = |number: usize, file: &TextFile| skip_warmup(source, read(number, file)?);
     if let [only] = files {
         return read(0, only);
     }
@@ -54,6 +55,24 @@ pub(super) fn read_each_file<E: Display>(
             None => Ok(all),
         },
     }
+}
+
+/// Leaves out the first values of a file.
+fn skip_warmup<E: Display>(
+    source: &FigureSource,
+    mut entries: FigureEntries<E>,
+) -> Result<FigureEntries<E>, FigureReadError> {
+    let Some(skipped) = source.skip else {
+        return Ok(entries);
+    };
+    for entry in entries.values_mut() {
+        entry.skip_first(skipped as usize).map_err(|count| {
+            FigureReadError::Fault(format!(
+                "it has {count} values, and `skip` leaves out {skipped}"
+            ))
+        })?;
+    }
+    Ok(entries)
 }
 
 /// Returns why a sum or mean over several files is of parts of them: an entry of a table that some have in common, and

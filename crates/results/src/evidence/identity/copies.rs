@@ -19,19 +19,43 @@ pub fn reject_copies(evidence: &mut Evidence) {
     note_copies_above_trials(evidence);
     for at in 0..evidence.trials.len() {
         let (before, rest) = evidence.trials.split_at_mut(at);
-        let trial = &mut rest[0];
         let earlier = evidence.warmups.iter().chain(&*before);
-        let Some((copy, original)) = find_copy(trial, earlier) else {
-            continue;
-        };
-        let (copy, original) = copy.relative_names(original);
-        if trial.outcome == StepOutcome::Finished {
-            let reason = format!("{copy} is of the same run as {original}");
-            trial.outcome = StepOutcome::NoNewResult { reason };
+        if let Some(copied) = find_copy(&rest[0], earlier) {
+            reject_trial(&mut rest[0], copied);
         }
-        trial.figures.clear();
-        trial.missing.clear();
     }
+}
+
+/// Takes the figures from each trial of a run that an earlier run has, too: one run may be named twice, or lie in two
+/// directories.
+pub fn reject_copies_of_run(run: &mut [Evidence], earlier: &[Evidence]) {
+    for trial in run.iter_mut().flat_map(|evidence| &mut evidence.trials) {
+        if let Some(copied) = find_copy_of_run(trial, earlier) {
+            reject_trial(trial, copied);
+        }
+    }
+}
+
+/// Returns what of a trial an earlier run has, too.
+pub fn find_copy_of_run(trial: &TrialEvidence, earlier: &[Evidence]) -> Option<String> {
+    let trials = || earlier.iter().flat_map(|one| one.trials.iter().chain(&one.warmups));
+    let same = trials().find_map(|other| {
+        let is_same_step = trial.step.is_some() && trial.step == other.step;
+        if is_same_step && trial.figures == other.figures {
+            return Some(format!("{} is of the same step as {}", trial.path, other.path));
+        }
+        let log = trial.logs.iter().find(|log| other.logs.contains(log))?;
+        Some(format!("{} is read a second time", log.file))
+    });
+    same.or_else(|| find_copy(trial, trials()))
+}
+
+fn reject_trial(trial: &mut TrialEvidence, reason: String) {
+    if trial.outcome == StepOutcome::Finished {
+        trial.outcome = StepOutcome::NoNewResult { reason };
+    }
+    trial.figures.clear();
+    trial.missing.clear();
 }
 
 /// Drops results in the folder that holds the trials' folders, `run_1`, `run_2`, if they are copies of one of
@@ -39,11 +63,10 @@ pub fn reject_copies(evidence: &mut Evidence) {
 fn note_copies_above_trials(evidence: &mut Evidence) {
     let trials = std::mem::take(&mut evidence.trials);
     for trial in &trials {
-        let copied = find_copy(trial, trials.iter());
+        let copied = find_copied_log(trial, trials.iter());
         match copied.filter(|(copy, original)| is_in_trial_folder_below(original, copy)) {
             Some((copy, original)) => {
-                let (copy, original) = copy.relative_names(original);
-                let measured = format!("{copy} is of the same run as {original}");
+                let measured = describe_copy(copy, original);
                 let check = RuleCheck::warning("logs", measured, "results only in trials' folders");
                 evidence.checks.push(check);
             }
@@ -128,27 +151,33 @@ fn find_shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
     })
 }
 
-/// Returns the first log of a trial that is a copy of an earlier trial's, with that one.
+/// Returns which log of a trial is a copy of an earlier trial's.
 fn find_copy<'a>(
+    trial: &'a TrialEvidence,
+    earlier: impl Iterator<Item = &'a TrialEvidence>,
+) -> Option<String> {
+    find_copied_log(trial, earlier).map(|(copy, original)| describe_copy(copy, original))
+}
+
+fn find_copied_log<'a>(
     trial: &'a TrialEvidence,
     earlier: impl Iterator<Item = &'a TrialEvidence>,
 ) -> Option<(&'a TrialLog, &'a TrialLog)> {
     let mut logs = earlier.flat_map(|earlier| &earlier.logs);
     logs.find_map(|original| {
-        let mut own = trial.logs.iter();
-        let copy = own.find(|log| {
-            let figures = trial.figures.values();
-            log.is_copy_of(original, figures.filter(|figure| figure.is_read_from(&log.file)))
-        })?;
+        let copy = trial.logs.iter().find(|log| log.is_copy_of(original))?;
         Some((copy, original))
     })
 }
 
-fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
-    let (copy, original) =
-        evidence.trials.iter().find_map(|trial| find_copy(trial, other.trials.iter()))?;
+pub(super) fn describe_copy(copy: &TrialLog, original: &TrialLog) -> String {
     let (copy, original) = copy.relative_names(original);
-    let measured = format!("{copy} is of the same run as {original}");
+    format!("{copy} is of the same run as {original}")
+}
+
+fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
+    let mut trials = evidence.trials.iter();
+    let measured = trials.find_map(|trial| find_copy(trial, other.trials.iter()))?;
     let required = "a run of its own for each measurement";
     // The same folder twice is no second claim, and LoadGen's SingleStream may stand for MultiStream.
     let is_other_claim = evidence.plan.mode == other.plan.mode

@@ -2,20 +2,23 @@
 //!
 //! ```text
 //! files ──text, loadgen, training──▶ TrialLog of each trial ──copies──▶ no trial twice
+//!                                                           ──addends─▶ nothing twice in a sum
 //!                                                           ──window──▶ no trial of before the step
 //!                                                           ──shared──▶ runs that two results of a tree have
 //! ```
 //!
 //! [`crate::verdict::TrialLog`] says which logs are of one run.
 
+pub(super) mod addends;
 pub mod copies;
 mod shared;
 mod stamps;
 mod text;
 pub(crate) mod window;
 
-pub use shared::{ResultRun, RunKey, SharedRuns};
-pub(crate) use text::text_log;
+pub use shared::{ResultRun, SharedRuns};
+pub(super) use stamps::split_stamps;
+pub(crate) use text::{FigureOfFile, text_log};
 
 use super::texts::TextFile;
 use crate::verdict::{LogIdentity, TrialLog};

@@ -5,38 +5,14 @@ use std::path::Path;
 
 use crate::evidence::tree::TreeFault;
 use crate::verdict::{Evidence, LogIdentity};
-use retrial_mlperf::loadgen;
 
-/// Tells a run from all others of any number of trees.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum RunKey {
-    /// A run of `LoadGen`.
-    LoadGen(loadgen::LoadgenRunIdentity),
-    /// A training run: its start and duration in milliseconds, as bits, and its first seed.
-    Training(u64, u64, Option<i64>),
-}
-
-impl RunKey {
-    /// None where the log does not tell its run from others.
-    fn new(identity: &LogIdentity) -> Option<Self> {
-        match identity {
-            LogIdentity::LoadGen(run) => run.lookup_key().map(Self::LoadGen),
-            LogIdentity::Training(run) => {
-                let (started, elapsed) = run.dated_start_ms().zip(run.elapsed_ms)?;
-                let seed = run.seeds.first().copied();
-                Some(Self::Training(started.to_bits(), elapsed.to_bits(), seed))
-            }
-            LogIdentity::Text(_) => None,
-        }
-    }
-}
-
+/// A run of a submitted result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultRun {
-    /// Tells it from others.
-    pub key: RunKey,
+    /// Logs of one run share one of these, in any number of trees.
+    keys: Vec<u64>,
     /// The path of its logs below the tree's root.
-    pub path: String,
+    path: String,
 }
 
 impl ResultRun {
@@ -44,11 +20,13 @@ impl ResultRun {
     pub fn from_evidence(evidence: &[Evidence]) -> Vec<Self> {
         let trials = evidence.iter().flat_map(|one| &one.trials);
         let logs = trials.flat_map(|trial| &trial.logs);
-        let runs = logs.filter_map(|log| {
-            Some(Self {
-                key: RunKey::new(&log.identity)?,
-                path: Path::new(&log.directory).join(&log.file).display().to_string(),
-            })
+        let runs = logs.map(|log| Self {
+            keys: match &log.identity {
+                LogIdentity::LoadGen(run) => run.lookup_keys(),
+                LogIdentity::Training(run) => run.lookup_key().into_iter().collect(),
+                LogIdentity::Text(_) => Vec::new(),
+            },
+            path: Path::new(&log.directory).join(&log.file).display().to_string(),
         });
         runs.collect()
     }
@@ -59,7 +37,7 @@ impl ResultRun {
 #[derive(Debug, Default)]
 pub struct SharedRuns {
     /// The first owner of each run, with the path of its logs.
-    seen: HashMap<RunKey, (String, String)>,
+    seen: HashMap<u64, (String, String)>,
     copies: Vec<CopiedRuns>,
 }
 
@@ -75,19 +53,22 @@ struct CopiedRuns {
 impl SharedRuns {
     pub fn add_runs(&mut self, owner: &str, runs: &[ResultRun]) {
         for run in runs {
-            let original = self.seen.entry(run.key.clone());
-            let (other, path) = original.or_insert_with(|| (owner.to_owned(), run.path.clone()));
+            let original = run.keys.iter().find_map(|key| self.seen.get(key).cloned());
+            let (other, path) = original.unwrap_or_else(|| (owner.to_owned(), run.path.clone()));
+            for key in &run.keys {
+                self.seen.entry(*key).or_insert_with(|| (other.clone(), path.clone()));
+            }
             if other == owner {
                 continue;
             }
             let mut copies = self.copies.iter_mut();
-            let known = copies.find(|copies| copies.owners.0 == owner && copies.owners.1 == *other);
+            let known = copies.find(|copies| copies.owners.0 == owner && copies.owners.1 == other);
             if let Some(known) = known {
                 known.count += 1;
             } else {
                 self.copies.push(CopiedRuns {
-                    owners: (owner.to_owned(), other.clone()),
-                    first: (run.path.clone(), path.clone()),
+                    owners: (owner.to_owned(), other),
+                    first: (run.path.clone(), path),
                     count: 1,
                 });
             }
@@ -118,18 +99,8 @@ impl SharedRuns {
 mod tests {
     use super::*;
 
-    fn run(second: i64, path: &str) -> ResultRun {
-        let identity = loadgen::LoadgenRunIdentity {
-            scenario: None,
-            mode: None,
-            started_at: jiff::Timestamp::from_second(second).ok(),
-            power_begin: Some(format!("06-15-2025 10:00:{second:02}.250")),
-            latencies: None,
-        };
-        ResultRun {
-            key: RunKey::new(&LogIdentity::LoadGen(identity)).unwrap(),
-            path: path.to_owned(),
-        }
+    fn run(key: u64, path: &str) -> ResultRun {
+        ResultRun { keys: vec![key, key + 1000], path: path.to_owned() }
     }
 
     #[test]

@@ -137,10 +137,8 @@ mod tests {
 
     fn text(directory: &str, latest: Option<&str>) -> TrialLog {
         let identity = TextIdentity {
-            digest: [0; 20],
             latest: latest.map(|time| time.parse().unwrap()),
-            records: std::collections::BTreeSet::new(),
-            starts: Vec::new(),
+            ..TextIdentity::default()
         };
         log(directory, LogIdentity::Text(identity))
     }

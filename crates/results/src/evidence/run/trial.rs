@@ -45,6 +45,7 @@ impl RunTrial<'_> {
         let folder = self.files.directory.join(&path);
         let mut trial = TrialEvidence::new_finished(self.number, path);
         trial.telemetry = self.telemetry_summary(measure, None);
+        trial.step = self.step_span(measure).map(|span| span.wall_span());
         let missing = collect.and_then(|collect| self.reason_not_collected(collect));
         trial.outcome = match (self.step_outcome(end), missing) {
             (StepOutcome::Finished, Some(reason)) => StepOutcome::NoNewResult { reason },

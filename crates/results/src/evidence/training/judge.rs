@@ -184,6 +184,7 @@ fn mllog_source(key: &str, unit: &str) -> FigureSource {
         label: None,
         better: Better::Lower,
         take: Some(MatchSelection::Last),
+        skip: None,
         aggregate: Aggregate::Olympic,
         noise: None,
     }

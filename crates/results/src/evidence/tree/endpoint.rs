@@ -72,6 +72,8 @@ pub(crate) fn gather_performance(
         }
         evidence.published_metric = Some(name);
         evidence.checks.extend(rules.check_endpoint(&run));
+    } else {
+        evidence.checks.extend(run.contradictions.iter().cloned());
     }
     trial.run_settings = Some(run.run_settings());
     evidence.trials.push(trial);

@@ -161,7 +161,7 @@ pub(crate) fn check_copied_logs<'a>(
         return;
     };
     for test in tests {
-        if first_log(test).is_some_and(|log| log.is_copy_of(submitted, [])) {
+        if first_log(test).is_some_and(|log| log.is_copy_of(submitted)) {
             let measured = format!("the log of {}", performance.path);
             let check = RuleCheck::violation("run of the test", measured, "a separate run");
             test.checks.push(check);

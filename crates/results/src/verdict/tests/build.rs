@@ -90,6 +90,7 @@ pub fn source() -> FigureSource {
         label: None,
         better: Better::default(),
         take: None,
+        skip: None,
         aggregate: Aggregate::default(),
         noise: None,
     }
