@@ -155,22 +155,30 @@ fn a_performance_log_in_the_accuracy_folder_is_not_performance() {
 }
 
 /// Writes what the endpoints client leaves of a scenario.
-fn write_endpoint(folder: &Path, kind: &str, score: &str) {
+/// Writes a result of so many samples in 1,001 s, whose rates, counts and lengths agree.
+fn write_endpoint(folder: &Path, kind: &str, samples: u32, score: &str) {
     for run in ["performance", "accuracy"] {
         std::fs::create_dir_all(folder.join(run)).unwrap();
     }
     let config = format!(
         "type: {kind}\nmodel_params: {{streaming: 'on'}}\nsettings:\n  runtime:\n    min_duration_ms: 900000\n    \
-         n_samples_to_issue: 13164\n    scheduler_random_seed: 16159082839903944936\n    \
+         n_samples_to_issue: {samples}\n    scheduler_random_seed: 16159082839903944936\n    \
          dataloader_random_seed: 2747215439041700203\n  load_pattern: {{type: poisson, target_qps: 13.5}}\n"
     );
     std::fs::write(folder.join("config.yaml"), config).unwrap();
-    let summary = r#"{"n_samples_issued": 13164, "n_samples_completed": 13164, "n_samples_failed": 0,
-        "duration_ns": 1001234567890, "complete": true, "qps": 13.25, "tps": 51234.5,
-        "ttft": {"early_stopping_percentiles": {"99.0": 1400000000.5}},
-        "tpot": {"early_stopping_percentiles": {"99.0": 14000000.25}},
-        "latency": {"avg": 4321098765.4, "early_stopping_percentiles": {"99.0": 9000000000}},
-        "output_sequence_lengths": {"avg": 3886.25}}"#;
+    let seconds = 1_001.234_567_89;
+    let (qps, length) = (f64::from(samples) / seconds, 51234.5 * seconds / 13164.0);
+    let tps = if samples == 13164 { 51234.5 } else { qps * length };
+    // Each run is one of its own.
+    let ttft = if kind == "online" { 1_400_000_000.5 } else { 1_500_000_000.5 };
+    let summary = format!(
+        r#"{{"n_samples_issued": {samples}, "n_samples_completed": {samples}, "n_samples_failed": 0,
+        "duration_ns": 1001234567890, "complete": true, "qps": {qps}, "tps": {tps},
+        "ttft": {{"early_stopping_percentiles": {{"99.0": {ttft}}}}},
+        "tpot": {{"early_stopping_percentiles": {{"99.0": 14000000.25}}}},
+        "latency": {{"avg": 4321098765.4, "early_stopping_percentiles": {{"99.0": 9000000000}}}},
+        "output_sequence_lengths": {{"avg": {length}}}}}"#
+    );
     std::fs::write(folder.join("performance/result_summary.json"), summary).unwrap();
     let scores = format!(
         r#"{{"accuracy_scores": [{{"dataset_name": "all", "score": {score}, "complete": true, "dataset_type": "accuracy",
@@ -187,11 +195,11 @@ fn tree_of_endpoints(retrial: &Retrial, division: &str) -> std::path::PathBuf {
     let results = tree.join("closed/Example/results/8xEXAMPLE_2xCPU");
     std::fs::remove_dir_all(results.join("llama2-70b-99")).unwrap();
     let deepseek = r#"81.25, "total_samples": 4388"#;
-    write_endpoint(&results.join("deepseek-r1/Offline"), "offline", deepseek);
-    write_endpoint(&results.join("deepseek-r1/Interactive"), "online", deepseek);
+    write_endpoint(&results.join("deepseek-r1/Offline"), "offline", 13164, deepseek);
+    write_endpoint(&results.join("deepseek-r1/Interactive"), "online", 13164, deepseek);
     let qwen =
         r#"0.84125, "total_samples": 995, "breakdown": {"normalized_single_turn_score": 86.5}"#;
-    write_endpoint(&results.join("qwen3.6-27b/SingleStream"), "online", qwen);
+    write_endpoint(&results.join("qwen3.6-27b/SingleStream"), "online", 231, qwen);
     if division != "closed" {
         std::fs::rename(tree.join("closed"), tree.join(division)).unwrap();
     }

@@ -192,7 +192,8 @@ impl<'a> JsonReader<'a> {
                 let entry =
                     value.as_object().map(|entry| ExampleRecord::from_record(entry, &self.prefix));
                 self.learn_examples(entry.into_iter().collect());
-                self.add_value(value, value.as_object(), place);
+                let members: Vec<_> = value.as_object().into_iter().collect();
+                self.add_value(value, &members, place);
             }
             return;
         };
@@ -203,7 +204,7 @@ impl<'a> JsonReader<'a> {
                         on_the_way.iter().map(|one| ExampleRecord::from_record(one, &self.prefix));
                     let examples = example_records.collect();
                     self.learn_examples(examples);
-                    self.add_value(value, on_the_way.last().copied(), place);
+                    self.add_value(value, &on_the_way, place);
                 }
                 RouteResult::MissingMember(members, level) => {
                     let text =
@@ -288,13 +289,8 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Adds a value, which is a member of `siblings`.
-    fn add_value(
-        &mut self,
-        value: &Value,
-        siblings: Option<&Map<String, Value>>,
-        place: RecordLocation,
-    ) {
+    /// Adds a value, which is a member of the last of these objects.
+    fn add_value(&mut self, value: &Value, objects: &[&Map<String, Value>], place: RecordLocation) {
         let names = match self.entry_names(value) {
             Ok(names) => names,
             Err(error) => {
@@ -302,7 +298,7 @@ impl<'a> JsonReader<'a> {
                 return;
             }
         };
-        let number = self.check_unit(siblings).and_then(|()| self.read_number(value));
+        let number = self.check_unit(objects).and_then(|()| self.read_number(value));
         let name_texts = names.iter().map(String::as_str);
         match find_or_insert_entry(&mut self.entries, name_texts, self.take) {
             Some(entry) => entry.add_record(number, place),
@@ -338,10 +334,13 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    /// Checks that the unit next to a value, or in its name, is the figure's.
-    fn check_unit(&self, siblings: Option<&Map<String, Value>>) -> Result<(), JsonError> {
-        let member =
-            siblings.and_then(|siblings| siblings.get("unit").or_else(|| siblings.get("units")));
+    /// Checks that the unit next to a value, next to what contains it, or in its name, is the figure's.
+    fn check_unit(&self, objects: &[&Map<String, Value>]) -> Result<(), JsonError> {
+        let figure = self.route.as_ref().and_then(RecordRoute::figure_member).unwrap_or_default();
+        let own = format!("{figure}_unit");
+        let names = [own.as_str(), "unit", "units", "uom"];
+        let mut objects = objects.iter().rev();
+        let member = objects.find_map(|object| names.iter().find_map(|name| object.get(*name)));
         let stated = match member.and_then(Value::as_str).filter(|_| !self.unit.is_empty()) {
             Some(stated) if units::is_same(stated, self.unit) => None,
             Some(stated) => Some(stated.to_owned()),

@@ -85,8 +85,10 @@ pub fn split_last_member(text: &str) -> Option<(JsonPath, String)> {
         }
         None => text.rsplit_once('.')?,
     };
-    let is_name =
-        !name.is_empty() && !name.contains(['*', '[', ']', '\\', '\'', '"', '(', ')', '?']);
+    let is_quoted = text.ends_with(']');
+    let is_name = !name.is_empty()
+        && !name.contains(['[', ']', '\\', '\'', '"'])
+        && (is_quoted || !name.contains(['*', '(', ')', '?']));
     let parent = parse_json_path(before).ok().filter(|_| is_name)?;
     Some((parent, name.to_owned()))
 }

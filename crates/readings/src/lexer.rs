@@ -4,15 +4,17 @@
 //! suffix; and nothing touches it but white space, brackets, quotation marks, the marks of a sentence, and a unit. Only
 //! a plain number becomes a figure. What it may be instead is said by [`NotPlain`]; nothing here decides by words.
 
-use std::borrow::Cow;
+mod number;
+mod quantity;
+
 use std::ops::Range;
 
 use crate::figure::PrintedNumber;
 use crate::units;
+use number::{SEPARATORS, leading_number_length};
+pub use number::{parse_number, parse_with_suffix};
+pub use quantity::{read_published, read_quantity};
 
-/// Separators of groups of three digits: commas, underscores, apostrophes, and spaces that do not
-/// end a word (no-break, figure, thin, narrow no-break).
-const SEPARATORS: [char; 8] = [',', '_', '\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}'];
 /// Minus signs, and the dashes that stand for one, or for `to`.
 const DASHES: [char; 4] = ['-', '−', '–', '—'];
 /// Signs of a product, a ratio or a power.
@@ -72,109 +74,13 @@ pub struct Spelled {
     pub behind: String,
 }
 
-/// Reads a text that is one number and nothing else: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`,
-/// `1'234.5`, `1.2×10^6`.
-///
-/// Separators are of one kind and part groups of exactly three digits, of which the first does not begin with zero:
-/// `1,5` and `0,512` are fractions to one reader and not to another. `nan` and `inf` are no numbers.
-pub fn parse_number(text: &str) -> Option<PrintedNumber> {
-    let plain = normalize_notation(text.trim());
-    let plain = strip_separators(&plain)?;
-    let digits = plain.trim_start_matches(['+', '-']);
-    // `f64` also reads `nan`, `inf` and `infinity`, which LoadGen prints for a test of no length.
-    if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
-        return None;
-    }
-    let value: f64 = plain.parse().ok()?;
-    value.is_finite().then(|| PrintedNumber { value, half_digit: half_digit(&plain) })
-}
-
-/// Reads a number that may have a suffix, of a figure in `unit`: `12.3k` with `tokens/s` is 12,300. The suffix
-/// that is the unit's own is no factor: `107.9G` with `GiB`.
-pub fn parse_with_suffix(text: &str, unit: &str) -> Option<PrintedNumber> {
-    let trimmed = text.trim();
-    let number = trimmed.trim_end_matches(['k', 'K', 'M', 'G', 'T', 'P']);
-    let suffix = &trimmed[number.len()..];
-    if suffix.is_empty() {
-        return parse_number(trimmed);
-    }
-    let printed = parse_number(number)?;
-    Some(printed.scale_by(units::suffix_factor(suffix, unit)?))
-}
-
-/// Reads a text that is one quantity of a figure in `unit`: a number, with its spread, its suffix or its unit, which is
-/// the figure's.
-///
-/// # Errors
-/// [`NotPlain`]
-pub fn read_quantity(text: &str, unit: &str) -> Result<PrintedNumber, NotPlain> {
-    let (number, printed) = split_quantity(text)?;
-    if printed.is_empty() || units::is_same(&printed, unit) {
-        return Ok(number);
-    }
-    let is_suffix = units::prefix_factor(&printed).is_some();
-    let scale = units::suffix_factor(&printed, unit).filter(|_| is_suffix);
-    scale.map(|scale| number.scale_by(scale)).ok_or_else(|| {
-        let unit = unit.to_owned();
-        NotPlain::Unit { printed, unit }
-    })
-}
-
-/// Reads a published value and its unit, which may be empty: `42.0 items/s`, `12.3k tok/s`, `28 min 59 s`.
-///
-/// # Errors
-/// [`NotPlain`]
-pub fn read_published(text: &str) -> Result<(PrintedNumber, String), NotPlain> {
-    let (number, unit) = split_quantity(text)?;
-    let (first, rest) = unit.split_once(' ').unwrap_or((&unit, ""));
-    match units::prefix_factor(first) {
-        Some(scale) if !units::is_time(first) => {
-            Ok((number.scale_by(scale), rest.trim().to_owned()))
-        }
-        _ => Ok((number, unit)),
-    }
-}
-
-/// Splits a text that is one quantity into its number and its unit, which may be empty; a suffix of the number is
-/// the unit's beginning (`12.3k tok/s`), a spread is left out, a duration in parts is in its largest unit.
-fn split_quantity(text: &str) -> Result<(PrintedNumber, String), NotPlain> {
-    let text = text.trim();
-    if let Some(duration) = whole_duration(text) {
-        return Ok(duration);
-    }
-    let length = leading_number_length(text);
-    let number = text[..length].replace(' ', "\u{a0}");
-    let printed = parse_number(&number).ok_or_else(|| {
-        let has_digit = text.starts_with(|first: char| first.is_ascii_digit());
-        if has_digit { NotPlain::Touched(shorten(text)) } else { NotPlain::NoNumber }
-    })?;
-    let mut rest = text[length..].trim_start();
-    if let Some(spread) = SPREADS.iter().find_map(|sign| rest.strip_prefix(sign)) {
-        let spread = spread.trim_start();
-        let digits = leading_number_length(spread);
-        if parse_number(&spread[..digits]).is_none() {
-            return Err(NotPlain::Touched(shorten(text)));
-        }
-        rest = spread[digits..].trim_start();
-    }
-    if rest.contains(|letter: char| letter.is_ascii_digit()) && !units::is_unit(rest) {
-        return Err(NotPlain::Touched(shorten(text)));
-    }
-    let begins = rest.chars().next();
-    let is_unit = begins.is_none_or(|first| first.is_alphabetic() || "%/([µμ°".contains(first));
-    if !is_unit {
-        return Err(NotPlain::Touched(shorten(text)));
-    }
-    Ok((printed, rest.to_owned()))
-}
-
 /// Reads the number of a line that begins at this byte, whole.
 ///
 /// # Errors
 /// [`NotPlain`]
 pub fn read_number_from(line: &str, begin: usize) -> Result<PrintedNumber, NotPlain> {
     let number = begin..begin + leading_number_length(&line[begin..]);
-    if number.is_empty() {
+    if !line[number.clone()].contains(is_digit) {
         return Err(NotPlain::NoNumber);
     }
     check_surroundings(line, &number, "", &Spelled::default())?;
@@ -205,6 +111,10 @@ pub fn check_surroundings(
     spelled: &Spelled,
 ) -> Result<(), NotPlain> {
     let (head, rest) = (&line[..number.start], &line[number.end..]);
+    let digits = line[number.clone()].trim_start_matches(['+', '-', '−']);
+    if digits.len() > 1 && digits.starts_with('0') && digits[1..].starts_with(is_digit) {
+        return Err(NotPlain::Grouped(surroundings(line, number)));
+    }
     let found = check_head(head, &line[number.clone()], &spelled.before)
         .and_then(|()| check_rest(rest, &line[number.clone()], unit, &spelled.behind))
         .and_then(|()| check_duration(head, &line[number.clone()], rest));
@@ -217,6 +127,9 @@ fn check_head(head: &str, number: &str, spelled: &str) -> Result<(), Reason> {
     let Some(last) = head.chars().next_back() else {
         return Ok(());
     };
+    if is_damaged(last) {
+        return Err(NotPlain::Touched);
+    }
     let trimmed = head.trim_end();
     let is_spaced = trimmed.len() < head.len();
     let spelled_mark = spelled.trim_end().chars().next_back();
@@ -241,7 +154,7 @@ fn check_head(head: &str, number: &str, spelled: &str) -> Result<(), Reason> {
         '.' if trimmed.ends_with("...") => Ok(()),
         '.' | '+' | '}' | '\\' => Err(NotPlain::Touched),
         ':' if is_clock(trimmed) => Err(NotPlain::Expression),
-        _ if last.is_alphanumeric() || is_damaged(last) => Err(NotPlain::Touched),
+        _ if last.is_alphanumeric() => Err(NotPlain::Touched),
         _ if DASHES.contains(&last) => Err(NotPlain::Touched),
         ',' if is_fraction(number) && is_fraction(last_element(trimmed)) => Ok(()),
         _ if last == '_' || SEPARATORS.contains(&last) && follows_digit => Err(NotPlain::Grouped),
@@ -254,7 +167,8 @@ fn check_operator_before(head: &str) -> Result<(), Reason> {
     if SPREADS.iter().any(|sign| head.ends_with(sign)) {
         return Err(NotPlain::Spread);
     }
-    if head.ends_with(BOUNDS) || head.ends_with('>') && !ends_in_arrow_or_tag(head) {
+    let is_bound = head.ends_with(BOUNDS) || head.ends_with(">=") || head.ends_with("<=");
+    if is_bound || head.ends_with('>') && !ends_in_arrow_or_tag(head) {
         return Err(NotPlain::Bound);
     }
     let Some(last) = head.chars().next_back() else {
@@ -285,6 +199,9 @@ fn check_rest(rest: &str, number: &str, unit: &str, spelled: &str) -> Result<(),
     let Some(first) = rest.chars().next() else {
         return Ok(());
     };
+    if is_damaged(first) {
+        return Err(NotPlain::Touched);
+    }
     let after = &rest[first.len_utf8()..];
     let precedes_digit = after.starts_with(is_digit);
     let is_spelled = |text: &str| {
@@ -295,7 +212,10 @@ fn check_rest(rest: &str, number: &str, unit: &str, spelled: &str) -> Result<(),
         let next = after.chars().next();
         let is_plain = match first {
             '.' => next.is_none_or(|next| next.is_whitespace() || is_closing(next)),
-            ',' => !precedes_digit || is_fraction(number) && is_fraction(after),
+            ',' => {
+                !after.starts_with(',')
+                    && (!precedes_digit || is_fraction(number) && is_fraction(after))
+            }
             '/' if is_count_of_total(number, after, unit) => return Ok(()),
             '\'' | '’' | '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' => !precedes_digit,
             ':' if precedes_digit => return Err(NotPlain::Expression),
@@ -345,7 +265,10 @@ fn check_rest(rest: &str, number: &str, unit: &str, spelled: &str) -> Result<(),
     }
     // What multiplies a quantity may stand behind its unit.
     let length = units::unit_behind(rest).map_or(0, |unit| unit.length);
-    if length > 0 { check_operator_behind(&rest[length..]) } else { Ok(()) }
+    let behind = &rest[length..];
+    // `ms / 127 runs` is a remark on a quantity that is complete.
+    let is_remark = behind.trim_start().starts_with('/');
+    if length > 0 && !is_remark { check_operator_behind(behind) } else { Ok(()) }
 }
 
 /// Checks what stands behind a number or its unit, perhaps with a space between.
@@ -362,18 +285,25 @@ fn check_operator_behind(rest: &str) -> Result<(), Reason> {
     let is_dash = DASHES.contains(&first) && (!is_spaced || operand.len() < after.len());
     let is_to = text.strip_prefix("to ").is_some_and(|end| end.trim_start().starts_with(is_digit));
     let is_dots = text.starts_with("..") && text.trim_start_matches('.').starts_with(is_digit);
-    if (is_dash || first == '~' && is_spaced) && has_operand || is_spaced && is_to || is_dots {
+    let arrow = text.strip_prefix("->").or_else(|| text.strip_prefix(['→', ':', '+']));
+    let is_arrow = is_spaced && arrow.is_some_and(|end| end.trim_start().starts_with(is_digit));
+    if (is_dash || first == '~' && is_spaced) && has_operand
+        || is_arrow
+        || is_spaced && is_to
+        || is_dots
+    {
         return Err(NotPlain::Range);
     }
     let has_power = operand.trim_start_matches('*').trim_start().starts_with(is_digit);
     let is_word = first == 'x' && after.starts_with(char::is_alphabetic);
-    let is_times = matches!(first, 'x' | '×' | '÷') && operand.len() < after.len();
+    let is_times = matches!(first, 'x' | '×' | '÷')
+        && (operand.len() < after.len() || is_spaced && after.is_empty());
     if is_times
         || OPERATORS.contains(&first) && !is_word && (has_operand || first == '*' && has_power)
     {
         return Err(NotPlain::Expression);
     }
-    let exponent = text.strip_prefix(['e', 'E']).and_then(|power| power.strip_prefix(['+', '-']));
+    let exponent = text.strip_prefix(['e', 'E']).map(|power| power.trim_start_matches(['+', '-']));
     if exponent.is_some_and(|power| power.starts_with(is_digit)) {
         return Err(NotPlain::Touched);
     }
@@ -405,59 +335,6 @@ fn check_duration(head: &str, number: &str, rest: &str) -> Result<(), Reason> {
     let is_integer =
         count.ends_with(is_digit) && !count.trim_end_matches(is_digit).ends_with(['.', ',']);
     if has_larger && is_integer { Err(NotPlain::Duration) } else { Ok(()) }
-}
-
-/// Reads a text that is a duration in parts, in the unit of its first part.
-fn whole_duration(text: &str) -> Option<(PrintedNumber, String)> {
-    let (mut rest, mut first, mut previous, mut total) = (text, None, f64::INFINITY, 0.0);
-    let mut half = 0.0;
-    let mut parts = 0;
-    while !rest.is_empty() {
-        let length = leading_number_length(rest);
-        let printed = parse_number(&rest[..length])?;
-        let unit = units::unit_behind(&rest[length..])?;
-        let seconds = units::seconds_of(&unit.text).filter(|seconds| *seconds < previous)?;
-        total += printed.value * seconds;
-        half = printed.half_digit * seconds;
-        previous = seconds;
-        first.get_or_insert((seconds, unit.text.clone()));
-        rest = rest[length + unit.length..].trim_start_matches([' ', ',']);
-        rest = rest.strip_prefix("and ").unwrap_or(rest);
-        parts += 1;
-    }
-    let (seconds, unit) = first.filter(|_| parts > 1)?;
-    Some((PrintedNumber { value: total / seconds, half_digit: half / seconds }, unit))
-}
-
-/// Returns the length of the number that a text begins with: its digits, separators, fraction and exponent.
-fn leading_number_length(text: &str) -> usize {
-    let unsigned = text.trim_start_matches(['+', '-', '−']);
-    let mut end = text.len() - unsigned.len();
-    let mut letters = text[end..].char_indices().peekable();
-    let begin = end;
-    while let Some((at, letter)) = letters.next() {
-        let next = letters.peek().map(|(_, next)| *next);
-        let joins = letter == '.' || letter == ' ' || SEPARATORS.contains(&letter);
-        // Digits behind a space are of the number only as a group.
-        let is_group = letter != ' ' || leading_digits(&text[begin + at + 1..]) == 3;
-        if is_digit(letter) || joins && is_group && next.is_some_and(is_digit) {
-            end = begin + at + letter.len_utf8();
-        } else {
-            break;
-        }
-    }
-    end + exponent_length(&text[end..])
-}
-
-/// Returns the length of an exponent that a text begins with: `e+06`, `×10^6`.
-fn exponent_length(text: &str) -> usize {
-    let power = text.strip_prefix(['e', 'E']).or_else(|| {
-        let sign = text.trim_start().strip_prefix(['×', 'x', '*', '·'])?;
-        sign.trim_start().strip_prefix("10^")
-    });
-    let digits = power.map(|power| power.trim_start_matches(['+', '-', '−']));
-    let digits = digits.filter(|digits| digits.starts_with(is_digit));
-    digits.map_or(0, |digits| text.len() - digits.len() + leading_digits(digits))
 }
 
 fn is_unit_touching(rest: &str, unit: &str) -> bool {
@@ -567,54 +444,6 @@ fn surroundings(line: &str, number: &Range<usize>) -> String {
     let behind = line[number.end..].char_indices().nth(MAX_SHOWN_CHARS / 2);
     let end = behind.map_or(line.len(), |(at, _)| number.end + at);
     crate::nearest::truncate_for_message(line[begin..end].trim())
-}
-
-fn shorten(text: &str) -> String {
-    crate::nearest::truncate_for_message(text)
-}
-
-/// Returns the number with ASCII's minus, and with `e` for a power of ten.
-fn normalize_notation(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() && !text.contains('^') {
-        return Cow::Borrowed(text);
-    }
-    let ascii_minus = text.replace('−', "-");
-    let Some((before, power)) = ascii_minus.split_once("10^") else {
-        return Cow::Owned(ascii_minus);
-    };
-    match before.trim_end().strip_suffix(['×', 'x', '*', '·']) {
-        Some(mantissa) => Cow::Owned(format!("{}e{power}", mantissa.trim_end())),
-        None => Cow::Owned(ascii_minus),
-    }
-}
-
-fn strip_separators(text: &str) -> Option<Cow<'_, str>> {
-    let Some(separator) = text.chars().find(|letter| SEPARATORS.contains(letter)) else {
-        return Some(Cow::Borrowed(text));
-    };
-    let unsigned = text.trim_start_matches(['+', '-']);
-    let whole_length = unsigned
-        .find(|letter: char| !(letter.is_ascii_digit() || letter == separator))
-        .unwrap_or(unsigned.len());
-    let (whole, rest) = unsigned.split_at(whole_length);
-    let mut groups = whole.split(separator);
-    let first = groups.next()?;
-    let well_grouped = (1..=3).contains(&first.len())
-        && !first.starts_with('0')
-        && groups.all(|group| group.len() == 3);
-    (well_grouped && !rest.contains(SEPARATORS)).then(|| {
-        let digits: String = text.chars().filter(|letter| *letter != separator).collect();
-        Cow::Owned(digits)
-    })
-}
-
-/// Returns half of the last digit of a plain decimal or scientific number.
-fn half_digit(plain: &str) -> f64 {
-    let (mantissa, exponent) = plain.split_once(['e', 'E']).unwrap_or((plain, "0"));
-    let exponent_value: i32 = exponent.parse().unwrap_or(0);
-    let decimals = mantissa.split_once('.').map_or(0, |(_, after)| after.len());
-    let decimals = i32::try_from(decimals).unwrap_or(i32::MAX);
-    0.5 * 10_f64.powi(exponent_value.saturating_sub(decimals))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod block;
 mod error;
 mod loosened;
 mod parts;
+mod plain;
 mod reader;
 mod readers;
 mod records;
@@ -188,10 +189,15 @@ impl Pattern {
         if self.unit_group.is_some() || self.unit.trim().is_empty() {
             return None;
         }
-        match units::unit_behind(&self.words_behind) {
-            Some(printed) => (!units::is_same(&printed.text, &self.unit)).then_some(printed.text),
-            None => units::find_contradiction(&self.spelled.before, &self.unit),
+        if let Some(printed) = units::unit_behind(&self.words_behind) {
+            // The pattern may end within the unit.
+            let texts = [printed.text.clone(), format!("{}/s", printed.text)];
+            let is_own = texts.iter().any(|text| units::is_same(text, &self.unit));
+            return (!is_own).then_some(printed.text);
         }
+        let name = self.spelled.before.trim_end();
+        let is_name = name.ends_with([':', '=', '|', ')', ']', '"']);
+        is_name.then(|| units::find_contradiction(name, &self.unit)).flatten()
     }
 
     fn locate_value(&mut self) {

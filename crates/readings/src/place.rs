@@ -1,10 +1,14 @@
 //! The places of records in the texts that were read.
 
+use std::ops::Range;
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecordLocation {
     /// The number of the file among several, from 0.
     pub file: usize,
     pub position: TextPosition,
+    /// The columns of the number in its line, from 1: the first and the last.
+    pub columns: Option<(u32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +29,22 @@ impl RecordLocation {
     /// Returns the place at the line of this number, from 1.
     pub fn at_line(file: usize, line: u64) -> Self {
         let position = TextPosition::Line(line);
-        Self { file, position }
+        Self { file, position, columns: None }
     }
 
     /// Returns the place at the line that begins at this offset.
     pub fn at_offset(file: usize, offset: u64) -> Self {
         let position = TextPosition::Offset(offset);
-        Self { file, position }
+        Self { file, position, columns: None }
+    }
+
+    /// Returns the place of a number within its line.
+    #[must_use]
+    pub fn with_columns(self, line: &str, number: &Range<usize>) -> Self {
+        let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        let before = count(&line[..number.start]);
+        let last = before.saturating_add(count(&line[number.clone()]).max(1));
+        Self { columns: Some((before.saturating_add(1), last)), ..self }
     }
 }
 

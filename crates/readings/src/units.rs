@@ -7,7 +7,7 @@ mod names;
 mod stated;
 
 use names::{counted_name, known_counted_name, parse_data_unit, seconds_per_unit};
-pub use stated::{UnitBehind, find_contradiction, unit_behind};
+pub use stated::{UnitBehind, find_contradiction, find_sibling, unit_behind};
 
 /// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one
 /// kind.
@@ -81,10 +81,18 @@ pub fn is_time(unit: &str) -> bool {
     seconds_of(unit).is_some()
 }
 
-/// Returns whether less is better of a figure in this unit: it is a time, perhaps for each of something.
+/// Returns whether less is better of a figure in this unit: it is a time, perhaps for each of something, with a remark
+/// before or behind it: `seconds per step`, `time (s)`, `p99 ms`. A time for each time is a rate (`ns/day`).
 pub fn is_time_per_something(unit: &str) -> bool {
     let spelled = replace_per_with_slash(strip_remarks(unit));
-    is_time(spelled.split('/').next().unwrap_or_default())
+    if let Some((above, below)) = spelled.split_once('/') {
+        return is_time(above) && !below.split('/').any(is_time);
+    }
+    let is_long = |word: &str| word.len() > 1 && is_time(word);
+    let in_brackets = unit
+        .split_once(['(', '['])
+        .is_some_and(|(_, inner)| is_time(inner.trim_end_matches([')', ']'])));
+    is_time(&spelled) || in_brackets || spelled.split_whitespace().any(is_long)
 }
 
 /// Returns how many seconds a unit of time has.

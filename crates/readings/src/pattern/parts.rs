@@ -71,9 +71,7 @@ impl PatternParts {
     pub fn gap_expression(&self, gap: &str) -> Option<String> {
         let end = self.name.filter(|_| !self.has_word_behind())?;
         let between = &self.before[end..];
-        let is_open = between.iter().enumerate().any(|(at, part)| {
-            is_wildcard(part) && !between.get(at + 1).is_some_and(|next| ends_field(part, next))
-        });
+        let is_open = has_open_wildcard(between);
         is_open.then(|| {
             let concat = |parts: &[Hir]| Hir::concat(parts.to_vec());
             let (name, after) = (concat(&self.before[..end]), concat(&self.after));
@@ -85,14 +83,21 @@ impl PatternParts {
     pub fn spelled(&self) -> Spelled {
         let mut before = Vec::new();
         for part in self.before.iter().rev() {
-            match spelled_text(part) {
-                Some(text) => before.push(text),
-                None => break,
-            }
+            let Some(text) = spelled_text(part) else {
+                before.extend(last_literal(part));
+                break;
+            };
+            before.push(text);
         }
         let before = before.into_iter().rev().collect();
         let behind = self.after.iter().map_while(spelled_text).collect();
         Spelled { before, behind }
+    }
+
+    /// Returns whether a word that is not spelled out right behind the number identifies the line, too.
+    pub fn has_later_word(&self) -> bool {
+        let rest = self.after.iter().skip_while(|part| spelled_text(part).is_some());
+        rest.into_iter().any(has_word)
     }
 
     /// Returns what the expression spells out behind the number, up to the last whole word.
@@ -162,6 +167,13 @@ fn trim_end(part: &Hir) -> (Hir, bool) {
     (Hir::literal(trimmed.as_bytes()), trimmed.ends_with(|last: char| last.is_ascii_alphanumeric()))
 }
 
+/// Returns whether one of several parts is a wildcard that no mark ends.
+fn has_open_wildcard(parts: &[Hir]) -> bool {
+    parts.iter().enumerate().any(|(at, part)| {
+        is_wildcard(part) && !parts.get(at + 1).is_some_and(|next| ends_field(part, next))
+    })
+}
+
 /// Returns whether a part repeats a class that has letters as well as white space.
 fn is_wildcard(part: &Hir) -> bool {
     match part.kind() {
@@ -169,7 +181,8 @@ fn is_wildcard(part: &Hir) -> bool {
             matches_any(&repetition.sub)
         }
         HirKind::Capture(capture) => is_wildcard(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(is_wildcard),
+        HirKind::Concat(parts) => has_open_wildcard(parts),
+        HirKind::Alternation(parts) => parts.iter().any(is_wildcard),
         _ => false,
     }
 }
@@ -194,8 +207,8 @@ fn class_has(class: &Class, letter: char) -> bool {
     }
 }
 
-/// Returns whether a part is a field, which the mark behind it ends: `[^,]*` before `,`. What parts a name from its
-/// value ends none.
+/// Returns whether a part is a field, which the mark behind it ends: `[^,]*` before `,`, anything before a closing bracket.
+/// What parts a name from its value ends none.
 fn ends_field(part: &Hir, next: &Hir) -> bool {
     let class = match part.kind() {
         HirKind::Repetition(repetition) => repetition.sub.kind(),
@@ -206,9 +219,21 @@ fn ends_field(part: &Hir, next: &Hir) -> bool {
     };
     let mark = String::from_utf8_lossy(&literal.0).chars().next();
     mark.is_some_and(|mark| {
-        !matches!(mark, ':' | '=' | ' ')
-            && matches!(class, HirKind::Class(class) if !class_has(class, mark))
+        matches!(mark, ')' | ']' | '}')
+            || !matches!(mark, ':' | '=' | ' ')
+                && matches!(class, HirKind::Class(class) if !class_has(class, mark))
     })
+}
+
+/// Returns the literal with which every match of a part ends.
+fn last_literal(part: &Hir) -> Option<String> {
+    match part.kind() {
+        HirKind::Literal(literal) => Some(String::from_utf8_lossy(&literal.0).into_owned()),
+        HirKind::Capture(capture) => last_literal(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => last_literal(&repetition.sub),
+        HirKind::Concat(parts) => last_literal(parts.last()?),
+        _ => None,
+    }
 }
 
 /// Returns the text of a part that is spelled out; white space is one space.

@@ -12,11 +12,10 @@ use crate::accumulator::{
 use crate::bounded::{BoundedRegex, BoundedSearch, MAX_STEPS};
 use crate::figure::PrintedNumber;
 use crate::heading::{Heading, HeadingSearch};
-use crate::lexer::{self, NotPlain, Spelled};
+use crate::lexer;
 use crate::nearest::truncate_for_message;
 use crate::place::{RecordLocation, UnreadableRecord};
 use crate::request::MatchSelection;
-use crate::units;
 
 /// Reads lines, one at a time, and stores the figures of the pattern.
 #[derive(Debug, Clone)]
@@ -199,13 +198,19 @@ impl<'a> PatternReader<'a> {
             {
                 number = Err(skipped);
             }
-            numbers.push((names, number, captured.start));
+            numbers.push((names, number, lexer::trim_capture(line, captured.clone())));
             // An empty match would be found again.
             from = end.max(captured.end).max(from + 1);
         }
         if numbers.is_empty() {
             self.read_name(line, place);
             return;
+        }
+        let is_named_again =
+            self.records.as_mut().is_some_and(|records| records.is_named_again(line, from));
+        if is_named_again && let Some((_, number, _)) = numbers.last_mut() {
+            let (pattern, line) = (pattern.expression().to_owned(), shorten(line));
+            *number = Err(PatternError::NoNumber { pattern, line, remedy: None });
         }
         if pattern.reads_every_match {
             self.note_name(line);
@@ -227,8 +232,8 @@ impl<'a> PatternReader<'a> {
                 numbers.truncate(1);
             }
         }
-        for (names, number, _) in numbers {
-            self.add_entry_number(&names, number, place);
+        for (names, number, range) in numbers {
+            self.add_entry_number(&names, number, place.with_columns(line, &range));
         }
     }
 
@@ -430,88 +435,6 @@ impl<'a> PatternReader<'a> {
         }
         Ok(self.entries)
     }
-}
-
-impl Pattern {
-    /// Reads the number at a place of a line, whose unit the pattern captured, or not.
-    fn read_plain_number(
-        &self,
-        line: &str,
-        number: Range<usize>,
-        unit: Option<Range<usize>>,
-    ) -> Result<PrintedNumber, NotPlain> {
-        let captured = &line[number.clone()];
-        // A captured unit parts the number from the text behind it, if it was captured whole.
-        let unit_behind = unit.clone().filter(|unit| {
-            unit.start >= number.end
-                && !unit.is_empty()
-                && !line[unit.end..].starts_with(char::is_alphanumeric)
-        });
-        let spelled = match unit_behind {
-            Some(unit) => &Spelled { behind: line[unit].to_owned(), ..self.spelled.clone() },
-            None => &self.spelled,
-        };
-        lexer::check_surroundings(line, &number, &self.unit, spelled)?;
-        let printed = lexer::parse_with_suffix(captured, &self.unit).ok_or(NotPlain::NoNumber)?;
-        let rest = &line[number.end..];
-        let behind = units::unit_behind(rest);
-        let other_unit = |text: &str| NotPlain::Unit {
-            printed: truncate_for_message(text),
-            unit: self.unit.clone().into_owned(),
-        };
-        if let Some(unit) = unit {
-            // The whole unit of which the group may have captured a part.
-            let behind = behind.filter(|behind| {
-                unit.start >= number.end && unit.start < number.end + behind.length
-            });
-            let text = behind.map_or_else(|| line[unit].to_owned(), |behind| behind.text);
-            let factor = units::conversion_factor(&text, &self.unit);
-            return factor.map(|factor| printed.scale_by(factor)).ok_or_else(|| other_unit(&text));
-        }
-        if self.unit.trim().is_empty() {
-            return Ok(printed);
-        }
-        if let Some(behind) = behind {
-            let is_label = is_label(&line[..number.start], &rest[behind.length..]);
-            let is_own = is_label || units::is_same(&behind.text, &self.unit);
-            return if is_own { Ok(printed) } else { Err(other_unit(&behind.text)) };
-        }
-        match units::find_contradiction(own_name(&line[..number.start]), &self.unit) {
-            Some(stated) => Err(other_unit(&stated)),
-            None => Ok(printed),
-        }
-    }
-}
-
-/// Returns whether a word behind a number is no unit, but the label of the next value: `tokens: 500`, or `tokens 500` where
-/// labels have no marks.
-fn is_label(head: &str, behind: &str) -> bool {
-    let behind = behind.trim_start();
-    let labels_have_marks = head.trim_end().ends_with([':', '=']);
-    behind.starts_with([':', '='])
-        || !labels_have_marks && behind.starts_with(|next: char| next.is_ascii_digit())
-}
-
-/// Returns what stands before a number without the value before it, and that value's unit.
-fn own_name(head: &str) -> &str {
-    let mut name = head;
-    for (at, word) in
-        head.match_indices(|letter: char| !letter.is_whitespace()).filter_map(|(at, _)| {
-            let begins = head[..at]
-                .chars()
-                .next_back()
-                .is_none_or(|last| last.is_whitespace() || "([=:".contains(last));
-            let end =
-                head[at..].find(|letter: char| letter.is_whitespace() || ",;)]".contains(letter));
-            begins.then(|| (at, &head[at..end.map_or(head.len(), |end| at + end)]))
-        })
-    {
-        if lexer::parse_number(word).is_some() {
-            let rest = &head[at + word.len()..];
-            name = &rest[units::unit_behind(rest).map_or(0, |unit| unit.length)..];
-        }
-    }
-    name
 }
 
 fn shorten(line: &str) -> String {

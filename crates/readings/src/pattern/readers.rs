@@ -18,14 +18,19 @@ pub enum ReaderError {
     Several,
 }
 
-/// A sign, digits that may be grouped, a fraction, an exponent, and a suffix with its factor, whatever
-/// the flags of the pattern around it.
+/// A sign, digits that may be in groups of three, a fraction, an exponent, and a suffix with its factor, whatever the flags
+/// of the pattern around it.
 const NUMBER: &str = concat!(
-    r"(?-ixU:[-+−]?(?:[0-9]+(?:[,_'’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]+)*(?:\.[0-9]+)?|\.[0-9]+)",
+    r"(?-ixU:[-+−]?(?:(?:[0-9]{1,3}(?:[,_'’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)",
     r"(?:[eE][-+−]?[0-9]+|[ \u{a0}]?[×x*·][ \u{a0}]?10\^[-+−]?[0-9]+)?",
     r"(?:[ \u{a0}]?[kKMGTP]\b)?)"
 );
-
+/// The same between commas that the pattern has, which are none of the number.
+const NUMBER_IN_COMMAS: &str = concat!(
+    r"(?-ixU:[-+−]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)",
+    r"(?:[eE][-+−]?[0-9]+|[ \u{a0}]?[×x*·][ \u{a0}]?10\^[-+−]?[0-9]+)?",
+    r"(?:[ \u{a0}]?[kKMGTP]\b)?)"
+);
 /// A number does not begin within a word: that of `p99`.
 const WORD_BEGIN: &str = r"(?-u:\b{start-half})";
 
@@ -61,7 +66,9 @@ pub fn expand_readers(pattern: &str) -> Result<Cow<'_, str>, ReaderError> {
         done = at + "${}".len() + name.len();
         let begin = if follows_word(&expression) { "" } else { WORD_BEGIN };
         let (open, close) = if has_value { ("", "") } else { ("(?<value>", ")") };
-        expression.extend([begin, open, NUMBER, close]);
+        let is_in_commas = expression.ends_with(',') || pattern[done..].starts_with(',');
+        let number = if is_in_commas { NUMBER_IN_COMMAS } else { NUMBER };
+        expression.extend([begin, open, number, close]);
     }
     expression.push_str(&pattern[done..]);
     Ok(Cow::Owned(expression))

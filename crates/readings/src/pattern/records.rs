@@ -7,12 +7,14 @@ use regex_syntax::hir::Hir;
 
 use super::parts::PatternParts;
 use crate::bounded::{BoundedRegex, BoundedSearch};
-use crate::lexer::parse_number;
+use crate::lexer::{self, Spelled, parse_number};
 use crate::literal;
 use crate::units;
 
 /// A number, as any program prints one.
 const NUMBER: &str = r"[-+−]?(?:[0-9][0-9.,'_]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+)(?:[kKMGT]\b)?";
+/// The group of a number in the figure's place.
+const NUMBER_GROUP: &str = "record_number";
 /// The group of a number and its unit.
 const UNIT: &str = "record_unit";
 /// The group of what lies between a name and its number.
@@ -32,6 +34,8 @@ pub struct Records {
     unit: Option<BoundedRegex>,
     /// What the pattern spells out behind the number.
     behind: String,
+    /// Whether that is a unit and nothing else.
+    is_named_by_unit: bool,
     gap: Option<BoundedRegex>,
     /// An expression that every record contains.
     required: Hir,
@@ -55,8 +59,12 @@ impl Records {
         let compile = |expression: &str| BoundedRegex::new(expression).ok();
         let is_named_before = parts.is_named_before() || is_by_entry;
         let has_word_behind = parts.has_word_behind();
-        let place = (is_named_before && has_word_behind).then(|| parts.place_expression(NUMBER));
-        let has_unit = !is_named_before && units::unit_behind(&behind).is_some();
+        let place = (is_named_before && has_word_behind)
+            .then(|| parts.place_expression(&format!("(?<{NUMBER_GROUP}>{NUMBER})")));
+        let spelled_unit = units::unit_behind(&behind);
+        let has_unit = !is_named_before && spelled_unit.is_some();
+        let is_named_by_unit = !parts.has_later_word()
+            && spelled_unit.is_some_and(|unit| behind[unit.length..].trim().is_empty());
         let unit = format!(r"{NUMBER}\s*(?<{UNIT}>[\p{{L}}%/][\p{{L}}\d%/·^_]*)");
         Some(Self {
             required: if has_unit { Hir::empty() } else { required },
@@ -67,6 +75,7 @@ impl Records {
             unit: has_unit.then(|| compile(&unit)).flatten(),
             gap: parts.gap_expression(GAP).and_then(|gap| compile(&gap)),
             behind,
+            is_named_by_unit,
         })
     }
 
@@ -100,16 +109,22 @@ impl<'a> RecordSearch<'a> {
         if !self.name.as_mut().is_some_and(|name| name.find_groups(line)) {
             return self.is_in_other_multiple(line, unit);
         }
-        // A number with something else behind it is another figure, unless it was cut, or is the same quantity.
-        let Some(place) = self.place.as_mut().and_then(|place| place.find(line)) else {
+        let Some(place) =
+            self.place.as_mut().and_then(|place| place.find_groups(line).then_some(place))
+        else {
             return true;
         };
-        let (rest, behind) = (line[place.end..].trim(), self.records.behind.trim());
-        let printed = units::unit_behind(&line[place.end..]);
-        rest.is_empty()
-            || rest.starts_with(behind)
-            || behind.starts_with(rest)
-            || printed.is_some_and(|printed| is_same_quantity(&printed.text, unit))
+        let number = place.named_group_range(NUMBER_GROUP).unwrap_or_default();
+        if lexer::check_surroundings(line, &number, unit, &Spelled::default()).is_err() {
+            return true;
+        }
+        // A plain number with other words behind it is another figure, unless it was cut, or only its unit is other.
+        let (rest, behind) = (line[number.end..].trim(), self.records.behind.trim());
+        if rest.is_empty() || behind.starts_with(rest) {
+            return true;
+        }
+        let has_unit = units::unit_behind(&line[number.end..]).is_some();
+        self.records.is_named_by_unit && (rest.contains(behind) || has_unit)
     }
 
     /// Returns whether a line has a number in the inverse of the unit, or another multiple: `1.44s/it` for `it/s`.
@@ -129,6 +144,13 @@ impl<'a> RecordSearch<'a> {
             from = printed.end;
         }
         false
+    }
+
+    /// Returns whether a line has the figure's name once more behind its numbers, from this byte on.
+    pub fn is_named_again(&mut self, line: &str, from: usize) -> bool {
+        let is_named_before = self.records.is_named_before && !self.records.is_by_entry;
+        let name = self.name.as_mut().filter(|_| is_named_before);
+        name.is_some_and(|name| name.find_from(line, from).is_some_and(|found| found.start >= from))
     }
 
     /// Returns where the latest name that was found begins and ends.
@@ -157,7 +179,8 @@ impl<'a> RecordSearch<'a> {
             return None;
         }
         let found = self.name.as_mut()?.find(line)?;
-        let is_name = |letter: char| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-');
+        let is_name =
+            |letter: char| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-' | ':');
         let begin = line[..found.start].trim_end_matches(is_name).len();
         let words = &line[begin..found.end];
         Some(words.trim_matches(|letter: char| !letter.is_alphanumeric()).to_owned())
@@ -175,8 +198,9 @@ fn is_plain_gap(gap: &str) -> bool {
     let marks = [':', '=', '|', '│', '→'];
     let (qualifier, value) = match gap.find(marks).or_else(|| gap.find("->")) {
         Some(at) => {
-            let behind = gap[at..]
-                .trim_start_matches(|letter| marks.contains(&letter) || "-> \"'".contains(letter));
+            let mark = gap[at..].chars().next().unwrap_or_default();
+            let behind =
+                gap[at..].trim_start_matches(|letter| letter == mark || "> \"'".contains(letter));
             (&gap[..at], behind)
         }
         None => ("", gap),
@@ -184,6 +208,7 @@ fn is_plain_gap(gap: &str) -> bool {
     let is_opening = |letter: char| letter.is_whitespace() || "([{<\"'`$€*".contains(letter);
     let call = value.trim_start_matches(is_opening);
     let is_call = call.ends_with('(')
+        && call[..call.len() - 1].parse::<f64>().is_err()
         && call[..call.len() - 1]
             .chars()
             .all(|letter| letter.is_alphanumeric() || "._".contains(letter));
@@ -224,6 +249,8 @@ mod tests {
     #[case::other_name(": nan, target: ", false)]
     #[case::open_bracket(" n/a (limit: ", false)]
     #[case::number(" 8 GPUs: ", false)]
+    #[case::empty_cell(" | | ", false)]
+    #[case::no_number(": NaN(", false)]
     #[case::null("\": null, \"total_throughput\": ", false)]
     fn gaps(#[case] gap: &str, #[case] expected: bool) {
         assert_eq!(is_plain_gap(gap), expected);

@@ -19,6 +19,7 @@ pub struct UnitBehind {
 /// Returns the unit that follows a number, as far as it goes: ` ms`, ` (ms)`, ` tokens per second`, `tok/s-GPU`.
 pub fn unit_behind(rest: &str) -> Option<UnitBehind> {
     let inner = rest.trim_start_matches([' ', '\u{a0}', '\t']);
+    let inner = inner.strip_prefix("in ").unwrap_or(inner);
     let body = inner.strip_prefix(['(', '[']).unwrap_or(inner);
     let is_bracketed = body.len() < inner.len();
     let (mut text, mut behind) = split_word(body);
@@ -33,7 +34,10 @@ pub fn unit_behind(rest: &str) -> Option<UnitBehind> {
     if is_bracketed {
         behind = behind.strip_prefix([')', ']'])?;
     }
-    let is_stated = is_unit(&text_owned) || seconds_of(&text_owned).is_some();
+    // What `1500/GPU` counts is what the figure counts.
+    let is_divisor =
+        text_owned.strip_prefix('/').is_some_and(|below| below.starts_with(char::is_alphabetic));
+    let is_stated = is_unit(&text_owned) || seconds_of(&text_owned).is_some() || is_divisor;
     is_stated.then(|| UnitBehind { text: text_owned, length: rest.len() - behind.len() })
 }
 
@@ -44,7 +48,8 @@ fn split_divisor(text: &str) -> Option<(&str, &str)> {
         let (word, after) = split_word(inner);
         return Some((word, after.strip_prefix(')')?));
     }
-    let below = trimmed.strip_prefix("per ").or_else(|| trimmed.strip_prefix('/'));
+    let below = ["per ", "Per ", "/"].iter().find_map(|word| trimmed.strip_prefix(word));
+    let below = below.or_else(|| text.strip_prefix("-per-"));
     let below = below.or_else(|| text.strip_prefix(['-', '·']))?;
     let (word, after) = split_word(below.trim_start_matches(' '));
     word.starts_with(char::is_alphabetic).then_some((word, after))
@@ -68,6 +73,9 @@ pub fn find_contradiction(name: &str, unit: &str) -> Option<String> {
     let stated = stated_units(name, unit);
     let is_own = |text: &String| is_same(text, unit) || is_same_in_small_letters(text, unit);
     let words = name.split(|letter: char| letter.is_whitespace() || "()[]:=|,".contains(letter));
+    if let Some(divided) = find_divisor(name, unit) {
+        return Some(divided);
+    }
     if stated.iter().any(is_own)
         || words.filter(|word| !word.is_empty()).any(|word| is_same(word, unit))
     {
@@ -80,11 +88,13 @@ pub fn find_contradiction(name: &str, unit: &str) -> Option<String> {
 fn stated_units(name: &str, unit: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = trim_name(name);
-    while let Some(inner) = rest.strip_suffix([')', ']']) {
-        let Some((before, remark)) = inner.rsplit_once(['(', '[']) else {
+    while let Some(inner) = rest.strip_suffix([')', ']', '}']) {
+        let Some((before, remark)) = inner.rsplit_once(['(', '[', '{']) else {
             break;
         };
-        let parts = remark.split(',').map(str::trim);
+        // `GPU(s)` is a plural.
+        let is_plural = remark == "s" && before.ends_with(char::is_alphabetic);
+        let parts = remark.split(',').map(str::trim).filter(|_| !is_plural);
         found.extend(parts.filter(|part| is_stated_unit(part)).map(str::to_owned));
         rest = trim_name(before);
     }
@@ -97,13 +107,82 @@ fn stated_units(name: &str, unit: &str) -> Vec<String> {
     let last = words.last().copied().unwrap_or_default();
     let last = last.rsplit(['(', '[', '"', '\'', ',', '{', '<', '>']).next().unwrap_or_default();
     if words.iter().any(|word| word.eq_ignore_ascii_case("per")) {
-        let tail = &words[words.len().saturating_sub(MAX_UNIT_WORDS)..];
-        found.extend(longest_unit(tail, " ", unit));
+        found.extend(unit_with_per(&words));
+    } else {
+        let pieces = name_pieces(last);
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let tail = &pieces[pieces.len().saturating_sub(MAX_UNIT_WORDS)..];
+        found.extend(longest_unit(tail, "_", unit));
     }
-    let pieces: Vec<&str> = last.split(['_', '-']).filter(|piece| !piece.is_empty()).collect();
-    let tail = &pieces[pieces.len().saturating_sub(MAX_UNIT_WORDS)..];
-    found.extend(longest_unit(tail, "_", unit));
+    found.extend(unit_of_line(name));
     found
+}
+
+/// Returns the unit of the last words, of which one is `per`: `events per second`, `tokens per second per GPU`.
+fn unit_with_per(words: &[&str]) -> Option<String> {
+    let first = words.iter().position(|word| word.eq_ignore_ascii_case("per"))?;
+    let above = words.get(first.checked_sub(1)?)?;
+    let text = replace_per_with_slash(&words[first - 1..].join(" "));
+    let is_rate = text.split('/').skip(1).any(|part| seconds_of(part).is_some());
+    (is_rate || is_known_unit(above)).then_some(text)
+}
+
+/// Returns the pieces of a word of a name: `ttft`, `ms` of `ttft_ms`, `ttftMs`, `TTFT_MS`.
+fn name_pieces(word: &str) -> Vec<String> {
+    let mut spaced = String::new();
+    let mut follows_small = false;
+    for letter in word.chars() {
+        if follows_small && letter.is_uppercase() {
+            spaced.push('_');
+        }
+        follows_small = letter.is_lowercase();
+        spaced.push(letter);
+    }
+    let pieces = spaced.split(['_', '-', '.']).filter(|piece| !piece.is_empty());
+    let with_units = pieces.map(|piece| {
+        let small = piece.to_ascii_lowercase();
+        let is_time = seconds_of(&small)
+            .is_some_and(|_| small.len() > 1 && !AMBIGUOUS_WORDS.contains(&small.as_str()));
+        match small.as_str() {
+            "mflops" | "gflops" | "tflops" | "pflops" => small.to_ascii_uppercase(),
+            _ if is_time => small,
+            _ => piece.to_owned(),
+        }
+    });
+    with_units.collect()
+}
+
+/// Returns the unit in brackets that stands before other members of a line, and not before a number of its own: `usec` of
+/// `clat (usec): min=3, avg=`.
+fn unit_of_line(name: &str) -> Option<String> {
+    let (before, inner) = name.rsplit_once(['(', '['])?;
+    let (remark, behind) = inner.split_once([')', ']'])?;
+    let value =
+        behind.trim_start_matches(|letter: char| letter.is_whitespace() || ":=|".contains(letter));
+    let has_own = value.starts_with(|first: char| first.is_ascii_digit() || first == '-');
+    let is_plural = remark == "s" && before.ends_with(char::is_alphabetic);
+    (!has_own && !is_plural && value.contains(['=', ':']) && is_stated_unit(remark))
+        .then(|| remark.to_owned())
+}
+
+/// Returns what a rate of a name is for each of, if the figure is not: `GPU` of `throughput per GPU`.
+fn find_divisor(name: &str, unit: &str) -> Option<String> {
+    let base = Unit::parse(unit).base;
+    if !base.contains("/s") {
+        return None;
+    }
+    let part = name.rsplit([',', ';', '|']).find(|part| part.contains(char::is_alphabetic))?;
+    let words: Vec<&str> = part
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let pairs = words.windows(2).filter(|pair| pair[0].eq_ignore_ascii_case("per"));
+    let divisors =
+        pairs.map(|pair| pair[1]).filter(|word| seconds_of(&word.to_ascii_lowercase()).is_none());
+    let has = |word: &str| {
+        base.split('/').skip(1).any(|own| own.eq_ignore_ascii_case(word.trim_end_matches('s')))
+    };
+    divisors.rev().find(|word| !has(word)).map(|word| format!("{unit}/{word}"))
 }
 
 /// Returns the most of the last words that are one unit, joined by `per`, or each the divisor of the one before.
@@ -168,6 +247,21 @@ fn is_same_in_small_letters(text: &str, unit: &str) -> bool {
         }
     });
     is_same(&capital.collect::<Vec<_>>().join("/"), unit)
+}
+
+/// Returns the unit that a line states next to its value, `unit=ms`, if it is another than the figure's.
+pub fn find_sibling(line: &str, unit: &str) -> Option<String> {
+    let mut places = line.match_indices("unit");
+    places.find_map(|(at, word)| {
+        let begins = line[..at]
+            .chars()
+            .next_back()
+            .is_none_or(|last| !last.is_alphanumeric() && last != '_');
+        let behind = line[at + word.len()..].trim_start_matches(['s', '"', '\'']).trim_start();
+        let value = behind.strip_prefix(['=', ':'])?.trim_start().trim_start_matches(['"', '\'']);
+        let (text, _) = split_word(value);
+        (begins && is_stated_unit(text) && !is_same(text, unit)).then(|| text.to_owned())
+    })
 }
 
 /// Returns a name without what parts it from its value.

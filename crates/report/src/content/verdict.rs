@@ -190,9 +190,8 @@ fn reason_items(result: &ResultVerdict) -> Vec<ListItem> {
     }
     let sentence = |judgement: &Judgement| {
         let others = values_of_others(judgement).unwrap_or_default().into_iter();
-        let details = others
-            .chain(noise_basis(judgement))
-            .chain(unreadable_records(result, &judgement.figure));
+        let details =
+            others.chain(noise_basis(judgement)).chain(places_read(result, &judgement.figure));
         item(judgement.outcome, &judgement.sentence).with_details(details)
     };
     if result.judgements.len() <= MAX_INLINE_FIGURES {
@@ -240,15 +239,16 @@ fn session_note(verdict: &Verdict) -> Option<Block> {
     has_several.then(|| Block::paragraph(StyledText::Faint(note.into())))
 }
 
-/// Records of a judged figure that cannot be read and do not count, trial by trial.
-fn unreadable_records<'a>(
+/// Where a judged figure was read, with the number marked in its line, and the records that cannot be read and do not
+/// count, trial by trial.
+fn places_read<'a>(
     result: &'a ResultVerdict,
     figure: &'a str,
 ) -> impl Iterator<Item = (String, String)> + 'a {
     let figures = result.trials.iter().filter_map(move |trial| {
         let origin = trial.figures.get(figure)?.origin.as_ref()?;
-        let is_notable = origin.passed_over.is_some();
-        is_notable.then(|| ("read from".to_owned(), origin.to_string()))
+        let is_shown = origin.text.is_some() || origin.passed_over.is_some();
+        is_shown.then(|| ("read from".to_owned(), origin.describe_with_text()))
     });
     figures.take(MAX_INLINE_FIGURES)
 }

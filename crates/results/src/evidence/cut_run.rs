@@ -148,8 +148,7 @@ mod tests {
         let origin = FigureLocation {
             file: "output.log".to_owned(),
             line: Some(line),
-            passed_over: None,
-            repeated: None,
+            ..FigureLocation::default()
         };
         let figure = FigureValue::new(5.0, "items/s").with_origin(origin);
         let figures = BTreeMap::from([("rate".to_owned(), figure)]);

@@ -10,7 +10,7 @@ use self::each_file::read_each_file;
 use super::scan;
 use super::texts::TextError;
 pub use super::texts::TextFile;
-use crate::verdict::{FigureLocation, FigureValue, RepeatedValues, Skipped};
+use crate::verdict::{FigureLocation, FigureValue, MarkedLine, RepeatedValues, Skipped};
 use retrial_readings::accumulator::{Accumulator, FigureEntries};
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::json::{self, JsonError};
@@ -167,6 +167,7 @@ impl FigureExtraction<'_> {
                 format!("{}[{entry}]", self.name)
             };
             let mut origin = locate_origin(self.files, accumulator.deciding_place());
+            let text = marked_line(self.files, accumulator.deciding_place());
             let passed_over = skipped_records(self.files, &accumulator);
             let repeated = repeated_values(self.source, &accumulator);
             let below_zero = accumulator
@@ -184,6 +185,7 @@ impl FigureExtraction<'_> {
                 Ok(printed) => {
                     origin.passed_over = passed_over;
                     origin.repeated = repeated;
+                    origin.text = text;
                     let value = FigureValue::new(printed.value, unit.clone());
                     let figure = value.with_half_digit(printed.half_digit).with_origin(origin);
                     found.figures.insert(name, figure);
@@ -204,9 +206,18 @@ pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> Figure
     FigureLocation {
         file: file.map_or(String::new(), |file| file.file.display().to_string()),
         line,
-        passed_over: None,
-        repeated: None,
+        columns: place.columns,
+        ..FigureLocation::default()
     }
+}
+
+/// Returns the line of a number in the output, around it.
+fn marked_line(files: &[TextFile], place: RecordLocation) -> Option<MarkedLine> {
+    let TextPosition::Offset(offset) = place.position else {
+        return None;
+    };
+    let line = files.get(place.file)?.line_at(offset)?;
+    MarkedLine::from_columns(&line, place.columns?)
 }
 
 /// Returns the differing values of a figure if the recipe does not choose among them, so that the last is used.

@@ -1,13 +1,14 @@
 //! Texts in which figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
 use super::folder::{entry_names, is_not_found};
-use retrial_readings::decode::Utf8Blocks;
+use retrial_readings::decode::{ENCODING_HEAD_BYTES, Utf8Blocks, detect_encoding};
+use retrial_readings::lines::LineSplitter;
 use retrial_readings::natural::natural_sort_key;
 use retrial_readings::nearest::join_first_names;
 use retrial_store::{StoreError, blocks, open};
@@ -22,6 +23,8 @@ const MAX_NAMES: usize = 100_000;
 /// Bytes before a line in which lines are counted: of more, counting would take longer than reading
 /// the figure from the end.
 const MAX_COUNTED_BYTES: u64 = 64 << 20;
+/// A longer line is not shown.
+const MAX_SHOWN_LINE_BYTES: u64 = 64 << 10;
 /// The most parts of a glob's path.
 const MAX_GLOB_DEPTH: usize = 12;
 
@@ -181,6 +184,26 @@ impl TextFile {
         let file = self.open().ok()?.take(offset.saturating_mul(2).saturating_add(4));
         blocks::for_each_block(file, count).ok()?;
         Some(lines)
+    }
+
+    /// Returns the line that begins at an offset of a text in UTF-8, as a person sees it; none if it is long, or if the
+    /// text is in UTF-16.
+    pub fn line_at(&self, offset: u64) -> Option<String> {
+        let mut file = self.open().ok()?;
+        let mut head = [0; ENCODING_HEAD_BYTES];
+        let length = file.read(&mut head).ok()?;
+        let (encoding, mark) = detect_encoding(&head[..length]);
+        if encoding.name() != "UTF-8" || mark > 0 {
+            return None;
+        }
+        file.seek(SeekFrom::Start(offset)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(MAX_SHOWN_LINE_BYTES).read_to_end(&mut bytes).ok()?;
+        let end = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
+        let (mut splitter, mut line) = (LineSplitter::new(), None);
+        splitter.push(&bytes[..end], |found| line = Some(found.text.into_owned()));
+        splitter.finish(|found| line = Some(found.text.into_owned()));
+        line
     }
 
     /// Reads it, at most so many bytes.

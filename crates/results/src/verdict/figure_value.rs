@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::number;
-use retrial_readings::units;
+use retrial_readings::{sanitize, units};
 
 /// Rates and times of this many digits do not agree by chance: trials of the quietest benchmarks scatter by
 /// 0.05 %.
@@ -31,19 +31,67 @@ pub struct FigureValue {
 }
 
 /// The place where a figure was read, and the records that were skipped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureLocation {
     /// The file, below the results or the run's directory.
     pub file: String,
     /// The line, from 1; of several whose mean or sum it is, the last. None in a log of more than 64 MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// The number's first and last column in that line, from 1, without escape sequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<(u32, u32)>,
+    /// The line, shortened, around the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<MarkedLine>,
     /// Records that announce the figure, cannot be read, and do not count, since a later one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<Skipped>,
     /// Different values, of which the last is used although the recipe has no `take`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<RepeatedValues>,
+}
+
+/// A line, shortened, and the number that was read in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkedLine {
+    /// The text before the number.
+    pub before: String,
+    /// The number, as it was printed.
+    pub number: String,
+    /// The text behind the number.
+    pub behind: String,
+}
+
+impl MarkedLine {
+    /// The most characters before and behind the number.
+    const MAX_CHARS_AROUND: usize = 60;
+
+    /// Returns a line around the number in these columns, from 1; none if it has no such columns.
+    pub fn from_columns(line: &str, (first, last): (u32, u32)) -> Option<Self> {
+        let letters: Vec<char> = sanitize(line).chars().collect();
+        let (first, last) = (first as usize, last as usize);
+        if first == 0 || first > last || last > letters.len() {
+            return None;
+        }
+        let (before, behind) = (&letters[..first - 1], &letters[last..]);
+        let skipped = before.len().saturating_sub(Self::MAX_CHARS_AROUND);
+        let kept = behind.len().min(Self::MAX_CHARS_AROUND);
+        let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+        let text = |letters: &[char]| letters.iter().collect::<String>();
+        Some(Self {
+            before: format!("{}{}", cut(skipped > 0), text(&before[skipped..]).trim_start()),
+            number: text(&letters[first - 1..last]),
+            behind: format!("{}{}", text(&behind[..kept]).trim_end(), cut(kept < behind.len())),
+        })
+    }
+}
+
+/// Writes the line with its number marked: `rate: »812.5« items/s`.
+impl fmt::Display for MarkedLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}»{}«{}", self.before, self.number, self.behind)
+    }
 }
 
 /// Different values of one figure in one output.
@@ -86,6 +134,16 @@ impl fmt::Display for FigureLocation {
             write!(formatter, "; passed over {count} {records}: {first}")?;
         }
         Ok(())
+    }
+}
+
+impl FigureLocation {
+    /// Returns the location with the line, in which the number is marked.
+    pub fn describe_with_text(&self) -> String {
+        match &self.text {
+            Some(text) => format!("{self}: {text}"),
+            None => self.to_string(),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub use context::RunContext;
 pub(crate) use context::settings_qualifiers;
 pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_name};
 pub use exit::ExitCode;
-pub use figure_value::{FigureLocation, FigureValue, RepeatedValues, Skipped};
+pub use figure_value::{FigureLocation, FigureValue, MarkedLine, RepeatedValues, Skipped};
 pub use judge::judge;
 pub use model::{
     FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, UnjudgedReference,

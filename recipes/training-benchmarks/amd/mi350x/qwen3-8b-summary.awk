@@ -24,7 +24,7 @@ END {
         }
         if (task in memory) printf "%s: %s GB\n", task, memory[task]
         count = split(steps[task], step, " ")
-        for (at = 1; at <= count; at++) printf "%s: loss %s after %s steps\n", task, loss[task, step[at]], step[at]
+        for (at = 1; at <= count; at++) printf "loss of %s: %s after %s steps\n", task, loss[task, step[at]], step[at]
     }
     if (!tasks) { print "no task of MAD's in this log" > "/dev/stderr"; exit 1 }
 }

@@ -209,7 +209,7 @@ mod tests {
 
     fn rate_on(line: u64, rate: f64, half_digit: f64) -> FigureValue {
         let file = "output.log".to_owned();
-        let origin = FigureLocation { file, line: Some(line), passed_over: None, repeated: None };
+        let origin = FigureLocation { file, line: Some(line), ..FigureLocation::default() };
         FigureValue::new(rate, "items/s").with_half_digit(half_digit).with_origin(origin)
     }
 
