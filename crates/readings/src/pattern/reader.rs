@@ -178,7 +178,7 @@ impl<'a> PatternReader<'a> {
 
     fn read_line(&mut self, line: &str, place: RecordLocation) {
         let pattern = self.pattern;
-        let mut from = 0;
+        let (mut from, mut begin) = (0, line.len());
         let mut numbers = Vec::new();
         while self.search.find_groups_from(line, from) {
             // A group of an alternation that this line does not take captures nothing: no match.
@@ -190,7 +190,8 @@ impl<'a> PatternReader<'a> {
                 &line[name]
             });
             let names: Vec<&str> = captured_names.collect();
-            let end = self.search.group_range(0).map_or(line.len(), |whole| whole.end);
+            let whole = self.search.group_range(0).unwrap_or_else(|| captured.clone());
+            begin = begin.min(whole.start);
             let mut number = self.read_number(line, captured.clone());
             if numbers.is_empty()
                 && number.is_ok()
@@ -200,14 +201,16 @@ impl<'a> PatternReader<'a> {
             }
             numbers.push((names, number, lexer::trim_capture(line, captured.clone())));
             // An empty match would be found again.
-            from = end.max(captured.end).max(from + 1);
+            from = whole.end.max(captured.end).max(from + 1);
         }
         if numbers.is_empty() {
             self.read_name(line, place);
             return;
         }
-        let is_named_again =
-            self.records.as_mut().is_some_and(|records| records.is_named_again(line, from));
+        let is_named_again = self
+            .records
+            .as_mut()
+            .is_some_and(|records| records.is_named_again(line, &(begin..from)));
         if is_named_again && let Some((_, number, _)) = numbers.last_mut() {
             let (pattern, line) = (pattern.expression().to_owned(), shorten(line));
             *number = Err(PatternError::NoNumber { pattern, line, remedy: None });

@@ -146,11 +146,15 @@ impl<'a> RecordSearch<'a> {
         false
     }
 
-    /// Returns whether a line has the figure's name once more behind its numbers, from this byte on.
-    pub fn is_named_again(&mut self, line: &str, from: usize) -> bool {
+    /// Returns whether a line has the figure's name once more, before its numbers or behind them.
+    pub fn is_named_again(&mut self, line: &str, numbers: &Range<usize>) -> bool {
         let is_named_before = self.records.is_named_before && !self.records.is_by_entry;
-        let name = self.name.as_mut().filter(|_| is_named_before);
-        name.is_some_and(|name| name.find_from(line, from).is_some_and(|found| found.start >= from))
+        let Some(name) = self.name.as_mut().filter(|_| is_named_before) else {
+            return false;
+        };
+        let is_before = name.find(line).is_some_and(|found| found.end <= numbers.start);
+        let behind = name.find_from(line, numbers.end);
+        is_before || behind.is_some_and(|found| found.start >= numbers.end)
     }
 
     /// Returns where the latest name that was found begins and ends.
@@ -199,8 +203,8 @@ fn is_plain_gap(gap: &str) -> bool {
     let (qualifier, value) = match gap.find(marks).or_else(|| gap.find("->")) {
         Some(at) => {
             let mark = gap[at..].chars().next().unwrap_or_default();
-            let behind =
-                gap[at..].trim_start_matches(|letter| letter == mark || "> \"'".contains(letter));
+            let behind = gap[at..].trim_start_matches(mark);
+            let behind = behind.trim_start_matches(['>', ' ', '"', '\'']);
             (&gap[..at], behind)
         }
         None => ("", gap),

@@ -223,7 +223,7 @@ proptest! {
 
     #[test]
     fn a_table_read_in_two_parts_equals_the_whole(
-        lines in prop::collection::vec("[a-c]=[0-9]{1,3}|[a-c]=x|noise", 0..30),
+        lines in prop::collection::vec("[a-c]=[1-9][0-9]{0,2}|[a-c]=x|noise", 0..30),
         cut in 0_usize..30,
         take in prop::sample::select(vec![MatchSelection::First, MatchSelection::Last, MatchSelection::Min, MatchSelection::Max, MatchSelection::Sum]),
     ) {
