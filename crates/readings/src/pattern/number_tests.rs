@@ -243,7 +243,7 @@ proptest! {
     fn what_is_read_of_a_line_is_its_number_or_nothing(
         (value, number) in printed(),
         (name, other) in prop::sample::select(vec![
-            ("rate", "limit"), ("Mean rate (items/s)", "P99"), ("rate [ms]", "rate"), ("peak rate_ms", "ttft"),
+            ("rate", "limit"), ("Mean rate (items/s)", "P99"), ("rate [ms]", "total"), ("peak rate_ms", "ttft"),
         ]),
         separator in prop::sample::select(vec![": ", "=", " = ", " | ", " ", ": n/a ", ": —, ", " nan ", ": <", " ± ", ": 8 x "]),
         decoy in prop::sample::select(vec!["", " (limit 77)", ", target: 77", " - 77", " / 77", " to 77", "x77", "/77", "-77", " ± 77", "%", "e", "rank 77", "\0", " 077", ".#INF", " min 59 s"]),
