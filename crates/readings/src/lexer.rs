@@ -111,10 +111,6 @@ pub fn check_surroundings(
     spelled: &Spelled,
 ) -> Result<(), NotPlain> {
     let (head, rest) = (&line[..number.start], &line[number.end..]);
-    let digits = line[number.clone()].trim_start_matches(['+', '-', '−']);
-    if digits.len() > 1 && digits.starts_with('0') && digits[1..].starts_with(is_digit) {
-        return Err(NotPlain::Grouped(surroundings(line, number)));
-    }
     let found = check_head(head, &line[number.clone()], &spelled.before)
         .and_then(|()| check_rest(rest, &line[number.clone()], unit, &spelled.behind))
         .and_then(|()| check_duration(head, &line[number.clone()], rest));

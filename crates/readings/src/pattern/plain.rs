@@ -9,12 +9,13 @@ use crate::nearest::truncate_for_message;
 use crate::units;
 
 impl Pattern {
-    /// Reads the number at a place of a line, whose unit the pattern captured, or not.
+    /// Reads the number at a place of a line, whose unit the pattern captured, or not, in a match that ends at a byte.
     pub(super) fn read_plain_number(
         &self,
         line: &str,
         number: Range<usize>,
         unit: Option<Range<usize>>,
+        matched: usize,
     ) -> Result<PrintedNumber, NotPlain> {
         let captured = &line[number.clone()];
         // A captured unit parts the number from the text behind it, if it was captured whole.
@@ -37,8 +38,11 @@ impl Pattern {
         };
         if let Some(unit) = unit {
             // The whole unit of which the group may have captured a part.
+            // What the pattern itself has behind its group, `/op`, is none of it.
             let behind = behind.filter(|behind| {
-                unit.start >= number.end && unit.start < number.end + behind.length
+                unit.start >= number.end
+                    && unit.start < number.end + behind.length
+                    && !line[unit.end..matched.max(unit.end)].starts_with('/')
             });
             let text = behind.map_or_else(|| line[unit].to_owned(), |behind| behind.text);
             let factor = units::conversion_factor(&text, &self.unit);

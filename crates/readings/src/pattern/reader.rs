@@ -350,7 +350,8 @@ impl<'a> PatternReader<'a> {
     ) -> Result<PrintedNumber, PatternError> {
         let number = lexer::trim_capture(line, group);
         let unit = self.pattern.unit_group.and_then(|group| self.search.group_range(group));
-        let read = self.pattern.read_plain_number(line, number.clone(), unit);
+        let matched = self.search.group_range(0).map_or(0, |whole| whole.end);
+        let read = self.pattern.read_plain_number(line, number.clone(), unit, matched);
         read.map_err(|reason| {
             // The remedy is searched for like the pattern.
             self.search.charge_steps(line.len());

@@ -187,8 +187,9 @@ fn find_divisor(name: &str, unit: &str) -> Option<String> {
 
 /// Returns the most of the last words that are one unit, joined by `per`, or each the divisor of the one before.
 fn longest_unit(words: &[&str], joint: &str, unit: &str) -> Option<String> {
-    let candidates = (0..words.len()).map(|from| &words[from..]);
-    candidates.into_iter().find_map(|words| {
+    (0..words.len()).find_map(|from| {
+        let is_suffix = from > 0;
+        let words = &words[from..];
         let has_per = words.iter().any(|word| word.eq_ignore_ascii_case("per"));
         let text =
             if has_per { replace_per_with_slash(&words.join(joint)) } else { words.join("/") };
@@ -200,7 +201,7 @@ fn longest_unit(words: &[&str], joint: &str, unit: &str) -> Option<String> {
         let is_one = below.is_empty()
             && !above.contains('/')
             && !AMBIGUOUS_WORDS.contains(&above)
-            && (above.len() > 1 || joint == "_" && words.len() == 1 && is_suffix_of_seconds(above))
+            && (above.len() > 1 || is_suffix && above == "s")
             && (seconds_of(above).is_some() || is_measured(above, unit));
         (is_rate && is_known(above) || is_one && is_known(above)).then(|| text.clone())
     })
@@ -215,10 +216,6 @@ fn is_measured(word: &str, unit: &str) -> bool {
         || matches!(base.as_str(), "%" | "w" | "j" | "hz")
         || own == format!("{base}/s")
         || is_small_data_unit(word)
-}
-
-fn is_suffix_of_seconds(word: &str) -> bool {
-    word == "s"
 }
 
 /// Returns whether a text in brackets, or behind `in`, is a unit.
