@@ -5,7 +5,7 @@
 //! converted into the figure's unit. Below a heading, only the
 //! first line that matches counts, and only above the next heading of its kind. Groups that a table is
 //! made `by` name its entries. A line that has the figure's name and no number counts like one that
-//! has ([`records`]): no other value takes its place. What is kept is bounded: one running value an entry, or for
+//! has (`records`): no other value takes its place. What is kept is bounded: one running value an entry, or for
 //! `all` at most [`MAX_STORED_VALUES`].
 
 mod block;
