@@ -2,7 +2,8 @@
 //!
 //! A number is *plain* if it is a token of its own: digits, perhaps in groups of three, a fraction, an exponent, a
 //! suffix; and nothing touches it but white space, brackets, quotation marks, the marks of a sentence, and a unit. Only
-//! a plain number becomes a figure. What it may be instead is said by [`NotPlain`]; nothing here decides by words.
+//! a plain number becomes a figure. What it may be instead is said by [`NotPlain`]. Of words it knows
+//! units, and the `to` of a range.
 
 mod number;
 mod quantity;

@@ -10,6 +10,7 @@ use crate::units;
 /// end a word (no-break, figure, thin, narrow no-break).
 pub(super) const SEPARATORS: [char; 8] =
     [',', '_', '\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}'];
+
 /// Reads a text that is one number and nothing else: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`,
 /// `1'234.5`, `1.2×10^6`.
 ///

@@ -22,13 +22,13 @@ pub fn unit_behind(rest: &str) -> Option<UnitBehind> {
     let inner = inner.strip_prefix("in ").unwrap_or(inner);
     let body = inner.strip_prefix(['(', '[']).unwrap_or(inner);
     let is_bracketed = body.len() < inner.len();
-    let (mut text, mut behind) = split_word(body);
-    if text.is_empty() {
+    let (word, mut behind) = split_word(body);
+    if word.is_empty() {
         return None;
     }
-    let mut text_owned = std::mem::take(&mut text).to_owned();
+    let mut text = word.to_owned();
     while let Some((divisor, after)) = split_divisor(behind) {
-        text_owned = format!("{text_owned}/{divisor}");
+        text = format!("{text}/{divisor}");
         behind = after;
     }
     if is_bracketed {
@@ -36,9 +36,9 @@ pub fn unit_behind(rest: &str) -> Option<UnitBehind> {
     }
     // What `1500/GPU` counts is what the figure counts.
     let is_divisor =
-        text_owned.strip_prefix('/').is_some_and(|below| below.starts_with(char::is_alphabetic));
-    let is_stated = is_unit(&text_owned) || seconds_of(&text_owned).is_some() || is_divisor;
-    is_stated.then(|| UnitBehind { text: text_owned, length: rest.len() - behind.len() })
+        text.strip_prefix('/').is_some_and(|below| below.starts_with(char::is_alphabetic));
+    let is_stated = is_unit(&text) || seconds_of(&text).is_some() || is_divisor;
+    is_stated.then(|| UnitBehind { text, length: rest.len() - behind.len() })
 }
 
 /// Splits what a unit is divided by from a text: `/GPU`, ` per GPU`, ` (per GPU)`, `-GPU`.
@@ -112,7 +112,7 @@ fn stated_units(name: &str, unit: &str) -> Vec<String> {
         let pieces = name_pieces(last);
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
         let tail = &pieces[pieces.len().saturating_sub(MAX_UNIT_WORDS)..];
-        found.extend(longest_unit(tail, "_", unit));
+        found.extend(longest_unit(tail, unit));
     }
     found.extend(unit_of_line(name));
     found
@@ -186,13 +186,12 @@ fn find_divisor(name: &str, unit: &str) -> Option<String> {
 }
 
 /// Returns the most of the last words that are one unit, joined by `per`, or each the divisor of the one before.
-fn longest_unit(words: &[&str], joint: &str, unit: &str) -> Option<String> {
+fn longest_unit(words: &[&str], unit: &str) -> Option<String> {
     (0..words.len()).find_map(|from| {
         let is_suffix = from > 0;
         let words = &words[from..];
         let has_per = words.iter().any(|word| word.eq_ignore_ascii_case("per"));
-        let text =
-            if has_per { replace_per_with_slash(&words.join(joint)) } else { words.join("/") };
+        let text = if has_per { replace_per_with_slash(&words.join("_")) } else { words.join("/") };
         let (above, below) = text.split_once('/').unwrap_or((&text, ""));
         let is_written = words.len() == 1 || below.split('/').all(is_known_unit);
         let is_rate = !below.is_empty() && (has_per || is_written);
