@@ -123,7 +123,7 @@ pub fn json(data: &[u8]) {
             path,
             by,
             (!by.is_empty()).then_some("value"),
-            MatchSelection::Max,
+            Some(MatchSelection::Max),
         ) else {
             return;
         };

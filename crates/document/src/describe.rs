@@ -69,6 +69,7 @@ fn example_around(text: &str, field_type: &FieldType) -> Option<String> {
         FieldType::Object(object) => {
             let first = object.keys().next()?;
             let value = match first.field_type {
+                FieldType::Text(format) if format.mismatch(text).is_some() => return None,
                 FieldType::Text(_) | FieldType::Template(..) => text,
                 // Its unit is another key's.
                 FieldType::Number => {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_recipe::model::{
-    Expectation, FigureSource, Limit, Mode, OrderedMap, ReferenceFigures, Trials,
+    Expectation, FigureSource, Limit, Mode, OrderedMap, ReferenceFigures, RequiredValue, Trials,
 };
 
 /// One scenario in one mode.
@@ -40,6 +40,9 @@ pub struct MeasurementPlan {
     pub references: Option<ReferenceFigures>,
     /// The benchmark's own limits, from the recipe.
     pub limits: OrderedMap<Limit>,
+    /// What a result must state of itself, from the recipe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_values: OrderedMap<RequiredValue>,
     /// The rules of the submission's round, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<InferenceRules>,
@@ -62,6 +65,7 @@ impl MeasurementPlan {
             expect: Vec::new(),
             references: None,
             limits: Vec::new(),
+            required_values: Vec::new(),
             rules: None,
         }
     }

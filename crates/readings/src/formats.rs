@@ -7,6 +7,7 @@ use retrial_document::{FormatMismatch, StringFormat};
 
 use crate::bounded::{BoundedRegex, RegexError};
 use crate::json_path::parse_json_path;
+use crate::lexer;
 use crate::pattern::{expand_readers, find_readers};
 
 /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
@@ -25,6 +26,17 @@ pub const PATTERN: StringFormat = StringFormat::new(check_pattern);
 
 /// A `JSONPath` as RFC 9535 defines it; `$.` may be omitted.
 pub const JSON_PATH: StringFormat = StringFormat::new(check_json_path);
+
+/// A published value, written as outputs print it: `1,010`, `12.3k tok/s`, `812.5 ± 3`.
+pub const PUBLISHED_VALUE: StringFormat = StringFormat::new(check_published_value);
+
+fn check_published_value(text: &str) -> Option<FormatMismatch> {
+    let reason = lexer::read_published(text).err()?;
+    mismatch_with_help(
+        format!("`{text}` is not a published value: {reason}"),
+        "write a number, for example 103480 or 0.5, and its unit if you like",
+    )
+}
 
 /// Checks a figure's name, or one of a table's entries.
 fn check_figure_name(text: &str) -> Option<FormatMismatch> {

@@ -29,12 +29,14 @@ use route::{RecordRoute, RouteResult};
 mod documents;
 mod error;
 mod failure;
+mod locate;
 mod record;
 mod route;
 mod tolerance;
 
 pub use documents::MAX_DOCUMENT_BYTES;
 pub use error::JsonError;
+pub use locate::locate_value;
 pub use tolerance::quote_non_finite_numbers;
 
 /// Records without the figure that are stored until one has it.
@@ -54,6 +56,8 @@ pub struct JsonReader<'a> {
     /// The unit that the path's names state, if it is another.
     contradiction: Option<String>,
     take: MatchSelection,
+    /// Whether a document may have one value only.
+    is_single: bool,
     entries: FigureEntries<JsonError>,
     documents: u64,
     /// The nearest members in the last document in which the path selects nothing.
@@ -73,7 +77,8 @@ pub struct JsonReader<'a> {
 }
 
 impl<'a> JsonReader<'a> {
-    /// Returns a reader for one path; with `by`, the members `by` of each match name an entry each, and
+    /// Returns a reader for one path. Without `take` each document may have one value only, and the last document's
+    /// counts. With `by`, the members `by` of each match name an entry each, and
     /// its member `value` is the figure.
     ///
     /// # Errors
@@ -82,7 +87,7 @@ impl<'a> JsonReader<'a> {
         path: &'a str,
         by: &'a [String],
         value: Option<&'a str>,
-        take: MatchSelection,
+        take: Option<MatchSelection>,
     ) -> Result<Self, JsonError> {
         Ok(Self {
             path: json_path::parse_json_path(path)
@@ -93,7 +98,8 @@ impl<'a> JsonReader<'a> {
             value,
             unit: "",
             contradiction: None,
-            take,
+            is_single: take.is_none() && by.is_empty(),
+            take: take.unwrap_or_default(),
             entries: FigureEntries::new(),
             documents: 0,
             nearest_path: String::new(),
@@ -184,11 +190,21 @@ impl<'a> JsonReader<'a> {
         self.documents += 1;
         let path = self.path.clone();
         let matches = path.query(document).all();
+        if self.is_single && matches.windows(2).any(|pair| pair[0] != pair[1]) {
+            let (path, count) = (self.path_text.to_owned(), matches.len());
+            let error = JsonError::SeveralInDocument { path, count };
+            let entry = find_or_insert_entry(&mut self.entries, [], self.take);
+            if let Some(entry) = entry {
+                entry.add_unreadable(UnreadableRecord { place, error });
+            }
+            return;
+        }
         if matches.is_empty() && self.entries.is_empty() {
             self.nearest_path = nearest::describe_nearest_path(self.path_text, document);
         }
         let Some(route) = self.route.clone().filter(|_| self.by.is_empty()) else {
-            for value in matches {
+            for (number, value) in matches.into_iter().enumerate() {
+                let place = place.with_value(Some(number));
                 let entry =
                     value.as_object().map(|entry| ExampleRecord::from_record(entry, &self.prefix));
                 self.learn_examples(entry.into_iter().collect());
@@ -197,6 +213,7 @@ impl<'a> JsonReader<'a> {
             }
             return;
         };
+        let mut following = matches.iter().enumerate();
         for stop in route.collect_stops(document) {
             match stop {
                 RouteResult::Figure(value, on_the_way) => {
@@ -204,6 +221,9 @@ impl<'a> JsonReader<'a> {
                         on_the_way.iter().map(|one| ExampleRecord::from_record(one, &self.prefix));
                     let examples = example_records.collect();
                     self.learn_examples(examples);
+                    // Both have the document's order.
+                    let number = following.find(|(_, found)| std::ptr::eq(**found, value));
+                    let place = place.with_value(number.map(|(number, _)| number));
                     self.add_value(value, &on_the_way, place);
                 }
                 RouteResult::MissingMember(members, level) => {

@@ -9,6 +9,8 @@ pub struct RecordLocation {
     pub position: TextPosition,
     /// The columns of the number in its line, from 1: the first and the last.
     pub columns: Option<(u32, u32)>,
+    /// The number of the value among those that a path selects in its JSON document, from 0.
+    pub value: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +31,13 @@ impl RecordLocation {
     /// Returns the place at the line of this number, from 1.
     pub fn at_line(file: usize, line: u64) -> Self {
         let position = TextPosition::Line(line);
-        Self { file, position, columns: None }
+        Self { file, position, ..Self::default() }
     }
 
     /// Returns the place at the line that begins at this offset.
     pub fn at_offset(file: usize, offset: u64) -> Self {
         let position = TextPosition::Offset(offset);
-        Self { file, position, columns: None }
+        Self { file, position, ..Self::default() }
     }
 
     /// Returns the place of a number within its line.
@@ -45,6 +47,12 @@ impl RecordLocation {
         let before = count(&line[..number.start]);
         let last = before.saturating_add(count(&line[number.clone()]).max(1));
         Self { columns: Some((before.saturating_add(1), last)), ..self }
+    }
+
+    /// Returns the place of the value of this number in its document, from 0.
+    #[must_use]
+    pub fn with_value(self, number: Option<usize>) -> Self {
+        Self { value: number.and_then(|number| u32::try_from(number).ok()), ..self }
     }
 }
 

@@ -132,7 +132,10 @@ pub fn read_csv_entries(
         table.follows_gap |= begins_with_gap(rest, text.get(begin.saturating_sub(1)));
         let is_last = reader.position().byte() >= text.len() as u64;
         let place = RecordLocation::at_line(file, lines.line_after(begin));
-        table.read_row(CsvRow(&record), place, is_last && ends_in_quoted_cell(rest, separator))?;
+        // Of other text the columns are not those of the file.
+        let written = if matches!(text, Cow::Borrowed(_)) { rest } else { b"" };
+        let row = CsvRow { cells: &record, text: written, separator };
+        table.read_row(row, place, is_last && ends_in_quoted_cell(rest, separator))?;
     }
     table.into_entries()
 }
@@ -188,6 +191,9 @@ impl<'a> TableReader<'a> {
         if number.is_err() && self.is_header(row)? || self.is_foreign {
             return Ok(());
         }
+        if number.is_err() && self.rows == 0 && self.columns.learn_unit(row) {
+            return Ok(());
+        }
         let is_whole = row.count() == self.columns.count();
         let accepted = self.columns.accepts_row(row);
         let fits = accepted.unwrap_or_else(|| self.kind.is_table_row(row, &self.columns));
@@ -232,7 +238,7 @@ impl<'a> TableReader<'a> {
         } else {
             match number {
                 Ok(printed) => {
-                    entry.add_number(printed, place);
+                    entry.add_number(printed, row.locate_cell(place, self.columns.figure));
                     return Ok(());
                 }
                 Err(reason) => RowsError::NotPlain {

@@ -7,7 +7,7 @@ mod names;
 mod stated;
 
 use names::{counted_name, known_counted_name, parse_data_unit, seconds_per_unit};
-pub use stated::{UnitBehind, find_contradiction, find_sibling, unit_behind};
+pub use stated::{UnitBehind, find_contradiction, find_line_unit, find_sibling, unit_behind};
 
 /// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one
 /// kind.
@@ -93,6 +93,20 @@ pub fn is_time_per_something(unit: &str) -> bool {
         .split_once(['(', '['])
         .is_some_and(|(_, inner)| is_time(inner.trim_end_matches([')', ']'])));
     is_time(&spelled) || in_brackets || spelled.split_whitespace().any(is_long)
+}
+
+/// Returns whether more is better of figures in this unit by the unit alone: a rate, what is got for each of something
+/// spent, a count, a share, or a figure without a unit.
+pub fn is_higher_better(unit: &str) -> bool {
+    let base = Unit::parse(strip_remarks(unit)).base;
+    let (above, below) = base.split_once('/').unwrap_or((&base, ""));
+    let is_spent = matches!(above, "s" | "j" | "w");
+    let is_share = matches!(above, "" | "x") || prefix_factor(unit.trim()).is_some();
+    if below.is_empty() {
+        is_share || known_counted_name(above).is_some() && !is_spent
+    } else {
+        !is_spent || below.split('/').any(|part| part == "s")
+    }
 }
 
 /// Returns how many seconds a unit of time has.

@@ -4,7 +4,9 @@ pub use retrial_container::formats::{
     ABSOLUTE_PATH, CAPABILITY, DEVICE, DIGEST, IMAGE, IPC, SECURITY_OPTION, ULIMIT, VARIABLE,
 };
 pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
-pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, REGEX, complete_json_path};
+pub use retrial_readings::formats::{
+    ENTRY, FIGURE, JSON_PATH, PATTERN, PUBLISHED_VALUE, REGEX, complete_json_path,
+};
 
 use retrial_document::formats::{check_no_parent, is_word, mismatch_unless, mismatch_with_help};
 use retrial_document::{FormatMismatch, StringFormat};

@@ -42,8 +42,8 @@ pub use failure::{FailurePattern, ProgressRule};
 pub use figure_claim::{ClaimedFigure, FigureClaim};
 pub use figures::{
     Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureLocator, FigureSource,
-    Limit, MatchSelection, MllogFigure, ReferenceConvergence, ReferenceFigures, entry_name,
-    figure_name,
+    Limit, MatchSelection, MllogFigure, ReferenceConvergence, ReferenceFigures, RequiredValue,
+    entry_name, figure_name,
 };
 pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};

@@ -80,7 +80,7 @@ fn render_item(item: &ListItem) -> String {
     let text = format!("{}{key}{}", sign.unwrap_or_default(), render_text(&item.text));
     let detail_lines = item.details.iter().map(|(label, detail)| {
         let colon = if label.is_empty() { "" } else { ": " };
-        format!("  - {}{colon}{}\n", escape_markup(label), escape_markup(detail))
+        format!("  - {}{colon}{}\n", escape_markup(label), render_text(detail))
     });
     let details: String = detail_lines.collect();
     format!("- {}\n{details}", text.trim_end())

@@ -192,7 +192,9 @@ impl ReportedRun {
             let directory = has_id.then(|| home.batches_directory().join(&batch.id));
             let report = directory.and_then(|directory| steps::written_report(&directory));
             let text = match report {
-                Some(report) => StyledText::Link(text.into(), steps::page_link(page, &report)),
+                Some(report) => {
+                    StyledText::Link(text.into(), steps::page_link(page, &report).into())
+                }
                 None => text.into(),
             };
             ("batch".into(), text)

@@ -185,6 +185,7 @@ impl PlanBuilder<'_> {
             expect: from.expect.clone(),
             references: from.references.clone(),
             limits: from.limits.clone(),
+            required_values: from.required_values.clone(),
             rules: None,
         })
     }

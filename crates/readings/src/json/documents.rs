@@ -8,7 +8,7 @@ use super::tolerance::quote_non_finite_numbers;
 /// The longest document that is read.
 pub const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 /// Brackets of a line at which a document is looked for.
-const MAX_BEGINNINGS_PER_LINE: usize = 8;
+pub(super) const MAX_BEGINNINGS_PER_LINE: usize = 8;
 
 /// A part of a log that is, or begins as, a JSON document.
 #[derive(Debug, PartialEq)]

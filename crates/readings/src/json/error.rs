@@ -56,6 +56,13 @@ pub enum JsonError {
         /// The number whose path is nearest, as the end of the sentence, or empty.
         near: String,
     },
+    /// It leads to several values, of which nothing says which counts.
+    #[error("`{path}` selects {count} values of one document; name one, or choose with `take:`")]
+    SeveralInDocument {
+        /// The figure's `JSONPath`, as the recipe writes it.
+        path: String,
+        count: usize,
+    },
     /// It leads to something that is no plain number.
     #[error("the value at `{path}` is `{text}`: {reason}")]
     NotPlain {

@@ -56,7 +56,10 @@ impl Pattern {
             let is_own = is_label || units::is_same(&behind.text, &self.unit);
             return if is_own { Ok(printed) } else { Err(other_unit(&behind.text)) };
         }
-        let stated = units::find_contradiction(own_name(&line[..number.start]), &self.unit);
+        let head = &line[..number.start];
+        let name = own_name(head);
+        let stated = units::find_contradiction(name, &self.unit)
+            .or_else(|| units::find_line_unit(head, name, &self.unit));
         match stated.or_else(|| units::find_sibling(line, &self.unit)) {
             Some(stated) => Err(other_unit(&stated)),
             None => Ok(printed),

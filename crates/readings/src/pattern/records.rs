@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use itertools::join;
 use memchr::memmem::Finder;
 use regex_syntax::hir::Hir;
 
@@ -138,7 +139,7 @@ impl<'a> RecordSearch<'a> {
                 return false;
             };
             let text = line[printed.clone()].trim_end_matches('/');
-            if !units::is_same(text, unit) && is_same_quantity(text, unit) {
+            if is_same_quantity(text, unit) {
                 return true;
             }
             from = printed.end;
@@ -187,7 +188,13 @@ impl<'a> RecordSearch<'a> {
             |letter: char| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-' | ':');
         let begin = line[..found.start].trim_end_matches(is_name).len();
         let words = &line[begin..found.end];
-        Some(words.trim_matches(|letter: char| !letter.is_alphanumeric()).to_owned())
+        let words = words.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let skipped = self.gap.as_mut().and_then(|gap| {
+            let is_found = gap.find_groups(line);
+            gap.named_group_range(GAP).filter(|_| is_found)
+        });
+        let skipped = skipped.unwrap_or_default();
+        Some(join([words, line[skipped].trim()], " "))
     }
 }
 
@@ -229,7 +236,23 @@ fn is_plain_gap(gap: &str) -> bool {
         .split(|letter: char| letter.is_whitespace() || "()[]{}".contains(letter))
         .any(|word| parse_number(word).is_some());
     let is_one = !outside.contains([',', ';', '(', ')', '[', ']', '{', '}']);
-    (call.is_empty() || is_call) && is_one && !has_number
+    (call.is_empty() || is_call) && is_one && !has_number && !has_other_word(&outside)
+}
+
+/// Returns whether a text between a name and its mark has a word that is no unit: it is a part of another name.
+fn has_other_word(qualifier: &str) -> bool {
+    let words = qualifier.split(|letter: char| !letter.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        let is_percentile = word.contains(|letter: char| letter.is_ascii_digit());
+        if word.eq_ignore_ascii_case("per") {
+            // What a rate is for each of is compared with the figure's unit.
+            words.next();
+        } else if !is_percentile && !units::is_unit(word) && !units::is_time(word) {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -248,6 +271,8 @@ mod tests {
     #[case::quoted("\": \"", true)]
     #[case::nothing(": n/a (limit ", false)]
     #[case::words(" nan target ", false)]
+    #[case::other_words(" budget: ", false)]
+    #[case::rate(" per GPU (tokens/s): ", true)]
     #[case::remark(" (p99, ms): ", true)]
     #[case::second_name(" (items/s) n/a, P99: ", false)]
     #[case::other_name(": nan, target: ", false)]

@@ -1,5 +1,7 @@
 //! The header of a table: where it stands, and which columns are read.
 
+use std::borrow::Cow;
+
 use super::quotes::strip_spaces_before_quotes;
 use super::row::CsvRow;
 use super::{RowsError, is_same_value};
@@ -50,6 +52,8 @@ pub struct TableColumns {
     pub entry_columns: Vec<usize>,
     /// The column of units, if there is one.
     units: Option<usize>,
+    /// The unit of the figure's column, if a row of units follows the header.
+    unit: Option<String>,
 }
 
 impl TableColumns {
@@ -77,14 +81,26 @@ impl TableColumns {
             filter: filter.iter().copied().zip(values).collect(),
             entry_columns: by.to_vec(),
             units,
+            unit: None,
         }))
+    }
+
+    /// Learns the unit of the figure's column, if a row without numbers has one there.
+    pub fn learn_unit(&mut self, row: CsvRow<'_>) -> bool {
+        let cell = row.cell(self.figure);
+        let is_unit = row.has_no_number() && units::is_unit(&cell);
+        if is_unit {
+            self.unit = Some(cell.into_owned());
+        }
+        is_unit
     }
 
     /// Returns the unit that the table states of the figure in a row, if it is another than the figure's own.
     pub fn contradicting_unit(&self, row: CsvRow<'_>, unit: &str) -> Option<String> {
         let of_row = self.units.map(|column| row.cell(column)).filter(|cell| !cell.is_empty());
-        match of_row.filter(|_| !unit.is_empty()) {
-            Some(cell) => (!units::is_same(&cell, unit)).then(|| cell.into_owned()),
+        let stated = of_row.map(Cow::into_owned).or_else(|| self.unit.clone());
+        match stated.filter(|_| !unit.is_empty()) {
+            Some(stated) => (!units::is_same(&stated, unit)).then_some(stated),
             None => units::find_contradiction(&self.names[self.figure], unit),
         }
     }
@@ -100,10 +116,7 @@ impl TableColumns {
     }
 
     /// Returns the texts of a row in the requested cells' columns.
-    pub fn filter_cells<'a>(
-        &self,
-        row: CsvRow<'a>,
-    ) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
+    pub fn filter_cells<'a>(&self, row: CsvRow<'a>) -> impl Iterator<Item = Cow<'a, str>> {
         self.filter.iter().map(move |(column, _)| row.cell(*column))
     }
 

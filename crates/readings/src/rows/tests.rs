@@ -154,26 +154,22 @@ fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
     assert_eq!(figure(text, &cell("rate", &[], None), MatchSelection::Last), Ok(1234.5));
 }
 
-#[test]
-fn the_line_of_a_row_is_known() {
-    let text = "# a table\nname,rate\n\n\"a\nb\",1\nc,2\n";
-    let entries = read_csv_entries(
-        text.as_bytes(),
-        request(&cell("rate", &[], None), &[]),
-        MatchSelection::Last,
-        3,
-    )
-    .unwrap();
-    assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(3, 6));
-    let text = "name,rate\r\n\r\nb,1\r\n";
-    let entries = read_csv_entries(
-        text.as_bytes(),
-        request(&cell("rate", &[], None), &[]),
-        MatchSelection::Last,
-        0,
-    )
-    .unwrap();
-    assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(0, 3));
+#[rstest]
+#[case::below_a_row_of_two_lines("# a table\nname,rate\n\n\"a\nb\",1\nc,2\n", 6, Some((3, 3)))]
+#[case::windows("name,rate\r\n\r\nb,1.5\r\n", 3, Some((3, 5)))]
+#[case::behind_the_same_text("name,rate\n1,11\n", 2, Some((3, 4)))]
+#[case::behind_a_separator("name,rate\n\"a, 2\",2\n", 2, Some((8, 8)))]
+#[case::behind_a_mark("name,rate\n\"a \"\"b\",2\n", 2, None)]
+fn the_place_of_a_cell_is_known(
+    #[case] text: &str,
+    #[case] line: u64,
+    #[case] columns: Option<(u32, u32)>,
+) {
+    let cell = cell("rate", &[], None);
+    let request = request(&cell, &[]);
+    let entries = read_csv_entries(text.as_bytes(), request, MatchSelection::Last, 3).unwrap();
+    let expected = RecordLocation { columns, ..RecordLocation::at_line(3, line) };
+    assert_eq!(entries[""].deciding_place(), expected);
 }
 
 proptest! {

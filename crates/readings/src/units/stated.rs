@@ -1,7 +1,8 @@
 //! Where a unit is stated: behind a number, or in the name of what is measured.
 
 use super::{
-    AMBIGUOUS_WORDS, Unit, is_known_unit, is_same, is_unit, replace_per_with_slash, seconds_of,
+    AMBIGUOUS_WORDS, Unit, conversion_factor, is_known_unit, is_same, is_unit, prefix_factor,
+    replace_per_with_slash, seconds_of,
 };
 
 /// The most words of a name whose end is its unit: `tok_per_s_per_gpu`.
@@ -114,7 +115,6 @@ fn stated_units(name: &str, unit: &str) -> Vec<String> {
         let tail = &pieces[pieces.len().saturating_sub(MAX_UNIT_WORDS)..];
         found.extend(longest_unit(tail, unit));
     }
-    found.extend(unit_of_line(name));
     found
 }
 
@@ -152,8 +152,15 @@ fn name_pieces(word: &str) -> Vec<String> {
     with_units.collect()
 }
 
-/// Returns the unit in brackets that stands before other members of a line, and not before a number of its own: `usec` of
-/// `clat (usec): min=3, avg=`.
+/// Returns the unit that a line states for all its members, if it is another multiple of the figure's and the member's
+/// own name states none: `usec` of `clat (usec): min=3, avg=`. `head` is what precedes the number, and ends with the name.
+pub fn find_line_unit(head: &str, name: &str, unit: &str) -> Option<String> {
+    let stated = unit_of_line(head).filter(|_| stated_units(name, unit).is_empty())?;
+    let factor = conversion_factor(&stated, unit)?;
+    ((factor - 1.0).abs() > 1e-9).then_some(stated)
+}
+
+/// Returns the unit in brackets that stands before other members of a line, and not before a number of its own.
 fn unit_of_line(name: &str) -> Option<String> {
     let (before, inner) = name.rsplit_once(['(', '['])?;
     let (remark, behind) = inner.split_once([')', ']'])?;
@@ -171,14 +178,18 @@ fn find_divisor(name: &str, unit: &str) -> Option<String> {
     if !base.contains("/s") {
         return None;
     }
+    // `w/ ctx` divides nothing.
+    let name = name.replace("/ ", " ").replace('/', " per ");
     let part = name.rsplit([',', ';', '|']).find(|part| part.contains(char::is_alphabetic))?;
     let words: Vec<&str> = part
         .split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
     let pairs = words.windows(2).filter(|pair| pair[0].eq_ignore_ascii_case("per"));
-    let divisors =
-        pairs.map(|pair| pair[1]).filter(|word| seconds_of(&word.to_ascii_lowercase()).is_none());
+    // `B/W` is a bandwidth.
+    let divisors = pairs
+        .map(|pair| pair[1])
+        .filter(|word| word.len() > 1 && seconds_of(&word.to_ascii_lowercase()).is_none());
     let has = |word: &str| {
         base.split('/').skip(1).any(|own| own.eq_ignore_ascii_case(word.trim_end_matches('s')))
     };
@@ -195,7 +206,9 @@ fn longest_unit(words: &[&str], unit: &str) -> Option<String> {
         let (above, below) = text.split_once('/').unwrap_or((&text, ""));
         let is_written = words.len() == 1 || below.split('/').all(is_known_unit);
         let is_rate = !below.is_empty() && (has_per || is_written);
-        let is_known = |text: &str| is_known_unit(text) || is_small_data_unit(text);
+        let is_multiple =
+            is_suffix && prefix_factor(&text).is_none() && conversion_factor(&text, unit).is_some();
+        let is_known = |text: &str| is_known_unit(text) || is_small_data_unit(text) || is_multiple;
         // A single word is a unit if it can be nothing else: a time, data, or the total of what is asked by time.
         let is_one = below.is_empty()
             && !above.contains('/')

@@ -78,6 +78,52 @@ fn incompatible_units_have_no_factor(#[case] from: &str, #[case] to: &str) {
     assert_eq!(conversion_factor(from, to), None);
 }
 
+#[rstest]
+#[case("tokens/s", true)]
+#[case("TFLOPS", true)]
+#[case("tokens", true)]
+#[case("tokens/J", true)]
+#[case("ns/day", true)]
+#[case("%", true)]
+#[case("", true)]
+#[case("M", true)]
+#[case("ms", false)]
+#[case("s/it", false)]
+#[case("J/token", false)]
+#[case("W", false)]
+#[case("GiB", false)]
+#[case("ppl", false)]
+fn a_direction_follows_from_the_unit(#[case] unit: &str, #[case] is_higher: bool) {
+    assert_eq!(is_higher_better(unit), is_higher);
+}
+
+#[rstest]
+#[case("throughput/gpu", "tokens/s", Some("tokens/s/gpu"))]
+#[case("Output Throughput [w/ ctx] (tps/user)", "tokens/s/user", None)]
+#[case("GB/s Raw Total B/W", "GB/s", None)]
+#[case("power_mw", "W", Some("mw"))]
+fn a_name_states_another_unit(
+    #[case] name: &str,
+    #[case] unit: &str,
+    #[case] expected: Option<&str>,
+) {
+    assert_eq!(find_contradiction(name, unit).as_deref(), expected);
+}
+
+#[rstest]
+#[case("clat (usec): min=3, avg=", "avg=", "ms", Some("usec"))]
+#[case("clat (usec): min=3, avg=", "avg=", "us", None)]
+#[case("clat (usec): min=3, share=", "share=", "%", None)]
+#[case("clat (usec): min=3, avg_ms=", "avg_ms=", "ms", None)]
+fn a_line_states_the_unit_of_its_members(
+    #[case] head: &str,
+    #[case] name: &str,
+    #[case] unit: &str,
+    #[case] expected: Option<&str>,
+) {
+    assert_eq!(find_line_unit(head, name, unit).as_deref(), expected);
+}
+
 proptest! {
     #[test]
     fn conversions_are_invertible(from in "\\PC{0,8}", to in "\\PC{0,8}") {

@@ -9,8 +9,9 @@ use retrial_mlperf::figures::{
 };
 use retrial_readings::bounded::BoundedRegex;
 use retrial_readings::claim::Better;
+use retrial_readings::lexer::read_published;
 use retrial_readings::pattern::{MatchSelection, Pattern, expand_readers};
-use retrial_readings::units::is_time_per_something;
+use retrial_readings::units::{is_higher_better, is_same, is_time_per_something};
 
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
@@ -23,7 +24,7 @@ impl CheckContext<'_> {
         }
         for name in measurement.entries_at("expect") {
             self.check_figure_provided(measurement, accuracy, name);
-            self.check_expectation(name);
+            self.check_expectation(measurement, name);
         }
         self.check_single_official(measurement);
         let references = measurement.get("references").into_iter();
@@ -31,8 +32,12 @@ impl CheckContext<'_> {
             self.check_figure_provided(measurement, accuracy, name);
         }
         for limit in measurement.entries_at("limits") {
-            self.check_figure_provided(measurement, accuracy, limit);
-            self.check_limit(limit);
+            if limit.value.get("json").is_some() || limit.value.get("is").is_some() {
+                self.check_required_value(limit);
+            } else {
+                self.check_figure_provided(measurement, accuracy, limit);
+                self.check_limit(limit);
+            }
         }
     }
 
@@ -192,6 +197,11 @@ impl CheckContext<'_> {
                 format!("`{name}` is a time in `{unit}`, and the default is that higher is better"),
                 "write `better: lower`, or `better: higher` where that is meant",
             )
+        } else if known.is_none() && !is_higher_better(unit) {
+            (
+                format!("`{name}` is in `{unit}`, which does not say whether more is better"),
+                "write `better: lower` or `better: higher`",
+            )
         } else {
             return;
         };
@@ -269,22 +279,45 @@ impl CheckContext<'_> {
         }
     }
 
-    fn check_expectation(&mut self, entry: &MapEntry) {
+    fn check_expectation(&mut self, measurement: &Node, entry: &MapEntry) {
+        let name = entry.key.split_once('[').map_or(&*entry.key, |(table, _)| table);
+        let declared = measurement.get("figures").and_then(|figures| figures.get(name));
+        let known = find_loadgen_figure(name).map(|figure| figure.unit);
+        let own = declared.map(|figure| figure.text_at("unit").unwrap_or_default());
+        let unit = own.or(known);
         for expectation in entry.value.one_or_items() {
             let listed = expectation.entries_at("values").iter();
             let single = expectation.get("value").into_iter();
             for value in single.chain(listed.map(|entry| &entry.value)) {
-                let number = value.text().and_then(|text| text.parse::<f64>().ok());
-                if number.is_some_and(|number| number <= 0.0) {
-                    self.problems.error(
-                        "out-of-range",
-                        "a published figure is more than zero",
-                        &value.span,
-                        "figures are compared as ratios",
-                    );
-                }
+                self.check_published_value(value, unit);
             }
         }
+    }
+
+    /// Checks that a published value is above zero and in its figure's unit, if it states one.
+    fn check_published_value(&mut self, value: &Node, unit: Option<&str>) {
+        let Some((number, printed)) = value.text().and_then(|text| read_published(text).ok())
+        else {
+            return;
+        };
+        if number.value <= 0.0 {
+            self.problems.error(
+                "out-of-range",
+                "a published figure is more than zero",
+                &value.span,
+                "figures are compared as ratios",
+            );
+        }
+        let Some(unit) = unit.filter(|unit| !printed.is_empty() && !is_same(&printed, unit)) else {
+            return;
+        };
+        let (found, help) = if unit.is_empty() {
+            ("the figure has no unit".to_owned(), format!("add `unit: {printed}` to the figure"))
+        } else {
+            (format!("the figure's unit is `{unit}`"), format!("write the value in `{unit}`"))
+        };
+        let message = format!("the value is in `{printed}`, and {found}");
+        self.problems.error("conflict", message, &value.span, help);
     }
 
     /// Checks that each figure has at most one official value.
@@ -322,7 +355,7 @@ impl CheckContext<'_> {
                     "missing-key",
                     format!("the limit of `{}` has no bounds", entry.key),
                     &entry.key_span,
-                    "give min, max or below",
+                    "give min, max or below; or `json` and `is` for a word or a truth value",
                 );
             }
             (Some(least), Some(most)) if least > most => {
@@ -334,6 +367,24 @@ impl CheckContext<'_> {
                 );
             }
             _ => {}
+        }
+    }
+
+    /// Checks that a limit of words has its path and its value, and no bounds.
+    fn check_required_value(&mut self, entry: &MapEntry) {
+        for key in ["min", "max", "below"] {
+            let message = format!("`{key}` is a bound of a figure, which has no `json` and `is`");
+            self.report_misplaced(&entry.value, key, &message, "write a limit of its own for it");
+        }
+        for (key, other) in [("json", "is"), ("is", "json")] {
+            if entry.value.get(key).is_none() && !self.partial {
+                self.problems.error(
+                    "missing-key",
+                    format!("`{other}` needs `{key}`"),
+                    &entry.key_span,
+                    "write both: {json: $.was_cancelled, is: false}",
+                );
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The figures of a recipe: how they are read, published values, and the benchmark's own limits.
 
 use retrial_document::{
-    Field, FieldType as T, Key, Keys, Node, OrderedMap, declare_word, deserialize_word, object,
-    words,
+    Field, FieldType as T, Key, Keys, Node, OrderedMap, Scope, declare_word, deserialize_word,
+    object, words,
 };
 pub use retrial_readings::claim::{Aggregate, Better, Claim};
+use retrial_readings::lexer;
 pub use retrial_readings::{CsvCell, Limit, MatchSelection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -171,8 +172,8 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Expectation: "a published figure";
     keys {
-        /// The published value.
-        value: f64,
+        /// The published value, in the figure's unit: a number, or as the document prints it (`12.3k tok/s`).
+        value: f64 [read = read_published_value] = T::Text(formats::PUBLISHED_VALUE),
         /// Who published it; official decides.
         kind: ExpectationKind [required],
         /// The source, for example the id of the result.
@@ -208,7 +209,7 @@ object! {
     }
     keys {
         /// For a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
-        values: Option<OrderedMap<f64>> = T::Map(formats::ENTRY, &T::Number),
+        values: OrderedMap<f64> [read = read_published_values] = T::Map(formats::ENTRY, &T::Text(formats::PUBLISHED_VALUE)),
     }
 }
 
@@ -225,13 +226,22 @@ object! {
         /// The source, for example the id of the result.
         source: Option<String>,
         /// The published values by the figure's name, each in the figure's unit. An entry of a table: `name[entry]`.
-        values: OrderedMap<f64> [required, read = read_reference_values] = T::Map(formats::FIGURE, &T::Number),
+        values: OrderedMap<f64> [required, read = read_reference_values] = T::Map(formats::FIGURE, &T::Text(formats::PUBLISHED_VALUE)),
     }
 }
 
 fn read_reference_values(node: &Node) -> Option<OrderedMap<f64>> {
-    let value = |(name, node): (&str, &Node)| Some((figure_name(name), node.text()?.parse().ok()?));
+    let values = read_published_values(node)?.into_iter();
+    Some(values.map(|(name, value)| (figure_name(&name), value)).collect())
+}
+
+fn read_published_values(node: &Node) -> Option<OrderedMap<f64>> {
+    let value = |(name, node): (&str, &Node)| Some((name.to_owned(), read_published_value(node)?));
     node.present_entries().map(value).collect()
+}
+
+fn read_published_value(node: &Node) -> Option<f64> {
+    lexer::read_published(node.text()?).ok().map(|(number, _)| number.value)
 }
 
 words! {
@@ -302,19 +312,50 @@ pub(super) fn read_expectations(node: &Node) -> Option<OrderedMap<Vec<Expectatio
 
 impl WrittenExpectation {
     fn into_named(self, name: &str) -> OrderedMap<Expectation> {
-        let Some(values) = self.values else {
+        if self.values.is_empty() {
             return vec![(figure_name(name), self.figure)];
-        };
+        }
         let entry = |(entry, value): (String, f64)| {
             let figure = self.figure.clone();
             (entry_name(name, &entry), Expectation { value, ..figure })
         };
-        values.into_iter().map(entry).collect()
+        self.values.into_iter().map(entry).collect()
     }
 }
 
-/// Reads the benchmark's own limits.
+/// A word, a number or a truth value that a result must state of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequiredValue {
+    /// The `JSONPath` into the JSON of the output or of the results.
+    pub json: String,
+    /// The text of the value.
+    pub is: String,
+}
+
+object! {
+    /// A limit, as a recipe has it.
+    pub struct WrittenLimit: "a limit of a result", first Limit::KEYS;
+    keys {
+        /// Instead of bounds, next to `is`: a `JSONPath` (RFC 9535) into the JSON of the output or of a file `*.json` in the results. A result that states nothing there is invalid, too.
+        json: Option<String> = T::Text(formats::JSON_PATH),
+        /// Next to `json`: the word, number or truth value that each value at the path must be.
+        is: Option<String> = T::Scalar(Scope::DOCUMENT),
+    }
+}
+
+/// Reads the bounds of figures among a benchmark's own limits.
 pub(super) fn read_limits(node: &Node) -> Option<OrderedMap<Limit>> {
-    let limit = |(name, node)| Some((figure_name(name), Limit::from_keys(node)?));
-    node.present_entries().map(limit).collect()
+    let bounds = node.present_entries().filter(|(_, node)| node.get("json").is_none());
+    bounds.map(|(name, node)| Some((figure_name(name), Limit::from_keys(node)?))).collect()
+}
+
+/// Reads the words and truth values among a benchmark's own limits.
+pub(super) fn read_required_values(node: &Node) -> Option<OrderedMap<RequiredValue>> {
+    let limits = node.present_entries_at("limits");
+    let stated = limits.filter(|(_, node)| node.get("json").is_some()).map(|(name, node)| {
+        let WrittenLimit { json, is } = WrittenLimit::from_keys(node)?;
+        let json = complete_json_path(&json?).into_owned();
+        Some((name.to_owned(), RequiredValue { json, is: is? }))
+    });
+    stated.collect()
 }

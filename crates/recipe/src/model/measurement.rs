@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::command::{CommandOptions, MEASURED_OPTIONS, NEEDS_TYPE};
 use super::download::Download;
-use super::figures::{read_expectations, read_limits};
+use super::figures::{WrittenLimit, read_expectations, read_limits, read_required_values};
 use super::mode::Mode;
 use super::nodes::Placement;
-use super::{Expectation, FigureSource, Limit, ReferenceFigures};
+use super::{Expectation, FigureSource, Limit, ReferenceFigures, RequiredValue};
 use crate::expression::{MEASUREMENT_SCOPE, Template};
 use crate::formats;
 
@@ -77,6 +77,9 @@ object! {
         /// Its further settings.
         #[serde(flatten)]
         options: CommandOptions = CommandOptions::from_keys,
+        /// What a result must state of itself, among the `limits`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        required_values: OrderedMap<RequiredValue> = read_required_values,
     }
     keys {
         /// The machines on which it runs; figures are those of the first.
@@ -101,8 +104,8 @@ object! {
         /// What else was published of the run: shown next to the measured figures, and never judged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         references: Option<ReferenceFigures>,
-        /// The benchmark's own limits: outside of them a result is invalid.
-        limits: OrderedMap<Limit> [read = read_limits] = T::Map(formats::FIGURE, &Limit::TYPE),
+        /// The benchmark's own limits: outside of them a result is invalid. Bounds of a figure, or a word or a truth value that the result must state: {json: $.was_cancelled, is: false}.
+        limits: OrderedMap<Limit> [read = read_limits] = T::Map(formats::FIGURE, &WrittenLimit::TYPE),
         /// The free memory that it needs on each of its GPUs, bytes: 107.9 GB. A variant that changes the batch states its own.
         gpu_memory: Option<u64> = T::Size(ByteUnits::Precise),
         /// The target rate of the published result, queries per second: another one is `modified`.

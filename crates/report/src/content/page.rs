@@ -90,7 +90,7 @@ fn subject_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     }
     let mut blocks: Vec<Block> = details::runs_table(subject).into_iter().collect();
     blocks.push(Block::Conclusion(conclusion));
-    blocks.extend(verdict::evidence_blocks(&subject.entry, in_full));
+    blocks.extend(verdict::evidence_blocks(&subject.entry, &subject.steps, in_full));
     blocks.extend(details::detail_sections(subject, charts.collect(), in_full));
     blocks
 }

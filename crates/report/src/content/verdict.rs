@@ -1,22 +1,24 @@
 //! A verdict: its outcome, its figures, and a reason for each.
 
+use std::path::Path;
 use std::ptr;
 
 use itertools::{Itertools as _, join};
 
 use super::figures::{self, MAX_INLINE_FIGURES};
+use super::subject::StepReport;
 use super::{advice, claims, marks, unjudged};
 use crate::charts::value_range;
 use crate::document::{
-    Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText,
+    Block, Conclusion, Document, Line, LinkTarget, ListItem, Section, StatusMark, StyledText,
 };
 use crate::{OpenRun, ReportedVerdict};
 use retrial_document::measures::format;
 use retrial_mlperf::Division;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
-    self, Judgement, Noise, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict,
-    RuleCheck, Verdict, number,
+    self, FigureLocation, Judgement, MarkedLine, Noise, Outcome, QualifiedOutcome, QualifierKind,
+    Reference, ResultVerdict, RuleCheck, Verdict, number,
 };
 
 /// A verdict by itself.
@@ -35,20 +37,24 @@ pub fn verdicts_document(entries: &[ReportedVerdict<'_>]) -> Document {
 /// Its outcome, figures, reasons and notice.
 fn verdict_blocks(entry: &ReportedVerdict<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Conclusion(verdict_conclusion(entry))];
-    blocks.extend(evidence_blocks(entry, true));
+    blocks.extend(evidence_blocks(entry, &[], true));
     blocks
 }
 
 /// Its figures, reasons and notice; without figures that are not judged if a page has very many
-/// results.
-pub(super) fn evidence_blocks(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec<Block> {
+/// results. Figures link the logs of the steps in which they were read.
+pub(super) fn evidence_blocks(
+    entry: &ReportedVerdict<'_>,
+    steps: &[StepReport],
+    in_full: bool,
+) -> Vec<Block> {
     let verdict = entry.verdict;
     let mut blocks = figures::figure_tables(verdict);
     if in_full {
         blocks.extend(unjudged::unjudged_blocks(verdict));
     }
     blocks.extend(claims::claim_list(&verdict.claims));
-    let reasons = verdict.results.iter().flat_map(reason_items);
+    let reasons = verdict.results.iter().flat_map(|result| reason_items(result, steps));
     let notable = verdict.results.iter().flat_map(notable_rules);
     let of_benchmark = benchmark_rule_items(entry);
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
@@ -180,7 +186,7 @@ fn join_nonempty(parts: impl IntoIterator<Item = String>, separator: &str) -> St
 }
 
 /// Returns one sentence for each published figure, or one for a result without them.
-fn reason_items(result: &ResultVerdict) -> Vec<ListItem> {
+fn reason_items(result: &ResultVerdict, steps: &[StepReport]) -> Vec<ListItem> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
     let item =
@@ -190,8 +196,9 @@ fn reason_items(result: &ResultVerdict) -> Vec<ListItem> {
     }
     let sentence = |judgement: &Judgement| {
         let others = values_of_others(judgement).unwrap_or_default().into_iter();
-        let details =
-            others.chain(noise_basis(judgement)).chain(places_read(result, &judgement.figure));
+        let texts = others.chain(noise_basis(judgement));
+        let details = texts.map(|(label, text)| (label, StyledText::from(text)));
+        let details = details.chain(places_read(result, &judgement.figure, steps));
         item(judgement.outcome, &judgement.sentence).with_details(details)
     };
     if result.judgements.len() <= MAX_INLINE_FIGURES {
@@ -244,13 +251,28 @@ fn session_note(verdict: &Verdict) -> Option<Block> {
 fn places_read<'a>(
     result: &'a ResultVerdict,
     figure: &'a str,
-) -> impl Iterator<Item = (String, String)> + 'a {
+    steps: &'a [StepReport],
+) -> impl Iterator<Item = (String, StyledText)> + 'a {
     let figures = result.trials.iter().filter_map(move |trial| {
         let origin = trial.figures.get(figure)?.origin.as_ref()?;
         let is_shown = origin.text.is_some() || origin.passed_over.is_some();
-        is_shown.then(|| ("read from".to_owned(), origin.describe_with_text()))
+        is_shown.then(|| ("read from".to_owned(), link_origin(origin, steps)))
     });
     figures.take(MAX_INLINE_FIGURES)
+}
+
+/// Returns where a figure was read, with the line; linked, if it is the log of one of the steps.
+fn link_origin(origin: &FigureLocation, steps: &[StepReport]) -> StyledText {
+    let mut logs = steps.iter().filter_map(|step| step.log.as_ref());
+    let log = logs.find(|log| Path::new(log.as_str()).ends_with(&origin.file));
+    let text = origin.describe_with_text();
+    match log {
+        Some(path) => {
+            let passage = origin.text.as_ref().map(MarkedLine::whole_words);
+            StyledText::Link(text.into(), LinkTarget { path: path.clone(), passage })
+        }
+        None => text.into(),
+    }
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`

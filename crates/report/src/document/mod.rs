@@ -145,7 +145,7 @@ pub struct ListItem {
     /// The text after the key.
     pub text: StyledText,
     /// Details, each with its label.
-    pub details: Vec<(Line, Line)>,
+    pub details: Vec<(Line, StyledText)>,
 }
 
 impl ListItem {
@@ -165,7 +165,7 @@ impl ListItem {
     }
 
     /// Adds details, each with its label.
-    pub fn with_details<L: Into<Line>, T: Into<Line>>(
+    pub fn with_details<L: Into<Line>, T: Into<StyledText>>(
         mut self,
         details: impl IntoIterator<Item = (L, T)>,
     ) -> Self {
@@ -182,8 +182,23 @@ pub enum StyledText {
     Code(Line),
     /// Less important text.
     Faint(Line),
-    /// Text that links a file on a page, by its path relative to the page.
-    Link(Line, String),
+    /// Text that links a file on a page.
+    Link(Line, LinkTarget),
+}
+
+/// A file that a page links, and the passage in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkTarget {
+    /// The path, relative to the page.
+    pub path: String,
+    /// The text at which a browser opens the file (a text fragment of its address).
+    pub passage: Option<String>,
+}
+
+impl From<String> for LinkTarget {
+    fn from(path: String) -> Self {
+        Self { path, passage: None }
+    }
 }
 
 impl StyledText {

@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::charts::Chart;
 use super::document::{
-    Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText, Tone,
+    Block, Conclusion, Document, Line, LinkTarget, ListItem, Section, StatusMark, StyledText, Tone,
 };
 use super::svg;
 use table::render_table;
@@ -179,7 +179,7 @@ fn render_text(text: &StyledText) -> Markup {
             StyledText::Plain(line) => (render_prose(line)),
             StyledText::Code(line) => code { (line.as_str()) },
             StyledText::Faint(line) => span.faint { (render_prose(line)) },
-            StyledText::Link(line, path) => a href=(to_link_target(path)) { (line.as_str()) },
+            StyledText::Link(line, target) => a href=(link_address(target)) { (line.as_str()) },
         }
     }
 }
@@ -197,7 +197,7 @@ fn render_list(items: &[ListItem]) -> Markup {
                     @for (label, text) in &item.details {
                         div.faint {
                             @if !label.is_empty() { em { (label.as_str()) } ": " }
-                            (render_prose(text))
+                            (render_text(text))
                         }
                     }
                 }
@@ -234,6 +234,17 @@ fn to_link_target(path: &str) -> String {
     }
     let base = if path.starts_with('/') { "" } else { "./" };
     format!("{base}{}", utf8_percent_encode(path, ESCAPED_CHARACTERS))
+}
+
+/// Returns the address of a file, and of the passage in it, as browsers find it in a text.
+fn link_address(target: &LinkTarget) -> String {
+    let path = to_link_target(&target.path);
+    match &target.passage {
+        Some(passage) => {
+            format!("{path}#:~:text={}", utf8_percent_encode(passage, NON_ALPHANUMERIC))
+        }
+        None => path,
+    }
 }
 
 #[cfg(test)]

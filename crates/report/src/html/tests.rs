@@ -27,7 +27,8 @@ use retrial_results::verdict::comparison::{
 };
 use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{
-    Bounds, ExitCode, Outcome, Qualifier, QualifierKind, RunContext, Verdict, judge,
+    Bounds, ExitCode, FigureLocation, FigureValue, MarkedLine, Outcome, Qualifier, QualifierKind,
+    RunContext, Verdict, judge,
 };
 use retrial_store::journal::{StepEnd, StepFault};
 use retrial_telemetry::{ContainerReading, GpuReading, MeasuredTrial, RowSource, TelemetryRow};
@@ -258,6 +259,31 @@ fn check(page: &str) {
     }
     assert_eq!((tables, drawings), (captions, descriptions));
     assert!(tables > 0);
+}
+
+#[test]
+fn a_figure_links_the_line_of_its_log() {
+    let mut verdict = verdict();
+    let results = verdict.results.iter_mut();
+    let judged = results.filter(|result| !result.judgements.is_empty());
+    for result in judged {
+        result.outcome = Outcome::Reproduced;
+        let figure = result.judgements[0].figure.clone();
+        let origin = FigureLocation {
+            file: "steps/03-offline performance/output.log".to_owned(),
+            line: Some(2),
+            text: MarkedLine::from_columns("rate: 1,015 tokens/s, 3 %", (7, 11)),
+            ..FigureLocation::default()
+        };
+        for trial in &mut result.trials {
+            let value = FigureValue::new(1015.0, "tokens/s").with_origin(origin.clone());
+            trial.figures.insert(figure.clone(), value);
+        }
+    }
+    let page = page(vec![subject("one", &verdict)]);
+    check(&page);
+    let address = "./steps/03-offline%20performance/output.log#:~:text=rate%3A%201%2C015%20tokens%2Fs%2C%203%20%25";
+    assert!(page.contains(&format!("<a href=\"{address}\">")), "{page}");
 }
 
 #[test]

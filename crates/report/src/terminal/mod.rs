@@ -222,7 +222,10 @@ impl TerminalWriter {
             let indent = if is_below { indent } else { 4 };
             for (label, text) in &item.details {
                 let colon = if label.is_empty() { "" } else { ": " };
-                self.write_wrapped(&format!("{:indent$}{label}{colon}{text}", ""), indent + 2);
+                self.write_wrapped(
+                    &format!("{:indent$}{label}{colon}{}", "", text.line()),
+                    indent + 2,
+                );
             }
         }
     }

@@ -166,8 +166,7 @@ impl FigureExtraction<'_> {
             } else {
                 format!("{}[{entry}]", self.name)
             };
-            let mut origin = locate_origin(self.files, accumulator.deciding_place());
-            let text = marked_line(self.files, accumulator.deciding_place());
+            let mut origin = self.locate_number(accumulator.deciding_place());
             let passed_over = skipped_records(self.files, &accumulator);
             let repeated = repeated_values(self.source, &accumulator);
             let below_zero = accumulator
@@ -175,7 +174,7 @@ impl FigureExtraction<'_> {
                 .filter(|(least, _)| *least < 0.0 && units::is_never_negative(&unit));
             let number = match below_zero {
                 Some((least, place)) => {
-                    origin = self::locate_origin(self.files, place);
+                    origin = locate_origin(self.files, place);
                     let least = format!("{least} {unit}");
                     Err(format!("it is {least}, and none of this unit is below zero"))
                 }
@@ -185,7 +184,6 @@ impl FigureExtraction<'_> {
                 Ok(printed) => {
                     origin.passed_over = passed_over;
                     origin.repeated = repeated;
-                    origin.text = text;
                     let value = FigureValue::new(printed.value, unit.clone());
                     let figure = value.with_half_digit(printed.half_digit).with_origin(origin);
                     found.figures.insert(name, figure);
@@ -195,6 +193,47 @@ impl FigureExtraction<'_> {
         }
         found
     }
+
+    /// Returns where a number was read, with its line.
+    fn locate_number(&self, place: RecordLocation) -> FigureLocation {
+        let origin = locate_origin(self.files, place);
+        match self.files.get(place.file).and_then(|file| self.find_line(file, place)) {
+            Some(NumberLine { skipped_lines, text, columns }) => FigureLocation {
+                line: origin.line.map(|line| line + skipped_lines),
+                columns: Some(columns),
+                text: MarkedLine::from_columns(&text, columns),
+                ..origin
+            },
+            None => origin,
+        }
+    }
+
+    /// Finds the line of a number: of a value of JSON, from the line on which its document begins.
+    fn find_line(&self, file: &TextFile, place: RecordLocation) -> Option<NumberLine> {
+        let line = match place.position {
+            TextPosition::Offset(offset) => file.line_at(offset)?,
+            TextPosition::Line(line) => file.text_from_line(line)?,
+        };
+        let (FigureLocator::Json { path, value }, Some(number)) = (&self.source.find, place.value)
+        else {
+            let text = line.lines().next()?.to_owned();
+            return Some(NumberLine { skipped_lines: 0, text, columns: place.columns? });
+        };
+        let range = json::locate_value(&line, path, value.as_deref(), number)?;
+        let begin = line[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let text = line[begin..].lines().next()?.to_owned();
+        let columns =
+            place.with_columns(&text, &(range.start - begin..range.end - begin)).columns?;
+        let skipped_lines = line[..begin].matches('\n').count() as u64;
+        Some(NumberLine { skipped_lines, text, columns })
+    }
+}
+
+/// The line of a number, so many lines below that of its record.
+struct NumberLine {
+    skipped_lines: u64,
+    text: String,
+    columns: (u32, u32),
 }
 
 pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> FigureLocation {
@@ -209,15 +248,6 @@ pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> Figure
         columns: place.columns,
         ..FigureLocation::default()
     }
-}
-
-/// Returns the line of a number in the output, around it.
-fn marked_line(files: &[TextFile], place: RecordLocation) -> Option<MarkedLine> {
-    let TextPosition::Offset(offset) = place.position else {
-        return None;
-    };
-    let line = files.get(place.file)?.line_at(offset)?;
-    MarkedLine::from_columns(&line, place.columns?)
 }
 
 /// Returns the differing values of a figure if the recipe does not choose among them, so that the last is used.
@@ -322,7 +352,7 @@ fn read_json_figure(
 ) -> Result<FigureEntries<JsonError>, FigureReadError> {
     read_each_file(source, files, |number, file| {
         let unit = source.unit.as_deref().unwrap_or_default();
-        let mut reader = json::JsonReader::new(path, &source.by, value, source.match_selection())
+        let mut reader = json::JsonReader::new(path, &source.by, value, source.take)
             .map_err(FigureReadError::fault)?
             .with_unit(unit);
         reader.begin_file(number);

@@ -1,8 +1,9 @@
 //! A benchmark's own statement that a result is invalid, outside of LoadGen's logs: AMD's harness leaves
 //! a file `INVALID` where the model or the data set is not the expected one, and measures on.
 
+use std::borrow::Cow;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use itertools::join;
 use serde_json::Value;
@@ -15,9 +16,11 @@ use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
 use retrial_readings::json::{DocumentSplitter, LogPiece};
 use retrial_readings::json_path::{JsonPath, parse_json_path};
 use retrial_readings::nearest::{truncate_for_message, truncate_to_chars};
-use retrial_recipe::model::InvalidMarker;
+use retrial_recipe::model::{InvalidMarker, RequiredValue};
 use retrial_store::open;
 
+/// The rule that markers belong to.
+const OWN_CHECKS: &str = "the benchmark's own checks";
 /// The file that AMD's harness leaves.
 const MARKER_FILE: &str = "INVALID";
 /// No more of its text is read.
@@ -66,7 +69,7 @@ fn marker_violation(name: &str, folder: &Path, path: &Path) -> RuleCheck {
     let reason = stated_reason.unwrap_or_default();
     let measured = format!("the harness left {}{reason}", path.display());
     let required = format!("no file {name} in the results");
-    RuleCheck::violation("the benchmark's own checks", measured, required)
+    RuleCheck::violation(OWN_CHECKS, measured, required)
 }
 
 /// Returns the text that the harness wrote into it, as one line.
@@ -104,13 +107,54 @@ fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
             .get_or_insert_with(|| format!("not searched: it takes more than {MAX_STEPS} steps"));
     }
     let required = format!("no line that matches {pattern}");
-    Some(RuleCheck::violation("the benchmark's own checks", matching?, required))
+    Some(RuleCheck::violation(OWN_CHECKS, matching?, required))
 }
 
 /// Checks the values that a path selects, in the JSON of the outputs and of the results.
 fn check_marker_value(path: &str, folder: &Path, outputs: &[TextFile]) -> Option<RuleCheck> {
+    let stated = find_stated_values(path, folder, outputs);
+    let (value, file) = stated.into_iter().find(|(value, _)| is_mark(value))?;
+    let required = format!("no such value at {path}");
+    Some(RuleCheck::violation(OWN_CHECKS, describe_value(path, &value, &file), required))
+}
+
+/// Checks what a result states of itself: every value at a path of the recipe must be the required one, and one must
+/// be there.
+pub fn check_required_values(
+    required_values: &[(String, RequiredValue)],
+    folder: &Path,
+    outputs: &[TextFile],
+) -> Vec<RuleCheck> {
+    let checks = required_values.iter().map(|(name, RequiredValue { json, is })| {
+        let stated = find_stated_values(json, folder, outputs);
+        let is_required = |value: &Value| {
+            let text = value.as_str().map_or_else(|| value.to_string().into(), Cow::from);
+            text == is.as_str()
+        };
+        let required = format!("{json} is {is}");
+        let other = stated.iter().find(|(value, _)| !is_required(value));
+        match other.or(stated.first()) {
+            Some((value, file)) => {
+                let measured = describe_value(json, value, file);
+                RuleCheck::new(name.clone(), measured, required, other.is_none())
+            }
+            None => RuleCheck::violation(name.clone(), format!("nothing at {json}"), required),
+        }
+    });
+    checks.collect()
+}
+
+fn describe_value(path: &str, value: &Value, file: &Path) -> String {
+    format!("{path} is {} in {}", truncate_for_message(&value.to_string()), file.display())
+}
+
+/// Finds the values that a path selects in the JSON of the outputs and of the files `*.json` of the results, each with
+/// its file.
+fn find_stated_values(path: &str, folder: &Path, outputs: &[TextFile]) -> Vec<(Value, PathBuf)> {
     // The recipe's check parsed it.
-    let query = parse_json_path(path).ok()?;
+    let Ok(query) = parse_json_path(path) else {
+        return Vec::new();
+    };
     let entries = WalkDir::new(folder).max_depth(MAX_MARKER_DEPTH).into_iter().flatten();
     let is_json = |entry: &DirEntry| {
         entry.file_type().is_file() && entry.path().extension().is_some_and(|end| end == "json")
@@ -119,31 +163,29 @@ fn check_marker_value(path: &str, folder: &Path, outputs: &[TextFile]) -> Option
         let file = entry.path().strip_prefix(folder).ok()?.to_owned();
         Some(TextFile { directory: folder.to_owned(), file })
     });
-    let mut texts = outputs.iter().cloned().chain(files);
-    let measured = texts.find_map(|text| {
-        let value = find_marked_value(&query, &text)?;
-        Some(format!("{path} is {} in {}", truncate_for_message(&value), text.file.display()))
+    let texts = outputs.iter().cloned().chain(files);
+    let stated = texts.flat_map(|text| {
+        let values = select_values(&query, &text).into_iter();
+        values.map(move |value| (value, text.file.clone()))
     });
-    let required = format!("no such value at {path}");
-    Some(RuleCheck::violation("the benchmark's own checks", measured?, required))
+    stated.collect()
 }
 
-fn find_marked_value(query: &JsonPath, text: &TextFile) -> Option<String> {
-    let mut found = None;
+fn select_values(query: &JsonPath, text: &TextFile) -> Vec<Value> {
+    let mut selected = Vec::new();
     let mut documents = DocumentSplitter::default();
     let mut search = |piece: LogPiece<'_>| {
         if let LogPiece::Document(document, ..) = piece {
             // A document is a record of its file, which a filter selects: `$[?@.status == 'failed']`.
             let record = Value::Array(vec![document.clone()]);
-            let mut values = query.query(&document).all().into_iter().chain(query.query(&record));
-            let marked = values.find(|value| is_mark(value));
-            found = found.take().or_else(|| marked.map(Value::to_string));
+            let values = query.query(&document).all().into_iter().chain(query.query(&record));
+            selected.extend(values.cloned());
         }
     };
     // An output that is not there states nothing; its figures are missing.
     let _ = read_output_lines(text, |line| documents.feed_line(line, &mut search));
     documents.finish(&mut search);
-    found
+    selected
 }
 
 fn is_mark(value: &Value) -> bool {
@@ -220,6 +262,20 @@ mod tests {
             .unwrap();
         let output = TextFile { directory: folder.path().to_owned(), file: "output.log".into() };
         assert_eq!(check_recipe_markers(&markers, folder.path(), &[output]).len(), measured.len());
+    }
+
+    #[rstest::rstest]
+    #[case::stated(r#"{"status": "completed"}"#, true)]
+    #[case::another(r#"{"status": "cancelled"}"#, false)]
+    #[case::both("{\"status\": \"completed\"}\n{\"status\": \"cancelled\"}", false)]
+    #[case::nothing(r#"{"state": "completed"}"#, false)]
+    fn a_result_must_state_what_its_recipe_requires(#[case] text: &str, #[case] passed: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("profile.json"), text).unwrap();
+        let status = RequiredValue { json: "$.status".to_owned(), is: "completed".to_owned() };
+        let required = [("status".to_owned(), status)];
+        let checks = check_required_values(&required, folder.path(), &[]);
+        assert_eq!(checks[0].passed, passed, "{checks:?}");
     }
 
     #[test]

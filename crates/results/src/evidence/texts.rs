@@ -1,7 +1,7 @@
 //! Texts in which figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
@@ -204,6 +204,33 @@ impl TextFile {
         splitter.push(&bytes[..end], |found| line = Some(found.text.into_owned()));
         splitter.finish(|found| line = Some(found.text.into_owned()));
         line
+    }
+
+    /// Returns the text from a line on, by its number from 1; none if the text is in UTF-16, is long, or has lines
+    /// that were overwritten.
+    pub fn text_from_line(&self, line: u64) -> Option<String> {
+        let file = self.open().ok()?;
+        if file.metadata().ok()?.len() > MAX_COUNTED_BYTES {
+            return None;
+        }
+        let mut file = BufReader::new(file);
+        let head = file.fill_buf().ok()?;
+        let (encoding, mark) = detect_encoding(&head[..head.len().min(ENCODING_HEAD_BYTES)]);
+        if encoding.name() != "UTF-8" {
+            return None;
+        }
+        file.consume(mark);
+        let mut above = Vec::new();
+        for _ in 1..line {
+            above.clear();
+            file.read_until(b'\n', &mut above).ok()?;
+            if memchr::memchr(b'\r', above.trim_ascii_end()).is_some() {
+                return None;
+            }
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        String::from_utf8(bytes).ok()
     }
 
     /// Reads it, at most so many bytes.

@@ -306,6 +306,9 @@ impl<'a> TrialFiles<'a> {
             None => markers::check_usual_marker(&self.folder).into_iter().collect(),
         };
         add_checks(evidence, trial, checks);
+        let required = self.measured.required_values.as_slice();
+        let checks = markers::check_required_values(required, &self.folder, &self.outputs);
+        add_checks(evidence, trial, checks);
     }
 
     /// Adds the figures that the suite's accuracy script printed, in the step that ran it or into its file.

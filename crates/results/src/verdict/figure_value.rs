@@ -85,6 +85,20 @@ impl MarkedLine {
             behind: format!("{}{}", text(&behind[..kept]).trim_end(), cut(kept < behind.len())),
         })
     }
+
+    /// Returns the text of the line without a mark, and without the word at which it was shortened.
+    pub fn whole_words(&self) -> String {
+        let Self { before, number, behind } = self;
+        let before = match before.strip_prefix('…') {
+            Some(cut) => cut.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
+            None => before,
+        };
+        let behind = match behind.strip_suffix('…') {
+            Some(cut) => cut.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words),
+            None => behind,
+        };
+        format!("{before}{number}{behind}")
+    }
 }
 
 /// Writes the line with its number marked: `rate: »812.5« items/s`.
