@@ -1,9 +1,9 @@
 //! Unpacks an archive from a container or another machine: regular files and directories only, beneath the
-//! target, within limits. Omitted entries are reported.
+//! target, within limits. A link to a file of the archive becomes a copy of it. Omitted entries are reported.
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, EntryType};
@@ -76,6 +76,7 @@ pub fn unpack_archive(
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = UnpackSummary::default();
     let mut entry_count = 0;
+    let mut links = Vec::new();
     let too_large = |limit, reason| StoreError::too_large(archive, limit, reason);
     let mut entries = Archive::new(from);
     for archived in entries.entries().map_err(StoreError::io("read", archive))? {
@@ -125,7 +126,12 @@ pub fn unpack_archive(
                 })
             }
             EntryType::Symlink | EntryType::Link => {
-                unpacked.record_omitted(&relative, "a link");
+                let link = entry.link_name().ok().flatten().unwrap_or_default().into_owned();
+                let linked = match kind {
+                    EntryType::Link => target_path(&link, limits.omitted_folders),
+                    _ => linked_path(&relative, &link, archive),
+                };
+                links.push((relative, linked));
                 continue;
             }
             other => {
@@ -143,11 +149,69 @@ pub fn unpack_archive(
             other => other?,
         }
     }
+    copy_linked_files(links, archive, to, limits, &mut unpacked)?;
     if unpacked.unreported_count > 0 {
         let more = format!("and {} more", unpacked.unreported_count);
         unpacked.omitted.push(more);
     }
     Ok(unpacked)
+}
+
+/// Writes a copy of the file in place of each link to it. A link to something else is omitted.
+fn copy_linked_files(
+    mut links: Vec<(PathBuf, Option<PathBuf>)>,
+    archive: &Path,
+    to: &Path,
+    limits: UnpackOptions,
+    unpacked: &mut UnpackSummary,
+) -> Result<(), StoreError> {
+    loop {
+        let is_file = |linked: &Option<PathBuf>| {
+            let linked = linked.as_ref().map(|linked| fs::symlink_metadata(to.join(linked)));
+            linked.is_some_and(|found| found.is_ok_and(|metadata| metadata.is_file()))
+        };
+        // A link may lead to another.
+        let (ready, waiting): (Vec<_>, Vec<_>) =
+            links.into_iter().partition(|(_, linked)| is_file(linked));
+        if ready.is_empty() {
+            for (link, _) in waiting {
+                unpacked.record_omitted(&link, "a link to no file of the results");
+            }
+            return Ok(());
+        }
+        for (link, linked) in ready {
+            let (link, file) = (to.join(link), to.join(linked.unwrap_or_default()));
+            let mut file_opened = fs::File::open(&file).map_err(StoreError::io("open", &file))?;
+            let metadata = file_opened.metadata().map_err(StoreError::io("read", &file))?;
+            if unpacked.bytes.saturating_add(metadata.len()) > limits.most_bytes {
+                let limit = format::format_bytes(limits.most_bytes);
+                let reason = format!("{} links more", link.display());
+                return Err(StoreError::too_large(archive, limit, reason));
+            }
+            unpacked.bytes += write_file(&mut file_opened, &link, metadata.mode() & 0o777)?;
+            unpacked.files += 1;
+        }
+        links = waiting;
+    }
+}
+
+/// Returns where a symbolic link in the archive of this path leads, below the target; none if it leads out.
+fn linked_path(link: &Path, to: &Path, archive: &Path) -> Option<PathBuf> {
+    let whole = match to.strip_prefix(archive) {
+        Ok(inner) => inner.to_owned(),
+        Err(_) if to.is_absolute() => return None,
+        Err(_) => link.parent().unwrap_or(Path::new("")).join(to),
+    };
+    let mut path = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            Component::ParentDir if path.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(path)
 }
 
 impl UnpackSummary {
@@ -235,6 +299,45 @@ mod tests {
         let error = at(&directory.path().join("small"), 3).unwrap_err();
         let reason = "/results holds more than 3 B: run_1/deep/er.txt has 2 B";
         assert_eq!(error.to_string(), reason);
+    }
+
+    #[test]
+    fn a_link_to_a_file_of_the_archive_is_a_copy_of_it() {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(2);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, "out/step/r.json", &b"hi"[..]).unwrap();
+        let links = [
+            (EntryType::Link, "out/hard.json", "out/step/r.json"),
+            (EntryType::Symlink, "out/best/last.json", "../latest.json"),
+            (EntryType::Symlink, "out/latest.json", "step/r.json"),
+            (EntryType::Symlink, "out/whole.json", "/tmp/out/step/r.json"),
+            (EntryType::Symlink, "out/passwd", "/etc/passwd"),
+            (EntryType::Symlink, "out/above", "../../etc/passwd"),
+            (EntryType::Symlink, "out/directory", "step"),
+            (EntryType::Symlink, "out/circle", "circle"),
+        ];
+        for (kind, name, to) in links {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(0);
+            builder.append_link(&mut header, name, to).unwrap();
+        }
+        let archive = builder.into_inner().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let unpack = |to: &str, most_bytes| {
+            let limits = UnpackOptions::for_results(most_bytes);
+            unpack_archive(&archive[..], Path::new("/tmp/out"), &directory.path().join(to), limits)
+        };
+        let unpacked = unpack("enough", 10).unwrap();
+        assert_eq!((unpacked.files, unpacked.bytes, unpacked.omitted.len()), (5, 10, 4));
+        for copy in ["hard.json", "best/last.json", "latest.json", "whole.json"] {
+            let path = directory.path().join("enough").join(copy);
+            assert!(fs::symlink_metadata(&path).unwrap().is_file(), "{copy}");
+            assert_eq!(fs::read(path).unwrap(), b"hi");
+        }
+        assert!(unpack("less", 9).unwrap_err().to_string().contains("more than 9 B"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Checks scenarios: each mode measures something, its command exists, and its trials are in order.
 
+use std::path::Path;
+
 use super::CheckContext;
 use crate::model::{CommandOptions, loadgen_name};
 use retrial_document::{Keys as _, MapEntry, Node};
@@ -79,6 +81,9 @@ impl CheckContext<'_> {
                 "remove it, or write the check",
             );
         }
+        if let Some(results) = measurement.get("results") {
+            self.check_results_on_disk(results);
+        }
         self.check_figures(measurement, mode.key == "accuracy");
         if mode.key == "performance" {
             self.warn_single_trial(measurement);
@@ -104,6 +109,24 @@ impl CheckContext<'_> {
                 "this measures nothing: it has neither `results` nor `figures`",
                 &mode.key_span,
                 "set LoadGen's output directory (`results`), or define a figure (`figures`)",
+            );
+        }
+    }
+
+    /// Checks that results do not lie in memory, which an engine's archive does not contain.
+    fn check_results_on_disk(&mut self, results: &Node) {
+        let path = results.text().unwrap_or_default();
+        let container = self.recipe.get("container").into_iter();
+        let tmpfs = container.flat_map(|container| container.items_at("tmpfs"));
+        let own = tmpfs.filter_map(|mount| mount.text()?.split(':').next());
+        let mut in_memory = ["/dev/shm", "/proc", "/sys"].into_iter().chain(own);
+        let is_below = |directory: &&str| Path::new(path).starts_with(directory);
+        if let Some(directory) = in_memory.find(is_below) {
+            self.problems.error(
+                "in-memory",
+                format!("`{directory}` is in memory, and what it holds cannot be collected"),
+                &results.span,
+                "write the results to a directory of the container's file system, or copy them there at the end of the command",
             );
         }
     }
