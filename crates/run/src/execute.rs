@@ -95,14 +95,14 @@ impl<'a> RunExecution<'a> {
             measuring: None,
         };
         let before = session.state();
-        // A measurement started by an earlier process must not be disturbed either.
+        let here = run.reattach_container().await?;
+        // A measurement that an earlier process started, and that goes on, must not be disturbed either. One whose
+        // container is gone does not: its steps, which may disturb others, are executed again.
+        let is_open = |step: &Step| before.open.contains(&step.number);
         let mut steps = session.plan.steps.iter();
-        if steps.any(|step| {
-            before.open.contains(&step.number) && measurement_lock::is_measuring_step(step)
-        }) {
+        if here && steps.any(|step| is_open(step) && measurement_lock::is_measuring_step(step)) {
             run.measuring = session.lock_shared().await?;
         }
-        let here = run.reattach_container().await?;
         let others = session.others.as_ref();
         let lives = here && others.is_none_or(|others| others.containers_live);
         run.completed_steps = run.find_completed_steps(lives);

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -61,11 +61,11 @@ fn link_shared(shared: &Path, path: &Path, text: &str) -> std::io::Result<()> {
         let parent = shared.parent().unwrap_or(shared);
         fs::create_dir_all(parent)?;
         // Two runs may end at the same moment: each uses its own name until it is complete.
-        let part = parent.join(format!(".{}.part", std::process::id()));
-        let mut file = fs::File::create(&part)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&part, shared)?;
+        let readable = fs::Permissions::from_mode(0o666);
+        let mut part = tempfile::Builder::new().permissions(readable).tempfile_in(parent)?;
+        part.write_all(text.as_bytes())?;
+        part.as_file().sync_all()?;
+        part.persist(shared)?;
     }
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -97,6 +97,23 @@ mod tests {
         fs::remove_dir_all(third.path()).unwrap();
         assert_eq!(remove_unused_packages(&home), 1);
         assert_eq!(second.read_json::<String>(PACKAGES_FILE).unwrap(), "a");
+    }
+
+    #[test]
+    fn runs_that_end_together_have_their_own_lists() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::from_root(folder.path().to_owned());
+        let lists: Vec<_> = (0..16)
+            .map(|number| (run(&home), format!("{number}{}", "x".repeat(1 << 20))))
+            .collect();
+        std::thread::scope(|scope| {
+            for (run, list) in &lists {
+                scope.spawn(|| store_packages(run, list).unwrap());
+            }
+        });
+        for (run, list) in &lists {
+            assert!(run.read_json::<String>(PACKAGES_FILE).unwrap() == *list);
+        }
     }
 
     #[test]

@@ -95,6 +95,32 @@ fn similar_asserts(killed: &str, undisturbed: &str) {
     assert!(killed == undisturbed, "killed: {killed}\nundisturbed: {undisturbed}");
 }
 
+/// As after a restart of the machine: the image is built, and the container made, once more.
+#[test]
+#[ignore = "needs the lab"]
+fn and_its_container_is_gone() {
+    let lab = Lab::new();
+    let dockerfile =
+        format!("FROM debian:bookworm-slim\nRUN echo {} >/built\n", std::process::id());
+    let waits = "cat /built; echo going; for i in $(seq 1 1200); do test ! -e /beside/go-on || break; sleep 0.05; done";
+    let keys = format!(
+        "image: {{ build: {{ context: image, dockerfile: Dockerfile }} }}\ncontainer: {{ mounts: [{}:/beside:ro] }}\n",
+        lab.path("").display()
+    );
+    let lab = lab.recipe(&varied(&keys, waits)).file("image/Dockerfile", &dockerfile);
+    let batch = lab.start_batch(&ASKS);
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    batch.kill();
+    let container = lab.containers()[0].split(' ').next().unwrap().to_owned();
+    lab.docker(&["rm", "--force", &container]);
+    fs::write(lab.path("go-on"), "").unwrap();
+    let id = lab.batch_id();
+    let mut resumed = lab.start_retrial(&["resume", &id]);
+    lab.until("the batch ended", |lab| lab.happened("batch_ended").len() == 1);
+    resumed.end().expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
 #[test]
 #[ignore = "needs the lab"]
 fn at_any_event_of_its_journal() {

@@ -90,13 +90,16 @@ impl<'a> StepSession<'a> {
         let _ = self.run_session.events.send(self.new_event(event));
     }
 
-    /// [`Self::emit`] for another thread, as long as the step runs.
+    /// [`Self::emit`] for another thread, as long as the run goes on: a thread that hangs keeps nobody who waits for the
+    /// last event.
     pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
-        let (events, step, node) =
-            (self.run_session.events.clone(), self.step.clone(), self.run_session.node_name());
+        let (step, node) = (self.step.clone(), self.run_session.node_name());
+        let events = self.run_session.events.downgrade();
         move |event| {
-            // The run continues without a listener.
-            let _ = events.send(Event::new(&node, Some(&step), event));
+            if let Some(events) = events.upgrade() {
+                // The run continues without a listener.
+                let _ = events.send(Event::new(&node, Some(&step), event));
+            }
         }
     }
 
