@@ -12,8 +12,8 @@ struct Setting<'a> {
     value: &'a str,
 }
 
-/// Warns of settings that the log does not have, and of lines that are none. Rates and latencies are not compared: a
-/// quarter of v4.1's files has those of another attempt, and a run is judged by the ones that it logged.
+/// Warns of settings that the log does not have, and of lines that are none. Rates and latencies are not compared:
+/// of v4.1's 899 files that state a rate, 249 have that of another attempt, and a run is judged by what it logged.
 pub fn check_user_conf(text: &str, run: &LoadgenRun) -> Vec<RuleCheck> {
     let scenario = run.scenario();
     let parameters = run.parameters();
