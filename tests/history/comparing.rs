@@ -1,5 +1,7 @@
 //! `retrial compare` on a home with planted runs: along an axis, cells of batches, runs pooled.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::{Many, Scene};
@@ -122,35 +124,61 @@ fn batch_cells_and_named_runs_are_compared() {
     assert!(output.err.contains("need --by"), "{}", output.err);
 }
 
+/// A judged run of vllm under a release of ROCm.
+fn judged_run(scene: &Scene, rocm: &str) -> String {
+    let rows: Vec<Value> =
+        serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
+    let row = rows.iter().find(|row| {
+        row["variant"]["rocm"] == rocm
+            && row["variant"]["backend"] == "vllm"
+            && row["outcome"] != "failed"
+            && row["outcome"] != Value::Null
+    });
+    row.unwrap()["run"].as_str().unwrap().to_owned()
+}
+
+fn copy_run(run: &Path, copy: &Path) {
+    let status = std::process::Command::new("cp").arg("-r").args([run, copy]).status();
+    assert!(status.unwrap().success());
+}
+
 /// A run that is named twice, or lies in two directories, is one run.
 #[test]
 fn a_run_counts_once_in_a_comparison() {
     let scene = Scene::new(0..30);
-    let rows: Vec<Value> =
-        serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
-    let run = |rocm: &str| -> &str {
-        let row = rows.iter().find(|row| {
-            row["variant"]["rocm"] == rocm
-                && row["variant"]["backend"] == "vllm"
-                && row["outcome"] != "failed"
-                && row["outcome"] != Value::Null
-        });
-        row.unwrap()["run"].as_str().unwrap()
-    };
-    let (first, second) = (run("6.4.1"), run("7.1.1"));
+    let (first, second) = (judged_run(&scene, "6.4.1"), judged_run(&scene, "7.1.1"));
     let copy = scene.home().join("copy-of-a-run");
-    let status = std::process::Command::new("cp")
-        .arg("-r")
-        .args([&scene.home().join("runs").join(first), &copy])
-        .status();
-    assert!(status.unwrap().success());
-    for again in [first, copy.to_str().unwrap()] {
-        let twice = compared(&scene, &[&format!("{first}+{again}"), second]);
+    copy_run(&scene.home().join("runs").join(&first), &copy);
+    for again in [&*first, copy.to_str().unwrap()] {
+        let twice = compared(&scene, &[&format!("{first}+{again}"), &second]);
         assert_eq!(twice["subjects"][0]["runs"], 1, "{twice:#}");
         assert!(twice["notes"].to_string().contains(" once: "), "{twice:#}");
     }
-    let both = compared(&scene, &[&format!("{first}+{second}"), second]);
+    let both = compared(&scene, &[&format!("{first}+{second}"), &second]);
     assert!(both["notes"].to_string().contains("have a measurement in common"), "{both:#}");
+}
+
+/// Along an axis, too, a copied run adds nothing to its side, and a copy on another side is noted.
+#[test]
+fn a_copied_run_counts_once_along_an_axis() {
+    let scene = Scene::new(0..30);
+    let along =
+        || compared(&scene, &["--by", "rocm", "--set", "backend=vllm"])["comparisons"][0].clone();
+    let before = along();
+    let (run, runs) = (judged_run(&scene, "6.4.1"), scene.home().join("runs"));
+    let copy = runs.join(format!("{run}-2"));
+    copy_run(&runs.join(&run), &copy);
+    let after = along();
+    assert_eq!(after["figures"], before["figures"]);
+    assert_eq!(after["subjects"][0]["runs"], before["subjects"][0]["runs"], "{after:#}");
+    let note = format!("rocm=6.4.1 pools {run}-2 once: ");
+    assert!(after["notes"].to_string().contains(&note), "{after:#}");
+    // The same measurement under another release of ROCm.
+    let plan = copy.join("plan.json");
+    let text = std::fs::read_to_string(&plan).unwrap();
+    std::fs::write(&plan, text.replace("6.4.1", "7.0.0")).unwrap();
+    let noted = along()["notes"].to_string();
+    assert!(noted.contains("have a measurement in common"), "{noted}");
 }
 
 /// The index and the run's own files give the same comparison.

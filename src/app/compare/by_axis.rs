@@ -1,9 +1,12 @@
 //! Runs of the history along one axis, everything else being equal.
 
+use std::sync::OnceLock;
+
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::comparison_options;
+use super::pool::{Pool, PooledRun, count_runs_once};
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use crate::app::runs;
@@ -12,10 +15,12 @@ use retrial_history::{
     COMPARABLE_PROPERTIES, ComparableRuns, GroupedRuns, RunSummary, group_by_axis as along,
 };
 use retrial_results::evidence::environment;
-use retrial_results::verdict::ExitCode;
+use retrial_results::evidence::identity::copies::find_copy_of_run;
 use retrial_results::verdict::comparison::{
     Comparison, ComparisonSubject, Comparisons, Fact, PooledMeasurement, compare_subjects,
 };
+use retrial_results::verdict::{Evidence, ExitCode};
+use retrial_run::read_evidence;
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
 /// the index.
@@ -80,22 +85,69 @@ fn compare_group(
         };
         sides[..=position].rotate_right(1);
     }
-    let subjects: Vec<ComparisonSubject> = sides
-        .into_iter()
-        .map(|(value, runs)| pool_side(&format!("{axis}={value}"), &runs, all_files))
-        .collect();
+    let pools = sides.into_iter().map(|(value, runs)| {
+        let runs = runs.into_par_iter().map(HistoryRun::new).collect();
+        Pool::new(format!("{axis}={value}"), runs)
+    });
+    let mut pools: Vec<Pool<HistoryRun<'_>>> = pools.collect();
+    count_runs_once(&mut pools);
+    let subjects: Vec<ComparisonSubject> =
+        pools.into_iter().map(|side| pool_side(side, all_files)).collect();
     let mut comparison = compare_subjects(&subjects, &comparison_options(request));
     comparison.title = Some(group.title.clone());
     Ok(comparison)
 }
 
+/// A run of the history: its figures by the index, and its files where these may be a copy's.
+struct HistoryRun<'a> {
+    row: &'a RunSummary,
+    measured: Vec<PooledMeasurement>,
+    evidence: OnceLock<Vec<Evidence>>,
+}
+
+impl<'a> HistoryRun<'a> {
+    fn new(row: &'a RunSummary) -> Self {
+        let measured_json = row.measured.as_deref();
+        let measured = measured_json.and_then(|text| serde_json::from_str(text).ok());
+        Self { row, measured: measured.unwrap_or_default(), evidence: OnceLock::new() }
+    }
+
+    /// Returns whether some trial has the same figure as one of another run.
+    fn shares_figure(&self, other: &Self) -> bool {
+        let mut pairs = self.measured.iter().cartesian_product(&other.measured);
+        pairs.any(|(own, other)| own.is_like(other, true) && own.shares_figure(other))
+    }
+
+    /// Returns its evidence; none where its files are not here.
+    fn evidence(&self) -> &[Evidence] {
+        self.evidence.get_or_init(|| {
+            let read = read_evidence(&self.row.directory());
+            read.map(|(_, evidence)| evidence).unwrap_or_default()
+        })
+    }
+}
+
+impl PooledRun for HistoryRun<'_> {
+    fn name(&self) -> &str {
+        &self.row.id
+    }
+
+    fn find_copy(&self, other: &Self) -> Option<String> {
+        if !self.shares_figure(other) {
+            return None;
+        }
+        let mut trials = self.evidence().iter().flat_map(|evidence| &evidence.trials);
+        trials.find_map(|trial| find_copy_of_run(trial, other.evidence()))
+    }
+}
+
 /// One value of the axis: its runs pooled, in the order in which they began.
-fn pool_side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject {
-    let measured: Vec<Vec<PooledMeasurement>> =
-        runs.par_iter().map(|row| read_measurements(row)).collect();
+fn pool_side(side: Pool<HistoryRun<'_>>, all_files: bool) -> ComparisonSubject {
+    let newest = side.runs.iter().rev().map(|run| run.row).find(|row| row.outcome.is_some());
+    let count = side.runs.len();
     // Hundreds of runs in one environment list its facts once.
     let mut listed: Vec<Vec<Fact>> = Vec::new();
-    let run_subjects = runs.iter().zip(measured).map(|(row, measured)| {
+    let run_subjects = side.runs.into_iter().map(|HistoryRun { row, measured, .. }| {
         let mut facts = row.environment_facts();
         if listed.contains(&facts) {
             facts.clear();
@@ -106,13 +158,14 @@ fn pool_side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSub
         ComparisonSubject::from_run(&*row.id, labels, measured, &row.qualifiers, facts)
     });
     let subjects: Vec<ComparisonSubject> = run_subjects.collect();
-    let mut pool = ComparisonSubject::pool(name, subjects);
-    let newest = runs.iter().rev().find(|row| row.outcome.is_some());
+    let name = side.name;
+    let mut pool = ComparisonSubject::pool(name.as_str(), subjects);
+    pool.notes.extend(side.notes);
     if let Some(row) = newest.filter(|_| all_files) {
         let files = environment::facts_of_run(&row.directory());
         if !files.is_empty() {
             pool.environment = files;
-            if runs.len() > 1 {
+            if count > 1 {
                 pool.notes.push(format!(
                     "the environment of {name} is that of its newest run, {}",
                     row.id
@@ -121,12 +174,6 @@ fn pool_side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSub
         }
     }
     pool
-}
-
-fn read_measurements(row: &RunSummary) -> Vec<PooledMeasurement> {
-    let measured_json = row.measured.as_deref();
-    let measured = measured_json.and_then(|text| serde_json::from_str(text).ok());
-    measured.unwrap_or_default()
 }
 
 fn describe_omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {

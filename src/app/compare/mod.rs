@@ -1,6 +1,7 @@
 //! Runs, folders of results, cells of batches and whole histories side by side.
 
 mod by_axis;
+mod pool;
 mod subject;
 
 pub use by_axis::compare_by_axis;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
+use super::pool::{Pool, PooledRun, count_runs_once};
 use super::with_list;
 use crate::app::failure::Failure;
 use crate::app::judge;
@@ -28,22 +29,12 @@ pub fn read_subjects(
     let names = request.subjects.iter();
     let mut subjects: Vec<Subject> =
         names.map(|name| read_subject(global, name, request)).collect::<Result<_, _>>()?;
-    for at in 0..subjects.len() {
-        let (before, rest) = subjects.split_at_mut(at);
-        rest[0].reject_copies();
-        for earlier in &*before {
-            rest[0].note_runs_of(earlier);
-        }
-    }
-    Ok(subjects.into_iter().map(Subject::into_comparison).collect())
+    count_runs_once(&mut subjects);
+    Ok(subjects.into_iter().map(into_comparison).collect())
 }
 
-/// What a subject's figures are of: a folder of results, a run, or several.
-struct Subject {
-    name: String,
-    runs: Vec<SubjectRun>,
-    notes: Vec<String>,
-}
+/// A folder of results, a run, or several.
+type Subject = Pool<SubjectRun>;
 
 /// A run, or a folder of results with as many groups of evidence as it has benchmarks.
 struct SubjectRun {
@@ -58,15 +49,6 @@ impl SubjectRun {
         self.groups.iter().flat_map(|(_, evidence)| evidence)
     }
 
-    /// Returns what of it another one has, too.
-    fn find_copy(&self, other: &Self) -> Option<String> {
-        let mut trials = self.all_evidence().flat_map(|evidence| &evidence.trials);
-        trials.find_map(|trial| {
-            let mut groups = other.groups.iter();
-            groups.find_map(|(_, evidence)| find_copy_of_run(trial, evidence))
-        })
-    }
-
     fn into_comparison(self) -> ComparisonSubject {
         let mut subject =
             ComparisonSubject::from_evidence(self.name, &self.groups, self.environment);
@@ -75,46 +57,28 @@ impl SubjectRun {
     }
 }
 
-impl Subject {
-    fn from_run(run: SubjectRun) -> Self {
-        Self { name: run.name.clone(), runs: vec![run], notes: Vec::new() }
+impl PooledRun for SubjectRun {
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Removes the runs that are in the pool already.
-    fn reject_copies(&mut self) {
-        let mut own: Vec<SubjectRun> = Vec::new();
-        for run in self.runs.drain(..) {
-            match own.iter().find_map(|earlier| run.find_copy(earlier)) {
-                Some(copied) => {
-                    self.notes.push(format!("{} pools {} once: {copied}", self.name, run.name));
-                }
-                None => own.push(run),
-            }
+    fn find_copy(&self, other: &Self) -> Option<String> {
+        let mut trials = self.all_evidence().flat_map(|evidence| &evidence.trials);
+        trials.find_map(|trial| find_copy_of_run(trial, other.all_evidence()))
+    }
+}
+
+fn into_comparison(subject: Subject) -> ComparisonSubject {
+    let mut runs: Vec<_> = subject.runs.into_iter().map(SubjectRun::into_comparison).collect();
+    let mut compared = match runs.pop() {
+        Some(only) if runs.is_empty() => ComparisonSubject { name: subject.name, ..only },
+        last => {
+            runs.extend(last);
+            ComparisonSubject::pool(subject.name, runs)
         }
-        self.runs = own;
-    }
-
-    /// Notes that it has a run of another subject: their difference is none.
-    fn note_runs_of(&mut self, other: &Self) {
-        let mut pairs = self.runs.iter().cartesian_product(&other.runs);
-        let copied = pairs.find_map(|(run, earlier)| run.find_copy(earlier));
-        self.notes.extend(copied.map(|copied| {
-            format!("{} and {} have a measurement in common: {copied}", other.name, self.name)
-        }));
-    }
-
-    fn into_comparison(self) -> ComparisonSubject {
-        let mut runs: Vec<_> = self.runs.into_iter().map(SubjectRun::into_comparison).collect();
-        let mut subject = match runs.pop() {
-            Some(only) if runs.is_empty() => ComparisonSubject { name: self.name, ..only },
-            last => {
-                runs.extend(last);
-                ComparisonSubject::pool(self.name, runs)
-            }
-        };
-        subject.notes.extend(self.notes);
-        subject
-    }
+    };
+    compared.notes.extend(subject.notes);
+    compared
 }
 
 /// Refuses filters, which select runs of the history, if subjects are named.
@@ -148,11 +112,11 @@ fn read_subject(
         if name.contains('+') {
             let runs = name.split('+').map(|one| read_run(global, one.trim()));
             let runs = runs.collect::<Result<_, _>>()?;
-            return Ok(Subject { name: name.to_owned(), runs, notes: Vec::new() });
+            return Ok(Pool::new(name, runs));
         }
     }
     match open::find_results(&global.home, name) {
-        Ok(Some(RunOrBatch::Run(run))) => Ok(Subject::from_run(evidence_of_run(&run)?)),
+        Ok(Some(RunOrBatch::Run(run))) => Ok(single_run(evidence_of_run(&run)?)),
         Ok(Some(RunOrBatch::Batch(batch))) => {
             Err(cell_required(batch.id(), &runs_of_batch(global, batch.id())))
         }
@@ -177,12 +141,16 @@ fn read_folder(
         ..JudgeRequest::default()
     };
     let gathered = judge::gather_results(global, Path::new(name), &request)?.into_iter();
-    Ok(Subject::from_run(SubjectRun {
+    Ok(single_run(SubjectRun {
         name: name.to_owned(),
         groups: gathered.map(|one| (one.context, one.evidence)).collect(),
         environment: Vec::new(),
         is_folder: true,
     }))
+}
+
+fn single_run(run: SubjectRun) -> Subject {
+    Pool::new(run.name.clone(), vec![run])
 }
 
 /// A run by its directory or id.
@@ -234,7 +202,7 @@ fn read_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject,
     }
     let runs = found.iter().map(|row| evidence_of_run(&row.directory()));
     let runs = runs.collect::<Result<_, _>>()?;
-    Ok(Subject { name: format!("{id}:{cell}"), runs, notes: Vec::new() })
+    Ok(Pool::new(format!("{id}:{cell}"), runs))
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.

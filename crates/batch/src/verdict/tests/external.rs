@@ -88,3 +88,28 @@ fn results_without_a_plan_are_of_the_only_cell_of_their_host() {
     let rest = assign_to_cells(&plan, &entry, unplanned(), &mut cells);
     assert_eq!((rest.runs.len(), cells[0].runs.len()), (0, 5));
 }
+
+/// A result that a batch names twice is one measurement.
+#[test]
+fn a_run_that_is_named_twice_is_refused() {
+    let plan = planned(&["rocm=6.4.1,7.1.1"], &[], INTERLEAVED);
+    let step = ("2026-03-02T10:00:00Z".parse().unwrap(), "2026-03-02T10:20:00Z".parse().unwrap());
+    let mut named = runs(&[200.0, 201.0]);
+    for run in &mut named {
+        let (_, evidence) = run.evidence.as_mut().unwrap();
+        evidence[0].trials[0].step = Some(step);
+    }
+    let judge = |named: Vec<RunEvidence>| {
+        let external = [SubjectEvidence { name: "rtx4090".to_owned(), runs: named }];
+        let verdict = judge_batch(None, &plan, &[], &external);
+        let [reference] = &verdict.external_results[..] else { panic!() };
+        let judged = reference.verdict.as_ref().unwrap();
+        (judged.outcome, judged.sentence().clone())
+    };
+    // Of one span of time, and with figures of their own.
+    assert_ne!(judge(named.clone()).0, Outcome::Invalid);
+    named[1] = RunEvidence { trial: 2, ..named[0].clone() };
+    let (outcome, sentence) = judge(named);
+    assert_eq!(outcome, Outcome::Invalid);
+    assert!(sentence.contains("is of the same step as"), "{sentence}");
+}

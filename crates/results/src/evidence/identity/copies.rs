@@ -37,9 +37,13 @@ pub fn reject_copies_of_run(run: &mut [Evidence], earlier: &[Evidence]) {
 }
 
 /// Returns what of a trial an earlier run has, too.
-pub fn find_copy_of_run(trial: &TrialEvidence, earlier: &[Evidence]) -> Option<String> {
-    let trials = || earlier.iter().flat_map(|one| one.trials.iter().chain(&one.warmups));
-    let same = trials().find_map(|other| {
+pub fn find_copy_of_run<'a>(
+    trial: &TrialEvidence,
+    earlier: impl IntoIterator<Item = &'a Evidence>,
+) -> Option<String> {
+    let earlier = earlier.into_iter();
+    let trials: Vec<_> = earlier.flat_map(|one| one.trials.iter().chain(&one.warmups)).collect();
+    let same = trials.iter().find_map(|other| {
         let is_same_step = trial.step.is_some() && trial.step == other.step;
         if is_same_step && trial.figures == other.figures {
             return Some(format!("{} is of the same step as {}", trial.path, other.path));
@@ -47,7 +51,7 @@ pub fn find_copy_of_run(trial: &TrialEvidence, earlier: &[Evidence]) -> Option<S
         let log = trial.logs.iter().find(|log| other.logs.contains(log))?;
         Some(format!("{} is read a second time", log.file))
     });
-    same.or_else(|| find_copy(trial, trials()))
+    same.or_else(|| find_copy(trial, trials.iter().copied()))
 }
 
 fn reject_trial(trial: &mut TrialEvidence, reason: String) {

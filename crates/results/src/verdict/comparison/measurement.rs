@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use itertools::Itertools as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::verdict::{Evidence, NoiseBasis, Outcome, ResultVerdict, RunContext};
@@ -123,6 +124,17 @@ impl PooledMeasurement {
         self.mode == other.mode
             && self.scenario == other.scenario
             && (!by_benchmark || self.benchmark == other.benchmark)
+    }
+
+    /// Returns whether a trial has the same figure as one of another run, which may then be a copy.
+    pub fn shares_figure(&self, other: &Self) -> bool {
+        let mut pairs = self.figures.iter().cartesian_product(&other.figures);
+        pairs.any(|(own, other)| {
+            let mut values = own.trials.iter().flatten();
+            let others = || other.trials.iter().flatten();
+            own.name == other.name
+                && values.any(|value| others().any(|other| other.to_bits() == value.to_bits()))
+        })
     }
 
     /// Takes the trials of another run in, after those that are there.
