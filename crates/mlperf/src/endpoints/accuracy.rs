@@ -1,6 +1,7 @@
 //! An accuracy run: `accuracy_results.json`.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Map, Value};
 
@@ -37,6 +38,8 @@ pub struct Score {
     pub complete: bool,
     /// Mean number of output tokens of an answer.
     pub mean_tokens: Option<f64>,
+    /// Duration of the run, seconds.
+    pub duration_s: Option<f64>,
 }
 
 impl EndpointAccuracy {
@@ -56,6 +59,16 @@ impl EndpointAccuracy {
         let mut counts = self.scores.iter().map(|score| score.samples);
         let sum = counts.try_fold(0_u64, |sum, count| sum.checked_add(count?));
         sum.filter(|_| !self.scores.is_empty())
+    }
+
+    /// Returns a digest of how long its runs took and how long their answers are, in which no two runs agree; none
+    /// where one states no duration.
+    pub fn digest(&self) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        for score in &self.scores {
+            (score.duration_s?.to_bits(), score.mean_tokens.map(f64::to_bits)).hash(&mut hasher);
+        }
+        (!self.scores.is_empty()).then(|| hasher.finish())
     }
 
     /// Returns the figures, by their published names. `of_benchmark` is the name of a score that is one
@@ -118,6 +131,7 @@ impl Score {
             samples: to_whole_number(score.get("total_samples")).or(issued),
             unit_samples: to_whole_number(score.get("unit_samples")),
             complete: score.get("complete").and_then(Value::as_bool).unwrap_or(true),
+            duration_s: to_number(score.get("duration_s")),
             mean_tokens: to_number(member_at_path(score, &["output_sequence_lengths", "avg"])),
         }
     }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{member_at_path, to_number};
-use crate::check::RuleCheck;
+use crate::check::{NOT_STATED, RuleCheck};
 
 /// Relative difference of two figures that are the same: rates are over a time that ends a sample earlier, and another
 /// tokenizer counts a few tokens more.
@@ -224,6 +224,10 @@ impl Document<'_> {
         }
         let settings = member_at_path(self.config, &["settings"]);
         let ran = object_at(self.summary, &["run_config"]);
+        if ran.is_none() {
+            let required = "the settings of the run, as config.yaml has them";
+            self.contradictions.push(RuleCheck::warning("run_config", NOT_STATED, required));
+        }
         for (name, ran) in ran.into_iter().flatten() {
             let configured =
                 settings.and_then(|all| all.get(name).or_else(|| all.get("runtime")?.get(name)));

@@ -6,7 +6,8 @@ use super::consistency::{as_switch, find_contradictions};
 use super::{member_at_path, to_number, to_whole_number};
 use crate::check::RuleCheck;
 use crate::loadgen::{
-    Parameters, RunSettings, TestMode, TestScenario, published_metric, resolve_figure,
+    Parameters, RunSettings, TestMode, TestScenario, digest_latencies, published_metric,
+    resolve_figure,
 };
 use crate::rounds::Metric;
 use retrial_readings::figure::{
@@ -178,6 +179,11 @@ impl EndpointPerformance {
     /// Returns the figure that a recipe means by `name`, as of LoadGen's logs.
     pub fn resolve_figure(&self, name: &str) -> Option<Figure> {
         resolve_figure(name, |name| self.figures.get(name))
+    }
+
+    /// Returns a digest of its latencies, in which no two runs agree; none where it states none.
+    pub fn digest(&self) -> Option<u64> {
+        digest_latencies(&self.figures, &LATENCY_MEMBERS)
     }
 
     /// Returns the same in LoadGen's format.

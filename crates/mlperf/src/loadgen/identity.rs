@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jiff::Timestamp;
 
 use super::{LoadgenRun, TestMode, TestScenario};
+use retrial_readings::figure::Figures;
 
 /// Latencies of queries, which every performance run logs.
 const LATENCY_PREFIX: &str = "latency_";
@@ -49,21 +50,25 @@ impl LoadgenRunIdentity {
 
 impl LoadgenRun {
     pub fn identity(&self) -> LoadgenRunIdentity {
-        let figures = self.figures();
-        let mut hasher = DefaultHasher::new();
-        let latencies = figures.iter().filter(|(name, _)| name.starts_with(LATENCY_PREFIX));
-        for (name, figure) in latencies {
-            (name, figure.value.to_bits()).hash(&mut hasher);
-        }
         let detail = self.detail.as_ref();
         LoadgenRunIdentity {
             scenario: self.scenario(),
             mode: self.mode(),
             started_at: self.started_at(),
             power_begin: detail.and_then(|detail| detail.power_begin.clone()),
-            latencies: figures.contains_key(MEAN_LATENCY).then(|| hasher.finish()),
+            latencies: digest_latencies(&self.figures(), &[LATENCY_PREFIX]),
         }
     }
+}
+
+/// Returns a digest of a run's latencies, of figures with such names; none where the mean is not among them.
+pub(crate) fn digest_latencies(figures: &Figures, prefixes: &[&str]) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    let is_latency = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    for (name, figure) in figures.iter().filter(|(name, _)| is_latency(name)) {
+        (name, figure.value.to_bits()).hash(&mut hasher);
+    }
+    figures.contains_key(MEAN_LATENCY).then(|| hasher.finish())
 }
 
 #[cfg(test)]

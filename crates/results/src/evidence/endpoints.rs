@@ -1,6 +1,6 @@
-//! The results of an endpoint in a scenario's folder, and as trials of a measurement.
+//! The results of an endpoint in a scenario's folder, and as a trial of a measurement.
 
-mod measurement;
+mod trial;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
 use super::folder;
-pub use measurement::{add_endpoint_evidence, read_trial};
 use retrial_mlperf::endpoints::{
     EndpointAccuracy, EndpointPerformance, ParseConfigError, parse_config,
 };
 use retrial_mlperf::submission::{ParseObjectError, parse_object};
 use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_RUN};
 use retrial_store::{StoreError, open};
+pub use trial::read_trial;
 
 /// The file names of a scenario's configuration; one of them exists.
 const CONFIG_FILES: [&str; 3] = ["config.yaml", "config.yml", "performance/run_1/config.yaml"];
@@ -81,16 +81,17 @@ fn is_output_name(name: &OsStr) -> bool {
 
 /// Returns whether a folder holds results of an endpoint.
 pub fn has_results(folder: &Path) -> bool {
-    performance_file(folder).is_some() || has_accuracy(folder)
+    performance_file(folder).is_some() || accuracy_file(folder).is_some()
 }
 
 /// Returns the path of the results of a performance run below a scenario's folder.
-fn performance_file(folder: &Path) -> Option<&'static str> {
+pub(crate) fn performance_file(folder: &Path) -> Option<&'static str> {
     existing_file(folder, &SUMMARY_FILES)
 }
 
-fn has_accuracy(folder: &Path) -> bool {
-    existing_file(folder, &ACCURACY_RESULTS_FILES).is_some()
+/// Returns the path of the results of an accuracy run below a scenario's folder.
+pub(crate) fn accuracy_file(folder: &Path) -> Option<&'static str> {
+    existing_file(folder, &ACCURACY_RESULTS_FILES)
 }
 
 fn existing_file(folder: &Path, names: &[&'static str]) -> Option<&'static str> {

@@ -1,7 +1,6 @@
 //! The evidence in `LoadGen`'s logs of a trial.
 
 use super::folder::{DETAIL, SUMMARY};
-use super::identity::loadgen_log;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
@@ -48,7 +47,6 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
         }
         trial.validity = StatedValidity::NotStated;
     }
-    trial.logs.push(loadgen_log(run, &trial.path));
     trial.run_settings = Some(run.run_settings());
     trial.excerpt = run.is_excerpt();
     let mut checks = run.check_detail_log();

@@ -17,6 +17,7 @@ mod known_issues;
 pub mod loadgen;
 pub mod markers;
 pub mod measured;
+mod measured_window;
 pub mod other_suite;
 pub mod plan_source;
 pub mod readings;

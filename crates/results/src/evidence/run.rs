@@ -1,12 +1,11 @@
 //! The evidence of one run: its plan, its journal, and the steps' output.
 
 mod trial;
-mod window;
 
 use self::trial::RunTrial;
 use super::identity::copies;
 use super::telemetry::RunTelemetry;
-use super::trials::{add_warmup, complete_evidence};
+use super::trials::complete_evidence;
 use super::unknown_rules;
 use crate::verdict::Evidence;
 use retrial_plan::step::Plan;
@@ -60,15 +59,10 @@ pub fn gather_measurement(files: &RunFiles<'_>, index: usize) -> Evidence {
     };
     let mut evidence = Evidence::from(measured.clone());
     evidence.unknown_rules = unknown_rules::reason_for_recipe(&files.plan.submission, measured);
-    let trial = |number: u32| RunTrial { files, index, measured, number };
-    for number in 1..=measured.warmup {
-        // The rules of a result are not those of its warm-up.
-        let trials = trial(number).gather_trials(&mut Evidence::from(measured.clone()));
-        add_warmup(&mut evidence, trials);
-    }
-    for number in measured.judged_trials() {
-        let trials = trial(number).gather_trials(&mut evidence);
-        evidence.trials.extend(trials);
+    for number in (1..=measured.warmup).chain(measured.judged_trials()) {
+        if let Some(trial) = (RunTrial { files, index, measured, number }).find() {
+            trial.read_into(&mut evidence);
+        }
     }
     complete_evidence(&mut evidence);
     evidence

@@ -67,6 +67,21 @@ impl StepSpan {
     }
 }
 
+/// What was recorded of one step of a run.
+pub(crate) struct StepTelemetry<'a> {
+    pub recorded: &'a RunTelemetry,
+    pub plan: &'a Plan,
+    pub step: &'a Step,
+    pub span: StepSpan,
+}
+
+impl StepTelemetry<'_> {
+    /// Summarizes the step, or a window within it.
+    pub fn summarize(&self, window: Option<TimeSpan>) -> Option<TelemetrySummary> {
+        self.recorded.summarize_step(self.plan, self.step, &self.span, window)
+    }
+}
+
 impl RunTelemetry {
     /// Reads what was recorded of a run.
     pub fn from_run(run: &RunDirectory) -> Self {

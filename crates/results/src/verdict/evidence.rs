@@ -71,28 +71,6 @@ impl Evidence {
         MeasurementPlan::new(scenario, mode).into()
     }
 
-    /// Returns the evidence of a measurement at a path; new evidence, which is also given to `complete`, if there is
-    /// none.
-    pub(crate) fn find_or_add<'a>(
-        all: &'a mut Vec<Self>,
-        measured: &MeasurementPlan,
-        path: String,
-        complete: impl FnOnce(&mut Self),
-    ) -> &'a mut Self {
-        let existing = all.iter().position(|one| {
-            one.plan.mode == measured.mode
-                && one.plan.scenario == measured.scenario
-                && one.path == path
-        });
-        let index = existing.unwrap_or_else(|| {
-            let mut added = Self { path, ..Self::from(measured.clone()) };
-            complete(&mut added);
-            all.push(added);
-            all.len() - 1
-        });
-        &mut all[index]
-    }
-
     /// Returns the number of a further trial, from 1.
     pub(crate) fn next_trial_number(&self) -> u32 {
         u32::try_from(self.trials.len()).unwrap_or(u32::MAX - 1) + 1

@@ -5,6 +5,7 @@
 //!
 //! - `LoadGen`'s agree in every latency to the nanosecond, or were begun in the same second and measured from the same
 //!   millisecond;
+//! - those of an endpoint agree in every latency, or the accuracy runs in every duration and length of answers;
 //! - training logs start their run in the same millisecond, and end it in the same one or have the same seeds;
 //!   those of two ranks start and end within a second, with the same seeds; or all events are as long after the
 //!   start, to the millisecond;
@@ -38,6 +39,8 @@ pub struct TrialLog {
 pub enum LogIdentity {
     /// A run of `LoadGen`.
     LoadGen(loadgen::LoadgenRunIdentity),
+    /// A run of MLCommons' client for endpoints: a digest of what it measured.
+    Endpoint(u64),
     Training(mllog::TrainingRunIdentity),
     /// Any other file, by its content.
     Text(TextIdentity),
@@ -127,6 +130,7 @@ impl TrialLog {
         }
         match (&self.identity, &other.identity) {
             (LogIdentity::LoadGen(ours), LogIdentity::LoadGen(theirs)) => ours.is_same_run(theirs),
+            (LogIdentity::Endpoint(ours), LogIdentity::Endpoint(theirs)) => ours == theirs,
             (LogIdentity::Training(ours), LogIdentity::Training(theirs)) => {
                 ours.is_same_run_of_any_rank(theirs)
             }

@@ -5,38 +5,31 @@ use std::path::Path;
 
 use itertools::{Itertools as _, join};
 
+use super::found::FoundTrial;
 use super::layout::PlanMeasurements;
 use crate::evidence::folder::SUMMARY;
+use crate::evidence::result_path::ResultPath;
 use crate::evidence::script;
-use crate::evidence::trial_files::TrialFiles;
-use crate::verdict::{Evidence, TrialEvidence};
+use crate::verdict::Evidence;
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::mllog::TIME_TO_TRAIN;
+use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureLocator, FigureSource, Mode};
 
 /// The suite for whose results submitters have different programs.
 const TRAINING_SUITE: &str = "mlperf-training";
 
-/// The results of a recipe's own figures in one directory.
-#[derive(Default)]
-pub(super) struct FlatResults {
-    /// The evidence of each measurement whose files are there.
-    pub evidence: Vec<Evidence>,
-    /// Remarks for the reader of the verdict.
-    pub warnings: Vec<String>,
-}
-
-/// Reads the figures of every measurement whose files are in a directory. Where other results
+/// Finds the trial of every measurement whose files are in a directory. Where other results
 /// were found, an output alone does not show that a measurement was run: `is_alone` is whether none
 /// were.
-pub(super) fn gather_flat(
-    directory: &Path,
-    measurements: &PlanMeasurements<'_>,
+pub(super) fn find_trials<'a>(
+    directory: &'a Path,
+    measurements: &PlanMeasurements<'a>,
     is_alone: bool,
-) -> FlatResults {
+) -> impl Iterator<Item = FoundTrial> + 'a {
     let plan = measurements.plan;
-    let is_run = |measured: &&MeasurementPlan| {
+    let is_run = move |measured: &&MeasurementPlan| {
         if is_alone && script::is_main_mode(measured, plan) {
             script::has_files(directory, measured)
         } else {
@@ -44,23 +37,27 @@ pub(super) fn gather_flat(
         }
     };
     let own = measurements.selection().filter(|one| has_own_figures(one));
-    let mut flat = FlatResults::default();
-    for measured in own.filter(is_run) {
-        let mut evidence = Evidence::from(measured.clone());
-        evidence.path = directory.display().to_string();
-        let trial = TrialEvidence::new_finished(1, evidence.path.clone());
-        let files = TrialFiles::of_folder(measured, Some(plan), directory);
-        evidence.trials = files.read_trial(trial, &mut evidence);
-        if plan.submission.suite.starts_with(TRAINING_SUITE) {
-            for name in remove_unlogged_figures(&mut evidence) {
-                let reason = "no log has it: it is not an MLCommons event and was not compared";
-                flat.warnings.push(format!("{name}: {reason}"));
-            }
+    own.filter(is_run).map(|measured| {
+        let place = ResultPath::from_group(directory);
+        let path = directory.display().to_string();
+        FoundTrial {
+            results: path.clone(),
+            path,
+            ..FoundTrial::new(measured.clone(), &place, (directory, Path::new("")))
         }
-        flat.evidence.push(evidence);
+    })
+}
+
+/// Completes the evidence of these trials, and returns remarks for the reader of the verdict.
+pub(super) fn complete(evidence: &mut [Evidence], plan: &Plan) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if plan.submission.suite.starts_with(TRAINING_SUITE) {
+        let removed = evidence.iter_mut().flat_map(remove_unlogged_figures);
+        let reason = "no log has it: it is not an MLCommons event and was not compared";
+        warnings.extend(removed.map(|name| format!("{name}: {reason}")));
     }
-    flat.warnings.extend(warn_of_shared_files(&flat.evidence));
-    flat
+    warnings.extend(warn_of_shared_files(evidence));
+    warnings
 }
 
 /// Returns why a directory has none of the figures of a plan, by measurement and figure.

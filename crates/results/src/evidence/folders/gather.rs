@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use itertools::{Itertools as _, join};
 
-use super::layout::{self, PlanMeasurements, TrialFolderResults};
+use super::layout::{self, LaidOutResults, PlanMeasurements};
 use super::loose::LooseResultsReader;
-use super::{FoldersError, ResultGroup, ResultsDirectory, flat};
+use super::{FoldersError, ResultGroup, ResultsDirectory, endpoints, flat};
+use crate::evidence::endpoints::find_result_folders;
 use crate::evidence::identity::copies::check_copied_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
-use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete_evidence;
-use crate::evidence::{compliance, endpoints, folder, script};
-use crate::verdict::Evidence;
+use crate::evidence::{compliance, folder, script};
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
@@ -97,7 +96,7 @@ impl<'a> ResultCollector<'a> {
             reader: LooseResultsReader { results, directory },
             summaries,
             tests: compliance::find_test_folders(directory),
-            of_endpoints: endpoints::find_result_folders(directory),
+            of_endpoints: find_result_folders(directory),
             groups: Vec::new(),
         }
     }
@@ -124,7 +123,7 @@ impl<'a> ResultCollector<'a> {
     fn read_laid_out_results(&mut self, measurements: &PlanMeasurements<'_>) {
         let places = self.summaries.iter();
         let roots = places.map(|relative| self.reader.result_path(relative).group);
-        for mut found in find_laid_out(self.directory, measurements, roots) {
+        for found in find_laid_out(self.directory, measurements, roots) {
             let is_other = |relative: &PathBuf| {
                 let path = self.directory.join(relative);
                 let mut folders = found.folders.iter();
@@ -133,28 +132,25 @@ impl<'a> ResultCollector<'a> {
             self.summaries.retain(is_other);
             self.tests.retain(is_other);
             self.of_endpoints.retain(is_other);
-            // A scenario's folder with results of an endpoint has none of LoadGen's.
-            let is_of_endpoint = |one: &Evidence| {
-                let mut folders = self.of_endpoints.iter();
-                folders.any(|relative| Path::new(&one.path).starts_with(relative))
-            };
-            found.evidence.retain(|one| !is_of_endpoint(one));
-            if !found.evidence.is_empty() {
-                let group =
-                    find_or_add_group(&mut self.groups, &ResultPath::from_group(&found.root));
-                group.evidence.extend(found.evidence);
+            for trial in found.trials {
+                // A scenario's folder with results of an endpoint has none of LoadGen's.
+                let mut endpoints = self.of_endpoints.iter();
+                let folder = &trial.folder;
+                if !endpoints.any(|relative| folder.starts_with(self.directory.join(relative))) {
+                    trial.read_into(&mut self.groups, Some(measurements.plan));
+                }
             }
         }
     }
 
-    /// Reads the results of endpoints, which only a recipe says how to judge outside of a submission.
+    /// Reads the results of endpoints.
     fn read_endpoints(&mut self, measurements: &PlanMeasurements<'_>) {
         for relative in &self.of_endpoints {
             let place = self.reader.result_path(relative);
-            let evidence = &mut find_or_add_group(&mut self.groups, &place).evidence;
             let location = (self.directory, relative.as_path());
-            let (plan, named) = (measurements.plan, measurements.scenario);
-            endpoints::add_endpoint_evidence(evidence, plan, named, location, &place);
+            for trial in endpoints::find_trials(measurements, location, &place) {
+                trial.read_into(&mut self.groups, Some(measurements.plan));
+            }
         }
     }
 
@@ -164,14 +160,13 @@ impl<'a> ResultCollector<'a> {
     /// If one is of a suite that is not judged.
     fn read_loose_results(&mut self) -> Result<(), OtherSuiteResult> {
         for relative in &self.summaries {
-            let place = self.reader.result_path(relative);
-            let group = find_or_add_group(&mut self.groups, &place);
-            self.reader.add_result(&mut group.evidence, relative, &place)?;
+            let trial = self.reader.find_trial(relative)?;
+            trial.read_into(&mut self.groups, self.reader.results.plan);
         }
         for relative in &self.tests {
             let place = self.reader.result_path(relative);
             if let Some((test, folder)) = &place.test {
-                let evidence = &mut find_or_add_group(&mut self.groups, &place).evidence;
+                let evidence = &mut ResultGroup::find_or_add(&mut self.groups, &place).evidence;
                 let test = (*test, folder.as_path());
                 self.reader.add_test_checks(evidence, test, relative, &place);
             }
@@ -185,12 +180,15 @@ impl<'a> ResultCollector<'a> {
         if evidence.any(|one| !one.plan.loadgen) {
             return;
         }
-        let flat_results = flat::gather_flat(self.directory, measurements, self.groups.is_empty());
-        if !flat_results.evidence.is_empty() {
-            let group =
-                find_or_add_group(&mut self.groups, &ResultPath::from_group(self.directory));
-            group.evidence.extend(flat_results.evidence);
-            group.warnings.extend(flat_results.warnings);
+        let mut own = Vec::new();
+        for trial in flat::find_trials(self.directory, measurements, self.groups.is_empty()) {
+            trial.read_into(&mut own, Some(measurements.plan));
+        }
+        for mut found in own {
+            found.warnings = flat::complete(&mut found.evidence, measurements.plan);
+            let group = ResultGroup::find_or_add(&mut self.groups, &found.place);
+            group.evidence.extend(found.evidence);
+            group.warnings.extend(found.warnings);
         }
     }
 }
@@ -209,8 +207,8 @@ fn find_laid_out(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
     roots: impl Iterator<Item = PathBuf>,
-) -> Vec<TrialFolderResults> {
-    let mut found: Vec<TrialFolderResults> =
+) -> Vec<LaidOutResults> {
+    let mut found: Vec<LaidOutResults> =
         layout::find_laid_out_around(directory, measurements).into_iter().collect();
     for root in roots.unique() {
         if root.starts_with(directory) && found.iter().all(|one| one.root != root) {
@@ -242,22 +240,4 @@ fn describe_missing_results(
     });
     let missing: Vec<String> = missing_scenarios.unique().collect();
     (!missing.is_empty()).then(|| format!("not among these results: {}", join(missing, ", ")))
-}
-
-/// Returns the group that a place belongs to.
-fn find_or_add_group<'g>(
-    groups: &'g mut Vec<ResultGroup>,
-    place: &ResultPath,
-) -> &'g mut ResultGroup {
-    let same = |group: &ResultGroup| group.place.group == place.group;
-    let at = groups.iter().position(same).unwrap_or_else(|| {
-        groups.push(ResultGroup {
-            place: place.clone(),
-            evidence: Vec::new(),
-            warnings: Vec::new(),
-            changing_options: Vec::new(),
-        });
-        groups.len() - 1
-    });
-    &mut groups[at]
 }

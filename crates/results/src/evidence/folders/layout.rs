@@ -11,13 +11,11 @@ use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
+use super::found::FoundTrial;
 use crate::evidence::folder::{self, entry_names};
-use crate::evidence::result_path::trial_number;
+use crate::evidence::result_path::{ResultPath, trial_number};
 use crate::evidence::script::{self, MAX_LEVELS_ABOVE};
-use crate::evidence::trial_files::TrialFiles;
-use crate::evidence::trials::add_warmup;
 use crate::evidence::unknown_rules;
-use crate::verdict::{Evidence, TrialEvidence};
 
 struct TrialFolder {
     number: u32,
@@ -25,11 +23,11 @@ struct TrialFolder {
 }
 
 /// The results of a plan that lie in folders of their own.
-pub(super) struct TrialFolderResults {
+pub(super) struct LaidOutResults {
     /// The folder that the scenarios' folders are in.
     pub root: PathBuf,
-    /// The evidence of each measurement that is judged and has a folder.
-    pub evidence: Vec<Evidence>,
+    /// The trials of each measurement that is judged.
+    pub trials: Vec<FoundTrial>,
     /// The folders of all measurements.
     pub folders: Vec<PathBuf>,
 }
@@ -39,7 +37,7 @@ pub(super) struct TrialFolderResults {
 pub(super) fn find_laid_out_around(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
-) -> Option<TrialFolderResults> {
+) -> Option<LaidOutResults> {
     let mut roots = directory.ancestors().take(MAX_LEVELS_ABOVE + 1);
     roots.find_map(|root| find_laid_out_below(root, directory, measurements))
 }
@@ -49,15 +47,15 @@ pub(super) fn find_laid_out_below(
     root: &Path,
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
-) -> Option<TrialFolderResults> {
+) -> Option<LaidOutResults> {
     let mut laid_out =
-        TrialFolderResults { root: root.to_owned(), evidence: Vec::new(), folders: Vec::new() };
+        LaidOutResults { root: root.to_owned(), trials: Vec::new(), folders: Vec::new() };
     for measured in &measurements.plan.measurements {
         let mut folders = trial_folders(root, measured, measurements.plan);
         folders.retain(|folder| folder.path.starts_with(directory));
-        if !folders.is_empty() && measurements.is_selected(measured) {
-            let evidence = read_trials(&folders, directory, measured, measurements.plan);
-            laid_out.evidence.push(evidence);
+        if measurements.is_selected(measured) {
+            let trials = to_trials(&folders, (root, directory), measured, measurements.plan);
+            laid_out.trials.extend(trials);
         }
         let paths = folders.into_iter().map(|folder| folder.path);
         laid_out.folders.extend(paths);
@@ -86,44 +84,36 @@ impl<'a> PlanMeasurements<'a> {
     }
 }
 
-fn read_trials(
+fn to_trials(
     folders: &[TrialFolder],
-    directory: &Path,
+    (root, directory): (&Path, &Path),
     measured: &MeasurementPlan,
     plan: &Plan,
-) -> Evidence {
-    let mut evidence = Evidence::from(measured.clone());
-    evidence.unknown_rules = unknown_rules::reason_for_recipe(&plan.submission, measured);
+) -> Vec<FoundTrial> {
     let shown = |path: &Path| {
         let below = path.strip_prefix(directory).unwrap_or(path);
         below.display().to_string()
     };
-    if let [first, ..] = folders {
-        let name = first.path.file_name().and_then(OsStr::to_str);
-        let place = first.path.parent().filter(|_| name.and_then(trial_number).is_some());
-        evidence.path = shown(place.unwrap_or(&first.path));
-    }
+    let Some(first) = folders.first() else {
+        return Vec::new();
+    };
+    let name = first.path.file_name().and_then(OsStr::to_str);
+    let results = first.path.parent().filter(|_| name.and_then(trial_number).is_some());
     // The numbers count warm-ups; results that all have one of theirs count otherwise.
     let warmup = measured.warmup;
     let is_warmup = |folder: &TrialFolder| folder.number <= warmup;
     let counts_warmups = !folders.iter().all(is_warmup);
-    for folder in folders {
-        let files = TrialFiles::of_folder(measured, Some(plan), &folder.path);
-        let trial = TrialEvidence::new_finished(folder.number, shown(&folder.path));
-        if counts_warmups && is_warmup(folder) {
-            // The rules of a result are not those of its warm-up.
-            let mut unjudged = Evidence::from(measured.clone());
-            let trials = files.read_trial(trial, &mut unjudged);
-            add_warmup(&mut evidence, trials);
-        } else {
-            if measured.mode == Mode::Compliance {
-                files.check_tests(folder.number, &mut evidence);
-            }
-            let trials = files.read_trial(trial, &mut evidence);
-            evidence.trials.extend(trials);
-        }
-    }
-    evidence
+    let trials = folders.iter().map(|folder| FoundTrial {
+        measured: measured.clone(),
+        unknown_rules: unknown_rules::reason_for_recipe(&plan.submission, measured),
+        place: ResultPath::from_group(root),
+        results: shown(results.unwrap_or(&first.path)),
+        folder: folder.path.clone(),
+        path: shown(&folder.path),
+        number: Some(folder.number),
+        is_warmup: counts_warmups && is_warmup(folder),
+    });
+    trials.collect()
 }
 
 /// Returns the folders of a measurement's trials; none where it has none of its own.

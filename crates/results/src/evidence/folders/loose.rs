@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::ResultsDirectory;
+use super::found::FoundTrial;
 use crate::evidence::other_suite::OtherSuiteResult;
 use crate::evidence::result_path::ResultPath;
-use crate::evidence::trial_files::TrialFiles;
 use crate::evidence::{compliance, folder, unknown_rules};
 use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::ScenarioName;
@@ -35,36 +35,22 @@ impl LooseResultsReader<'_> {
         place
     }
 
-    /// Adds one folder's result: a further trial of a measurement that is there, or a new one.
+    /// Finds the trial in a folder with logs of `LoadGen`.
     ///
     /// # Errors
     /// If it is a result of a suite that is not judged.
-    pub fn add_result(
-        &self,
-        evidence: &mut Vec<Evidence>,
-        relative: &Path,
-        place: &ResultPath,
-    ) -> Result<(), OtherSuiteResult> {
-        let folder = self.directory.join(relative);
+    pub fn find_trial(&self, relative: &Path) -> Result<FoundTrial, OtherSuiteResult> {
+        let (place, folder) = (self.result_path(relative), self.directory.join(relative));
         // Logs that cannot be read are reported where they are read as a trial's.
         let run = folder::read_result_folder(&folder).unwrap_or_default();
         if let Some(suite) = OtherSuite::from_run(&run) {
             return Err(OtherSuiteResult { path: folder, suite });
         }
-        let measured = self.find_measurement(&folder, place, &run);
-        let trials_of =
-            if place.is_trial { relative.parent().unwrap_or(relative) } else { relative };
-        let path = trials_of.display().to_string();
-        let result = Evidence::find_or_add(evidence, &measured, path, |added| {
-            added.unknown_rules = self.reason_for_unknown_rules(added, place, &run);
-        });
-        let number = result.next_trial_number();
-        let plan = self.results.plan;
-        let files = TrialFiles::of_folder(&measured, plan, &folder);
-        let trial = TrialEvidence::new_finished(number, relative.display().to_string());
-        let trials = files.read_trial(trial, result);
-        result.trials.extend(trials);
-        Ok(())
+        let measured = self.find_measurement(&folder, &place, &run);
+        Ok(FoundTrial {
+            unknown_rules: self.reason_for_unknown_rules(&measured, &place, &run),
+            ..FoundTrial::new(measured, &place, (self.directory, relative))
+        })
     }
 
     /// Adds the checks of a test's script to the evidence of its run, or as evidence of its own.
@@ -97,16 +83,16 @@ impl LooseResultsReader<'_> {
     /// Returns why no rules are known for a result; none if they are.
     fn reason_for_unknown_rules(
         &self,
-        result: &Evidence,
+        measured: &MeasurementPlan,
         place: &ResultPath,
         run: &loadgen::LoadgenRun,
     ) -> Option<String> {
         if let Some(plan) = self.results.plan {
-            return unknown_rules::reason_for_recipe(&plan.submission, &result.plan);
+            return unknown_rules::reason_for_recipe(&plan.submission, measured);
         }
         let unplanned = self.results.without_recipe;
-        unknown_rules::needs_rules(run, result.plan.mode)
-            .then(|| unplanned.reason_for_unknown_rules(&result.plan.scenario, place, run))
+        unknown_rules::needs_rules(run, measured.mode)
+            .then(|| unplanned.reason_for_unknown_rules(&measured.scenario, place, run))
             .flatten()
     }
 

@@ -1,8 +1,10 @@
 //! The results in a directory outside submission trees. Those of a recipe lie where a run or a shell
-//! plan leaves them (`layout`), `LoadGen`'s anywhere (`loose`), and a recipe's own figures in one
-//! folder (`flat`). Each trial is read as a run's is (`trial_files`).
+//! plan leaves them (`layout`), `LoadGen`'s anywhere (`loose`), those of endpoints (`endpoints`), and a recipe's own
+//! figures in one folder (`flat`). Each of these finds trials (`found`), which are read as a run's are (`trial_files`).
 
+mod endpoints;
 mod flat;
+mod found;
 mod gather;
 mod layout;
 mod loose;
@@ -76,6 +78,23 @@ pub struct ResultGroup {
     pub warnings: Vec<String>,
     /// The options that changed the plan of the script that left them: `--skip setup-clocks`.
     pub changing_options: Vec<String>,
+}
+
+impl ResultGroup {
+    /// Returns the group that a place belongs to.
+    fn find_or_add<'a>(groups: &'a mut Vec<Self>, place: &ResultPath) -> &'a mut Self {
+        let same = |group: &Self| group.place.group == place.group;
+        let at = groups.iter().position(same).unwrap_or_else(|| {
+            groups.push(Self {
+                place: place.clone(),
+                evidence: Vec::new(),
+                warnings: Vec::new(),
+                changing_options: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        &mut groups[at]
+    }
 }
 
 /// Reasons why a directory has nothing to judge.

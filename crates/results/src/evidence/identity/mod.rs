@@ -20,16 +20,18 @@ pub use shared::{ResultRun, SharedRuns};
 pub(super) use stamps::split_stamps;
 pub(crate) use text::{FigureOfFile, text_log};
 
+use std::path::Path;
+
 use super::texts::TextFile;
 use crate::verdict::{LogIdentity, TrialLog};
 use retrial_mlperf::loadgen;
 use retrial_mlperf::mllog;
 
 /// Returns the identity of `LoadGen`'s logs in a directory.
-pub(crate) fn loadgen_log(run: &loadgen::LoadgenRun, directory: &str) -> TrialLog {
+pub(crate) fn loadgen_log(run: &loadgen::LoadgenRun, directory: &Path) -> TrialLog {
     let file = if run.detail.is_some() { super::folder::DETAIL } else { super::folder::SUMMARY };
     TrialLog {
-        directory: directory.to_owned(),
+        directory: directory.display().to_string(),
         file: file.to_owned(),
         identity: LogIdentity::LoadGen(run.identity()),
     }

@@ -23,6 +23,7 @@ impl ResultRun {
         let runs = logs.map(|log| Self {
             keys: match &log.identity {
                 LogIdentity::LoadGen(run) => run.lookup_keys(),
+                LogIdentity::Endpoint(digest) => vec![*digest],
                 LogIdentity::Training(run) => run.lookup_key().into_iter().collect(),
                 LogIdentity::Text(_) => Vec::new(),
             },

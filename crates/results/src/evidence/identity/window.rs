@@ -1,6 +1,6 @@
 //! Logs from before a step: the step measured none of their figures, wherever it has copied them from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -19,7 +19,7 @@ pub(crate) struct StepWindow<'a> {
     /// The end of the step, or of the check of its results.
     pub ended: Timestamp,
     /// The directory of its results.
-    pub results: &'a Path,
+    pub results: PathBuf,
     /// The files of its results that were last written before it started, below that directory.
     pub older: &'a [String],
 }
@@ -37,6 +37,7 @@ impl StepWindow<'_> {
                 LogIdentity::LoadGen(run) => {
                     self.reason_start_outside("its log starts", run.started_at?)
                 }
+                LogIdentity::Endpoint(_) => None,
             })?;
             Some(format!("{}: {reason}", log.file))
         })
@@ -147,7 +148,7 @@ mod tests {
         let window = StepWindow {
             started: "2026-03-02T10:00:00Z".parse().unwrap(),
             ended: "2026-03-02T10:30:00Z".parse().unwrap(),
-            results: Path::new("results"),
+            results: "results".into(),
             older,
         };
         window.reason_outside_step([log])
@@ -174,7 +175,7 @@ mod tests {
         let window = StepWindow {
             started: "2026-03-02T10:00:00Z".parse().unwrap(),
             ended: "2026-03-02T10:30:00Z".parse().unwrap(),
-            results: Path::new("results"),
+            results: "results".into(),
             older: &[],
         };
         let reading =

@@ -2,21 +2,16 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use super::RunFiles;
-use super::window::measured_window;
 use crate::evidence::figures::TextFile;
 use crate::evidence::identity::window::StepWindow;
-use crate::evidence::telemetry::StepSpan;
-use crate::evidence::trial_files::TrialFiles;
-use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
+use crate::evidence::telemetry::{StepSpan, StepTelemetry};
+use crate::evidence::trial_files::{TrialFiles, TrialStep};
+use crate::verdict::{StepOutcome, TrialEvidence};
 use retrial_plan::StepCondition;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_plan::step::Step;
-use retrial_recipe::model::Mode;
 use retrial_store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
-use retrial_telemetry::TelemetrySummary;
 
 pub(crate) struct RunTrial<'a> {
     pub files: &'a RunFiles<'a>,
@@ -25,13 +20,10 @@ pub(crate) struct RunTrial<'a> {
     pub number: u32,
 }
 
-impl RunTrial<'_> {
-    /// Returns the trials that it gave: none where it was not needed, several where its step trained several
-    /// times.
-    pub fn gather_trials(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
-        let Some(measure) = self.find_step(Step::runs_measurement) else {
-            return Vec::new();
-        };
+impl<'a> RunTrial<'a> {
+    /// Finds its files; none where it was not needed.
+    pub fn find(&self) -> Option<TrialFiles<'a>> {
+        let measure = self.find_step(Step::runs_measurement)?;
         let check = self.find_step(Step::checks_results);
         let collect = self.find_step(Step::collects_results);
         let end = self.step_end(measure);
@@ -39,57 +31,45 @@ impl RunTrial<'_> {
             && !matches!(end, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
         {
             // A trial that was not needed, or not reached: no evidence either way.
-            return Vec::new();
+            return None;
         }
         let path = self.measured.results_directory(self.number);
         let folder = self.files.directory.join(&path);
-        let mut trial = TrialEvidence::new_finished(self.number, path);
-        trial.telemetry = self.telemetry_summary(measure, None);
-        trial.step = self.step_span(measure).map(|span| span.wall_span());
+        let span = self.step_span(measure);
+        let telemetry = span.clone().map(|span| StepTelemetry {
+            recorded: &self.files.telemetry,
+            plan: self.files.plan,
+            step: measure,
+            span,
+        });
         let missing = collect.and_then(|collect| self.reason_not_collected(collect));
-        trial.outcome = match (self.step_outcome(end), missing) {
+        let outcome = match (self.step_outcome(end), missing) {
             (StepOutcome::Finished, Some(reason)) => StepOutcome::NoNewResult { reason },
             (outcome, _) => outcome,
         };
-        if trial.outcome != StepOutcome::Finished {
-            return vec![trial];
-        }
-        if let Some(StepEnd::Failed { reason, exit_code, .. }) =
-            check.and_then(|check| self.step_end(check))
-        {
-            trial.outcome = failed_outcome(format!("its check failed: {reason}"), *exit_code);
-        }
-        self.read_results(measure, check, &folder, trial, evidence)
+        let trial = TrialEvidence {
+            telemetry: telemetry.as_ref().and_then(|telemetry| telemetry.summarize(None)),
+            step: span.map(|span| span.wall_span()),
+            outcome,
+            ..TrialEvidence::new_finished(self.number, path)
+        };
+        let failed_check = match check.and_then(|check| self.step_end(check)) {
+            Some(StepEnd::Failed { reason, exit_code, .. }) => {
+                failed_outcome(format!("its check failed: {reason}"), *exit_code)
+            }
+            _ => StepOutcome::Finished,
+        };
+        let step = TrialStep {
+            check: failed_check,
+            outputs: self.output_texts(measure, check),
+            window: self.step_window((measure, check), &folder),
+            telemetry,
+        };
+        let files = TrialFiles::of_run(self.measured, self.files.plan, trial, folder, step);
+        Some(files.with_warmup(self.number <= self.measured.warmup))
     }
 
-    /// Reads its results, in the folder that they were collected to.
-    fn read_results(
-        &self,
-        measure: &Step,
-        check: Option<&Step>,
-        folder: &Path,
-        mut trial: TrialEvidence,
-        evidence: &mut Evidence,
-    ) -> Vec<TrialEvidence> {
-        let files = TrialFiles::of_run(
-            self.measured,
-            self.files.plan,
-            folder,
-            self.output_texts(measure, check),
-            self.step_window((measure, check), folder),
-        );
-        if let Some(run) = files.read_log(&mut trial, evidence)
-            && let Some(window) = measured_window(&run)
-        {
-            trial.telemetry = self.telemetry_summary(measure, Some(window)).or(trial.telemetry);
-        }
-        if self.measured.mode == Mode::Compliance {
-            files.check_tests(self.number, evidence);
-        }
-        files.read_figures(&trial, evidence)
-    }
-
-    fn step_end(&self, step: &Step) -> Option<&StepEnd> {
+    fn step_end(&self, step: &Step) -> Option<&'a StepEnd> {
         let (end, _) = self.files.state.ended.get(&step.number)?;
         Some(end)
     }
@@ -105,7 +85,7 @@ impl RunTrial<'_> {
         }
     }
 
-    fn find_step(&self, is_kind: impl Fn(&Step) -> bool) -> Option<&Step> {
+    fn find_step(&self, is_kind: impl Fn(&Step) -> bool) -> Option<&'a Step> {
         let mut steps = self.files.plan.steps.iter();
         steps.find(|step| step.belongs_to_trial(self.index, self.number) && is_kind(step))
     }
@@ -117,16 +97,6 @@ impl RunTrial<'_> {
             Some(StepEnd::Skipped { reason }) => Some(reason.to_string()),
             Some(StepEnd::Stopped) | None => Some("its results were not collected".to_owned()),
         }
-    }
-
-    /// Returns the telemetry of a step, or of a window within it.
-    fn telemetry_summary(
-        &self,
-        measure: &Step,
-        window: Option<(Timestamp, Timestamp)>,
-    ) -> Option<TelemetrySummary> {
-        let (files, span) = (self.files, self.step_span(measure)?);
-        files.telemetry.summarize_step(files.plan, measure, &span, window)
     }
 
     /// Returns the start and the end of a step.
@@ -141,11 +111,11 @@ impl RunTrial<'_> {
     }
 
     /// Returns the time of its step, and of the check of its results.
-    fn step_window<'w>(
-        &'w self,
+    fn step_window(
+        &self,
         (measure, check): (&Step, Option<&Step>),
-        results: &'w Path,
-    ) -> Option<StepWindow<'w>> {
+        results: &Path,
+    ) -> Option<StepWindow<'a>> {
         let (started, ended) = self.step_span(measure)?.wall_span();
         let checked = check.and_then(|check| Some(self.step_span(check)?.wall_span()));
         let older = self.find_step(Step::collects_results).and_then(|collect| {
@@ -155,7 +125,7 @@ impl RunTrial<'_> {
         Some(StepWindow {
             started,
             ended: checked.map_or(ended, |(_, ended)| ended),
-            results,
+            results: results.to_owned(),
             older: older.unwrap_or_default(),
         })
     }

@@ -54,7 +54,7 @@ fn gather_test(
     files: &mut Vec<MissingFile>,
 ) -> Evidence {
     let mut evidence = place.new_evidence(Mode::Compliance, path);
-    let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
+    let trial = TrialEvidence::new_finished(1, path.display().to_string());
     let required = rules.and_then(|rules| {
         let mut tests = rules.compliance.iter();
         Some((rules, &tests.find(|(test, _)| test == name)?.1))
@@ -80,38 +80,39 @@ fn gather_test(
             files.extend(missing.into_iter().map(|check| MissingFile(path.join(check.rule))));
             evidence.checks.extend(others);
             let published = performance.and_then(|evidence| evidence.trials.first());
-            read_run_of_test(place, path, required, published, &mut evidence, &mut trial);
+            read_run_of_test(place, trial, required, published, &mut evidence);
         }
         Err(error) => {
             let check = RuleCheck::violation("test", error.to_string(), "a test of the audit");
             evidence.checks.push(check);
+            evidence.trials.push(trial);
         }
     }
-    evidence.trials.push(trial);
     evidence
 }
 
 /// Reads the test's own performance run, and compares its speed with the published run's where the test is one of speed.
 fn read_run_of_test(
     place: &ScenarioFolder,
-    path: &Path,
+    trial: TrialEvidence,
     required: Option<(&InferenceRules, &ComplianceTest)>,
     published: Option<&TrialEvidence>,
     evidence: &mut Evidence,
-    trial: &mut TrialEvidence,
 ) {
     let measured = evidence.plan.clone();
-    let run_files =
-        TrialFiles::of_tree(&measured, &place.submitter.root, &path.join(PERFORMANCE_RUN));
-    let run = run_files.read_log(trial, evidence).unwrap_or_default();
+    let path = Path::new(&trial.path).join(PERFORMANCE_RUN);
+    let run_files = TrialFiles::of_tree(&measured, trial, &place.submitter.root, &path);
+    let run = run_files.read_into(evidence).unwrap_or_default();
     let Some((rules, test)) = required else {
         return;
     };
     evidence.checks.extend(check_audit(test, &run.run_settings()));
-    if trial.run_settings.is_none() || !is_speed_compared(&trial.path) {
+    let is_compared =
+        |trial: &TrialEvidence| trial.run_settings.is_some() && is_speed_compared(&trial.path);
+    if !evidence.trials.iter().all(is_compared) {
         return;
     }
-    inferred::add_published_figure(&run, rules, evidence, trial);
+    inferred::add_published_figure(&run, rules, evidence);
     let mut test_rules = rules.clone();
     test_rules.seeds = test.seeds.unwrap_or(test_rules.seeds);
     let figures = |name: &str| {
@@ -119,9 +120,11 @@ fn read_run_of_test(
         Some((figure.value, figure.unit.into_owned()))
     };
     evidence.checks.extend(test_rules.check_performance(&run.run_settings(), &figures));
-    let published =
-        published.and_then(|published| compare_with_published(rules, test, trial, published));
-    evidence.checks.extend(published);
+    let compared =
+        evidence.trials.first().zip(published).and_then(|(measured, published)| {
+            compare_with_published(rules, test, measured, published)
+        });
+    evidence.checks.extend(compared);
 }
 
 /// Returns why a test is not required, if so: it is then reported, and violates no rule.

@@ -7,6 +7,7 @@ use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_mlperf::submission_layout::ScenarioPart;
+use retrial_recipe::model::Mode;
 
 /// The evidence of a place, with the rules for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +37,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
     let mut evidence = Vec::new();
     let performance = place.includes_part(&ScenarioPart::Performance).then(|| {
         let mut evidence = if of_endpoint {
-            endpoint::gather_performance(place, rules.as_ref(), allowed)
+            endpoint::gather_run(place, rules.as_ref(), Mode::Performance, allowed)
         } else {
             performance::gather_performance(place, rules.as_ref(), &mut missing)
         };
@@ -45,7 +46,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
     });
     let accuracy = place.includes_part(&ScenarioPart::Accuracy).then(|| {
         if of_endpoint {
-            endpoint::gather_accuracy(place, rules.as_ref(), allowed)
+            endpoint::gather_run(place, rules.as_ref(), Mode::Accuracy, allowed)
         } else {
             performance::gather_accuracy(place, rules.as_ref(), performance.as_ref(), &mut missing)
         }

@@ -1,7 +1,7 @@
 //! The published figure of a run, also where it is inferred: an edge result may be submitted in a
 //! scenario with the logs of another one, and its figure is then worked out of theirs.
 
-use crate::verdict::{Evidence, FigureValue, TrialEvidence};
+use crate::verdict::{Evidence, FigureValue};
 use retrial_mlperf::loadgen::{LoadgenRun, MULTI_STREAM_SAMPLES, TestScenario};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_readings::figure::Figure;
@@ -39,12 +39,14 @@ pub(crate) fn add_published_figure(
     run: &LoadgenRun,
     rules: &InferenceRules,
     evidence: &mut Evidence,
-    trial: &mut TrialEvidence,
 ) {
     let metric = rules.metric.published_name();
     if let Some(figure) = published_figure(run, rules) {
         let value = FigureValue::new(figure.value, rules.metric.unit.clone());
-        trial.figures.insert(metric.clone(), value.with_half_digit(figure.half_digit));
+        let value = value.with_half_digit(figure.half_digit);
+        for trial in &mut evidence.trials {
+            trial.figures.insert(metric.clone(), value.clone());
+        }
     }
     evidence.published_metric = Some(metric);
 }

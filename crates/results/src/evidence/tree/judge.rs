@@ -17,7 +17,7 @@ pub struct JudgedBenchmark {
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
     pub benchmark: BenchmarkVerdict,
-    /// The owner of the results: a submitter's system may have one run in several results.
+    /// The owner of the results: a benchmark's two targets of accuracy may have one run on a system.
     pub owner: String,
     /// Its runs, by which copies in other results are found.
     pub runs: Vec<ResultRun>,
@@ -62,13 +62,16 @@ pub fn judge_benchmark(
         missing.extend(gathered.missing);
         evidence.extend(gathered.evidence);
     }
+    one_result::check_copied_scenarios(&mut evidence);
     rules.extend(one_result::compare_tokens_of_scenarios(&evidence));
     rules.extend(files::check_missing_files(&missing, &benchmark.relative_path()));
     rules.extend(required::check_benchmark(benchmark, kind, judge_context));
     let context = benchmark_context(benchmark, judge_context);
     let results_verdict = verdict::judge(&context, &evidence);
     let runs = ResultRun::from_evidence(&evidence);
-    let owner = format!("{}/{}", benchmark.submitter.name, benchmark.system);
+    let suite_name = official.as_ref().unwrap_or(&benchmark.name);
+    let family = suite_name.trim_end_matches("-99.9").trim_end_matches("-99");
+    let owner = format!("{}/{}/{family}", benchmark.submitter.name, benchmark.system);
     let mut results = results_verdict.results.iter();
     let is_valid = results.all(|result| result.valid || result.mode == Mode::Compliance);
     let benchmark = BenchmarkVerdict {

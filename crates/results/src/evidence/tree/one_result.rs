@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::{Itertools as _, join};
 
 use crate::verdict::{Evidence, RuleCheck, TrialLog, number};
-use retrial_mlperf::loadgen::{Parameters, RunSettings};
+use retrial_mlperf::loadgen::{Parameters, RunSettings, TestScenario};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_mlperf::submission_layout::is_test;
 use retrial_recipe::model::Mode;
@@ -167,6 +167,37 @@ pub(crate) fn check_copied_logs<'a>(
             test.checks.push(check);
         }
     }
+}
+
+/// Warns of a performance run that is a copy of another scenario's. An edge system's result may be inferred from the
+/// log of another scenario, and says so.
+pub(crate) fn check_copied_scenarios(results: &mut [Evidence]) {
+    for at in 1..results.len() {
+        let (earlier, rest) = results.split_at_mut(at);
+        let result = &mut rest[0];
+        let mut others = earlier.iter().filter(|other| other.plan.mode == result.plan.mode);
+        if result.plan.mode != Mode::Performance || is_inferred(result) {
+            continue;
+        }
+        let original = first_log(result).and_then(|log| {
+            others.find(|other| first_log(other).is_some_and(|it| log.is_copy_of(it)))
+        });
+        if let Some(original) = original {
+            let measured = format!("the run of {}", original.path);
+            result.checks.push(RuleCheck::warning(
+                "run",
+                measured,
+                "a run of its own for each scenario",
+            ));
+        }
+    }
+}
+
+/// Returns whether `LoadGen` ran another scenario than the result's.
+fn is_inferred(result: &Evidence) -> bool {
+    let scenario = result.plan.scenario.test_scenario().map(TestScenario::to_logged);
+    let ran = first_run_settings(result).and_then(|settings| settings.scenario);
+    result.plan.loadgen && ran.is_some() && ran.map(TestScenario::to_logged) != scenario
 }
 
 fn first_log(evidence: &Evidence) -> Option<&TrialLog> {

@@ -28,30 +28,29 @@ pub(crate) fn gather_performance(
     evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
     files::add_missing_files(root, &path, &[SUMMARY, DETAIL], missing);
     let measured = evidence.plan.clone();
-    let run_files = TrialFiles::of_tree(&measured, root, &path);
-    let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
-    let Some(run) = run_files.read_log(&mut trial, &mut evidence) else {
+    let trial = TrialEvidence::new_finished(1, path.display().to_string());
+    let run_files = TrialFiles::of_tree(&measured, trial, root, &path);
+    let run_files = run_files.with_settings(place.measurements_path());
+    let Some(run) = run_files.read_into(&mut evidence) else {
         return evidence;
     };
     if let Some(rules) = rules {
-        inferred::add_published_figure(&run, rules, &mut evidence, &mut trial);
+        inferred::add_published_figure(&run, rules, &mut evidence);
     }
     match power::measure_power(place, &run, missing) {
         Some(Ok((name, figure))) => {
-            trial.figures.insert(name, figure);
+            let trials = evidence.trials.iter_mut();
+            trials.for_each(|trial| drop(trial.figures.insert(name.clone(), figure.clone())));
             evidence.checks.extend(power::check_checksums(place));
             evidence.checks.extend(power::check_session(place, &run));
         }
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
     }
-    run_files.check_settings(&run, &place.measurements_path(), trial.trial, &mut evidence);
-    run_files.check_markers(trial.trial, &mut evidence);
     for folder in [place.results_folder(), place.results_folder().join(PERFORMANCE_FOLDER)] {
         evidence.checks.extend(markers::check_usual_marker(&folder));
     }
     evidence.checks.extend(report_other_runs(place));
-    evidence.trials.push(trial);
     evidence
 }
 
@@ -77,12 +76,8 @@ pub(crate) fn gather_accuracy(
         rules: rules.cloned(),
         ..evidence.plan.clone()
     };
-    let run_files = TrialFiles::of_tree(&measured, root, &path);
-    let mut trial = TrialEvidence::new_finished(1, path.display().to_string());
-    run_files.read_log(&mut trial, &mut evidence);
-    run_files.check_markers(trial.trial, &mut evidence);
-    run_files.read_accuracy(&mut trial, &mut evidence);
-    evidence.trials.push(trial);
+    let trial = TrialEvidence::new_finished(1, path.display().to_string());
+    TrialFiles::of_tree(&measured, trial, root, &path).read_into(&mut evidence);
     evidence
 }
 
