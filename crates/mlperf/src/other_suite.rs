@@ -17,6 +17,8 @@ pub enum OtherSuite {
     Tiny,
     /// MLPerf Storage, by the logs that `DLIO` writes.
     Storage,
+    /// MLPerf Endpoints: curves over concurrencies, each point a folder of its own.
+    Endpoints,
 }
 
 /// `MLPerf Automotive`
@@ -27,6 +29,7 @@ impl fmt::Display for OtherSuite {
             Self::Mobile => "Mobile",
             Self::Tiny => "Tiny",
             Self::Storage => "Storage",
+            Self::Endpoints => "Endpoints",
         };
         write!(formatter, "MLPerf {name}")
     }
@@ -67,6 +70,9 @@ const STORAGE_FOLDERS: [&str; 6] =
     ["unet3d", "cosmoflow", "training", "checkpointing", "vector_database", "kv_cache"];
 /// Suffixes of a benchmark's folder in Storage v1.0.
 const ACCELERATOR_SUFFIXES: [&str; 3] = ["-a100", "-h100", "-b200"];
+
+/// The description of a point, next to its results, since Endpoints v1.0.
+pub const ENDPOINTS_POINT_FILE: &str = "point.yaml";
 
 impl OtherSuite {
     /// Returns the suite by the names of folders below `results`: system, benchmark, and those in it.

@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 use super::folder;
 use super::result_path::component_names;
 use retrial_mlperf::loadgen::LoadgenRun;
-use retrial_mlperf::other_suite::OtherSuite;
+use retrial_mlperf::other_suite::{ENDPOINTS_POINT_FILE, OtherSuite};
 use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 
 /// Maximum depth below a directory in which such results are searched.
@@ -32,7 +32,11 @@ pub fn find_other_suite(directory: &Path) -> Option<OtherSuiteResult> {
     let mut folders = walk.into_iter().flatten();
     folders.find_map(|entry| {
         let path = entry.path();
-        let suite = suite_of_path(path).filter(|_| entry.file_type().is_dir())?;
+        if !entry.file_type().is_dir() {
+            return None;
+        }
+        let is_point = || path.join(ENDPOINTS_POINT_FILE).is_file();
+        let suite = suite_of_path(path).or_else(|| is_point().then_some(OtherSuite::Endpoints))?;
         Some(OtherSuiteResult { path: path.to_owned(), suite })
     })
 }
@@ -69,6 +73,13 @@ mod tests {
         for directory in ["", "Closed/DDN", run] {
             let found = find_other_suite(&root.path().join(directory)).unwrap();
             assert_eq!(found.suite, OtherSuite::Storage, "{directory}");
+        }
+        let point = root.path().join("LabOrg/1/results/8xH200/gpt-oss-120b/r64");
+        std::fs::create_dir_all(&point).unwrap();
+        assert_eq!(find_other_suite(&root.path().join("LabOrg")), None);
+        std::fs::write(point.join(ENDPOINTS_POINT_FILE), "concurrency: 64\n").unwrap();
+        for directory in [root.path().join("LabOrg"), point] {
+            assert_eq!(find_other_suite(&directory).unwrap().suite, OtherSuite::Endpoints);
         }
         let other = root.path().join("Closed/DDN/systems");
         std::fs::create_dir_all(&other).unwrap();
