@@ -115,6 +115,24 @@ fn results_of_an_endpoint_are_judged() {
         (&"exact_match".into(), &true.into()),
         "{accuracy:#}"
     );
+    // Copies of the run, in another scenario and on another system.
+    copy(&scenario, &results.join("deepseek-r1/Server"));
+    let another = results.with_file_name("another/deepseek-r1/Interactive");
+    copy(&scenario, &another);
+    let faster = summary.replace("615400.5", "615500.5");
+    fs::write(another.join("performance/result_summary.json"), faster).unwrap();
+    let judgement = judge(tree.path(), &[]);
+    let server = judgement.result("8xEXAMPLE_2xCPU/deepseek-r1/Server/performance");
+    let copied =
+        "the run of closed/Example/results/8xEXAMPLE_2xCPU/deepseek-r1/Interactive/performance";
+    assert!(server["rules"].to_string().contains(copied), "{server:#}");
+    let faults = judgement.json["faults"].to_string();
+    let copied = "the same run as closed/Example/results/8xEXAMPLE_2xCPU/deepseek-r1/Interactive/performance/result_summary.json";
+    assert!(faults.contains(copied), "{faults}");
+    for copied in [&results.join("deepseek-r1/Server"), results.with_file_name("another").as_path()]
+    {
+        fs::remove_dir_all(copied).unwrap();
+    }
     // Too late a first token, and a run that did not come to its end.
     let late = summary
         .replace("484730193.0", "1600000000.0")

@@ -187,6 +187,26 @@ fn scores_are_read_in_each_format() {
 }
 
 #[test]
+fn a_run_is_known_by_its_latencies() {
+    let digest = |text: &str| {
+        let summary = parse_object(text).unwrap();
+        EndpointPerformance::from_config_and_summary(&Map::new(), &summary).digest()
+    };
+    let run = digest(r#"{"tps": 1.0, "latency": {"avg": 4321.5}, "tpot": {"avg": 12.5}}"#);
+    let edited =
+        r#"{"tps": 2.0, "latency": {"avg": 4321.5}, "tpot": {"avg": 12.5}, "version": "2"}"#;
+    assert_eq!(digest(edited), run);
+    assert_ne!(digest(r#"{"tps": 1.0, "latency": {"avg": 4321.5}, "tpot": {"avg": 12.75}}"#), run);
+    assert_eq!(digest(r#"{"tps": 1.0, "tpot": {"avg": 12.5}}"#), None);
+    let accuracy = |duration: &str| {
+        let text = format!(r#"{{"accuracy_scores": [{{"score": 0.5{duration}}}]}}"#);
+        EndpointAccuracy::from_json(&parse_object(&text).unwrap()).digest()
+    };
+    assert_ne!(accuracy(r#", "duration_s": 9649.424"#), accuracy(r#", "duration_s": 9649.425"#));
+    assert_eq!(accuracy(""), None);
+}
+
+#[test]
 fn invalid_configurations_are_refused() {
     for text in ["", "- a", "type: [", "a: &a [*a]", "x"] {
         assert!(parse_config(text).is_err(), "{text}");
