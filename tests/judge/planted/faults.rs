@@ -228,7 +228,7 @@ pub const FAULTS: [Fault; 53] = [
             })
         },
         Violation,
-        "run of the test",
+        "logs",
     ),
     (
         "TEST01 that logs no answers",

@@ -4,7 +4,7 @@
 use itertools::Itertools as _;
 
 use super::error::JudgeError;
-use crate::evidence::folders::RecipelessRules;
+use crate::evidence::folders::{RecipelessRules, UnplannedResult};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::training::{self, TrainingContext, TrainingTrees};
 use crate::evidence::tree::published::ResultKey;
@@ -160,16 +160,16 @@ impl JudgeBasis {
 }
 
 impl RecipelessRules for JudgeBasis {
-    fn plan_measurement(
+    fn plan_result(
         &self,
         scenario: &ScenarioName,
         mode: Mode,
         place: &ResultPath,
         run: &LoadgenRun,
-    ) -> MeasurementPlan {
+    ) -> UnplannedResult {
         let benchmark = self.benchmark_of(place);
         let rules = self.rules_for_log(&benchmark, scenario, run);
-        let mut measurement =
+        let mut measured =
             MeasurementPlan { loadgen: true, ..MeasurementPlan::new(scenario.clone(), mode) };
         if mode == Mode::Performance
             && let (Some(rules), Some(published)) = (&rules, &self.published)
@@ -184,32 +184,14 @@ impl RecipelessRules for JudgeBasis {
             };
             let expectation = published.expectation(&key, &rules.metric.unit);
             let expected = expectation.map(|one| (rules.metric.published_name(), vec![one]));
-            measurement.expect.extend(expected);
+            measured.expect.extend(expected);
         }
-        measurement.rules = rules.filter(|_| mode != Mode::Compliance);
-        measurement
-    }
-
-    fn find_rules(
-        &self,
-        scenario: &ScenarioName,
-        place: &ResultPath,
-        run: &LoadgenRun,
-    ) -> Option<InferenceRules> {
-        self.rules_for_log(&self.benchmark_of(place), scenario, run)
-    }
-
-    fn reason_for_unknown_rules(
-        &self,
-        scenario: &ScenarioName,
-        place: &ResultPath,
-        run: &LoadgenRun,
-    ) -> Option<String> {
-        let benchmark = self.benchmark_of(place);
-        let is_known = self.rules_for_log(&benchmark, scenario, run).is_some();
-        (!is_known).then(|| {
+        measured.rules = rules.clone().filter(|_| mode != Mode::Compliance);
+        let is_unknown = rules.is_none() && unknown_rules::needs_rules(run, mode);
+        let unknown_rules = is_unknown.then(|| {
             unknown_rules::reason_for_result(self.round_for_log(run), &benchmark, scenario)
-        })
+        });
+        UnplannedResult { measured, rules, unknown_rules }
     }
 }
 

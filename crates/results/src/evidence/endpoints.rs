@@ -12,8 +12,10 @@ use super::folder;
 use retrial_mlperf::endpoints::{
     EndpointAccuracy, EndpointPerformance, ParseConfigError, parse_config,
 };
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_mlperf::submission::{ParseObjectError, parse_object};
 use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_RUN};
+use retrial_readings::Figure;
 use retrial_store::{StoreError, open};
 pub use trial::read_trial;
 
@@ -118,6 +120,18 @@ pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, EndpointFi
 pub fn read_accuracy(folder: &Path) -> Result<EndpointAccuracy, EndpointFileError> {
     read_json_object(folder, &ACCURACY_RESULTS_FILES)
         .map(|results| EndpointAccuracy::from_json(&results))
+}
+
+/// Returns the figure by which a run is published by the rules of its round, with its name.
+pub fn published_figure(
+    run: &EndpointPerformance,
+    rules: &InferenceRules,
+) -> (String, Option<Figure>) {
+    let metric = run.published_metric(&rules.metric).published_name();
+    // Rates keep their value: what is published as queries is logged as samples.
+    let unit = || rules.metric.unit.clone().into();
+    let figure = run.resolve_figure(&metric).map(|figure| Figure { unit: unit(), ..figure });
+    (metric, figure)
 }
 
 fn read_config(folder: &Path) -> Result<Map<String, Value>, EndpointFileError> {

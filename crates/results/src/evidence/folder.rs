@@ -162,6 +162,13 @@ pub(crate) fn entry_names(
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
+/// Returns the folders in a directory, sorted; links are not followed, and hidden ones are no results.
+pub(crate) fn folder_names(directory: &Path) -> Vec<String> {
+    let folders = entry_names(directory, FileType::is_dir);
+    let shown = folders.filter(|name| !name.starts_with('.'));
+    shown.sorted().collect()
+}
+
 /// Returns the folders with files of some name, sorted; links are not followed.
 pub(crate) fn find_folders_with(
     directory: &Path,

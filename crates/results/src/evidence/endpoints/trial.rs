@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{accuracy_file, performance_file, read_accuracy, read_performance};
+use super::{accuracy_file, performance_file, published_figure, read_accuracy, read_performance};
 use crate::verdict::{Evidence, FigureValue, LogIdentity, StepOutcome, TrialEvidence, TrialLog};
 use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance};
 use retrial_mlperf::rounds::InferenceRules;
@@ -65,12 +65,9 @@ fn add_performance(
     }
     let checks = match rules {
         Some(rules) => {
-            let metric = run.published_metric(&rules.metric).published_name();
-            if let Some(figure) = run.resolve_figure(&metric) {
-                // Rates keep their value: what is published as queries is logged as samples.
-                let value = FigureValue::new(figure.value, rules.metric.unit.clone());
-                trial.figures.insert(metric.clone(), value);
-            }
+            let (metric, figure) = published_figure(run, rules);
+            let value = figure.map(|figure| FigureValue::new(figure.value, figure.unit));
+            trial.figures.extend(value.map(|value| (metric.clone(), value)));
             evidence.published_metric = Some(metric);
             rules.check_endpoint(run)
         }

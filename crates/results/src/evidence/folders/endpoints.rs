@@ -1,32 +1,29 @@
 //! Results of endpoints, which outside of a submission only a recipe says how to judge.
 
-use std::path::Path;
-
+use super::candidates::Candidate;
 use super::found::FoundTrial;
 use super::layout::PlanMeasurements;
 use crate::evidence::endpoints::{accuracy_file, performance_file, read_performance};
-use crate::evidence::result_path::ResultPath;
 use crate::evidence::unknown_rules;
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
-/// Finds the trials in a folder below a directory, of the measurements of its scenario and mode. A folder of no
+/// Finds the trials in a folder, of the measurements of its scenario and mode. A folder of no
 /// scenario's name is of those that its configuration may be of.
 pub(super) fn find_trials(
     measurements: &PlanMeasurements<'_>,
-    (directory, relative): (&Path, &Path),
-    place: &ResultPath,
+    candidate: &Candidate,
 ) -> Vec<FoundTrial> {
-    let folder = directory.join(relative);
-    let configured = read_performance(&folder).ok().and_then(|run| run.scenario);
+    let Candidate { folder, place, .. } = candidate;
+    let configured = read_performance(folder).ok().and_then(|run| run.scenario);
     // The folder of a scenario has its speed; accuracy may not have been measured.
     let is_whole = place.scenario.is_some() && place.mode.is_none();
     let is_there = |mode: Mode| match mode {
         Mode::Compliance => false,
-        Mode::Accuracy => accuracy_file(&folder).is_some(),
-        Mode::Performance => is_whole || performance_file(&folder).is_some(),
+        Mode::Accuracy => accuracy_file(folder).is_some(),
+        Mode::Performance => is_whole || performance_file(folder).is_some(),
     };
     let is_measured = |one: &&MeasurementPlan| {
         one.loadgen
@@ -40,7 +37,7 @@ pub(super) fn find_trials(
     let measured = measurements.selection().filter(is_measured);
     let trials = measured.map(|one| FoundTrial {
         unknown_rules: unknown_rules::reason_for_recipe(&measurements.plan.submission, one),
-        ..FoundTrial::new(one.clone(), place, (directory, relative))
+        ..FoundTrial::new(one.clone(), candidate)
     });
     trials.collect()
 }

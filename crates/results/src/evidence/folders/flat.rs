@@ -38,12 +38,16 @@ pub(super) fn find_trials<'a>(
     };
     let own = measurements.selection().filter(|one| has_own_figures(one));
     own.filter(is_run).map(|measured| {
-        let place = ResultPath::from_group(directory);
         let path = directory.display().to_string();
         FoundTrial {
+            measured: measured.clone(),
+            unknown_rules: None,
+            place: ResultPath::from_group(directory),
             results: path.clone(),
+            folder: directory.to_owned(),
             path,
-            ..FoundTrial::new(measured.clone(), &place, (directory, Path::new("")))
+            number: None,
+            is_warmup: false,
         }
     })
 }

@@ -1,8 +1,9 @@
 //! A trial that is found in a directory: every finder of this module yields these, and they are read in one way.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::ResultGroup;
+use super::candidates::Candidate;
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, TrialEvidence};
@@ -28,19 +29,16 @@ pub(super) struct FoundTrial {
 }
 
 impl FoundTrial {
-    /// Returns a trial without a number.
-    pub fn new(
-        measured: MeasurementPlan,
-        place: &ResultPath,
-        (directory, relative): (&Path, &Path),
-    ) -> Self {
+    /// Returns the trial in a folder, without a number.
+    pub fn new(measured: MeasurementPlan, candidate: &Candidate) -> Self {
+        let Candidate { relative, folder, place, .. } = candidate;
         let results = relative.parent().filter(|_| place.is_trial).unwrap_or(relative);
         Self {
             measured,
             unknown_rules: None,
             place: place.clone(),
             results: results.display().to_string(),
-            folder: directory.join(relative),
+            folder: folder.clone(),
             path: relative.display().to_string(),
             number: None,
             is_warmup: false,

@@ -1,24 +1,20 @@
 //! Finds the results of a directory, and reads each by what tells whose it is.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use itertools::{Itertools as _, join};
 
+use super::candidates::{Candidate, CandidateKind, find_candidates};
 use super::layout::{self, LaidOutResults, PlanMeasurements};
 use super::loose::LooseResultsReader;
 use super::{FoldersError, ResultGroup, ResultsDirectory, endpoints, flat};
-use crate::evidence::endpoints::find_result_folders;
 use crate::evidence::identity::copies::check_copied_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
+use crate::evidence::script;
 use crate::evidence::trials::complete_evidence;
-use crate::evidence::{compliance, folder, script};
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
-
-/// The folder of a power measurement's ranging run.
-const RANGING_FOLDER: &str = "ranging";
 
 /// Returns the evidence of every result in or below a directory, grouped for judging. What cannot be read is
 /// recorded in the evidence, and stops nothing else.
@@ -36,9 +32,8 @@ pub fn gather_groups(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>,
         }
         gathering.drop_unselected(measurements);
         gathering.read_laid_out_results(measurements);
-        gathering.read_endpoints(measurements);
     }
-    gathering.read_loose_results()?;
+    gathering.read_loose_results(measurements.as_ref())?;
     if let Some(measurements) = &measurements {
         gathering.read_own_figures(measurements);
     }
@@ -75,100 +70,73 @@ pub fn gather_groups(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>,
 
 /// The results that were found, and those that were read.
 struct ResultCollector<'a> {
+    results: &'a ResultsDirectory<'a>,
     directory: &'a Path,
-    reader: LooseResultsReader<'a>,
-    /// Folders with a summary of `LoadGen` that were not read yet, below the directory.
-    summaries: Vec<PathBuf>,
-    /// Folders with the findings of a test's script, likewise.
-    tests: Vec<PathBuf>,
-    /// Folders with results of an endpoint, likewise.
-    of_endpoints: Vec<PathBuf>,
+    /// Folders that were not read yet.
+    candidates: Vec<Candidate>,
     groups: Vec<ResultGroup>,
 }
 
 impl<'a> ResultCollector<'a> {
     fn new(results: &'a ResultsDirectory<'a>, directory: &'a Path) -> Self {
-        let mut summaries = folder::find_summary_folders(directory);
-        // A power measurement's first run finds the meter's range, and is no trial of the result.
-        summaries.retain(|path| path.file_name() != Some(OsStr::new(RANGING_FOLDER)));
-        Self {
-            directory,
-            reader: LooseResultsReader { results, directory },
-            summaries,
-            tests: compliance::find_test_folders(directory),
-            of_endpoints: find_result_folders(directory),
-            groups: Vec::new(),
-        }
+        let candidates = find_candidates(directory, results.plan.is_some());
+        Self { results, directory, candidates, groups: Vec::new() }
     }
 
     /// Drops what is no result of the measurements: logs of LoadGen where none is LoadGen's, and
     /// those of other scenarios than the named one.
     fn drop_unselected(&mut self, measurements: &PlanMeasurements<'_>) {
-        if !measurements.selection().any(|one| one.loadgen) {
-            self.summaries.clear();
-            self.tests.clear();
-            self.of_endpoints.clear();
-        }
-        let reader = &self.reader;
-        let is_wanted = |relative: &PathBuf| {
-            let scenario = reader.result_path(relative).scenario;
-            let named = measurements.scenario.zip(scenario);
-            named.is_none_or(|(named, scenario)| *named == scenario)
-        };
-        self.summaries.retain(is_wanted);
-        self.tests.retain(is_wanted);
+        let is_loadgen = measurements.selection().any(|one| one.loadgen);
+        self.candidates.retain(|candidate| {
+            let named = measurements.scenario.zip(candidate.place.scenario.as_ref());
+            is_loadgen && named.is_none_or(|(named, scenario)| named == scenario)
+        });
     }
 
     /// Reads the results in folders of their own.
     fn read_laid_out_results(&mut self, measurements: &PlanMeasurements<'_>) {
-        let places = self.summaries.iter();
-        let roots = places.map(|relative| self.reader.result_path(relative).group);
+        let logs = self.candidates.iter().filter(|one| one.kind == CandidateKind::LoadGen);
+        let roots = logs.map(|candidate| candidate.place.group.clone());
         for found in find_laid_out(self.directory, measurements, roots) {
-            let is_other = |relative: &PathBuf| {
-                let path = self.directory.join(relative);
+            self.candidates.retain(|candidate| {
                 let mut folders = found.folders.iter();
-                !folders.any(|folder| path.starts_with(folder))
-            };
-            self.summaries.retain(is_other);
-            self.tests.retain(is_other);
-            self.of_endpoints.retain(is_other);
+                !folders.any(|folder| candidate.folder.starts_with(folder))
+            });
             for trial in found.trials {
                 // A scenario's folder with results of an endpoint has none of LoadGen's.
-                let mut endpoints = self.of_endpoints.iter();
-                let folder = &trial.folder;
-                if !endpoints.any(|relative| folder.starts_with(self.directory.join(relative))) {
+                let is_of_endpoint = self.candidates.iter().any(|candidate| {
+                    candidate.kind == CandidateKind::Endpoint
+                        && trial.folder.starts_with(&candidate.folder)
+                });
+                if !is_of_endpoint {
                     trial.read_into(&mut self.groups, Some(measurements.plan));
                 }
             }
         }
     }
 
-    /// Reads the results of endpoints.
-    fn read_endpoints(&mut self, measurements: &PlanMeasurements<'_>) {
-        for relative in &self.of_endpoints {
-            let place = self.reader.result_path(relative);
-            let location = (self.directory, relative.as_path());
-            for trial in endpoints::find_trials(measurements, location, &place) {
-                trial.read_into(&mut self.groups, Some(measurements.plan));
-            }
-        }
-    }
-
-    /// Reads the results that tell themselves whose they are.
+    /// Reads the results that tell themselves whose they are; those of endpoints only by a recipe.
     ///
     /// # Errors
     /// If one is of a suite that is not judged.
-    fn read_loose_results(&mut self) -> Result<(), OtherSuiteResult> {
-        for relative in &self.summaries {
-            let trial = self.reader.find_trial(relative)?;
-            trial.read_into(&mut self.groups, self.reader.results.plan);
-        }
-        for relative in &self.tests {
-            let place = self.reader.result_path(relative);
-            if let Some((test, folder)) = &place.test {
-                let evidence = &mut ResultGroup::find_or_add(&mut self.groups, &place).evidence;
-                let test = (*test, folder.as_path());
-                self.reader.add_test_checks(evidence, test, relative, &place);
+    fn read_loose_results(
+        &mut self,
+        measurements: Option<&PlanMeasurements<'_>>,
+    ) -> Result<(), OtherSuiteResult> {
+        let reader = LooseResultsReader(self.results);
+        for candidate in &self.candidates {
+            let trials = match candidate.kind {
+                CandidateKind::LoadGen => vec![reader.find_trial(candidate)?],
+                CandidateKind::Endpoint => {
+                    measurements.map_or_else(Vec::new, |all| endpoints::find_trials(all, candidate))
+                }
+                CandidateKind::Test => {
+                    reader.add_test_checks(&mut self.groups, candidate);
+                    Vec::new()
+                }
+            };
+            for trial in trials {
+                trial.read_into(&mut self.groups, self.results.plan);
             }
         }
         Ok(())

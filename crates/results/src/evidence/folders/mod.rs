@@ -2,6 +2,7 @@
 //! plan leaves them (`layout`), `LoadGen`'s anywhere (`loose`), those of endpoints (`endpoints`), and a recipe's own
 //! figures in one folder (`flat`). Each of these finds trials (`found`), which are read as a run's are (`trial_files`).
 
+mod candidates;
 mod endpoints;
 mod flat;
 mod found;
@@ -42,30 +43,23 @@ pub struct ResultsDirectory<'a> {
 
 /// Decides how results without a recipe are judged.
 pub trait RecipelessRules {
-    /// Returns the measurement of a result.
-    fn plan_measurement(
+    /// Returns the measurement of a result, by its path and its logs.
+    fn plan_result(
         &self,
         scenario: &ScenarioName,
         mode: Mode,
         place: &ResultPath,
         run: &LoadgenRun,
-    ) -> MeasurementPlan;
+    ) -> UnplannedResult;
+}
 
-    /// Returns the rules for a result of a scenario, if they are known.
-    fn find_rules(
-        &self,
-        scenario: &ScenarioName,
-        place: &ResultPath,
-        run: &LoadgenRun,
-    ) -> Option<InferenceRules>;
-
-    /// Returns why no rules are known for a result of a scenario; none if they are.
-    fn reason_for_unknown_rules(
-        &self,
-        scenario: &ScenarioName,
-        place: &ResultPath,
-        run: &LoadgenRun,
-    ) -> Option<String>;
+/// The measurement that a result without a recipe is of.
+pub struct UnplannedResult {
+    pub measured: MeasurementPlan,
+    /// The rules of its benchmark and scenario, if they are known; a test's run has none of its own.
+    pub rules: Option<InferenceRules>,
+    /// Why they are not known, if rules are asked for.
+    pub unknown_rules: Option<String>,
 }
 
 /// Results that are judged together: a submission's on one benchmark, or all of one recipe.

@@ -11,6 +11,7 @@ use crate::verdict::{
 };
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_plan::Plan;
+use retrial_recipe::model::Mode;
 
 /// Takes the figures from each trial whose log is a copy of an earlier one's, and says so: it is no trial of its
 /// own. A log that is also in the folder that holds the trials claims no further one, and is only
@@ -179,24 +180,31 @@ pub(super) fn describe_copy(copy: &TrialLog, original: &TrialLog) -> String {
     format!("{copy} is of the same run as {original}")
 }
 
-fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
+/// Checks that a measurement has no log of another one: a test or a scenario with that of another has not been run. A
+/// folder that is read twice is no second claim.
+pub(crate) fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
     let mut trials = evidence.trials.iter();
     let measured = trials.find_map(|trial| find_copy(trial, other.trials.iter()))?;
     let required = "a run of its own for each measurement";
-    // The same folder twice is no second claim, and LoadGen's SingleStream may stand for MultiStream.
-    let is_other_claim = evidence.plan.mode == other.plan.mode
+    let modes = [evidence.plan.mode, other.plan.mode];
+    let is_other_scenario = modes[0] == modes[1]
         && evidence.plan.scenario != other.plan.scenario
-        && !(may_be_inferred(evidence) && may_be_inferred(other));
-    Some(if is_other_claim {
+        && !is_inferred(evidence)
+        && !is_inferred(other);
+    let is_test = modes[0] != modes[1] && modes.contains(&Mode::Compliance);
+    Some(if is_other_scenario || is_test {
         RuleCheck::violation("logs", measured, required)
     } else {
         RuleCheck::warning("logs", measured, required)
     })
 }
 
-fn may_be_inferred(evidence: &Evidence) -> bool {
-    let scenario = evidence.plan.scenario.test_scenario();
-    matches!(scenario, Some(TestScenario::SingleStream | TestScenario::MultiStream))
+/// Returns whether `LoadGen` ran another scenario than the result's: an edge system's may stand for others.
+fn is_inferred(result: &Evidence) -> bool {
+    let mut settings = result.trials.iter().filter_map(|trial| trial.run_settings.as_ref());
+    let ran = settings.find_map(|settings| settings.scenario).filter(|_| result.plan.loadgen);
+    let scenario = result.plan.scenario.test_scenario().map(TestScenario::to_logged);
+    ran.is_some_and(|ran| Some(ran.to_logged()) != scenario)
 }
 
 /// Returns whether one step measures both.
@@ -223,7 +231,6 @@ mod tests {
     use super::*;
     use crate::verdict::FigureValue;
     use retrial_mlperf::mllog::TrainingRunIdentity;
-    use retrial_recipe::model::Mode;
 
     fn trial(number: u32, file: &str, started_ms: f64) -> TrialEvidence {
         let mut trial = TrialEvidence::new_finished(number, "out");

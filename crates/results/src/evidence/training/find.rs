@@ -1,20 +1,19 @@
 //! Walks a tree of training results: which benchmarks there are, on which systems.
 
 use std::fs::FileType;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use itertools::Itertools as _;
 
 use crate::evidence::folder::entry_names;
+use crate::evidence::folder::folder_names;
+use crate::evidence::result_path::component_names;
 use crate::evidence::tree::TreeFault;
-use crate::evidence::tree::find::{
-    find_matching_folders, folder_names, named_or_all_folders, systems_without_results,
-};
+use crate::evidence::tree::find::{named_or_all_folders, systems_without_results};
+use crate::evidence::tree::position;
 use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 use retrial_readings::natural::natural_sort_key;
 
-/// Number of folders above a submitter's that are searched for it.
-const MAX_LEVELS_ABOVE: usize = 3;
 /// More logs than this are no result.
 const MAX_LOGS: usize = 1000;
 
@@ -64,16 +63,9 @@ struct TrainingPath {
 /// # Errors
 /// If the directory cannot be read.
 pub fn find_training_trees(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
-    let full_directory = directory.canonicalize()?;
-    std::fs::read_dir(&full_directory)?;
-    let mut positions: Vec<TrainingPath> = position_within(&full_directory).into_iter().collect();
-    if positions.is_empty() {
-        let submitters =
-            find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &is_submitter).into_iter();
-        positions.extend(
-            submitters.map(|submitter| TrainingPath { submitter, ..TrainingPath::default() }),
-        );
-    }
+    let positions = position::locate(directory, &position_within, &is_submitter, &|submitter| {
+        TrainingPath { submitter, ..TrainingPath::default() }
+    })?;
     let mut trees = TrainingTrees::default();
     for position in &positions {
         add_results(position, &mut trees);
@@ -83,15 +75,15 @@ pub fn find_training_trees(directory: &Path) -> std::io::Result<Option<TrainingT
 
 /// Finds a directory that lies in a submitter's `results`: the deepest folder of that name counts.
 fn position_within(directory: &Path) -> Option<TrainingPath> {
-    let parts: Vec<Component> = directory.components().collect();
-    let name = |at: usize| match parts.get(at) {
-        Some(Component::Normal(name)) => Some(name.to_string_lossy().into_owned()),
-        _ => None,
-    };
-    (1..parts.len()).rev().find_map(|at| {
-        let submitter: PathBuf = parts[..at].iter().collect();
-        let fits = name(at).as_deref() == Some(RESULTS_FOLDER) && is_submitter(&submitter);
-        fits.then(|| TrainingPath { submitter, system: name(at + 1), benchmark: name(at + 2) })
+    directory.ancestors().find_map(|results| {
+        let is_results = results.ends_with(RESULTS_FOLDER);
+        let submitter = results.parent().filter(|folder| is_results && is_submitter(folder))?;
+        let mut names = component_names(directory.strip_prefix(results).ok()?).into_iter();
+        Some(TrainingPath {
+            submitter: submitter.to_owned(),
+            system: names.next(),
+            benchmark: names.next(),
+        })
     })
 }
 

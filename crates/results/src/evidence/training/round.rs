@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::find::{TrainingResult, TrainingTrees};
-use crate::evidence::tree::find::folder_names;
+use crate::evidence::folder::folder_names;
 use retrial_mlperf::mllog::parse_events;
 use retrial_mlperf::submission_layout::RESULTS_FOLDER;
 use retrial_mlperf::training::{self, TrainingRound};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::files::MissingFile;
-use super::find::folder_names;
 use super::inferred;
 use super::submission::ScenarioFolder;
 use crate::evidence::compliance;
+use crate::evidence::folder::folder_names;
 use crate::evidence::loadgen::is_speed_compared;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, RuleCheck, StatedValidity, TrialEvidence, number};

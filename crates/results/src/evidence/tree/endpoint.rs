@@ -5,8 +5,7 @@ use super::submission::ScenarioFolder;
 use crate::evidence::endpoints;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
-use retrial_mlperf::endpoints::EndpointPerformance;
-use retrial_mlperf::loadgen::{TestScenario, published_metric as loadgen_metric};
+use retrial_mlperf::loadgen::published_metric;
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_readings::Figure;
@@ -22,25 +21,11 @@ pub(crate) fn published_figure(
     rules: Option<&InferenceRules>,
 ) -> Option<Figure> {
     let run = endpoints::read_performance(&place.results_folder()).ok()?;
-    let metric = published_metric(&run, rules, place.scenario()?);
-    let mut figure = run.resolve_figure(&metric)?;
     if let Some(rules) = rules {
-        // Rates keep their value: what is published as queries is logged as samples.
-        figure.unit = rules.metric.unit.clone().into();
+        return endpoints::published_figure(&run, rules).1;
     }
-    Some(figure)
-}
-
-/// Returns the name of the figure by which a run is published, in the unit that it is published in.
-fn published_metric(
-    run: &EndpointPerformance,
-    rules: Option<&InferenceRules>,
-    scenario: TestScenario,
-) -> String {
-    match rules {
-        Some(rules) => run.published_metric(&rules.metric).published_name(),
-        None => run.published_figure_name(loadgen_metric(scenario, false)).to_owned(),
-    }
+    let of_loadgen = published_metric(place.scenario()?, false);
+    run.resolve_figure(run.published_figure_name(of_loadgen))
 }
 
 /// Returns whether its accuracy run answers the requests of its performance run.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use serde::Serialize;
 
 use super::position::{self, SubmissionPath};
 use super::submission::{ScenarioFolder, SubmittedBenchmark, Submitter};
-use crate::evidence::folder;
+use crate::evidence::folder::{self, folder_names};
 use crate::evidence::other_suite::OtherSuiteResult;
 use retrial_mlperf::Division;
 use retrial_mlperf::other_suite::OtherSuite;
@@ -27,8 +26,6 @@ use retrial_store::{StoreError, open};
 
 /// The largest list of names that is read.
 const MAX_NAMES_BYTES: u64 = 1 << 20;
-/// Number of folders above a tree's root that are searched for it.
-const MAX_LEVELS_ABOVE: usize = 3;
 
 /// The submission trees in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,38 +92,17 @@ impl fmt::Display for TreeFault {
 /// # Errors
 /// If the directory cannot be read.
 pub fn find_submission_trees(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
-    let full_directory = directory.canonicalize()?;
-    std::fs::read_dir(&full_directory)?;
-    let mut positions: Vec<SubmissionPath> =
-        position::find_position(&full_directory).into_iter().collect();
-    if positions.is_empty() {
-        let roots = find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &position::is_root)
-            .into_iter();
-        positions.extend(roots.map(SubmissionPath::from_root));
-    }
+    let positions = position::locate(
+        directory,
+        &position::find_position,
+        &position::is_root,
+        &SubmissionPath::from_root,
+    )?;
     let mut trees = SubmissionTrees::default();
     for position in &positions {
         walk_tree(position, &mut trees);
     }
     Ok((!positions.is_empty()).then_some(trees))
-}
-
-/// Returns the folders for which something holds, and none below them.
-pub(crate) fn find_matching_folders(
-    directory: &Path,
-    depth: usize,
-    is_match: &dyn Fn(&Path) -> bool,
-) -> Vec<PathBuf> {
-    if is_match(directory) {
-        return vec![directory.to_owned()];
-    }
-    let Some(depth) = depth.checked_sub(1) else {
-        return Vec::new();
-    };
-    let folders = folder_names(directory).into_iter();
-    let below =
-        folders.flat_map(|name| find_matching_folders(&directory.join(name), depth, is_match));
-    below.collect()
 }
 
 fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
@@ -294,13 +270,6 @@ pub(crate) fn systems_without_results(
 
 pub(crate) fn named_or_all_folders(name: Option<&String>, directory: &Path) -> Vec<String> {
     name.map_or_else(|| folder_names(directory), |name| vec![name.clone()])
-}
-
-/// Returns the folders in a directory, sorted; links are not followed, and hidden ones are no results.
-pub(crate) fn folder_names(directory: &Path) -> Vec<String> {
-    let folders = folder::entry_names(directory, FileType::is_dir);
-    let shown = folders.filter(|name| !name.starts_with('.'));
-    shown.sorted().collect()
 }
 
 /// The reason why a submitter's own names of benchmarks cannot be read.

@@ -3,6 +3,7 @@
 use super::files::MissingFile;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, compliance, endpoint, endpoint_audit, files, one_result, performance};
+use crate::evidence::identity::copies::check_shared_log;
 use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::InferenceRules;
@@ -54,8 +55,9 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
     let mut tests =
         compliance::gather_tests(place, rules.as_ref(), performance.as_ref(), &mut missing);
     if let Some(mut performance) = performance {
-        let evidence_of_tests = tests.iter_mut().map(|test| &mut test.evidence);
-        one_result::check_copied_logs(&performance, evidence_of_tests);
+        for test in &mut tests {
+            test.evidence.checks.extend(check_shared_log(&test.evidence, &performance));
+        }
         let tested = tests.iter().map(|test| &test.evidence);
         let all: Vec<&Evidence> =
             [&performance].into_iter().chain(&accuracy).chain(tested).collect();

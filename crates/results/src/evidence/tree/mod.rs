@@ -20,7 +20,7 @@ pub mod judge;
 pub mod judge_context;
 mod one_result;
 mod performance;
-mod position;
+pub(crate) mod position;
 mod power;
 pub mod published;
 mod required;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use itertools::{Itertools as _, join};
 
-use crate::verdict::{Evidence, RuleCheck, TrialLog, number};
-use retrial_mlperf::loadgen::{Parameters, RunSettings, TestScenario};
+use crate::evidence::identity::copies::check_shared_log;
+use crate::verdict::{Evidence, RuleCheck, number};
+use retrial_mlperf::loadgen::{Parameters, RunSettings};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_mlperf::submission_layout::is_test;
 use retrial_recipe::model::Mode;
@@ -152,56 +153,19 @@ fn check_dates(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
     })
 }
 
-/// Checks that no test's log is a copy of another run's: such a test measured nothing itself.
-pub(crate) fn check_copied_logs<'a>(
-    performance: &Evidence,
-    tests: impl Iterator<Item = &'a mut Evidence>,
-) {
-    let Some(submitted) = first_log(performance) else {
-        return;
-    };
-    for test in tests {
-        if first_log(test).is_some_and(|log| log.is_copy_of(submitted)) {
-            let measured = format!("the log of {}", performance.path);
-            let check = RuleCheck::violation("run of the test", measured, "a separate run");
-            test.checks.push(check);
-        }
-    }
-}
-
-/// Warns of a performance run that is a copy of another scenario's. An edge system's result may be inferred from the
-/// log of another scenario, and says so.
+/// Warns of a performance run that is a copy of another scenario's.
 pub(crate) fn check_copied_scenarios(results: &mut [Evidence]) {
     for at in 1..results.len() {
         let (earlier, rest) = results.split_at_mut(at);
         let result = &mut rest[0];
-        let mut others = earlier.iter().filter(|other| other.plan.mode == result.plan.mode);
-        if result.plan.mode != Mode::Performance || is_inferred(result) {
-            continue;
-        }
-        let original = first_log(result).and_then(|log| {
-            others.find(|other| first_log(other).is_some_and(|it| log.is_copy_of(it)))
-        });
-        if let Some(original) = original {
-            let measured = format!("the run of {}", original.path);
-            result.checks.push(RuleCheck::warning(
-                "run",
-                measured,
-                "a run of its own for each scenario",
-            ));
-        }
+        let mut others = earlier.iter().filter(|other| other.plan.mode == Mode::Performance);
+        let copied = others
+            .find_map(|other| check_shared_log(result, other).filter(|check| !check.passed))
+            .filter(|_| result.plan.mode == Mode::Performance);
+        let warning =
+            copied.map(|check| RuleCheck::warning(check.rule, check.measured, check.required));
+        result.checks.extend(warning);
     }
-}
-
-/// Returns whether `LoadGen` ran another scenario than the result's.
-fn is_inferred(result: &Evidence) -> bool {
-    let scenario = result.plan.scenario.test_scenario().map(TestScenario::to_logged);
-    let ran = first_run_settings(result).and_then(|settings| settings.scenario);
-    result.plan.loadgen && ran.is_some() && ran.map(TestScenario::to_logged) != scenario
-}
-
-fn first_log(evidence: &Evidence) -> Option<&TrialLog> {
-    evidence.trials.first()?.logs.first()
 }
 
 /// Returns the log's name within its result: `performance`, `accuracy`, `TEST01`.

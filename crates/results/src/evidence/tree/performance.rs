@@ -1,10 +1,10 @@
 //! A scenario's performance (`performance/run_1`, the run that `MLCommons` publishes) and accuracy.
 
 use super::files::{self, MissingFile};
-use super::find::folder_names;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, endpoint, find_official_name, inferred, power};
 use crate::evidence::accuracy::ACCURACY_LOG;
+use crate::evidence::folder::folder_names;
 use crate::evidence::folder::{self, DETAIL, SUMMARY};
 use crate::evidence::markers;
 use crate::evidence::trial_files::TrialFiles;

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::evidence::folder::folder_names;
 use crate::evidence::result_path::component_names;
 use retrial_mlperf::Division;
 use retrial_mlperf::submission_layout::{RESULTS_FOLDER, SYSTEMS_FOLDER, SubmissionNames};
@@ -21,6 +22,46 @@ impl SubmissionPath {
     pub fn from_root(root: PathBuf) -> Self {
         Self { root, names: SubmissionNames::default() }
     }
+}
+
+/// Number of folders above a tree's root that are searched for it.
+const MAX_LEVELS_ABOVE: usize = 3;
+
+/// Returns the positions of a directory that is in a tree, else of the roots of those below it.
+///
+/// # Errors
+/// If the directory cannot be read.
+pub(crate) fn locate<Position>(
+    directory: &Path,
+    position_within: &dyn Fn(&Path) -> Option<Position>,
+    is_root: &dyn Fn(&Path) -> bool,
+    from_root: &dyn Fn(PathBuf) -> Position,
+) -> std::io::Result<Vec<Position>> {
+    let full_directory = directory.canonicalize()?;
+    std::fs::read_dir(&full_directory)?;
+    if let Some(position) = position_within(&full_directory) {
+        return Ok(vec![position]);
+    }
+    let roots = find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, is_root);
+    Ok(roots.into_iter().map(from_root).collect())
+}
+
+/// Returns the folders for which something holds, and none below them.
+fn find_matching_folders(
+    directory: &Path,
+    depth: usize,
+    is_match: &dyn Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
+    if is_match(directory) {
+        return vec![directory.to_owned()];
+    }
+    let Some(depth) = depth.checked_sub(1) else {
+        return Vec::new();
+    };
+    let folders = folder_names(directory).into_iter();
+    let below =
+        folders.flat_map(|name| find_matching_folders(&directory.join(name), depth, is_match));
+    below.collect()
 }
 
 /// Returns where a directory lies, if it is in a submission tree or is one; its path must be absolute.
