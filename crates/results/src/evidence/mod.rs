@@ -1,5 +1,13 @@
-//! Evidence for verdicts, read from files: of a run's own directory, and of one result folder.
-//! Every file is opened by the store, which trusts nothing in it.
+//! Evidence for verdicts, read from files. Every file is opened by the store, which trusts nothing in it.
+//!
+//! ```text
+//! run ─────┐                       ┌─ figures (readings), LoadGen's logs, endpoints, accuracy
+//! folders ─┼─▶ TrialFiles ─read_into─▶ Evidence ──trials, identity──▶ verdict
+//! tree ────┘                                 ▲ tree: checks of a group of trials
+//! ```
+//!
+//! A source finds trials, and reads none of their files itself. Trees of `MLPerf` Training have rules of a whole result,
+//! and a reader of their own (`training`).
 
 pub mod accuracy;
 pub mod compliance;

@@ -26,7 +26,7 @@ use retrial_recipe::model::{InvalidMarker, Mode};
 
 /// Who laid a trial's files out, and so what their folder must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+pub(super) enum Layout {
     /// Retrial, a script or a user: the logs are in or below the folder.
     Own,
     /// A submitter, outside a whole tree: `MLCommons` checks an accuracy log's mode and scenario less.
@@ -38,35 +38,27 @@ enum Layout {
 /// A trial that a source has found: its files, and what is known of the step that wrote them.
 pub(crate) struct TrialFiles<'a> {
     /// The measurement that the trial belongs to.
-    measured: &'a MeasurementPlan,
+    pub(super) measured: &'a MeasurementPlan,
     /// Its number and path, and how its command ended.
-    trial: TrialEvidence,
+    pub(super) trial: TrialEvidence,
     /// How the check of its results ended.
-    check: StepOutcome,
+    pub(super) check: StepOutcome,
     /// It came before the trials that are judged.
-    is_warmup: bool,
+    pub(super) is_warmup: bool,
     /// The recipe's marks of an invalid result; without a recipe the usual one counts.
-    markers: Option<&'a [InvalidMarker]>,
+    pub(super) markers: Option<&'a [InvalidMarker]>,
     /// The directory beneath which every file is opened.
-    root: PathBuf,
+    pub(super) root: PathBuf,
     /// The folder of its results.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The folder of its `user.conf` below the root, if that is another.
-    settings: Option<PathBuf>,
+    pub(super) settings: Option<PathBuf>,
     /// The outputs of its steps, the check's first.
-    outputs: Vec<TextFile>,
+    pub(super) outputs: Vec<TextFile>,
     /// The time of its step, where that is known.
-    window: Option<StepWindow<'a>>,
-    telemetry: Option<StepTelemetry<'a>>,
-    layout: Layout,
-}
-
-/// What a run's journal and steps tell of a trial.
-pub(crate) struct TrialStep<'a> {
-    pub check: StepOutcome,
-    pub outputs: Vec<TextFile>,
-    pub window: Option<StepWindow<'a>>,
-    pub telemetry: Option<StepTelemetry<'a>>,
+    pub(super) window: Option<StepWindow<'a>>,
+    pub(super) telemetry: Option<StepTelemetry<'a>>,
+    pub(super) layout: Layout,
 }
 
 impl<'a> TrialFiles<'a> {
@@ -93,17 +85,14 @@ impl<'a> TrialFiles<'a> {
         }
     }
 
-    /// Returns the files of a run's trial, whose journal knows its step.
+    /// Returns the files of a run's trial; what its journal and its step tell is added.
     pub fn of_run(
         measured: &'a MeasurementPlan,
         plan: &'a Plan,
         trial: TrialEvidence,
         folder: PathBuf,
-        step: TrialStep<'a>,
     ) -> Self {
-        let TrialStep { check, outputs, window, telemetry } = step;
-        let files = Self::new(measured, Some(plan), trial, folder, Layout::Own);
-        Self { check, outputs, window, telemetry, ..files }
+        Self::new(measured, Some(plan), trial, folder, Layout::Own)
     }
 
     /// Returns the files of a trial in a folder outside a tree; `plan` is the recipe's, if there is one.
@@ -140,16 +129,6 @@ impl<'a> TrialFiles<'a> {
     ) -> Self {
         let files = Self::new(measured, None, trial, root.join(path), Layout::Tree);
         Self { root: root.to_owned(), ..files }
-    }
-
-    /// Returns the files with a `user.conf` in another folder, below the root.
-    pub fn with_settings(self, folder: PathBuf) -> Self {
-        Self { settings: Some(folder), ..self }
-    }
-
-    /// Returns the files as those of a warm-up, if it is one.
-    pub fn with_warmup(self, is_warmup: bool) -> Self {
-        Self { is_warmup, ..self }
     }
 
     /// Adds the trial to the evidence of its measurement: several trials where its step trained several times, and none

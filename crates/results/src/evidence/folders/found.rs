@@ -65,6 +65,6 @@ impl FoundTrial {
         let number = self.number.unwrap_or_else(|| evidence.next_trial_number());
         let trial = TrialEvidence::new_finished(number, self.path);
         let files = TrialFiles::of_folder(&self.measured, plan, trial, &self.folder);
-        files.with_warmup(self.is_warmup).read_into(evidence);
+        TrialFiles { is_warmup: self.is_warmup, ..files }.read_into(evidence);
     }
 }

@@ -6,7 +6,7 @@ use super::RunFiles;
 use crate::evidence::figures::TextFile;
 use crate::evidence::identity::window::StepWindow;
 use crate::evidence::telemetry::{StepSpan, StepTelemetry};
-use crate::evidence::trial_files::{TrialFiles, TrialStep};
+use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{StepOutcome, TrialEvidence};
 use retrial_plan::StepCondition;
 use retrial_plan::measurement::MeasurementPlan;
@@ -59,14 +59,14 @@ impl<'a> RunTrial<'a> {
             }
             _ => StepOutcome::Finished,
         };
-        let step = TrialStep {
+        Some(TrialFiles {
             check: failed_check,
             outputs: self.output_texts(measure, check),
             window: self.step_window((measure, check), &folder),
             telemetry,
-        };
-        let files = TrialFiles::of_run(self.measured, self.files.plan, trial, folder, step);
-        Some(files.with_warmup(self.number <= self.measured.warmup))
+            is_warmup: self.number <= self.measured.warmup,
+            ..TrialFiles::of_run(self.measured, self.files.plan, trial, folder)
+        })
     }
 
     fn step_end(&self, step: &Step) -> Option<&'a StepEnd> {

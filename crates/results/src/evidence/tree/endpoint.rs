@@ -3,11 +3,9 @@
 
 use super::submission::ScenarioFolder;
 use crate::evidence::endpoints;
-use crate::evidence::trial_files::TrialFiles;
-use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
+use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::loadgen::published_metric;
 use retrial_mlperf::rounds::InferenceRules;
-use retrial_plan::measurement::MeasurementPlan;
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
@@ -41,9 +39,8 @@ pub(crate) fn gather_run(
     mode: Mode,
     allowed: bool,
 ) -> Evidence {
-    let path = place.results_path();
-    let mut evidence = place.new_evidence(mode, &path.join(mode.to_string()));
-    evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
+    let (mut evidence, _) = place.read_run(mode, &place.results_path(), rules, None);
+    evidence.path = place.results_path().join(mode.to_string()).display().to_string();
     if !allowed {
         evidence.checks.push(RuleCheck::violation(
             "LoadGen's logs",
@@ -51,9 +48,5 @@ pub(crate) fn gather_run(
             "LoadGen's logs: this round allows endpoints for other benchmarks only, or for none",
         ));
     }
-    // The open division has no required accuracy, and its figures have the same names.
-    let measured = MeasurementPlan { rules: rules.cloned(), ..evidence.plan.clone() };
-    let trial = TrialEvidence::new_finished(1, path.display().to_string());
-    TrialFiles::of_tree(&measured, trial, &place.submitter.root, &path).read_into(&mut evidence);
     evidence
 }

@@ -7,13 +7,10 @@ use crate::evidence::accuracy::ACCURACY_LOG;
 use crate::evidence::folder::folder_names;
 use crate::evidence::folder::{self, DETAIL, SUMMARY};
 use crate::evidence::markers;
-use crate::evidence::trial_files::TrialFiles;
-use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
-use retrial_mlperf::ScenarioName;
+use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::{InferenceRules, Round};
 use retrial_mlperf::submission_layout::{ACCURACY_FOLDER, PERFORMANCE_FOLDER, PERFORMANCE_RUN};
-use retrial_plan::measurement::MeasurementPlan;
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
@@ -23,15 +20,10 @@ pub(crate) fn gather_performance(
     rules: Option<&InferenceRules>,
     missing: &mut Vec<MissingFile>,
 ) -> Evidence {
-    let (root, path) = (&place.submitter.root, place.results_path().join(PERFORMANCE_RUN));
-    let mut evidence = place.new_evidence(Mode::Performance, &path);
-    evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
-    files::add_missing_files(root, &path, &[SUMMARY, DETAIL], missing);
-    let measured = evidence.plan.clone();
-    let trial = TrialEvidence::new_finished(1, path.display().to_string());
-    let run_files = TrialFiles::of_tree(&measured, trial, root, &path);
-    let run_files = run_files.with_settings(place.measurements_path());
-    let Some(run) = run_files.read_into(&mut evidence) else {
+    let path = place.results_path().join(PERFORMANCE_RUN);
+    files::add_missing_files(&place.submitter.root, &path, &[SUMMARY, DETAIL], missing);
+    let (mut evidence, run) = place.read_run(Mode::Performance, &path, rules, None);
+    let Some(run) = run else {
         return evidence;
     };
     if let Some(rules) = rules {
@@ -61,23 +53,15 @@ pub(crate) fn gather_accuracy(
     performance: Option<&Evidence>,
     missing: &mut Vec<MissingFile>,
 ) -> Evidence {
-    let (root, path) = (&place.submitter.root, place.results_path().join(ACCURACY_FOLDER));
-    let mut evidence = place.new_evidence(Mode::Accuracy, &path);
-    evidence.plan.rules = rules.map(|rules| rules.clone().in_division(place.submitter.division));
-    evidence.published_metric =
-        rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
-    files::add_missing_files(root, &path, &[SUMMARY, DETAIL, ACCURACY_LOG], missing);
+    let path = place.results_path().join(ACCURACY_FOLDER);
+    let required = [SUMMARY, DETAIL, ACCURACY_LOG];
+    files::add_missing_files(&place.submitter.root, &path, &required, missing);
     // An edge system's result may be inferred from another scenario, with that one's accuracy.
     let ran =
         performance.and_then(|evidence| evidence.trials.first()?.run_settings.as_ref()?.scenario);
-    // The open division has no required accuracy, and its figures have the same names.
-    let measured = MeasurementPlan {
-        scenario: ran.map_or_else(|| place.scenario_name(), ScenarioName::from),
-        rules: rules.cloned(),
-        ..evidence.plan.clone()
-    };
-    let trial = TrialEvidence::new_finished(1, path.display().to_string());
-    TrialFiles::of_tree(&measured, trial, root, &path).read_into(&mut evidence);
+    let (mut evidence, _) = place.read_run(Mode::Accuracy, &path, rules, ran);
+    evidence.published_metric =
+        rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence
 }
 

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::verdict::Evidence;
-use retrial_mlperf::loadgen::TestScenario;
-use retrial_mlperf::rounds::SubmissionLayout;
+use crate::evidence::trial_files::TrialFiles;
+use crate::verdict::{Evidence, TrialEvidence};
+use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
+use retrial_mlperf::rounds::{InferenceRules, SubmissionLayout};
 use retrial_mlperf::submission_layout::{ScenarioPart, ScenarioPaths, SubmitterPaths};
 use retrial_mlperf::{Division, ScenarioName};
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
 /// One submitter's part of a tree: `closed/AMD`.
@@ -128,6 +130,29 @@ impl ScenarioFolder {
         evidence.path = path.display().to_string();
         evidence.plan.loadgen = true;
         evidence
+    }
+
+    /// Reads the run of it in a mode, in a folder below the root; `ran` is the scenario of its performance run.
+    pub(crate) fn read_run(
+        &self,
+        mode: Mode,
+        path: &Path,
+        rules: Option<&InferenceRules>,
+        ran: Option<TestScenario>,
+    ) -> (Evidence, Option<LoadgenRun>) {
+        let mut evidence = self.new_evidence(mode, path);
+        evidence.plan.rules = rules.map(|rules| rules.clone().in_division(self.submitter.division));
+        // The open division has no required accuracy, and its figures have the same names.
+        let measured = MeasurementPlan {
+            scenario: ran.map_or_else(|| self.scenario_name(), ScenarioName::from),
+            rules: rules.cloned(),
+            ..evidence.plan.clone()
+        };
+        let trial = TrialEvidence::new_finished(1, evidence.path.clone());
+        let files = TrialFiles::of_tree(&measured, trial, &self.submitter.root, path);
+        let settings = Some(self.measurements_path());
+        let run = TrialFiles { settings, ..files }.read_into(&mut evidence);
+        (evidence, run)
     }
 
     fn paths(&self) -> ScenarioPaths<'_> {
