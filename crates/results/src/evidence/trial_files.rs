@@ -154,9 +154,16 @@ impl<'a> TrialFiles<'a> {
         }
         trial.outcome = self.check.clone();
         let run = self.read_log(&mut trial, evidence);
-        let is_speed_of_tree =
-            self.layout == Layout::Tree && self.measured.mode == Mode::Performance;
-        if is_speed_of_tree && evidence.plan.loadgen && run.is_none() {
+        let is_tree = self.layout == Layout::Tree;
+        if is_tree && let StepOutcome::NoNewResult { reason } = &trial.outcome {
+            // A tree has no step whose result is missing.
+            let required = "config.yaml, and the results of its runs";
+            let check = RuleCheck::violation("endpoint's files", reason.as_str(), required);
+            evidence.checks.push(check);
+            return (Vec::new(), None);
+        }
+        let is_speed = evidence.plan.loadgen && self.measured.mode == Mode::Performance;
+        if is_tree && is_speed && run.is_none() {
             return (Vec::new(), None);
         }
         if self.measured.mode == Mode::Compliance {
