@@ -64,14 +64,20 @@ pub(super) fn complete(evidence: &mut [Evidence], plan: &Plan) -> Vec<String> {
     warnings
 }
 
-/// Returns why a directory has none of the figures of a plan, by measurement and figure.
+/// Returns why a directory has none of the figures of a plan, by measurement and figure; `has_endpoint` is whether it
+/// has results of an endpoint.
 pub(super) fn missing_figures(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
+    has_endpoint: bool,
 ) -> BTreeMap<String, String> {
     let missing = measurements.selection().flat_map(|measured| {
         if measured.loadgen {
-            let reason = format!("no {SUMMARY} in or below it");
+            let reason = if has_endpoint {
+                "the results of an endpoint in or below it are of another scenario".to_owned()
+            } else {
+                format!("no {SUMMARY} in or below it")
+            };
             return vec![(measurement_label(measured), reason)];
         }
         let readings = script::read_figures(directory, measured);

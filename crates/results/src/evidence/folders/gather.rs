@@ -41,11 +41,13 @@ pub fn gather_groups(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>,
     groups.retain(|group| !group.evidence.is_empty());
     if groups.is_empty() {
         let path = results.path.to_owned();
+        let mut candidates = gathering.candidates.iter();
+        let has_endpoint = candidates.any(|one| one.kind == CandidateKind::Endpoint);
         return Err(match measurements {
             Some(measurements) => FoldersError::NoFigure {
                 path,
                 recipe: measurements.plan.recipe.clone(),
-                missing: flat::missing_figures(&directory, &measurements),
+                missing: flat::missing_figures(&directory, &measurements, has_endpoint),
             },
             None => other_suite::find_other_suite(&directory)
                 .map_or(FoldersError::NoResult { path }, FoldersError::OtherSuite),
