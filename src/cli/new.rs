@@ -45,7 +45,7 @@ pub fn create_recipe(
     let (text, notes) = match (from, &results.from_results) {
         (_, Some(tree)) => recipe_from_results(tree, results)?,
         (Some(from), None) => {
-            new_from::convert_command_line(global, &stem, from, arguments, dialog.as_ref())?
+            new_from::convert_guide(global, &stem, from, arguments, dialog.as_ref())?
         }
         (None, None) => {
             let described =

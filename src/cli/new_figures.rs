@@ -1,7 +1,7 @@
 //! `retrial new`: the figures that the command line states, `--figure`, `--expect`, `--source` and `--measure`.
 
+use retrial_import::{FigureFinder, MeasuredFigures};
 use retrial_readings::lexer::{self, NotPlain};
-use retrial_recipe::docker_run::MeasuredFigures;
 
 use super::arguments::NewArguments;
 use crate::app::failure::Failure;
@@ -15,9 +15,7 @@ const NOTHING_PUBLISHED: &str = "none";
 /// An option is not a pair, a value is not a number, or an expected figure has no `--figure`.
 pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure> {
     let figures = arguments.figures.iter();
-    let figures: Vec<_> = figures
-        .map(|text| split_pair("figure", text, "'speed: ${number}'"))
-        .collect::<Result<_, _>>()?;
+    let figures: Vec<_> = figures.map(|text| read_finder(text)).collect::<Result<_, _>>()?;
     let stated = arguments.expected.iter();
     let stated: Vec<(String, Option<f64>, Option<String>)> = stated
         .filter(|text| *text != NOTHING_PUBLISHED)
@@ -46,6 +44,14 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
         units,
         source: arguments.source.clone(),
     })
+}
+
+/// Reads a figure's name, and how it is found.
+fn read_finder(text: &str) -> Result<(String, FigureFinder), Failure> {
+    let (name, finder) = split_pair("figure", text, "'speed: ${number}'")?;
+    let finder = FigureFinder::parse(&finder)
+        .map_err(|error| Failure::usage(format!("invalid value for --figure: {text}: {error}")))?;
+    Ok((name, finder))
 }
 
 /// Reads a published value and its unit, as outputs are read: `42.0 items/s`, `1,010`, `12.3k tok/s`.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use retrial_document::{ErrorText, StringFormat};
+use retrial_import::{FigureFinder, MeasuredFigures};
 use retrial_readings::formats::{FIGURE, JSON_PATH, PATTERN};
-use retrial_recipe::docker_run::{MeasuredFigures, is_json_path};
 use retrial_results::evidence::figures::TextFile;
 use retrial_results::evidence::readings::read_trial_figures;
 use retrial_results::verdict::RepeatedValues;
@@ -48,8 +48,12 @@ impl FigureLog {
 
     /// Returns the problem of a pattern or a `JSONPath`.
     pub fn find_fault_of_pattern(pattern: &str) -> Option<ErrorText> {
-        let format = if is_json_path(pattern) { JSON_PATH } else { PATTERN };
-        find_mismatch(format, pattern)
+        match FigureFinder::parse(pattern) {
+            Ok(FigureFinder::Pattern(pattern)) => find_mismatch(PATTERN, &pattern),
+            Ok(FigureFinder::Json { path, .. }) => find_mismatch(JSON_PATH, &path),
+            Ok(FigureFinder::Csv { .. }) => None,
+            Err(error) => Some(ErrorText::new(error.to_string())),
+        }
     }
 
     /// Returns a pattern for a figure: the last line that has its name and, behind it, a number.
@@ -69,7 +73,11 @@ impl FigureLog {
 
     /// Prints the value of a figure in the log, or why it is not found. Returns whether it is found, or not tested.
     pub fn try_figure(&self, name: &str, figures: &MeasuredFigures) -> bool {
-        if self.is_empty() {
+        let is_in_file = figures
+            .figures
+            .iter()
+            .any(|(figure, finder)| figure == name && finder.file().is_some());
+        if self.is_empty() || is_in_file {
             return true;
         }
         let directory = match tempfile::tempdir() {
@@ -131,12 +139,15 @@ mod tests {
         assert_eq!(suggested, r"throughput \(tok/s\): ${number}");
         assert_eq!(log.suggest_pattern("latency"), None);
         let figures = MeasuredFigures {
-            figures: vec![("throughput".to_owned(), suggested)],
+            figures: vec![("throughput".to_owned(), FigureFinder::Pattern(suggested))],
             ..MeasuredFigures::default()
         };
         assert!(log.try_figure("throughput", &figures));
         let other = MeasuredFigures {
-            figures: vec![("throughput".to_owned(), "speed: ${number}".to_owned())],
+            figures: vec![(
+                "throughput".to_owned(),
+                FigureFinder::Pattern("speed: ${number}".to_owned()),
+            )],
             ..MeasuredFigures::default()
         };
         assert!(!log.try_figure("throughput", &other));

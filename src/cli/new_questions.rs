@@ -2,7 +2,7 @@
 //! answers are those that `--set`, `--measure`, `--figure`, `--expect` and `--source` give.
 
 use retrial_document::ErrorText;
-use retrial_recipe::docker_run::{DockerRunDraft, MeasuredFigures, MissingPart, MissingPlace};
+use retrial_import::{Draft, FigureFinder, MeasuredFigures, Missing, MissingPlace};
 
 use super::new_figures::{read_published_value, read_unpublished_unit};
 use super::new_log::FigureLog;
@@ -26,7 +26,7 @@ pub fn ask_for_block(dialog: &Dialog) -> Result<Option<String>, Failure> {
 /// Asks for everything that is missing.
 pub fn complete(
     dialog: &Dialog,
-    draft: &mut DockerRunDraft,
+    draft: &mut Draft,
     figures: &mut MeasuredFigures,
 ) -> Result<(), Failure> {
     for part in draft.incomplete.clone() {
@@ -48,8 +48,8 @@ pub fn complete(
 /// Asks for a part of the container, a service or the command until an answer is taken.
 fn ask_for_part(
     dialog: &Dialog,
-    part: &MissingPart,
-    draft: &mut DockerRunDraft,
+    part: &Missing,
+    draft: &mut Draft,
     figures: &mut MeasuredFigures,
 ) -> Result<(), Failure> {
     let question = match &part.place {
@@ -145,7 +145,8 @@ fn ask_for_pattern(
             terminal::note_error(&error);
             continue;
         }
-        figures.figures.push((name.to_owned(), pattern));
+        let finder = FigureFinder::parse(&pattern).unwrap_or(FigureFinder::Pattern(pattern));
+        figures.figures.push((name.to_owned(), finder));
         if log.try_figure(name, figures) {
             return Ok(true);
         }

@@ -265,6 +265,7 @@ impl<'a> Execution<'a> {
             requires: _,
             nodes: _,
             directory: _,
+            home: _,
             deviations: _,
             notes: _,
             packages: _,

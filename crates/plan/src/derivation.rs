@@ -68,6 +68,7 @@ impl Derivation<'_> {
     fn derive_plan(&self) -> Result<Plan, PlanError> {
         let origin = RecipeOrigin {
             directory: self.recorded.directory.clone(),
+            home: self.recorded.home.clone(),
             hash: self.recipe_hash.to_owned(),
             built_in: self.recorded.built_in,
             build_content: self.recorded.build_content(),

@@ -99,6 +99,9 @@ pub struct Plan {
     /// The recipe's directory, absolute, if any of its files are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// The home directory that a mount of the recipe is below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
     /// GPUs that were chosen; all where empty.
     pub gpus: Vec<String>,
     /// GPUs assigned to the container, and how; none if the recipe requires none.

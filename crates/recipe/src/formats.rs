@@ -13,15 +13,15 @@ use retrial_document::{FormatMismatch, StringFormat};
 
 use crate::expression;
 
-/// A path of the host: absolute, or `./` next to the recipe.
+/// A path of the host: absolute, `./` next to the recipe, or `~/` below the home directory of the user who runs it.
 pub const HOST_PATH: StringFormat = StringFormat::new(check_host_path)
     .with_start_check(|start| {
-        if start.is_empty() || start.starts_with('/') || start.starts_with("./") {
+        if start.is_empty() || is_host_path(start) {
             return None;
         }
         check_host_path(start)
     })
-    .with_pattern("^(/|\\./)");
+    .with_pattern("^(/|\\./|~/)");
 
 /// A path below results, absolute, or a glob.
 pub const RESULT_FILE: StringFormat = StringFormat::new(|text| {
@@ -49,13 +49,17 @@ pub const VERSION_RANGE: StringFormat = StringFormat::new(check_version_range);
 /// The name of a cached directory.
 pub const CACHE_KEY: StringFormat = StringFormat::new(check_cache_key);
 
+fn is_host_path(text: &str) -> bool {
+    text == "~" || ["/", "./", "~/"].iter().any(|start| text.starts_with(start))
+}
+
 fn check_host_path(text: &str) -> Option<FormatMismatch> {
-    if text.starts_with('/') || text.starts_with("./") {
+    if is_host_path(text) {
         return check_no_parent(text);
     }
     mismatch_with_help(
-        "a host path must be absolute, or begin with `./`",
-        "`./x` is next to the recipe; a bare name could be a directory or a volume",
+        "a host path must be absolute, or begin with `./` or `~/`",
+        "`./x` is next to the recipe, and `~/x` in the home directory; a bare name could be a directory or a volume",
     )
 }
 

@@ -9,7 +9,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod checks;
-pub mod docker_run;
 pub mod expression;
 mod formats;
 mod image_settings;

@@ -93,6 +93,7 @@ impl OpenedRecipe {
     ) -> Result<Plan, Failure> {
         let origin = RecipeOrigin {
             directory: self.directory(global, extract)?,
+            home: std::env::var("HOME").ok().filter(|home| home.starts_with('/')),
             hash: self.resolved.hash.clone(),
             built_in: self.entry.is_builtin(),
             build_content: self.hash_build_content(),

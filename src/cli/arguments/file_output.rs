@@ -16,11 +16,17 @@ pub struct NewArguments {
     /// The published result that the recipe is made of.
     #[command(flatten)]
     pub results: ImportRequest,
-    /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
-    #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
+    /// Convert a guide: 'docker run …', a file of commands, a page in Markdown (FILE:LINE chooses a command of it), or - for standard input
+    #[arg(long, value_name = "COMMAND|FILE[:LINE]|-", conflicts_with = "from_results")]
     pub from: Option<String>,
-    /// How a figure is read from the output: `speed='speed: ${number}'`, a regular expression, or `p99='$.latency.p99'`,
-    /// a `JSONPath`
+    /// Choose a command of a page by its number in the list that `--from FILE` prints
+    #[arg(long, value_name = "N", requires = "from")]
+    pub step: Option<usize>,
+    /// Extend a built-in recipe by a file to edit
+    #[arg(long, value_name = "BUILTIN", conflicts_with_all = ["from", "from_results"])]
+    pub from_recipe: Option<String>,
+    /// How a figure is read: `speed='speed: ${number}'`, a pattern of the output, or in a file, `p99='json:out.json:$.p99'`
+    /// or `rate='csv:out.csv:COLUMN'`
     #[arg(long = "figure", value_name = "NAME=PATTERN", requires = "from")]
     pub figures: Vec<String>,
     /// The published value of a figure: `speed=42.0`, or with its unit, `speed='42.0 items/s'`; `none` without one

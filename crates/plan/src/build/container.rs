@@ -33,10 +33,9 @@ impl PlanBuilder<'_> {
                 self.plan.pinned = digest.is_some();
             }
             Image::Build(build) => {
-                let directory = self.origin.directory.as_deref().unwrap_or(".");
                 self.plan.image = built_image_tag(self.recipe, self.origin);
                 let build = BuildStep {
-                    context: resolve_host_path(directory, &build.context),
+                    context: resolve_host_path(self.origin, &build.context),
                     dockerfile: build.dockerfile.clone(),
                     args: build.arguments(),
                     tag: self.plan.image.clone(),
@@ -168,20 +167,19 @@ impl PlanBuilder<'_> {
         container: &Container,
         scope: &ExpressionScope,
     ) -> Result<Vec<Mount>, PlanError> {
-        let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
         for request in &container.mounts {
             let source = render_expression("container.mounts", &request.source, scope)?;
             let target = render_expression("container.mounts", &request.target, scope)?;
             mounts.push(Mount {
-                source: resolve_host_path(directory, &source),
+                source: resolve_host_path(self.origin, &source),
                 target,
                 read_only: request.read_only,
             });
         }
         for companion in &self.recipe.files {
             mounts.push(Mount {
-                source: resolve_host_path(directory, &companion.source),
+                source: resolve_host_path(self.origin, &companion.source),
                 target: companion.target.clone(),
                 read_only: true,
             });
@@ -191,7 +189,7 @@ impl PlanBuilder<'_> {
                 let place = format!("models.{name}");
                 let source = render_expression(&place, path, scope)?;
                 mounts.push(Mount {
-                    source: resolve_host_path(directory, &source),
+                    source: resolve_host_path(self.origin, &source),
                     target: render_expression(&place, mount, scope)?,
                     read_only: model.writable.is_empty(),
                 });

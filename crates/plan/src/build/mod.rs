@@ -37,6 +37,8 @@ pub use other_host::plan_for_host;
 pub struct RecipeOrigin {
     /// The recipe's directory, absolute; companion files and build contexts are in it.
     pub directory: Option<String>,
+    /// The home directory of the user who runs the recipe, for paths that begin with `~/`.
+    pub home: Option<String>,
     /// SHA-256 of the resolved recipe.
     pub hash: String,
     pub built_in: bool,
@@ -119,6 +121,7 @@ fn build_without_changes(
         requires: recipe.requires.clone(),
         nodes: recipe.nodes,
         directory: origin.directory.clone(),
+        home: origin.home.clone().filter(|_| names_home(recipe)),
         gpus: options.gpus.clone(),
         removed_privileges,
         unmet: unmet_checks,
@@ -255,11 +258,28 @@ impl PlanBuilder<'_> {
     }
 }
 
-/// A path of the host; relative paths are resolved in the recipe's directory.
-fn resolve_host_path(directory: &str, path: &str) -> String {
+/// Returns whether a mount of the recipe is in the home directory.
+fn names_home(recipe: &Recipe) -> bool {
+    let services = recipe.services.iter().filter_map(|(_, service)| service.own_container.as_ref());
+    let own = services.map(|container| &container.flags);
+    let mounts = std::iter::once(&recipe.container).chain(own).flat_map(|one| &one.mounts);
+    let of_models = recipe.models.iter().filter_map(|(_, model)| match &model.source {
+        ModelSource::Path(path) => Some(path),
+        _ => None,
+    });
+    let mut paths = mounts.map(|mount| &mount.source).chain(of_models);
+    paths.any(|path| path.0.starts_with('~'))
+}
+
+/// A path of the host; relative paths are resolved in the recipe's directory, and `~/` in the home directory.
+fn resolve_host_path(origin: &RecipeOrigin, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
     }
+    if let Some(below) = path.strip_prefix('~') {
+        return format!("{}{below}", origin.home.as_deref().unwrap_or("~"));
+    }
+    let directory = origin.directory.as_deref().unwrap_or(".");
     match path.trim_start_matches("./") {
         "" | "." => directory.to_owned(),
         relative => format!("{}/{relative}", directory.trim_end_matches('/')),

@@ -25,6 +25,7 @@ pub fn plan_for_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Pl
     }
     let origin = RecipeOrigin {
         directory: plan.directory.clone(),
+        home: plan.home.clone(),
         hash: plan.recipe_hash.clone(),
         built_in: plan.built_in,
         build_content: plan.build_content(),

@@ -1,7 +1,7 @@
 //! A published result as a recipe needs it.
 
 use super::ImportableResult;
-use retrial_recipe::docker_run::DockerRunDraft;
+use retrial_import::Draft;
 
 /// A benchmark on a system, as it was published.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ pub struct DraftedContainer {
     /// The number of other blocks that start a container.
     pub other_blocks: usize,
     /// The container that the block describes.
-    pub draft: DockerRunDraft,
+    pub draft: Draft,
 }
 
 /// Commands, as a README's blocks have them.

@@ -8,12 +8,12 @@ use super::model::{
     PublishedSettings, PublishedSubmission,
 };
 use super::{readme, user_conf};
+use retrial_import::shell_blocks;
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::figures;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SubmissionLayout;
 use retrial_readings::units;
-use retrial_recipe::docker_run;
 use retrial_recipe::model::{JudgeRules, Mode};
 use retrial_results::evidence::tree::gather::gather_place;
 use retrial_results::evidence::tree::{JudgeContext, ScenarioFolder};
@@ -208,7 +208,7 @@ impl SubmissionReader<'_> {
     fn read_blocks(&self, file: &Path) -> Option<(String, Vec<String>)> {
         let root = &self.entry.benchmark.submitter.root;
         let text = open::read_text_beneath(root, file, MAX_TEXT_BYTES).ok()?;
-        Some((file.display().to_string(), docker_run::shell_blocks(&text)))
+        Some((file.display().to_string(), shell_blocks(&text)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The commands in the code blocks of a README. Pure.
 
 use retrial_container::ImageRef;
-use retrial_recipe::docker_run::{self, DockerRunDraft, EmptyEnvironment};
+use retrial_import::{Draft, NoCompanions, Selection, draft_from_guide};
 
 /// The longest draft of a command, in lines: a longer text is a guide, not a command.
 const MAX_COMMAND_LINES: usize = 60;
@@ -11,19 +11,16 @@ pub(super) fn starts_container(block: &str) -> bool {
 
 /// Returns the container that a README's blocks start, and how many of them do. Of several, the first that
 /// names one of the models, else the first; none if no block can be a recipe.
-pub(super) fn draft_container(
-    blocks: &[String],
-    models: &[String],
-) -> Option<(DockerRunDraft, usize)> {
+pub(super) fn draft_container(blocks: &[String], models: &[String]) -> Option<(Draft, usize)> {
     let starts: Vec<&String> = blocks.iter().filter(|block| starts_container(block)).collect();
     let drafts = starts
         .iter()
         .filter_map(|block| {
-            Some((docker_run::draft_from_block("README", block, &EmptyEnvironment).ok()?, *block))
+            Some((draft_from_guide("README", block, Selection::All, &NoCompanions).ok()?, *block))
         })
         // `docker run $OPTIONS …`: an image in a variable is not named by the README.
         .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
-    let valid_drafts: Vec<(DockerRunDraft, &String)> = drafts.collect();
+    let valid_drafts: Vec<(Draft, &String)> = drafts.collect();
     let names_model = |block: &str| {
         let lowercase_block = block.to_lowercase();
         let mut model_names = models.iter();
@@ -79,7 +76,7 @@ fn join_continued_lines(block: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use retrial_recipe::docker_run::shell_blocks;
+    use retrial_import::shell_blocks;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The image, the container and the GPUs of a published result.
 
 use retrial_document::Node;
-use retrial_recipe::docker_run::MissingPlace;
+use retrial_import::MissingPlace;
 use retrial_recipe::model::GpuVendor;
 use retrial_recipe::writer::{Section, map_node, plain_node, text_node};
 

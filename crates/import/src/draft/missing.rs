@@ -1,0 +1,43 @@
+//! What a guide does not say: questions to its reader, each with the place of the answer.
+
+use std::fmt;
+
+/// A part of a recipe that a guide does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    pub place: MissingPlace,
+    /// What to write there, with an example.
+    pub text: String,
+}
+
+/// Where a missing part of a recipe belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MissingPlace {
+    /// The container's flags.
+    Container,
+    /// A param's default.
+    Param(String),
+    /// A key of the guide's service.
+    Service(&'static str),
+    /// A key of the measurement.
+    Measurement(&'static str),
+    Submission,
+}
+
+/// The name of the service of a guide's server.
+pub const SERVER_NAME: &str = "server";
+
+impl fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            MissingPlace::Container => formatter.write_str("container")?,
+            MissingPlace::Param(name) => write!(formatter, "params.{name}")?,
+            MissingPlace::Service(key) => write!(formatter, "services.{SERVER_NAME}.{key}")?,
+            MissingPlace::Measurement(key) => {
+                write!(formatter, "scenarios.my-case.performance.{key}")?;
+            }
+            MissingPlace::Submission => formatter.write_str("submission")?,
+        }
+        write!(formatter, ": {}", self.text)
+    }
+}

@@ -1,0 +1,120 @@
+//! Writes a draft as a recipe.
+
+use retrial_recipe::writer::{list_node, map_node, render_recipe, text_node};
+
+use super::Draft;
+use super::assemble::PLACEHOLDER_COMMAND;
+use super::figures::MeasuredFigures;
+use super::keys::WrittenKeys;
+use super::missing::{Missing, MissingPlace};
+
+/// The most columns of a line of comment.
+const MAX_COLUMNS: usize = 116;
+
+/// A recipe's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenRecipe {
+    /// The text; it has the notes as comments.
+    pub recipe: String,
+    /// Differences from the guide, a line each.
+    pub notes: Vec<String>,
+    /// What the guide does not say, a line each, as `incomplete` has it.
+    pub incomplete: Vec<String>,
+}
+
+impl Draft {
+    /// Writes the recipe with these figures. `name` becomes its title.
+    pub fn write(self, name: &str, figures: &MeasuredFigures) -> WrittenRecipe {
+        let notes = self.notes.clone();
+        let mut heading =
+            vec!["From a guide's command lines, by `retrial new NAME --from`.".to_owned()];
+        for note in &notes {
+            heading.extend(wrap(note));
+        }
+        let missing = missing_lines(name, &self, figures);
+        let keys = recipe_keys(name, self, figures, &missing);
+        let recipe = render_recipe(&heading, keys.into_iter().collect());
+        WrittenRecipe { recipe, notes, incomplete: missing }
+    }
+}
+
+/// Wraps a note into lines of a comment.
+fn wrap(note: &str) -> Vec<String> {
+    let mut lines = vec!["- ".to_owned()];
+    for word in note.split_whitespace() {
+        let is_full = lines.last().is_some_and(|line| {
+            line.chars().count() + word.chars().count() > MAX_COLUMNS && line.trim().len() > 1
+        });
+        if is_full {
+            lines.push("  ".to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            if line.trim_start_matches("- ").trim().is_empty() {
+                line.push_str(word)
+            } else {
+                *line = format!("{line} {word}")
+            }
+        }
+    }
+    lines
+}
+
+/// Returns what remains to be written, with an example each.
+fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<String> {
+    let run = MissingPlace::Measurement("run");
+    let of_guide = draft.incomplete.iter();
+    let mut missing: Vec<Missing> = of_guide
+        .filter(|missing| figures.command.is_none() || missing.place != run)
+        .cloned()
+        .collect();
+    let mut ask = |place: MissingPlace, text: &str| {
+        missing.push(Missing { place, text: text.to_owned() });
+    };
+    if figures.figures.is_empty() {
+        ask(
+            MissingPlace::Measurement("figures"),
+            "how the figure is read, for example `speed: { pattern: 'speed: ${number}' }`",
+        );
+    }
+    if figures.expected.is_empty() && !figures.is_only_measured {
+        ask(
+            MissingPlace::Measurement("expect"),
+            "what was published; remove this line to only measure",
+        );
+        ask(
+            MissingPlace::Submission,
+            &format!("the suite and the benchmark, now `{name}`, and `sources`"),
+        );
+    }
+    missing.iter().map(ToString::to_string).collect()
+}
+
+fn recipe_keys(
+    name: &str,
+    draft: Draft,
+    figures: &MeasuredFigures,
+    missing: &[String],
+) -> WrittenKeys {
+    let mut measured =
+        draft.measured.unwrap_or_else(|| vec![("run", text_node(PLACEHOLDER_COMMAND))]);
+    if let Some(command) = &figures.command {
+        measured.retain(|(key, _)| *key != "run");
+        measured.insert(0, ("run", text_node(command)));
+    }
+    measured.push(("figures", figures.figures_node()));
+    measured.extend(figures.expect_node().map(|expect| ("expect", expect)));
+    let case = map_node([("performance", map_node(measured))]);
+    let mut keys = vec![
+        ("title", text_node(name)),
+        ("submission", figures.submission_node(name)),
+        ("image", draft.image_node),
+        ("scenarios", map_node([("my-case", case)])),
+    ];
+    if !missing.is_empty() {
+        let lines = missing.iter().map(text_node).collect();
+        keys.push(("incomplete", list_node(lines)));
+    }
+    keys.extend(draft.requires.map(|node| ("requires", node)));
+    keys.extend(draft.keys);
+    keys
+}

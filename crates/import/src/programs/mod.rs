@@ -1,0 +1,27 @@
+//! Programs that start containers, each by a table of its flags: docker, podman, srun, enroot, apptainer; and servers.
+//!
+//! A line of any of them becomes one [`ContainerLine`]. Nothing here knows the keys of a recipe.
+
+mod commands;
+mod engines;
+mod flags;
+mod foreign;
+mod line;
+mod reader;
+mod roles;
+mod servers;
+mod shell_state;
+mod tables;
+mod wrappers;
+
+pub use commands::{Action, Command, is_tool, names_tool};
+pub use flags::{FlagArity, FlagTreatment, LineFlag, Meaning, docker_run_flags};
+pub use foreign::JobContext;
+pub use line::{Arguments, ContainerLine, FlagValue, is_image_reference};
+pub use reader::{Companions, ImageProgram, NoCompanions, Reading, read_blocks};
+pub use roles::{Role, is_shell, program_name, role_of, role_of_script, shell_script, split_words};
+pub use servers::{
+    ImageArguments, find_server, is_client, option_value, port_in_words, published_ports,
+    read_image_arguments,
+};
+pub use wrappers::find_wrappers;

@@ -1,0 +1,437 @@
+//! Follows the commands of blocks in their order, as far as it matters for the lines that start containers. It executes
+//! nothing, and reads nothing of the machine but files next to the guide.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+
+use retrial_document::{Diagnostics, Span};
+
+use super::commands::{Action, Command, is_tool, names_tool};
+use super::flags::Program;
+use super::foreign::JobContext;
+use super::line::{LineReader, Words};
+use super::tables::SRUN;
+use super::wrappers::find_wrappers;
+use crate::page::{Page, Text, describe_output};
+use crate::shell::{
+    Item, Joined, RawWord, Simple, Stage, Values, Word, expand_word, mask_secrets, parse_commands,
+    unmark,
+};
+
+/// What an image runs by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageProgram {
+    pub entrypoint: Vec<String>,
+    pub command: Vec<String>,
+}
+
+/// What stands next to a guide: its files, and the images of the engine.
+pub trait Companions {
+    /// Reads a file that the guide names.
+    ///
+    /// # Errors
+    /// The error of the operating system.
+    fn read_file(&self, path: &str) -> io::Result<String>;
+
+    /// Returns what an image runs by itself, if the engine has it.
+    fn image_program(&self, _image: &str) -> Option<ImageProgram> {
+        None
+    }
+}
+
+/// No file, and no image.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCompanions;
+
+impl Companions for NoCompanions {
+    fn read_file(&self, _path: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// The commands of blocks.
+#[derive(Debug, Default)]
+pub struct Reading {
+    pub values: Values,
+    pub commands: Vec<Command>,
+    /// Texts of files that the guide writes, by their paths.
+    pub files: BTreeMap<String, String>,
+    pub job: JobContext,
+    /// Lines that are dropped as output.
+    pub output: Vec<String>,
+    pub notes: Vec<String>,
+    pub problems: Diagnostics,
+}
+
+/// Reads the commands of these blocks of a page.
+pub fn read_blocks(page: &Page, blocks: &[usize]) -> Reading {
+    let mut reader = Reader {
+        page,
+        block: 0,
+        values: Values::default(),
+        aliases: BTreeMap::new(),
+        functions: BTreeMap::new(),
+        files: BTreeMap::new(),
+        job: JobContext::default(),
+        is_typing: false,
+        commands: Vec::new(),
+        output: Vec::new(),
+        notes: page.notes.clone(),
+        problems: Diagnostics::default(),
+    };
+    for &block in blocks {
+        reader.block = block;
+        reader.read_job_lines();
+        let items = reader.parse_block();
+        for item in &items {
+            reader.read_item(item);
+        }
+    }
+    let Reader { values, commands, files, job, output, notes, problems, .. } = reader;
+    Reading { values, commands, files, job, output, notes, problems }
+}
+
+/// The state of the reading.
+pub(super) struct Reader<'a> {
+    page: &'a Page,
+    block: usize,
+    pub values: Values,
+    aliases: BTreeMap<String, Vec<RawWord>>,
+    functions: BTreeMap<String, Vec<Item>>,
+    pub files: BTreeMap<String, String>,
+    pub job: JobContext,
+    /// What follows is typed in a container's shell.
+    is_typing: bool,
+    pub commands: Vec<Command>,
+    output: Vec<String>,
+    notes: Vec<String>,
+    pub problems: Diagnostics,
+}
+
+impl Reader<'_> {
+    pub(super) fn text(&self) -> &Text {
+        &self.page.blocks[self.block].text
+    }
+
+    pub(super) fn span(&self, range: Range<usize>) -> Span {
+        self.page.span(self.block, range)
+    }
+
+    /// Returns text of the block on one line, shortened, without secrets.
+    pub(super) fn shown(&self, range: Range<usize>) -> String {
+        let text = mask_secrets(&unmark(&self.text().slice(range)));
+        let line =
+            text.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
+        if line.chars().count() <= 70 {
+            return line;
+        }
+        let start: String = line.chars().take(67).collect();
+        format!("{}…", start.trim_end())
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Parses the block. Lines behind a container's command that no shell reads are output.
+    fn parse_block(&mut self) -> Vec<Item> {
+        let mut letters = self.text().letters.clone();
+        for _ in 0..8 {
+            let error = match parse_commands(&letters) {
+                Ok(items) => return items,
+                Err(error) => error,
+            };
+            let lines = self.text().lines();
+            let Some(dropped) = self.output_around(&letters, &lines, error.position) else {
+                let position = error.position;
+                let help =
+                    "give the commands as the guide prints them, without the text around them";
+                let span = self.span(position..position + 1);
+                self.problems.error("guide", error.message, &span, help);
+                let line =
+                    lines.iter().find(|line| line.contains(&position) || line.end == position);
+                let Some(line) = line else { return Vec::new() };
+                if letters[line.clone()].iter().all(|letter| *letter == ' ') {
+                    return Vec::new();
+                }
+                letters[line.clone()].fill(' ');
+                continue;
+            };
+            let output: Vec<String> =
+                dropped.iter().map(|line| letters[line.clone()].iter().collect()).collect();
+            if let Some(first) = output.iter().find(|line| !line.trim().is_empty()) {
+                self.note(describe_output(first, output.len()));
+            }
+            self.output.extend(output);
+            for line in dropped {
+                letters[line].fill(' ');
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns the lines from the end of the container's command before an error to the end of the block; none if they
+    /// have commands of containers.
+    fn output_around(
+        &self,
+        letters: &[char],
+        lines: &[Range<usize>],
+        position: usize,
+    ) -> Option<Vec<Range<usize>>> {
+        let at = lines.iter().position(|line| line.end >= position)?;
+        let is_start = |line: &Range<usize>| {
+            let text: String = letters[line.clone()].iter().collect();
+            let words: Vec<&str> = text.split_whitespace().collect();
+            words.get(find_wrappers(&words).count).is_some_and(|word| is_tool(word))
+        };
+        let continues = |line: &Range<usize>| letters[line.clone()].last() == Some(&'\\');
+        let start = lines[..=at].iter().rposition(is_start)?;
+        let end = start + lines[start..].iter().take_while(|line| continues(line)).count() + 1;
+        let rest = lines.get(end..).filter(|rest| !rest.is_empty())?;
+        (at >= end && !rest.iter().any(is_start)).then(|| rest.to_vec())
+    }
+
+    /// Reads the options in the `#SBATCH` lines of a job's script that its commands inherit.
+    fn read_job_lines(&mut self) {
+        let text = self.text().clone();
+        let mut words = Vec::new();
+        for line in text.lines() {
+            let shown = text.slice(line.clone());
+            let Some(options) = shown.strip_prefix("#SBATCH ") else { continue };
+            let span = self.span(line);
+            let known = options.split_whitespace().take_while(|word| !word.starts_with('#'));
+            words.extend(known.map(|word| Word::text(word, &span)));
+        }
+        // sbatch has a few options of its own.
+        let mut ignored = Diagnostics::default();
+        let mut reader = LineReader::new(&SRUN, &words, &mut ignored);
+        reader.read_flags();
+        self.job.flags.extend(reader.flags);
+    }
+
+    pub(super) fn read_item(&mut self, item: &Item) {
+        if self.is_typing && !names_tool(item) {
+            return self.type_item(item);
+        }
+        if item.joined == Joined::Or && !names_tool(item) {
+            let shown = self.shown(item.range.clone());
+            return self.note(format!("`|| {shown}`: dropped, a step that fails ends the run"));
+        }
+        let before = self.commands.len();
+        match item.stages.first() {
+            Some(Stage::Simple(simple)) => self.read_simple(simple, item),
+            Some(Stage::Compound { keyword: "{" | "(", inner }) => {
+                let directory = self.values.directory.clone();
+                inner.iter().for_each(|item| self.read_item(item));
+                self.values.directory = directory;
+            }
+            Some(Stage::Compound { keyword, inner }) => self.read_branches(keyword, inner, item),
+            Some(Stage::Function { name, inner }) => {
+                self.functions.insert(name.clone(), inner.clone());
+            }
+            None => {}
+        }
+        self.read_filters(item, before);
+    }
+
+    /// Notes the filters behind a container's command; one that starts a container is refused.
+    fn read_filters(&mut self, item: &Item, before: usize) {
+        let Some(rest) = item.stages.get(1..).filter(|rest| !rest.is_empty()) else { return };
+        let starts = rest.iter().any(|stage| {
+            let alone = Item { stages: vec![stage.clone()], ..item.clone() };
+            names_tool(&alone)
+        });
+        let shown = self.shown(item.range.clone());
+        if starts {
+            let span = self.span(item.range.clone());
+            let help = "write the input into a file, or into `bash -c '… | …'` after the image";
+            self.problems.error(
+                "guide",
+                format!("`{shown}`: a recipe's commands have no input"),
+                &span,
+                help,
+            );
+        } else if self.commands[before..]
+            .iter()
+            .any(|one| matches!(one.action, Action::Start(_) | Action::Exec(_)))
+        {
+            let filters = rest.iter().filter_map(|stage| match stage {
+                Stage::Simple(simple) => simple.words.first().map(|word| word.text.clone()),
+                _ => None,
+            });
+            let filters = filters.collect::<Vec<_>>().join(" | ");
+            self.note(format!("`| {filters}`: dropped, Retrial keeps the whole output"));
+        }
+    }
+
+    /// Adds a command that is typed in the container.
+    fn type_item(&mut self, item: &Item) {
+        let words: Vec<String> = match item.simple() {
+            Some(simple) => simple.words.iter().map(|word| unmark(&word.text)).collect(),
+            None => Vec::new(),
+        };
+        if words.first().is_some_and(|first| first == "exit") && words.len() == 1 {
+            self.is_typing = false;
+            return;
+        }
+        self.push(Action::Typed(words), item, None);
+    }
+
+    pub(super) fn push_host(&mut self, item: &Item, words: Vec<String>) {
+        self.push(Action::Host(words), item, None);
+    }
+
+    pub(super) fn push(&mut self, action: Action, item: &Item, simple: Option<&Simple>) {
+        let command = Command {
+            action,
+            block: self.block,
+            range: item.range.clone(),
+            span: self.span(item.range.clone()),
+            shown: self.shown(item.range.clone()),
+            is_background: item.is_background,
+            here_document: simple.and_then(|simple| simple.here_document.clone()),
+        };
+        match command.action {
+            Action::Start(_) | Action::Exec(_) | Action::Attach => {
+                self.is_typing = command.opens_shell(&self.values);
+            }
+            _ => {}
+        }
+        self.commands.push(command);
+    }
+
+    fn read_simple(&mut self, simple: &Simple, item: &Item) {
+        for assignment in &simple.assignments {
+            self.assign(assignment);
+        }
+        let Some(first) = simple.words.first() else { return };
+        if first.text == "export" {
+            let names = simple.words[1..]
+                .iter()
+                .map(|word| word.text.split('=').next().unwrap_or_default());
+            self.values.exported.extend(names.map(str::to_owned));
+            return;
+        }
+        if matches!(
+            &*first.text,
+            "declare" | "readonly" | "local" | "typeset" | "set" | "shopt" | ":" | "true" | "unset"
+        ) {
+            return;
+        }
+        if let Some(alias) = self.aliases.get(&first.text).cloned() {
+            let words = alias.into_iter().chain(simple.words[1..].iter().cloned()).collect();
+            return self.read_words(&Simple { words, ..simple.clone() }, item);
+        }
+        if let Some(function) = self.functions.get(&first.text).cloned() {
+            return self.call_function(&first.text, &function, item);
+        }
+        self.read_words(simple, item);
+    }
+
+    fn call_function(&mut self, name: &str, inner: &[Item], item: &Item) {
+        if !inner.iter().any(names_tool) {
+            return self.push_host(item, vec![name.to_owned()]);
+        }
+        let span = self.span(item.range.clone());
+        let help = "give the command line that the function executes, with its values";
+        self.problems.error(
+            "guide",
+            format!("`{name}`: a function that starts a container"),
+            &span,
+            help,
+        );
+    }
+
+    fn read_words(&mut self, simple: &Simple, item: &Item) {
+        let texts: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
+        let wrappers = find_wrappers(&texts);
+        let name = texts.get(wrappers.count).copied().unwrap_or_default();
+        match name {
+            "cd" | "pushd" => {
+                let words = self.expand(&simple.words[wrappers.count + 1..]);
+                return self.change_directory(words.words.first());
+            }
+            "alias" => return self.read_alias(&simple.words[wrappers.count + 1..]),
+            _ => {}
+        }
+        if !is_tool(name) {
+            if self.refuse_launcher(name, &texts, item) {
+                return;
+            }
+            self.read_file(simple);
+            return self.push_host(item, texts.iter().map(|word| unmark(word)).collect());
+        }
+        for (at, reason) in &wrappers.notes {
+            self.note(format!("`{}` before `{name}`: dropped, {reason}", texts[*at]));
+        }
+        let words = self.expand(&simple.words[wrappers.count + 1..]);
+        self.read_tool(name, &words, simple, item);
+    }
+
+    /// Refuses a launcher in front of a program that starts containers: `mpirun -np 2 apptainer exec …`.
+    fn refuse_launcher(&mut self, name: &str, words: &[&str], item: &Item) -> bool {
+        let tool = words.iter().skip(1).find(|word| is_tool(word));
+        let launchers = ["mpirun", "mpiexec", "xargs", "parallel", "watch", "pdsh", "clush"];
+        let (Some(tool), true) = (tool, launchers.contains(&name)) else { return false };
+        let span = self.span(item.range.clone());
+        let help = "a recipe has one container in which the launcher runs: write `apptainer exec docker://IMAGE mpirun … COMMAND`, or `nodes` for several machines";
+        self.problems.error(
+            "guide",
+            format!("`{name}` in front of `{tool}`: a container for each process"),
+            &span,
+            help,
+        );
+        true
+    }
+
+    /// Keeps the text of a file that a here-document writes.
+    fn read_file(&mut self, simple: &Simple) {
+        let (Some(document), Some(path)) = (&simple.here_document, &simple.output) else { return };
+        let path = unmark(&path.text).trim_start_matches("./").to_owned();
+        if !document.expands || !document.body.contains(['$', '`']) {
+            self.files.insert(path, unmark(&document.body));
+        }
+    }
+
+    fn read_alias(&mut self, words: &[RawWord]) {
+        for word in words {
+            let Some((name, text)) = word.text.split_once('=') else { continue };
+            let text = text.trim_matches(['\'', '"']);
+            let letters: Vec<char> = text.chars().collect();
+            let items = parse_commands(&letters).unwrap_or_default();
+            let simple = items.first().and_then(Item::simple);
+            if let Some(simple) = simple {
+                let place = |raw: &RawWord| RawWord { range: word.range.clone(), ..raw.clone() };
+                self.aliases.insert(name.to_owned(), simple.words.iter().map(place).collect());
+            }
+        }
+    }
+
+    /// Expands typed words as the host's shell does.
+    pub(super) fn expand(&mut self, raw: &[RawWord]) -> Words {
+        let mut words = Words { raw: raw.to_vec(), ..Words::default() };
+        for (origin, typed) in raw.iter().enumerate() {
+            let span = self.span(typed.range.clone());
+            for field in expand_word(typed, &mut self.values) {
+                words.words.push(Word {
+                    parts: field.parts,
+                    span: span.clone(),
+                    written: unmark(&typed.text),
+                    is_open: field.is_open,
+                });
+                words.origins.push(origin);
+            }
+        }
+        words
+    }
+
+    /// Returns a word of a table's flags: how the flags of a program are read.
+    pub(super) fn skip_flags(&mut self, program: &'static Program, words: &Words) -> usize {
+        let mut reader = LineReader::new(program, &words.words, &mut self.problems);
+        reader.read_flags();
+        reader.position
+    }
+}

@@ -1,0 +1,184 @@
+//! Words as the shell makes them of a guide's text: a list of parts, of which some are not known before the recipe is
+//! run.
+
+use retrial_document::Span;
+
+use super::values::Values;
+
+/// The number of a parameter of [`Values`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ParamId(pub usize);
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    Text(String),
+    /// A parameter of the recipe: a variable, or what the reader fills in.
+    Param(ParamId),
+    /// The variable of a secret.
+    Secret(String),
+    /// The directory of the guide, which is that of the recipe.
+    Here,
+    /// The home directory.
+    Home,
+    /// Text that only a shell can compute.
+    Problem(Problem),
+}
+
+/// Why a part cannot be in a recipe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub message: String,
+    pub help: &'static str,
+}
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    pub parts: Vec<Part>,
+    /// The place in the guide.
+    pub span: Span,
+    /// The text in the guide, quotes included.
+    pub written: String,
+    /// It is one variable outside of quotes whose value is unknown: the shell would split it.
+    pub is_open: bool,
+}
+
+impl Word {
+    pub fn text(text: impl Into<String>, span: &Span) -> Self {
+        let text = text.into();
+        Self {
+            written: text.clone(),
+            parts: vec![Part::Text(text)],
+            span: span.clone(),
+            is_open: false,
+        }
+    }
+
+    /// Returns a word of these parts at the same place.
+    pub fn with_parts(&self, parts: Vec<Part>) -> Self {
+        Self { parts, is_open: false, ..self.clone() }
+    }
+
+    pub fn with_text(&self, text: impl Into<String>) -> Self {
+        self.with_parts(vec![Part::Text(text.into())])
+    }
+
+    /// Returns the text with which the word begins.
+    pub fn start(&self) -> &str {
+        match self.parts.first() {
+            Some(Part::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns the word without the first bytes of its text.
+    pub fn skip(&self, bytes: usize) -> Self {
+        let mut parts = self.parts.clone();
+        if let Some(Part::Text(text)) = parts.first_mut() {
+            text.drain(..bytes);
+            if text.is_empty() {
+                parts.remove(0);
+            }
+        }
+        self.with_parts(parts)
+    }
+
+    /// Returns the text, if the word has no other part.
+    pub fn plain(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the parameter that is the whole word.
+    pub fn only_param(&self) -> Option<ParamId> {
+        match self.parts[..] {
+            [Part::Param(id)] => Some(id),
+            _ => None,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() || self.plain() == Some("")
+    }
+
+    /// Returns the text with the defaults of parameters, if all of it is known.
+    pub fn known(&self, values: &Values) -> Option<String> {
+        let part = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone()),
+            Part::Param(id) => values.param(*id).default.clone(),
+            _ => None,
+        };
+        self.parts.iter().map(part).collect()
+    }
+
+    /// Returns the text with what is known, and variables in place of the rest.
+    pub fn sketch(&self, values: &Values) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Param(id) => {
+                let param = values.param(*id);
+                param.default.clone().unwrap_or_else(|| param.written.clone())
+            }
+            Part::Secret(name) => format!("${name}"),
+            Part::Here => "$PWD".to_owned(),
+            Part::Home => "~".to_owned(),
+            Part::Problem(_) => "$(…)".to_owned(),
+        };
+        self.parts.iter().map(part).collect()
+    }
+
+    /// Splits the text at a separator. A variable whose value has the separator is split, too.
+    pub fn split(&self, separator: char, values: &Values) -> Vec<Self> {
+        let mut fields = vec![Vec::new()];
+        for part in &self.parts {
+            let text = match part {
+                Part::Text(text) => Some(text),
+                Part::Param(id) => {
+                    values.param(*id).default.as_ref().filter(|text| text.contains(separator))
+                }
+                _ => None,
+            };
+            let Some(text) = text else {
+                fields.last_mut().into_iter().for_each(|field| field.push(part.clone()));
+                continue;
+            };
+            for (number, piece) in text.split(separator).enumerate() {
+                if number > 0 {
+                    fields.push(Vec::new());
+                }
+                if !piece.is_empty() {
+                    let part = Part::Text(piece.to_owned());
+                    fields.last_mut().into_iter().for_each(|field| field.push(part.clone()));
+                }
+            }
+        }
+        fields.into_iter().map(|parts| self.with_parts(parts)).collect()
+    }
+
+    /// Splits the text at the first separator.
+    pub fn split_once(&self, separator: char) -> Option<(Self, Self)> {
+        let at = self.parts.iter().position(|part| match part {
+            Part::Text(text) => text.contains(separator),
+            _ => false,
+        })?;
+        let Part::Text(text) = &self.parts[at] else { return None };
+        let (before, after) = text.split_once(separator)?;
+        let piece = |text: &str| (!text.is_empty()).then(|| Part::Text(text.to_owned()));
+        let first = self.parts[..at].iter().cloned().chain(piece(before));
+        let rest = piece(after).into_iter().chain(self.parts[at + 1..].iter().cloned());
+        Some((self.with_parts(first.collect()), self.with_parts(rest.collect())))
+    }
+}
+
+/// Appends a part; texts in a row are one.
+pub fn push_part(parts: &mut Vec<Part>, part: Part) {
+    match (parts.last_mut(), part) {
+        (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
+        (_, Part::Text(text)) if text.is_empty() => {}
+        (_, part) => parts.push(part),
+    }
+}
