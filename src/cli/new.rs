@@ -14,7 +14,8 @@ use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
-use retrial_recipe::scaffold;
+use retrial_recipe::writer::{Section, render_recipe, text_node};
+use retrial_recipe::{LoadedRecipe, scaffold};
 use retrial_results::verdict::ExitCode;
 use retrial_store::files::parent_directory;
 use retrial_submission::import::{self as import, ResultsIndex};
@@ -28,7 +29,12 @@ pub fn create_recipe(
     use std::io::Write as _;
     let NewArguments { name, results, from, .. } = arguments;
     let is_file = name.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-    let path = if is_file { name.to_owned() } else { name.join("recipe.yaml") };
+    let path = match from {
+        _ if is_file => name.to_owned(),
+        // The guide's directory is that of the recipe: its paths stay what they are.
+        Some(_) => name.with_added_extension("yaml"),
+        None => name.join("recipe.yaml"),
+    };
     let fault = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             Failure::usage(format!("{} already exists: choose another name", path.display()))
@@ -43,6 +49,9 @@ pub fn create_recipe(
     let may_ask = !arguments.no_input && global.output == OutputFormat::Text;
     let dialog = may_ask.then(Dialog::open).flatten();
     let (text, notes) = match (from, &results.from_results) {
+        _ if arguments.from_recipe.is_some() => {
+            recipe_from_builtin(&stem, arguments.from_recipe.as_deref().unwrap_or_default())?
+        }
         (_, Some(tree)) => recipe_from_results(tree, results)?,
         (Some(from), None) => {
             new_from::convert_guide(global, &stem, from, arguments, dialog.as_ref())?
@@ -77,6 +86,28 @@ pub fn create_recipe(
             .with_help(format!("see its steps: retrial plan {shown}")),
     );
     Ok(ExitCode::Success)
+}
+
+/// Returns a recipe that extends a built-in one, with the settings of that as comments.
+fn recipe_from_builtin(title: &str, name: &str) -> Result<(String, Vec<String>), Failure> {
+    let base = catalog::open_recipe(name)?;
+    let loaded =
+        LoadedRecipe::from_source(&base.name, &base.source, &base).map_err(Failure::of_problems)?;
+    let mut keys = Section::default();
+    keys.set("extends", text_node(&base.name));
+    keys.set("title", text_node(title));
+    for param in loaded.declared_params() {
+        let help = param.help.unwrap_or_default();
+        keys.comment_above("params", &format!("{}: {{ default: … }}    {help}", param.name));
+    }
+    let heading = [
+        format!(
+            "Extends {}, by `retrial new NAME --from-recipe`: a key here replaces that of its base.",
+            base.name
+        ),
+        format!("`retrial show {}` prints the base; `expect` is a claim of this file.", base.name),
+    ];
+    Ok((render_recipe(&heading, keys), Vec::new()))
 }
 
 /// Returns the recipe's text, and notes on completing it.

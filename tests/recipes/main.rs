@@ -6,7 +6,6 @@ mod catalog;
 mod choices;
 mod completion;
 mod configuration;
-mod docker_run;
 mod doctor;
 mod failure_signs;
 mod fuzz_seeds;

@@ -40,6 +40,11 @@ pub fn assemble(builder: &mut Builder<'_>, page: &Page, sessions: &[Session]) ->
         let client = super::services::client_line(builder, &session.line, server);
         translate_flags(builder, &client, &mut keys);
         super::services::name_server(builder, server, session, &mut keys);
+        if builder.requires.is_some() && session.line.flag("gpus").is_none() {
+            // The GPUs are the server's.
+            let key = keys.set("gpu-access", "as-written");
+            debug_assert!(key.is_ok(), "the container has the key");
+        }
     } else {
         translate_flags(builder, &session.line, &mut keys);
         let tokens = gpu_tokens(session, &keys);
@@ -192,10 +197,12 @@ fn ask_for_variables(builder: &mut Builder<'_>, session: &Session, keys: &mut Co
             builder.pass_secret(&name, &name);
             continue;
         }
-        let question = format!("${name}, which the guide does not set");
-        let id = builder.values.add_param(&name, &format!("${name}"), None, Some(question));
-        let expression = builder.values.expression(id);
-        keys.set_entry("env", &name, text_node(expression));
+        // A guide may set it in the host's shell, which the container's does not see.
+        let parts = builder.values.use_variable(&name);
+        let word = session.line.image.with_parts(parts);
+        if let Some(value) = builder.take("the command", &word) {
+            keys.set_entry("env", &name, text_node(value));
+        }
     }
 }
 

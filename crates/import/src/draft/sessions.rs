@@ -449,6 +449,14 @@ fn typed_entry(
     command: &Command,
     words: &[String],
 ) -> Option<Entry> {
+    if let Some(program) = words.first().filter(|word| matches!(word.as_str(), "tmux" | "screen")) {
+        builder.refuse(
+            format!("`{program}` opens another terminal"),
+            &command.span,
+            "write the command that runs in it, with `&` behind it if it is a server",
+        );
+        return None;
+    }
     let source = page.blocks[command.block].text.slice(command.range.clone());
     let run = builder.renderer().typed(&source, &command.span)?;
     let plain = unmark(&source);

@@ -46,6 +46,9 @@ impl Text {
                 _ => text.push(letter, *origin),
             }
         }
+        if text.drop_comments() {
+            notes.push("comments and empty lines within a command are dropped".to_owned());
+        }
         if text.join_lines() {
             notes.push("a blank behind `\\` at the end of a line is dropped".to_owned());
         }
@@ -55,6 +58,45 @@ impl Text {
     fn push(&mut self, letter: char, origin: usize) {
         self.letters.push(letter);
         self.origins.push(origin);
+    }
+
+    /// Removes comments and empty lines behind a line that ends in `\\`, at which the shell would end the command: no
+    /// guide means that where an indented line follows.
+    fn drop_comments(&mut self) -> bool {
+        let lines = self.lines();
+        let shown: Vec<String> = lines.iter().map(|range| self.slice(range.clone())).collect();
+        let mut removed: Vec<Range<usize>> = Vec::new();
+        let mut at = 0;
+        while at < lines.len() {
+            let line = shown[at].trim_end();
+            // `\ # comment`
+            if let Some(comment) =
+                line.rfind("\\ #").filter(|_| !line.trim_start().starts_with('#'))
+            {
+                let start = lines[at].start + line[..comment].chars().count() + 1;
+                removed.push(start..lines[at].end);
+            } else if !line.ends_with('\\') {
+                at += 1;
+                continue;
+            }
+            let is_dropped =
+                |line: &&String| line.trim().is_empty() || line.trim_start().starts_with('#');
+            let count = shown[at + 1..].iter().take_while(is_dropped).count();
+            let next = shown.get(at + 1 + count);
+            let continues = next.is_some_and(|next| next.starts_with([' ', '\t', '-']));
+            if count > 0 && continues {
+                removed
+                    .extend(lines[at + 1..=at + count].iter().map(|line| line.start..line.end + 1));
+            } else if count > 0 {
+                let end = lines[at].start + line.chars().count();
+                removed.push(end - 1..end);
+            }
+            at += 1 + count;
+        }
+        for range in removed.iter().rev() {
+            self.remove(range.start..range.end.min(self.letters.len()));
+        }
+        !removed.is_empty()
     }
 
     /// Removes blanks between `\` and the end of its line, which a page may add.

@@ -24,8 +24,8 @@ pub enum Action {
     Manage(&'static str),
     /// Copies files into a container, or out of it: source and target.
     Copy(Word, Word),
-    /// Commits a container as this image.
-    Commit(Word),
+    /// Makes an image of a container.
+    Commit,
     /// Is typed in the container's shell; with its words.
     Typed(Vec<String>),
     /// Is run on the host; with its words.

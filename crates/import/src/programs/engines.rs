@@ -1,12 +1,12 @@
 //! Reads a command of a program that starts containers.
 
-use super::commands::{Action, UNSUPPORTED};
+use super::commands::{Action, UNSUPPORTED, is_tool};
 use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
 use super::foreign::{default_file, read_foreign};
-use super::line::{LineReader, Words, parse_line};
+use super::line::{ContainerLine, FlagValue, LineReader, Words, parse_line};
 use super::reader::Reader;
 use super::tables::SRUN;
-use crate::shell::{Item, Simple, Word};
+use crate::shell::{Item, Part, Simple, push_part};
 
 /// Commands of an engine that are dropped, each with the reason.
 const MANAGED: [(&[&str], &str); 4] = [
@@ -78,10 +78,14 @@ impl Reader<'_> {
 
     /// Reads a `srun`; the first of a named container may only make it: `srun --container-name=job … true`.
     fn read_job_step(&mut self, words: &Words, simple: &Simple, item: &Item) {
+        if self.read_started_tool(words, simple, item) {
+            return;
+        }
         let span = self.span(item.range.clone());
         let line =
             read_foreign("srun", words, &mut self.job, &self.values, &span, &mut self.problems);
-        let Some(line) = line else { return };
+        let Some(mut line) = line else { return };
+        self.pass_exported(&mut line, simple);
         let arguments = line.arguments.sketch(&self.values);
         let only_makes = line.flag("container-name").is_some()
             && matches!(arguments.first().map(String::as_str), None | Some("true" | ":" | "echo"));
@@ -90,6 +94,47 @@ impl Reader<'_> {
             return self.note(format!("`{shown}`: dropped, it only makes the container"));
         }
         self.push(Action::Start(line), item, Some(simple));
+    }
+
+    /// Reads a program that `srun` starts, and that starts the container: `srun --gpus=8 apptainer exec …`.
+    fn read_started_tool(&mut self, words: &Words, simple: &Simple, item: &Item) -> bool {
+        let mut ignored = retrial_document::Diagnostics::default();
+        let mut reader = LineReader::new(&SRUN, &words.words, &mut ignored);
+        reader.read_flags();
+        let (at, flags) = (reader.position, reader.flags);
+        let name = words.words.get(at).map(|word| word.sketch(&self.values)).unwrap_or_default();
+        if !is_tool(&name) {
+            return false;
+        }
+        let shown = words.words[..at].iter().map(|word| word.written.as_str()).collect::<Vec<_>>();
+        self.note(format!(
+            "`srun {}` before `{name}`: a site states where a job runs (`retrial run --site`)",
+            shown.join(" ")
+        ));
+        self.job.flags.extend(flags);
+        self.read_tool(&name, &words.skip(at + 1), simple, item);
+        true
+    }
+
+    /// Gives a container the variables that the guide exports: srun and Apptainer pass on those of the shell.
+    fn pass_exported(&mut self, line: &mut ContainerLine, simple: &Simple) {
+        let excludes = ["cleanenv", "containall"];
+        if line.flags.iter().any(|one| excludes.contains(&one.flag.name)) {
+            return;
+        }
+        let Some(flag) = DOCKER.find_long("env") else { return };
+        let before = simple.assignments.iter().map(|assignment| assignment.name.clone());
+        let exported: Vec<String> = self.values.exported.iter().cloned().chain(before).collect();
+        for name in &exported {
+            if self.values.value(name).is_none() {
+                continue;
+            }
+            let value = line.image.with_text(name.trim_start_matches("APPTAINERENV_"));
+            let parts = self.values.use_variable(name);
+            let mut word = vec![Part::Text(format!("{}=", value.start()))];
+            parts.into_iter().for_each(|part| push_part(&mut word, part));
+            line.flags.push(FlagValue { flag, value: line.image.with_parts(word) });
+        }
     }
 
     fn read_image_tool(&mut self, name: &str, words: &Words, simple: &Simple, item: &Item) {
@@ -109,7 +154,10 @@ impl Reader<'_> {
                     &span,
                     &mut self.problems,
                 );
-                if let Some(line) = line {
+                if let Some(mut line) = line {
+                    if name != "enroot" {
+                        self.pass_exported(&mut line, simple);
+                    }
                     self.push(Action::Start(line), item, Some(simple));
                 }
             }
@@ -204,10 +252,7 @@ impl Reader<'_> {
                 }
                 _ => {}
             },
-            "commit" => {
-                let image = rest.words.last().cloned().unwrap_or_else(|| Word::text("", &span));
-                self.push(Action::Commit(image), item, None);
-            }
+            "commit" => self.push(Action::Commit, item, None),
             "compose" | "stack" | "swarm" => {
                 let help =
                     "write the equivalent `docker run`, with image, devices, mounts and command";

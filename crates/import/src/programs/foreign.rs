@@ -257,7 +257,6 @@ impl Translation {
             self.push_gpus_of_image(name, values);
         }
         ContainerLine {
-            program: if name == "srun" { "srun" } else { "apptainer" },
             flags: self.flags,
             unknown_flags: Vec::new(),
             image: self.image.unwrap_or(self.start),

@@ -48,19 +48,11 @@ impl Arguments {
     pub fn sketch(&self, values: &Values) -> Vec<String> {
         self.words.iter().map(|word| word.sketch(values)).collect()
     }
-
-    /// Returns the words behind the first ones.
-    pub fn skip(&self, count: usize) -> Self {
-        let raw =
-            if self.raw.len() == self.words.len() { count } else { count.min(self.raw.len()) };
-        Self { words: self.words[count..].to_vec(), raw: self.raw[raw..].to_vec() }
-    }
 }
 
 /// A line that starts a container, or a command in one, whatever the program.
 #[derive(Debug, Clone)]
 pub struct ContainerLine {
-    pub program: &'static str,
     /// The flags in their order, without switches that are set to false.
     pub flags: Vec<FlagValue>,
     /// Variables between the flags whose value is unknown: further flags, as a rule none.
@@ -130,7 +122,6 @@ pub fn parse_line(
     }
     let image = image.filter(|_| problems.error_count() == before)?;
     Some(ContainerLine {
-        program: program.name,
         flags,
         unknown_flags,
         image,

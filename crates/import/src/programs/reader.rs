@@ -345,7 +345,26 @@ impl Reader<'_> {
         );
     }
 
+    /// Reads words; a program in a variable is that of its value: `$DOCKER run …`.
     fn read_words(&mut self, simple: &Simple, item: &Item) {
+        let first = &simple.words[0];
+        let is_variable = first.text.trim_matches('"').starts_with('$');
+        let known: Option<Vec<String>> = is_variable
+            .then(|| {
+                let words = self.expand(std::slice::from_ref(first)).words;
+                words.iter().map(|word| word.known(&self.values)).collect()
+            })
+            .flatten();
+        if let Some(known) = known.filter(|known| known.iter().any(|word| is_tool(word))) {
+            let program =
+                known.into_iter().map(|text| RawWord { text, range: first.range.clone() });
+            let words = program.chain(simple.words[1..].iter().cloned()).collect();
+            return self.read_program(&Simple { words, ..simple.clone() }, item);
+        }
+        self.read_program(simple, item);
+    }
+
+    fn read_program(&mut self, simple: &Simple, item: &Item) {
         let texts: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
         let wrappers = find_wrappers(&texts);
         let name = texts.get(wrappers.count).copied().unwrap_or_default();

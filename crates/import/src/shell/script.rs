@@ -7,7 +7,7 @@ use retrial_recipe::quote::shell_quote;
 use super::blanks::{find_blanks, unmark};
 use super::expand::{ask_for_blank, find_expansions};
 use super::parse::RawWord;
-use super::secret::find_hub_token;
+use super::secret::{find_hub_token, takes_secret};
 use super::values::Values;
 use super::word::{Part, Word};
 
@@ -100,8 +100,20 @@ impl Renderer<'_> {
 
     /// Returns arguments behind an image as the shell of a step reads them, one line.
     pub fn arguments(&mut self, words: &[RawWord], span: &Span) -> Option<String> {
-        let texts: Vec<String> =
-            words.iter().map(|word| self.argument(&word.text, span)).collect::<Option<_>>()?;
+        let mut texts = Vec::new();
+        let mut option = "";
+        for word in words {
+            let (name, value) = word.text.split_once('=').unwrap_or((option, &word.text));
+            let variable = variable_name(value).filter(|_| takes_secret(name));
+            texts.push(match variable {
+                Some(variable) => {
+                    self.name_secret(variable);
+                    word.text.clone()
+                }
+                None => self.argument(&word.text, span)?,
+            });
+            option = &word.text;
+        }
         let kept: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         self.check("the command", kept.join(" "), span)
     }
@@ -154,6 +166,14 @@ impl Renderer<'_> {
     fn source(&mut self, text: &str, span: &Span) -> Option<String> {
         self.part(&Part::Text(unmark(text)), span)
     }
+}
+
+/// Returns the name of the variable that a word is: `$NAME`, `"${NAME}"`.
+fn variable_name(word: &str) -> Option<&str> {
+    let name = word.trim_matches('"').strip_prefix('$')?;
+    let name = name.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(name);
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
 /// Returns the secret to which a blank behind a text is assigned: `HF_TOKEN=`.

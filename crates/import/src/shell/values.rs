@@ -75,10 +75,6 @@ impl Values {
         self.params.iter().filter(|param| param.is_used)
     }
 
-    pub fn find_param(&self, name: &str) -> Option<ParamId> {
-        self.params.iter().position(|param| param.name == name).map(ParamId)
-    }
-
     /// Returns the expression of a parameter.
     pub fn expression(&mut self, id: ParamId) -> String {
         self.params[id.0].is_used = true;

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use retrial_import::{FlagTreatment, docker_run_flags};
 use retrial_recipe::Diagnostics;
-use retrial_recipe::docker_run::{EmptyEnvironment, FlagTreatment, docker_run_flags};
 
 use super::{Shell, made, recipe_from_block, script};
 
@@ -70,7 +70,7 @@ fn a_whole_block() {
         $ docker stop x
     ";
     let shell = Shell::new(&[("THREE", "3")]);
-    let reading = recipe_from_block("x", block, &shell).unwrap();
+    let reading = recipe_from_block(block, &shell).unwrap();
     let script = script(&reading.recipe, &[]);
     let ((flags, image, _), executed) = made(&script);
     let has = |name: &str, value: &str| flags.contains(&(name.to_owned(), value.to_owned()));
@@ -102,7 +102,7 @@ fn a_whole_block() {
 fn secrets_are_passed_by_name_only() {
     let shell = Shell::new(&[("HF_TOKEN", "hf_value"), ("WANDB_API_KEY", "wandb_value")]);
     let block = "export HF_TOKEN=hf_given\ndocker login -u me -p geheim\ndocker run -e HF_TOKEN -e WANDB_API_KEY=third -e HUGGING_FACE_HUB_TOKEN=$HF_TOKEN a:1 get --token ${HF_TOKEN} --key=$WANDB_API_KEY";
-    let reading = recipe_from_block("x", block, &shell).unwrap();
+    let reading = recipe_from_block(block, &shell).unwrap();
     for value in ["hf_value", "hf_given", "wandb_value", "third", "geheim"] {
         assert!(!reading.recipe.contains(value), "{value}: {}", reading.recipe);
     }
@@ -117,9 +117,7 @@ fn secrets_are_passed_by_name_only() {
 
 #[test]
 fn unsupported_arguments_are_refused_by_name() {
-    let refused = |text: &str| -> String {
-        messages(&recipe_from_block("x", text, &EmptyEnvironment).unwrap_err())
-    };
+    let refused = |text: &str| -> String { messages(&recipe_from_block(text).unwrap_err()) };
     for (text, word) in [
         ("ls", "no `docker run`"),
         ("docker run a\ndocker run b", "2 `docker run`"),

@@ -1,17 +1,15 @@
 //! The kinds of lines that guides publish: GPUs, servers, entrypoints, what is typed, other programs.
 
-use retrial_recipe::docker_run::EmptyEnvironment;
-
 use super::{Shell, made, recipe_from_block, script, split_commands};
 
 fn recipe(block: &str) -> String {
-    let read = recipe_from_block("x", block, &EmptyEnvironment);
+    let read = recipe_from_block(block);
     read.unwrap_or_else(|problems| panic!("{block}: {problems}")).recipe
 }
 
 /// Returns the lines of `incomplete`.
 fn incomplete(block: &str) -> Vec<String> {
-    recipe_from_block("x", block, &EmptyEnvironment).unwrap().incomplete
+    recipe_from_block(block).unwrap().incomplete
 }
 
 #[test]
@@ -99,7 +97,7 @@ fn words_behind_an_image_may_be_arguments_of_its_entrypoint() {
         assert!(lines.iter().any(|line| line.contains("entrypoint")), "{lines:?}");
         assert!(recipe(&block).contains("write the command"));
     }
-    let behind = recipe_from_block("x", "docker run own:1 -p 80:80", &EmptyEnvironment).unwrap();
+    let behind = recipe_from_block("docker run own:1 -p 80:80").unwrap();
     assert!(behind.notes.iter().any(|note| note.contains("`-p 80:80` is behind the image")));
 }
 
@@ -107,7 +105,7 @@ fn words_behind_an_image_may_be_arguments_of_its_entrypoint() {
 fn lines_behind_an_interactive_run_are_steps() {
     let block =
         "docker run -it a bash\ncd /w\nexport M=1\npip install x\npython3 b.py $M > log\nexit\nls";
-    let reading = recipe_from_block("x", block, &EmptyEnvironment).unwrap();
+    let reading = recipe_from_block(block).unwrap();
     let (_, executed) = made(&script(&reading.recipe, &[]));
     assert_eq!(executed, ["pip install x", "python3 b.py $M > log"]);
     assert!(reading.notes.iter().any(|note| note.starts_with("`ls`")), "{:?}", reading.notes);
@@ -117,7 +115,7 @@ fn lines_behind_an_interactive_run_are_steps() {
     assert_eq!(executed, ["source venv/bin/activate\npython3 b.py\n"]);
     let built = "docker run -it -w /w a bash\ngit clone h/r && cd r/\npip install .\nexport N=$(ls | wc -l)\n\
                  HIP_VISIBLE_DEVICES=0 python3 b.py\ncd ..";
-    let reading = recipe_from_block("x", built, &EmptyEnvironment).unwrap();
+    let reading = recipe_from_block(built).unwrap();
     let (_, executed) = made(&script(&reading.recipe, &[]));
     let export = "export N=$(ls | wc -l)";
     assert_eq!(
@@ -142,7 +140,7 @@ fn lines_behind_an_interactive_run_are_steps() {
 #[test]
 fn a_value_that_is_exported_in_the_container_and_never_set_is_a_param() {
     let block = "docker run -it a bash\nexport HF_TOKEN=$your_token\nexport M=\"$your_model\"\nexport P=$ROCM_PATH\nbench";
-    let reading = recipe_from_block("x", block, &EmptyEnvironment).unwrap();
+    let reading = recipe_from_block(block).unwrap();
     let recipe = reading.recipe;
     assert!(recipe.contains("secrets:\n  - HF_TOKEN"), "{recipe}");
     assert!(!recipe.contains("your_token"), "{recipe}");
@@ -191,7 +189,7 @@ fn a_flag_that_takes_the_image_is_named() {
         ("docker run --name rocm/a:1 bash", "--name"),
         ("docker run -it --network rocm/a:1", "--network"),
     ] {
-        let problems = recipe_from_block("x", block, &EmptyEnvironment).unwrap_err();
+        let problems = recipe_from_block(block).unwrap_err();
         let texts: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
         let expected = format!("{flag} takes `rocm/a:1` as its value, which looks like the image");
         assert_eq!(texts, [expected], "{block}");
@@ -240,7 +238,7 @@ fn the_shell_is_followed() {
         ),
         ("apptainer exec --nv --bind /d docker://a:1 bench", "- \"/d:/d\""),
     ] {
-        let read = recipe_from_block("x", block, &shell);
+        let read = recipe_from_block(block, &shell);
         let recipe = read.unwrap_or_else(|problems| panic!("{block}: {problems}")).recipe;
         assert!(recipe.contains(expected), "{block}: {recipe}");
         assert!(!recipe.contains("$PWD/") && !recipe.contains("problems."), "{recipe}");

@@ -9,35 +9,23 @@ mod random;
 mod silence;
 mod two_containers;
 
-use std::collections::BTreeMap;
-
 use brush_parser::Token;
 use retrial_host::model::HostView;
+use retrial_import::{
+    Companions, FlagTreatment, LineFlag, MeasuredFigures, NoCompanions, Refusal, Selection,
+    WrittenRecipe, docker_run_flags, draft_from_guide,
+};
 use retrial_plan as plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::options::PlanOptions;
-use retrial_recipe::docker_run::{
-    DockerRunRecipe, FlagTreatment, LineFlag, MeasuredFigures, ShellEnvironment, docker_run_flags,
-};
 use retrial_recipe::{
     Diagnostics, NoTemplates, ParamSetting, RecipeFileKind, Source, check_source, resolve_recipe,
 };
 
-/// A shell with these variables, and one file.
-struct Shell(BTreeMap<String, String>);
+/// One file next to the guide.
+struct EnvFile;
 
-impl Shell {
-    fn new(variables: &[(&str, &str)]) -> Self {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self(variables.iter().map(owned).collect())
-    }
-}
-
-impl ShellEnvironment for Shell {
-    fn variable_value(&self, name: &str) -> Option<String> {
-        self.0.get(name).cloned()
-    }
-
+impl Companions for EnvFile {
     fn read_file(&self, path: &str) -> std::io::Result<String> {
         assert_eq!(path, "mlperf.env");
         Ok("# comment\nONE=1\nTWO=a b\n\nTHREE\n".to_owned())
@@ -45,13 +33,16 @@ impl ShellEnvironment for Shell {
 }
 
 /// Converts a block whose figures nobody states.
-fn recipe_from_block(
-    name: &str,
-    block: &str,
-    shell: &dyn ShellEnvironment,
-) -> Result<DockerRunRecipe, Diagnostics> {
-    let figures = MeasuredFigures::default();
-    retrial_recipe::docker_run::recipe_from_block(name, "guide.txt", block, shell, &figures)
+fn recipe_from_block(block: &str) -> Result<WrittenRecipe, Diagnostics> {
+    recipe_with(block, &NoCompanions)
+}
+
+fn recipe_with(block: &str, companions: &dyn Companions) -> Result<WrittenRecipe, Diagnostics> {
+    match draft_from_guide("guide.txt", block, Selection::All, companions) {
+        Ok(draft) => Ok(draft.write("x", &MeasuredFigures::default())),
+        Err(Refusal::Problems(problems)) => Err(problems),
+        Err(Refusal::Choose(candidates)) => panic!("{candidates:?}"),
+    }
 }
 
 /// The words of each command of a text without variables.

@@ -1,15 +1,15 @@
 //! A server and its client in two containers.
 
-use retrial_recipe::docker_run::{DockerRunRecipe, EmptyEnvironment};
+use retrial_import::WrittenRecipe;
 
 use super::{recipe_from_block, script};
 
 const SERVER: &str =
     "docker run -d --name llm --gpus 2 -p 8080:8000 -v /m:/m img/server:1 vllm serve /m -tp 2\n";
 
-fn read(client: &str) -> DockerRunRecipe {
+fn read(client: &str) -> WrittenRecipe {
     let block = format!("{SERVER}{client}");
-    let read = recipe_from_block("x", &block, &EmptyEnvironment);
+    let read = recipe_from_block(&block);
     read.unwrap_or_else(|problems| panic!("{block}: {problems}"))
 }
 
@@ -57,11 +57,11 @@ fn the_client_finds_the_server_by_the_guides_name() {
 #[test]
 fn a_server_of_unknown_entrypoint_is_asked_for() {
     let block = "docker run -d --gpus all -p 8000:8000 nvcr.io/nim/a/b:1\ndocker run --net host c bench --url localhost:8000";
-    let reading = recipe_from_block("x", block, &EmptyEnvironment).unwrap();
+    let reading = recipe_from_block(block).unwrap();
     let asked = reading.incomplete.join("\n");
     assert!(asked.contains("services.server.run: the image's own entrypoint"), "{asked}");
     let on_host = block.replace("docker run --net host c bench", "vllm bench serve");
-    let client = recipe_from_block("x", &on_host, &EmptyEnvironment).unwrap().recipe;
+    let client = recipe_from_block(&on_host).unwrap().recipe;
     assert!(
         client.contains("run: \"vllm bench serve --url localhost:8000\"\n      needs:"),
         "{client}"
@@ -75,7 +75,7 @@ fn a_further_server_is_a_service_with_a_container_of_its_own() {
     let one = "docker run -d --name a --gpus device=2 -p 8000:8000 img:1 vllm serve a\n";
     let other = "docker run -d --name b --gpus device=5 -p 8001:8000 img:2 vllm serve b\n";
     let block = format!("{one}{other}docker run --net host img:3 bench --url localhost:8001");
-    let reading = recipe_from_block("x", &block, &EmptyEnvironment).unwrap();
+    let reading = recipe_from_block(&block).unwrap();
     for part in [
         "run: vllm serve a\n",
         // Both share a network: the port of the host is taken in it.
@@ -91,7 +91,7 @@ fn a_further_server_is_a_service_with_a_container_of_its_own() {
     let plan = script(&reading.recipe, &[]);
     assert!(["img:1", "img:2", "img:3"].iter().all(|image| plan.contains(image)), "{plan}");
     let typed = "docker run -it img bash\nvllm serve a &\nvllm serve b --port 81 &\nbench";
-    let recipe = recipe_from_block("x", typed, &EmptyEnvironment).unwrap().recipe;
+    let recipe = recipe_from_block(typed).unwrap().recipe;
     assert!(recipe.contains("server-2:\n    run: vllm serve b --port 81\n"), "{recipe}");
 }
 
@@ -106,7 +106,7 @@ fn what_no_recipe_expresses_is_refused() {
         ("docker exec -d llm vllm serve m", "a second server"),
     ] {
         let block = format!("{SERVER}{clients}");
-        let problems = recipe_from_block("x", &block, &EmptyEnvironment).unwrap_err();
+        let problems = recipe_from_block(&block).unwrap_err();
         let is_said = problems.iter().any(|problem| problem.message.contains(message));
         assert!(is_said, "{block}: {problems}");
     }

@@ -1,6 +1,6 @@
 //! The command lines of guides: what their plans have, and what they leave to the reader.
 
-use retrial_recipe::docker_run::{EmptyEnvironment, FlagTreatment};
+use retrial_import::FlagTreatment;
 
 use super::{Line, Shell, flags, made, parse_line, recipe_from_block, script, split_commands};
 
@@ -127,7 +127,7 @@ fn placeholders_are_not_values() {
 export LAB_DATASET=\"<path to dataset>/open_orca/\"
 export LAB_HIST=/hist
 docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist debian:12 true";
-    let unresolved = recipe_from_block("x", guide, &EmptyEnvironment).unwrap().recipe;
+    let unresolved = recipe_from_block(guide).unwrap().recipe;
     let param = |name: &str| {
         let params = unresolved.split(&format!("\n  {name}:")).nth(1).unwrap();
         params.split("\n  lab_").next().unwrap().to_owned()
@@ -142,6 +142,6 @@ docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist d
     }
     assert!(param("lab_hist").contains("default: /hist"), "{unresolved}");
     let shell = Shell::new(&[("LAB_MODEL", "/m"), ("LAB_DATASET", "/d")]);
-    let resolved = recipe_from_block("x", guide, &shell).unwrap().recipe;
+    let resolved = recipe_from_block(guide, &shell).unwrap().recipe;
     assert!(resolved.contains("default: /m") && resolved.contains("default: /d"), "{resolved}");
 }

@@ -1,11 +1,11 @@
 //! Defaults of a guide's programs and effects of its shell are in the recipe, or are noted.
 
-use retrial_recipe::docker_run::{DockerRunRecipe, EmptyEnvironment};
+use retrial_import::WrittenRecipe;
 
 use super::{made, recipe_from_block, script};
 
-fn read(block: &str) -> DockerRunRecipe {
-    let read = recipe_from_block("x", block, &EmptyEnvironment);
+fn read(block: &str) -> WrittenRecipe {
+    let read = recipe_from_block(block);
     read.unwrap_or_else(|problems| panic!("{block}: {problems}"))
 }
 
@@ -177,7 +177,7 @@ fn commands_behind_a_server_are_one_measurement() {
 #[test]
 fn problems_around_an_error_of_syntax_are_found() {
     let block = "docker run --gpu all a b (fast)\ndocker run --link x a b (slow)\ndocker run a 'b";
-    let problems = recipe_from_block("x", block, &EmptyEnvironment).unwrap_err();
+    let problems = recipe_from_block(block).unwrap_err();
     let places: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
     for message in ["docker run has no --gpu", "shell syntax error"] {
         assert!(places.iter().any(|own| own == message), "{places:?}");

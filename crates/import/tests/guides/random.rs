@@ -1,7 +1,7 @@
 //! Random command lines, converted to a recipe and back.
 
 use proptest::prelude::*;
-use retrial_recipe::docker_run::{EmptyEnvironment, FlagTreatment};
+use retrial_import::FlagTreatment;
 
 use super::{made, parse_line, recipe_from_block, script, spelled, split_commands};
 
@@ -85,7 +85,7 @@ proptest! {
         for word in &command {
             text.extend([" ", &quoted(word)]);
         }
-        let reading = recipe_from_block("x", &text, &EmptyEnvironment).unwrap();
+        let reading = recipe_from_block(&text).unwrap();
         let ((ours, image, _), executed) = made(&script(&reading.recipe, &[]));
         let theirs = settled(Vec::new(), &text);
         prop_assert_eq!(ours, theirs);
@@ -95,6 +95,6 @@ proptest! {
 
     #[test]
     fn any_text_is_read_without_panic(text in "(docker run )?[ -~\n]{0,80}") {
-        let _ = recipe_from_block("x", &text, &EmptyEnvironment);
+        let _ = recipe_from_block(&text);
     }
 }

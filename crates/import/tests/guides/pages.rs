@@ -1,13 +1,13 @@
 //! Lines as the pages of guides show them: typesetting, transcripts, other shells, containers that only wait, and commands
 //! of several machines.
 
-use retrial_recipe::docker_run::{DockerRunRecipe, EmptyEnvironment};
+use retrial_import::WrittenRecipe;
 use rstest::rstest;
 
 use super::recipe_from_block;
 
-fn read(block: &str) -> DockerRunRecipe {
-    let read = recipe_from_block("x", block, &EmptyEnvironment);
+fn read(block: &str) -> WrittenRecipe {
+    let read = recipe_from_block(block);
     read.unwrap_or_else(|problems| panic!("{block}: {problems}"))
 }
 
@@ -28,7 +28,7 @@ fn lines_of_pages_are_read(#[case] block: &str, #[case] text: &str) {
 #[case("docker run –rm a b", "1:12")]
 #[case("docker run -it a bash\nb —n 8", "2:3")]
 fn a_dash_that_typesetting_made_is_refused(#[case] block: &str, #[case] place: &str) {
-    let problems = recipe_from_block("x", block, &EmptyEnvironment).unwrap_err();
+    let problems = recipe_from_block(block).unwrap_err();
     let shown = problems.to_string();
     assert!(shown.contains("a typeset dash"), "{shown}");
     assert!(shown.contains(&format!("guide.txt:{place}")), "{shown}");
