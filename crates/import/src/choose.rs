@@ -66,8 +66,12 @@ pub fn choose_blocks(page: &Page, selection: Selection) -> Result<Vec<usize>, Ve
             chosen.map(|block| blocks_of(page, &surveys, block)).ok_or(candidates)
         }
         Selection::Line(line) => {
-            let last = page.blocks.iter().rposition(|block| block.line <= line);
-            let chosen = last.filter(|at| surveys[*at].main.is_some());
+            let is_in = |block: &Block| {
+                let end = block.line + block.text.lines().len();
+                (block.line..end.max(block.line + 1)).contains(&line)
+            };
+            let within = page.blocks.iter().position(is_in);
+            let chosen = within.filter(|at| surveys[*at].main.is_some());
             let chosen = chosen.or_else(|| {
                 let near = candidates.iter().find(|one| one.line >= line);
                 near.map(|one| one.block)

@@ -14,7 +14,7 @@ use super::scripts::{Script, unset_variables, with_secrets};
 use super::services::{Service, move_to_service, ready_of};
 use super::sessions::{Entry, Origin, Session, ports_of};
 use crate::page::Page;
-use crate::programs::Role;
+use crate::programs::{Role, is_client};
 
 /// The command of a guide that has no measured command.
 pub const PLACEHOLDER_COMMAND: &str =
@@ -69,7 +69,8 @@ fn choose_containers(
         [] => None,
         [_] => Some((0, None)),
         [one, other] if serves(one) && !serves(other) => Some((1, Some(0))),
-        [one, other] if serves(other) && !serves(one) => Some((0, Some(1))),
+        // A container before the server is its client only if it asks a server.
+        [one, other] if serves(other) && !serves(one) && asks_server(one) => Some((0, Some(1))),
         _ => {
             let lines: Vec<String> = sessions
                 .iter()
@@ -91,6 +92,11 @@ fn choose_containers(
     }
 }
 
+fn asks_server(session: &Session) -> bool {
+    let measured = session.entries.iter().filter(|entry| entry.role == Role::Measure);
+    measured.into_iter().any(|entry| is_client(&entry.run))
+}
+
 /// Returns the words of a container's commands, with the values of its variables.
 pub fn gpu_tokens(session: &Session, keys: &ContainerKeys) -> Vec<Vec<Token>> {
     let env = keys.get("env").map_or(&[][..], |env| env.entries());
@@ -105,20 +111,18 @@ pub fn gpu_tokens(session: &Session, keys: &ContainerKeys) -> Vec<Vec<Token>> {
     });
     let all: Vec<(String, String)> = known.into_iter().chain(assigned).collect();
     let expand = |token: &Token| {
-        let name = token
-            .text
-            .rsplit(['=', '$'])
-            .next()
-            .unwrap_or_default()
-            .trim_matches(['{', '}', '"', ';']);
-        let value = all.iter().rev().find(|(known, _)| known == name && token.text.contains('$'));
-        let text = value.map_or_else(
-            || token.text.clone(),
-            |(_, value)| match token.text.split_once('=') {
-                Some((option, _)) => format!("{option}={value}"),
-                None => value.clone(),
-            },
-        );
+        let mut pieces = token.text.split('$');
+        let mut text = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let braced = piece.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let end = piece.find(|letter| !is_name(letter)).unwrap_or(piece.len());
+            let (name, rest) = braced.unwrap_or((&piece[..end], &piece[end..]));
+            match all.iter().rev().find(|(known, _)| known == name) {
+                Some((_, value)) => text.extend([value, rest]),
+                None => text.extend(["$", piece]),
+            }
+        }
         Token { text, param: token.param }
     };
     session.entries.iter().map(|entry| entry.tokens.iter().map(expand).collect()).collect()

@@ -73,6 +73,15 @@ fn set_flag(
 ) -> Result<(), FlagValueError> {
     let known = word.known(&builder.values);
     let text = known.as_deref();
+    let blank = word.only_param().filter(|id| builder.values.param(*id).default.is_none());
+    if blank.is_some() && matches!(name, "volume" | "mount" | "env" | "ulimit" | "sysctl") {
+        // The whole value is the reader's.
+        builder.ask(
+            MissingPlace::Container,
+            format!("`--{name} {}`: write its key, or remove this line", word.written),
+        );
+        return Ok(());
+    }
     match (name, text) {
         // They are read with the command.
         ("entrypoint" | "gpus", _) => {}
@@ -186,6 +195,8 @@ pub fn read_variable(
         _ => None,
     });
     if let [Part::Secret(secret)] = &value.parts[..] {
+        // The hub's token has one name, whatever the guide's own variable is called.
+        let secret = if name == "HF_TOKEN" { &name } else { secret };
         builder.pass_secret(&name, secret);
         return Ok(None);
     }

@@ -122,8 +122,8 @@ impl Factor {
 
 /// Returns the numbers whose product is the GPUs that a command uses.
 pub fn gpus_of_command(tokens: &[Token]) -> Option<Vec<Factor>> {
-    let words = inner_words(tokens);
-    let is_of_several = machines_option(&words).is_some();
+    let words = inner_words(tokens, true);
+    let is_of_several = find_machines(tokens).is_some();
     if is_of_several {
         // The other options count the GPUs of all machines.
         return PROCESSES.factors(&words);
@@ -134,7 +134,7 @@ pub fn gpus_of_command(tokens: &[Token]) -> Option<Vec<Factor>> {
 
 /// Returns the option, as it is written, by which a command is started on several machines.
 pub fn find_machines(tokens: &[Token]) -> Option<String> {
-    machines_option(&inner_words(tokens))
+    machines_option(&inner_words(tokens, false))
 }
 
 fn machines_option(words: &[Token]) -> Option<String> {
@@ -158,9 +158,11 @@ fn machines_option(words: &[Token]) -> Option<String> {
 }
 
 /// Returns the words of a command, also those within a word: `bash -c "vllm serve … -tp 8"`, `a=1,tensor_parallel_size=8`.
-fn inner_words(tokens: &[Token]) -> Vec<Token> {
+fn inner_words(tokens: &[Token], splits_lists: bool) -> Vec<Token> {
     let inner = tokens.iter().flat_map(|token| {
-        let pieces = token.text.split(|letter: char| letter.is_whitespace() || letter == ',');
+        let pieces = token
+            .text
+            .split(move |letter: char| letter.is_whitespace() || splits_lists && letter == ',');
         let param = token.param;
         pieces.map(move |text| Token { text: text.to_owned(), param })
     });
@@ -198,7 +200,7 @@ mod tests {
             let token = |text| Token { text, param: None };
             let tokens: Vec<Token> = split_words(text).into_iter().map(token).collect();
             let factors = gpus_of_command(&tokens)?;
-            factors.iter().map(|factor| factor.number(&Values::default())).product()
+            factors.iter().map(|factor| factor.number(&Values::default())).product::<Option<u32>>()
         };
         assert_eq!(count("vllm serve /m --tensor-parallel-size 4 -pp 2"), Some(8));
         assert_eq!(count("torchrun --nproc_per_node=8 x.py --tp 4 --pp 2"), Some(8));

@@ -99,6 +99,29 @@ pub fn with_secrets(builder: &mut Builder<'_>, run: &str) -> String {
     out + run
 }
 
+/// Returns a script without the here-documents in which the shell expands nothing: `<<'EOF'`.
+fn without_literal_documents(script: &str) -> String {
+    let mut end: Option<String> = None;
+    let lines = script.lines().filter(|line| {
+        if let Some(delimiter) = &end {
+            if line.trim_start_matches('\t') == delimiter {
+                end = None;
+            }
+            return false;
+        }
+        let (_, behind) = line.split_once("<<").unwrap_or_default();
+        let behind = behind.trim_start_matches('-').trim_start();
+        let quote = behind.chars().next().filter(|letter| matches!(letter, '\'' | '"' | '\\'));
+        end = quote.and_then(|quote| {
+            let word = &behind[1..];
+            let length = word.find([quote, ' ', '>', '|', ';']).unwrap_or(word.len());
+            (length > 0).then(|| word[..length].to_owned())
+        });
+        true
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Variables that a shell or an image sets.
 const KNOWN: [&str; 34] = [
     "HOME",
@@ -143,6 +166,7 @@ pub fn unset_variables(script: &str) -> Vec<String> {
     let mut used = Vec::new();
     let mut assigned: BTreeSet<String> = KNOWN.iter().map(|name| (*name).to_owned()).collect();
     let mut quote = None;
+    let script = &without_literal_documents(script);
     let letters: Vec<char> = script.chars().collect();
     let mut at = 0;
     while at < letters.len() {
@@ -209,6 +233,7 @@ mod tests {
             ("for s in 1 2; do echo $s '$X'; done", &[]),
             ("source env.sh\n./bench $X", &[]),
             ("x ${{ params.a }} \\$Y $1", &[]),
+            ("cat <<'E' > x\n$X\nE\ncat <<E\n$Z\nE", &["Z"]),
         ] {
             assert_eq!(unset_variables(script), unset, "{script}");
         }

@@ -465,6 +465,13 @@ fn typed_entry(
     let writes = plain.contains('>') || plain.contains("<<");
     let role = match if words.is_empty() { role_of_script(&plain) } else { role_of(&bare) } {
         Role::Show if writes => Role::Prepare,
+        Role::Measure
+            if ["| sh", "| bash", "| tar", "|sh", "|bash"]
+                .iter()
+                .any(|pipe| plain.contains(pipe)) =>
+        {
+            Role::Prepare
+        }
         Role::Measure if command.is_background => Role::Server,
         Role::Wait if words.is_empty() && !plain.contains("sleep") && !plain.contains('=') => {
             Role::Measure

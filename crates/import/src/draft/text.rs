@@ -3,7 +3,7 @@
 use retrial_recipe::writer::{list_node, map_node, render_recipe, text_node};
 
 use super::Draft;
-use super::assemble::PLACEHOLDER_COMMAND;
+use super::assemble::{PLACEHOLDER_COMMAND, shorten};
 use super::figures::MeasuredFigures;
 use super::keys::WrittenKeys;
 use super::missing::{Missing, MissingPlace};
@@ -73,7 +73,7 @@ fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<St
     if figures.figures.is_empty() {
         ask(
             MissingPlace::Measurement("figures"),
-            "how the figure is read, for example `speed: { pattern: 'speed: ${number}' }`",
+            "how it is read, for example `speed: {pattern: 'speed: ${number}'}`",
         );
     }
     if figures.expected.is_empty() && !figures.is_only_measured {
@@ -86,7 +86,7 @@ fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<St
             &format!("the suite and the benchmark, now `{name}`, and `sources`"),
         );
     }
-    missing.iter().map(ToString::to_string).collect()
+    missing.iter().map(|missing| shorten(&missing.to_string(), MAX_COLUMNS - 8)).collect()
 }
 
 fn recipe_keys(

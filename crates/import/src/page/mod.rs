@@ -41,7 +41,8 @@ impl Page {
     pub fn read(path: &str, text: &str) -> Self {
         let source = Source::new(path, text.to_owned());
         let mut page = Self { source, blocks: Vec::new(), output: Vec::new(), notes: Vec::new() };
-        if !is_markdown(text) {
+        let names_page = [".md", ".mdx", ".markdown"].iter().any(|end| path.ends_with(end));
+        if !is_markdown(text) && !(names_page && !find_code_blocks(text).is_empty()) {
             page.add_block(CodeBlock::whole(text));
             return page;
         }

@@ -40,7 +40,8 @@ pub fn remove_prompts(text: &mut Text) -> Vec<String> {
     let mut output = Vec::new();
     let mut removed = Vec::new();
     let mut command = String::new();
-    for (range, line) in lines.iter().zip(&shown) {
+    let first = shown.iter().position(|line| prompt_length(line).is_some()).unwrap_or(0);
+    for (range, line) in lines.iter().zip(&shown).skip(first) {
         let is_open = !command.is_empty() && !is_complete(&command);
         if let Some(length) = prompt_length(line).filter(|_| !is_open || !line.starts_with("$ ")) {
             removed.push(range.start..range.start + length);

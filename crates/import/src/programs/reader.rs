@@ -84,9 +84,7 @@ pub fn read_blocks(page: &Page, blocks: &[usize]) -> Reading {
         reader.block = block;
         reader.read_job_lines();
         let items = reader.parse_block();
-        for item in &items {
-            reader.read_item(item);
-        }
+        reader.read_items(&items);
     }
     let Reader { values, commands, files, job, output, notes, problems, .. } = reader;
     Reading { values, commands, files, job, output, notes, problems }
@@ -210,6 +208,28 @@ impl Reader<'_> {
         let mut reader = LineReader::new(&SRUN, &words, &mut ignored);
         reader.read_flags();
         self.job.flags.extend(reader.flags);
+    }
+
+    /// Reads commands; a typed list whose commands depend on each other is one.
+    fn read_items(&mut self, items: &[Item]) {
+        let mut rest = items;
+        while let Some(first) = rest.first() {
+            let length =
+                1 + rest[1..].iter().take_while(|item| item.joined != Joined::Then).count();
+            let (list, behind) = rest.split_at(length);
+            rest = behind;
+            let depends = list.iter().any(|item| item.joined == Joined::Or)
+                || list[..length - 1].iter().any(Item::has_here_document);
+            if self.is_typing && depends && !list.iter().any(names_tool) {
+                let end = list.iter().map(|item| item.range.end).max().unwrap_or(first.range.end);
+                let is_background = list.last().is_some_and(|item| item.is_background);
+                let range = first.range.start..end;
+                let whole = Item { range, stages: Vec::new(), joined: Joined::Then, is_background };
+                self.type_item(&whole);
+            } else {
+                list.iter().for_each(|item| self.read_item(item));
+            }
+        }
     }
 
     pub(super) fn read_item(&mut self, item: &Item) {

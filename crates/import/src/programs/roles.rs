@@ -40,7 +40,7 @@ const STATE: [&str; 19] = [
     "local",
 ];
 /// Programs that prepare.
-const PREPARE: [&str; 46] = [
+const PREPARE: [&str; 50] = [
     "apk",
     "apt",
     "apt-get",
@@ -84,6 +84,10 @@ const PREPARE: [&str; 46] = [
     "touch",
     "unzip",
     "update-alternatives",
+    "usermod",
+    "groupadd",
+    "newgrp",
+    "adduser",
     "uv",
     "wget",
     "yum",
@@ -181,6 +185,9 @@ pub fn role_of(words: &[String]) -> Role {
     if is_server(words) {
         return Role::Server;
     }
+    if words.last().is_some_and(|word| matches!(word.as_str(), "--help" | "--version")) {
+        return Role::Show;
+    }
     let name = program_name(first);
     let second = words.get(1).map_or("", String::as_str);
     let text = words.join(" ").to_lowercase();
@@ -190,6 +197,7 @@ pub fn role_of(words: &[String]) -> Role {
         {
             Role::State
         }
+        "ray" | "service" | "systemctl" => Role::Prepare,
         _ if STATE.contains(&name) => Role::State,
         _ if WAIT.contains(&name) => Role::Wait,
         "tail" if words.iter().any(|word| matches!(word.as_str(), "-f" | "-F" | "/dev/null")) => {
@@ -214,7 +222,8 @@ pub fn role_of(words: &[String]) -> Role {
             let script = words.iter().skip(1).find(|word| !word.starts_with('-'));
             role_of_file(script.map_or("", String::as_str))
         }
-        _ if first.contains('/') => role_of_file(first),
+        _ if first.contains('/') && !name.ends_with("server") => role_of_file(first),
+        _ if matches!(second, "serve" | "start") || name.ends_with("server") => Role::Server,
         _ => Role::Measure,
     }
 }

@@ -27,7 +27,7 @@ const fn server(
     ServerProgram { words, port_options, port, health }
 }
 
-const SERVERS: [ServerProgram; 18] = [
+const SERVERS: [ServerProgram; 19] = [
     server(&["vllm", "serve"], PORT, 8000, "/health"),
     server(&["vllm.entrypoints.openai.api_server"], PORT, 8000, "/health"),
     server(&["vllm.entrypoints.api_server"], PORT, 8000, "/health"),
@@ -36,6 +36,7 @@ const SERVERS: [ServerProgram; 18] = [
     server(&["sglang_router.launch_router"], PORT, 30000, "/health"),
     server(&["sglang.srt.disaggregation.mini_lb"], PORT, 8000, "/health"),
     server(&["tritonserver"], &["--http-port"], 8000, "/v2/health/ready"),
+    server(&["triton", "start"], &[], 8000, "/v2/health/ready"),
     server(&["trtllm-serve"], PORT, 8000, "/health"),
     server(&["text-generation-launcher"], &["--port", "-p"], 80, "/health"),
     server(&["tgi-entrypoint.sh"], &["--port", "-p"], 80, "/health"),
@@ -114,7 +115,9 @@ pub fn read_image_arguments(image: &str, words: &[String]) -> ImageArguments {
             let all = entrypoint.split(' ').chain(arguments.split_whitespace());
             ImageArguments::Of(all.map(str::to_owned).collect())
         }
-        (None, Some(first)) if first.starts_with('-') || is_hub_name(first) => {
+        (None, Some(first))
+            if first.starts_with('-') || first.contains(' ') || is_hub_name(first) =>
+        {
             ImageArguments::OfUnknown
         }
         _ => ImageArguments::Command,

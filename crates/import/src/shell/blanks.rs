@@ -10,7 +10,7 @@ const PRIVATE: u32 = 0xE000;
 
 /// Marks the placeholders of a text.
 pub fn mark_placeholders(letters: &mut [char]) {
-    let quoted = quoted_by_single(letters);
+    let quoted = open_quotes(letters);
     let mut at = 0;
     while at < letters.len() {
         match find_end(letters, at, &quoted) {
@@ -27,8 +27,8 @@ pub fn mark_placeholders(letters: &mut [char]) {
     }
 }
 
-/// Returns whether each character is in single quotes.
-fn quoted_by_single(letters: &[char]) -> Vec<bool> {
+/// Returns the quotes in which each character is.
+fn open_quotes(letters: &[char]) -> Vec<Option<char>> {
     let mut state = None;
     let mut escaped = false;
     let quoted = letters.iter().map(|&letter| {
@@ -39,13 +39,13 @@ fn quoted_by_single(letters: &[char]) -> Vec<bool> {
             (Some(open), _) if open == letter => state = None,
             _ => {}
         }
-        state == Some('\'')
+        state
     });
     quoted.collect()
 }
 
 /// Returns the end of a placeholder that begins here.
-fn find_end(letters: &[char], at: usize, quoted: &[bool]) -> Option<usize> {
+fn find_end(letters: &[char], at: usize, quoted: &[Option<char>]) -> Option<usize> {
     let opens = match letters[at] {
         '<' => true,
         '‹' | '⟨' => false,
@@ -60,18 +60,16 @@ fn find_end(letters: &[char], at: usize, quoted: &[bool]) -> Option<usize> {
         return None;
     }
     let inner = &letters[at + 1..];
-    let is_end = |letter: &char| matches!(letter, '>' | '›' | '⟩');
-    let stops = |letter: &char| matches!(letter, '\n' | '<' | '‹' | '⟨');
-    let length = inner.iter().position(|letter| is_end(letter) || stops(letter))?;
+    let length = placeholder_length(inner)?;
     let text = &inner[..length];
     let first = text.first()?;
     let begins = first.is_alphanumeric() || matches!(first, '_' | '/' | '.' | '$' | '-' | '*');
     let last_is_blank = text.last().is_some_and(|letter| letter.is_whitespace());
     let is_named = text.iter().any(|letter| letter.is_alphabetic());
-    if !is_end(&inner[length])
-        || opens && (!begins || last_is_blank)
+    if opens && (!begins || last_is_blank)
         || !is_named
         || text.contains(&';')
+        || !keeps_quotes(text, quoted[at])
     {
         return None;
     }
@@ -82,7 +80,7 @@ fn find_end(letters: &[char], at: usize, quoted: &[bool]) -> Option<usize> {
         let rest: String = letters[from..].iter().take(2000).collect();
         rest.contains(&format!("</{name}>"))
     };
-    let is_code = quoted[at] && before.is_some_and(char::is_alphanumeric)
+    let is_code = quoted[at] == Some('\'') && before.is_some_and(char::is_alphanumeric)
         || closes(end)
         || name.starts_with('/')
             && !name[1..].contains('/')
@@ -90,6 +88,44 @@ fn find_end(letters: &[char], at: usize, quoted: &[bool]) -> Option<usize> {
                 window[0] == '<' && window[1..].iter().copied().eq(name[1..].chars())
             });
     (!is_code).then_some(end)
+}
+
+/// Whether the quotes of a placeholder are its own: none closes the quotes around it, or is left open.
+fn keeps_quotes(text: &[char], open: Option<char>) -> bool {
+    let is_apostrophe = |at: usize| {
+        at > 0
+            && text[at - 1].is_alphanumeric()
+            && text.get(at + 1).is_some_and(|next| next.is_alphanumeric())
+    };
+    let count = |quote: char| {
+        let places = text.iter().enumerate().filter(|(_, letter)| **letter == quote);
+        places.filter(|(at, _)| quote != '\'' || open == Some('\'') || !is_apostrophe(*at)).count()
+    };
+    ['\'', '"'].into_iter().all(|quote| match open {
+        Some(open) if open == quote => count(quote) == 0,
+        Some(_) => true,
+        None => count(quote) % 2 == 0,
+    })
+}
+
+/// Returns the length of a placeholder behind its bracket: up to the bracket that closes it, on its line.
+fn placeholder_length(inner: &[char]) -> Option<usize> {
+    let mut depth = 0;
+    for (at, letter) in inner.iter().enumerate() {
+        let next = inner.get(at + 1).copied().unwrap_or('\n');
+        match letter {
+            '\n' => return None,
+            // `<=16` is text of the guide.
+            '<' if at > 0 && matches!(next, '=' | ' ') => {}
+            '<' | '‹' | '⟨' if at > 0 && next.is_alphanumeric() => depth += 1,
+            '<' | '‹' | '⟨' => return None,
+            '>' if next == '=' => {}
+            '>' | '›' | '⟩' if depth == 0 => return Some(at),
+            '>' | '›' | '⟩' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 fn is_word_start(letters: &[char], at: usize) -> bool {
@@ -152,10 +188,9 @@ fn blank_at(text: &str, at: usize) -> Option<Blank> {
     if matches!(unmark_letter(first), '<') && unmark_letter(first) != first
         || matches!(first, '‹' | '⟨')
     {
-        let is_end =
-            |letter: char| matches!(letter, '›' | '⟩') || letter as u32 == PRIVATE + '>' as u32;
-        let end = rest.find(is_end)?;
-        let end = at + end + rest[end..].chars().next().map_or(1, char::len_utf8);
+        let letters: Vec<char> = rest.chars().map(unmark_letter).collect();
+        let length = placeholder_length(&letters[1..])?;
+        let end: usize = rest.chars().take(length + 2).map(char::len_utf8).sum::<usize>() + at;
         let whole = unmark(&text[at..end]);
         let words = whole.trim_matches(['<', '>', '‹', '›', '⟨', '⟩']).trim().to_owned();
         return Some(Blank { range: at..end, words });

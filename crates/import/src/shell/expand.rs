@@ -342,7 +342,11 @@ fn describe(expression: &ParameterExpr) -> String {
         E::ParameterLength { parameter, .. } => return format!("${{#{parameter}}}"),
         _ => return "${…}".to_owned(),
     };
-    format!("${{{parameter}{operator}…}}")
+    let name = match parameter {
+        Parameter::Named(name) => name.clone(),
+        other => other.to_string(),
+    };
+    format!("${{{name}{operator}…}}")
 }
 
 /// Splits pieces into words at the blanks of those outside of quotes.

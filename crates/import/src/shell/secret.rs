@@ -3,8 +3,8 @@
 /// The last words of a variable's name that is a secret.
 const LAST_WORDS: [&str; 9] =
     ["TOKEN", "KEY", "APIKEY", "PAT", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"];
-/// First words of names of numbers: `MAX_TOKEN`.
-const COUNTS: [&str; 4] = ["MAX", "MIN", "NUM", "N"];
+/// First words of names of numbers of tokens: `MAX_TOKEN`, `INPUT_TOKEN`.
+const COUNTS: [&str; 9] = ["MAX", "MIN", "NUM", "N", "INPUT", "OUTPUT", "PROMPT", "CONTEXT", "EOS"];
 /// Options whose value is a secret.
 const OPTIONS: [&str; 8] = [
     "--token",

@@ -1,19 +1,17 @@
-//! Vendors' command lines as recipes: the shell plan of the recipe has the flags of the guide.
+//! Guides as recipes: the shell plan of the recipe has the flags, the words and the files of the guide.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod cases;
 mod flags;
-mod guides;
-mod kinds;
-mod pages;
 mod random;
-mod silence;
-mod two_containers;
+mod round_trip;
+mod selection;
 
 use brush_parser::Token;
 use retrial_host::model::HostView;
 use retrial_import::{
-    Companions, FlagTreatment, LineFlag, MeasuredFigures, NoCompanions, Refusal, Selection,
-    WrittenRecipe, docker_run_flags, draft_from_guide,
+    FlagTreatment, LineFlag, MeasuredFigures, NoCompanions, Refusal, Selection, WrittenRecipe,
+    docker_run_flags, draft_from_guide,
 };
 use retrial_plan as plan;
 use retrial_plan::build::RecipeOrigin;
@@ -22,23 +20,9 @@ use retrial_recipe::{
     Diagnostics, NoTemplates, ParamSetting, RecipeFileKind, Source, check_source, resolve_recipe,
 };
 
-/// One file next to the guide.
-struct EnvFile;
-
-impl Companions for EnvFile {
-    fn read_file(&self, path: &str) -> std::io::Result<String> {
-        assert_eq!(path, "mlperf.env");
-        Ok("# comment\nONE=1\nTWO=a b\n\nTHREE\n".to_owned())
-    }
-}
-
 /// Converts a block whose figures nobody states.
 fn recipe_from_block(block: &str) -> Result<WrittenRecipe, Diagnostics> {
-    recipe_with(block, &NoCompanions)
-}
-
-fn recipe_with(block: &str, companions: &dyn Companions) -> Result<WrittenRecipe, Diagnostics> {
-    match draft_from_guide("guide.txt", block, Selection::All, companions) {
+    match draft_from_guide("guide.txt", block, Selection::All, &NoCompanions) {
         Ok(draft) => Ok(draft.write("x", &MeasuredFigures::default())),
         Err(Refusal::Problems(problems)) => Err(problems),
         Err(Refusal::Choose(candidates)) => panic!("{candidates:?}"),

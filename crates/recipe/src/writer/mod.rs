@@ -1,6 +1,7 @@
 //! Writes a recipe: its keys in the order of their declaration, with comments. It does not choose the content.
 
 mod compact;
+mod fold;
 mod nodes;
 mod section;
 

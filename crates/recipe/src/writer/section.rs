@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use retrial_document::{FieldType, Keys as _, Node, to_yaml};
 
 use super::compact::render_compact;
+use super::fold::fold_line;
 use super::nodes::map_node;
 use crate::model::Recipe;
 
@@ -130,7 +131,7 @@ impl WrittenKey {
                 let text = to_yaml(&map_node([(&*self.name, node.clone())]), Recipe::OBJECT);
                 let lines = text.split_inclusive('\n').map(|line| match line {
                     "\n" => line.to_owned(),
-                    line => format!("{indent}{line}"),
+                    line => fold_line(&format!("{indent}{line}")),
                 });
                 lines.collect()
             }
