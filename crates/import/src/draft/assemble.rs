@@ -36,7 +36,7 @@ pub fn assemble(builder: &mut Builder<'_>, page: &Page, sessions: &[Session]) ->
     let mut keys = ContainerKeys::default();
     let mut service = None;
     if let Some(server) = server.map(|at| &sessions[at]) {
-        service = move_to_service(builder, server);
+        service = Some(move_to_service(builder, server));
         let client = super::services::client_line(builder, &session.line, server);
         translate_flags(builder, &client, &mut keys);
         super::services::name_server(builder, server, session, &mut keys);

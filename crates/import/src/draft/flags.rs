@@ -83,8 +83,8 @@ fn set_flag(
         return Ok(());
     }
     match (name, text) {
-        // They are read with the command.
-        ("entrypoint" | "gpus", _) => {}
+        // They are read with the command; or state Docker's own default.
+        ("entrypoint" | "gpus", _) | ("memory", Some("0")) | ("memory-swap", Some("0" | "-1")) => {}
         ("volume", _) => return mounts::translate_volume(builder, keys, word),
         ("mount", _) => return mounts::translate_mount(builder, keys, word),
         ("env", _) => {
@@ -114,8 +114,6 @@ fn set_flag(
             let (key, value) = text.split_once('=').ok_or(FlagValueError::Sysctl)?;
             keys.set_entry("sysctl", key, text_node(value));
         }
-        // Docker's own default.
-        ("memory", Some("0")) | ("memory-swap", Some("0" | "-1")) => {}
         ("link" | "platform" | "memory-swap", _) => return Err(FlagValueError::NoKey),
         ("shm-size" | "memory", Some(text))
             if measures::parse_size(text, ByteUnits::Docker).is_none() =>
@@ -183,12 +181,11 @@ pub fn read_variable(
     {
         return Err(FlagValueError::VariableName);
     }
-    let value = match value {
-        Some(value) => value,
-        None => {
-            let parts = builder.values.use_variable(&name);
-            word.with_parts(parts)
-        }
+    let value = if let Some(value) = value {
+        value
+    } else {
+        let parts = builder.values.use_variable(&name);
+        word.with_parts(parts)
     };
     let secret = value.parts.iter().find_map(|part| match part {
         Part::Secret(secret) => Some(secret.clone()),

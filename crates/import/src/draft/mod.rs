@@ -126,7 +126,7 @@ fn add_other_commands(
             Action::Manage(reason) => builder.note(format!("`{shown}`: dropped, {reason}")),
             Action::Copy(source, target) => add_copy(builder, shown, source, target),
             Action::Commit => {
-                builder.note(format!("`{shown}`: dropped, each run repeats the steps before it"))
+                builder.note(format!("`{shown}`: dropped, each run repeats the steps before it"));
             }
             Action::Host(words) => note_host(builder, command, words, is_started, is_served),
             _ => {}

@@ -119,7 +119,7 @@ fn port_of_script(
 }
 
 /// Returns the service of a server in a container of its own. Lines before the server are part of its command.
-pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Option<Service> {
+pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Service {
     let mut keys = ContainerKeys::default();
     translate_flags(builder, &session.line, &mut keys);
     let tokens = gpu_tokens(session, &keys);
@@ -149,12 +149,12 @@ pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Option<S
             ("port", plain_node(port.to_string())),
             ("timeout", text_node(READY_TIMEOUT)),
         ]);
-        return Some(Service {
+        return Service {
             run: PLACEHOLDER_COMMAND.to_owned(),
             ready,
             keys: Vec::new(),
             container: Some(container),
-        });
+        };
     };
     let server = &session.entries[at];
     let mut lines: Vec<String> = session.entries[..at]
@@ -166,7 +166,7 @@ pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Option<S
     let text = if lines.len() == 1 { lines.remove(0) } else { lines.join("\n") + "\n" };
     let run = with_secrets(builder, &text);
     let ready = ready_of(builder, session, server, &ports);
-    Some(Service { run, ready, keys: server.keys.clone(), container: Some(container) })
+    Service { run, ready, keys: server.keys.clone(), container: Some(container) }
 }
 
 /// Returns the client's line without the flags that connect it to the server.

@@ -204,7 +204,7 @@ fn add_own_command(
         return add_arguments(
             builder,
             session,
-            own.into_iter().collect(),
+            own.as_slice(),
             &line.arguments,
             command,
             Origin::Own,
@@ -215,15 +215,7 @@ fn add_own_command(
     match read_image_arguments(&image, &words) {
         ImageArguments::Command if words.is_empty() => {}
         ImageArguments::Command => {
-            add_arguments(
-                builder,
-                session,
-                Vec::new(),
-                &line.arguments,
-                command,
-                Origin::Own,
-                Vec::new(),
-            );
+            add_arguments(builder, session, &[], &line.arguments, command, Origin::Own, Vec::new());
         }
         ImageArguments::Of(entrypoint) => {
             let shown = entrypoint.join(" ");
@@ -253,8 +245,8 @@ fn add_entrypoint(
     line: &ContainerLine,
     command: &Command,
 ) {
-    let words = entrypoint.iter().map(|word| Word::text(word, &command.span)).collect();
-    add_arguments(builder, session, words, &line.arguments, command, Origin::Own, Vec::new());
+    let words: Vec<Word> = entrypoint.iter().map(|word| Word::text(word, &command.span)).collect();
+    add_arguments(builder, session, &words, &line.arguments, command, Origin::Own, Vec::new());
 }
 
 /// Adds the script that a shell reads from a here-document.
@@ -312,7 +304,7 @@ fn entry_of(
 fn add_arguments(
     builder: &mut Builder<'_>,
     session: &mut Session,
-    before: Vec<Word>,
+    before: &[Word],
     arguments: &Arguments,
     command: &Command,
     origin: Origin,
@@ -344,10 +336,16 @@ fn add_arguments(
     start.extend((!rest.is_empty()).then_some(rest));
     let mut run = start.join(" ");
     if let Some(document) = &command.here_document {
+        if document.expands && document.body.contains(['$', '`', '\\']) {
+            return builder.refuse(
+                "a here-document in which the host's shell expands variables",
+                &command.span,
+                "write its delimiter in quotes, `<<'EOF'`, and the values into the text",
+            );
+        }
         run = format!("{run} <<'END_OF_INPUT'\n{}END_OF_INPUT\n", unmark(&document.body));
     }
-    let is_service = command.is_background && origin == Origin::Exec
-        || session.line.flag("detach").is_some() && origin == Origin::Exec && command.is_background;
+    let is_service = command.is_background && origin == Origin::Exec;
     let mut role = role_of(&sketch);
     if is_shell(&sketch) {
         return;
@@ -440,7 +438,7 @@ fn add_exec(
     }
     let is_detached = command.is_background || line.flag("detach").is_some();
     let command = Command { is_background: is_detached, ..command.clone() };
-    add_arguments(builder, session, Vec::new(), &line.arguments, &command, Origin::Exec, keys);
+    add_arguments(builder, session, &[], &line.arguments, &command, Origin::Exec, keys);
 }
 
 fn typed_entry(

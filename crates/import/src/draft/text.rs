@@ -50,9 +50,9 @@ fn wrap(note: &str) -> Vec<String> {
         }
         if let Some(line) = lines.last_mut() {
             if line.trim_start_matches("- ").trim().is_empty() {
-                line.push_str(word)
+                line.push_str(word);
             } else {
-                *line = format!("{line} {word}")
+                *line = format!("{line} {word}");
             }
         }
     }

@@ -42,7 +42,7 @@ impl Page {
         let source = Source::new(path, text.to_owned());
         let mut page = Self { source, blocks: Vec::new(), output: Vec::new(), notes: Vec::new() };
         let names_page = [".md", ".mdx", ".markdown"].iter().any(|end| path.ends_with(end));
-        if !is_markdown(text) && !(names_page && !find_code_blocks(text).is_empty()) {
+        if !is_markdown(text) && (!names_page || find_code_blocks(text).is_empty()) {
             page.add_block(CodeBlock::whole(text));
             return page;
         }
@@ -58,7 +58,7 @@ impl Page {
     }
 
     fn add_block(&mut self, code: CodeBlock) {
-        let (mut text, mut notes) = Text::prepare(code.letters);
+        let (mut text, mut notes) = Text::prepare(&code.letters);
         let output = prompts::remove_prompts(&mut text);
         if let Some(first) = output.iter().find(|line| !line.trim().is_empty()) {
             notes.push(describe_output(first, output.len()));

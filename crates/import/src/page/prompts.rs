@@ -100,8 +100,9 @@ mod tests {
     use super::*;
 
     fn commands(text: &str) -> (String, Vec<String>) {
-        let letters = text.char_indices().map(|(at, letter)| (letter, at)).collect();
-        let (mut text, _) = Text::prepare(letters);
+        let letters: Vec<(char, usize)> =
+            text.char_indices().map(|(at, letter)| (letter, at)).collect();
+        let (mut text, _) = Text::prepare(&letters);
         let output = remove_prompts(&mut text);
         (text.slice(0..text.letters.len()), output)
     }

@@ -15,7 +15,7 @@ pub struct Text {
 
 impl Text {
     /// Undoes what the typesetting of a page does to commands. Returns notes on it.
-    pub fn prepare(letters: Vec<(char, usize)>) -> (Self, Vec<String>) {
+    pub fn prepare(letters: &[(char, usize)]) -> (Self, Vec<String>) {
         let mut notes = Vec::new();
         let written: String = letters.iter().map(|(letter, _)| *letter).collect();
         let plain = undo_typesetting(&written);

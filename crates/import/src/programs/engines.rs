@@ -3,7 +3,7 @@
 use super::commands::{Action, UNSUPPORTED, is_tool};
 use super::flags::{DOCKER, DOCKER_CLIENT, DOCKER_EXEC, PODMAN};
 use super::foreign::{default_file, read_foreign};
-use super::line::{ContainerLine, FlagValue, LineReader, Words, parse_line};
+use super::line::{ContainerLine, FlagValue, LineReader, TypedWords, parse_line};
 use super::reader::Reader;
 use super::tables::SRUN;
 use crate::shell::{Item, Part, Simple, push_part};
@@ -40,7 +40,13 @@ const MANAGED: [(&[&str], &str); 4] = [
 ];
 
 impl Reader<'_> {
-    pub(super) fn read_tool(&mut self, name: &str, words: &Words, simple: &Simple, item: &Item) {
+    pub(super) fn read_tool(
+        &mut self,
+        name: &str,
+        words: &TypedWords,
+        simple: &Simple,
+        item: &Item,
+    ) {
         let span = self.span(item.range.clone());
         if let Some((_, what)) = UNSUPPORTED.iter().find(|(program, _)| *program == name) {
             let help = "write the equivalent `docker run`, with image, devices, mounts and command";
@@ -60,7 +66,7 @@ impl Reader<'_> {
         }
         match name {
             "docker" | "podman" | "nvidia-docker" | "nerdctl" => {
-                self.read_engine(name, words, simple, item)
+                self.read_engine(name, words, simple, item);
             }
             "salloc" => {
                 let mut reader = LineReader::new(&SRUN, &words.words, &mut self.problems);
@@ -77,7 +83,7 @@ impl Reader<'_> {
     }
 
     /// Reads a `srun`; the first of a named container may only make it: `srun --container-name=job … true`.
-    fn read_job_step(&mut self, words: &Words, simple: &Simple, item: &Item) {
+    fn read_job_step(&mut self, words: &TypedWords, simple: &Simple, item: &Item) {
         if self.read_started_tool(words, simple, item) {
             return;
         }
@@ -97,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// Reads a program that `srun` starts, and that starts the container: `srun --gpus=8 apptainer exec …`.
-    fn read_started_tool(&mut self, words: &Words, simple: &Simple, item: &Item) -> bool {
+    fn read_started_tool(&mut self, words: &TypedWords, simple: &Simple, item: &Item) -> bool {
         let mut ignored = retrial_document::Diagnostics::default();
         let mut reader = LineReader::new(&SRUN, &words.words, &mut ignored);
         reader.read_flags();
@@ -132,12 +138,14 @@ impl Reader<'_> {
             let value = line.image.with_text(name.trim_start_matches("APPTAINERENV_"));
             let parts = self.values.use_variable(name);
             let mut word = vec![Part::Text(format!("{}=", value.start()))];
-            parts.into_iter().for_each(|part| push_part(&mut word, part));
+            for part in parts {
+                push_part(&mut word, part);
+            }
             line.flags.push(FlagValue { flag, value: line.image.with_parts(word) });
         }
     }
 
-    fn read_image_tool(&mut self, name: &str, words: &Words, simple: &Simple, item: &Item) {
+    fn read_image_tool(&mut self, name: &str, words: &TypedWords, simple: &Simple, item: &Item) {
         let verb = words.words.first().map(|word| word.sketch(&self.values)).unwrap_or_default();
         match (name, &*verb) {
             ("enroot", "import") | ("apptainer" | "singularity", "pull" | "build") => {
@@ -166,7 +174,7 @@ impl Reader<'_> {
     }
 
     /// Keeps the file to which an image is converted: `enroot import -o a.sqsh docker://IMAGE`.
-    fn read_image_file(&mut self, program: &str, words: &Words) {
+    fn read_image_file(&mut self, program: &str, words: &TypedWords) {
         let mut file = None;
         let mut image = None;
         let mut rest = words.words.iter();
@@ -189,7 +197,7 @@ impl Reader<'_> {
     }
 
     /// Keeps the name of a root file system: `enroot create -n NAME FILE`.
-    fn read_created(&mut self, words: &Words) {
+    fn read_created(&mut self, words: &TypedWords) {
         let texts: Vec<String> = words.words.iter().map(|word| word.sketch(&self.values)).collect();
         let at = texts.iter().position(|text| matches!(&**text, "-n" | "--name"));
         let named = at.and_then(|at| texts.get(at + 1).cloned());
@@ -204,7 +212,7 @@ impl Reader<'_> {
         }
     }
 
-    fn read_engine(&mut self, name: &str, words: &Words, simple: &Simple, item: &Item) {
+    fn read_engine(&mut self, name: &str, words: &TypedWords, simple: &Simple, item: &Item) {
         let skipped = self.skip_flags(&DOCKER_CLIENT, words);
         let mut words = words.skip(skipped);
         let mut verb =
@@ -234,7 +242,7 @@ impl Reader<'_> {
                 self.push(line.map_or(Action::Refused, Action::Exec), item, Some(simple));
             }
             "start" | "attach" if verb == "attach" || opens(&rest) => {
-                self.push(Action::Attach, item, None)
+                self.push(Action::Attach, item, None);
             }
             "start" => self.push(Action::Manage("Retrial starts its container"), item, None),
             "pull" => {
@@ -246,12 +254,11 @@ impl Reader<'_> {
                 );
             }
             "build" => self.push(Action::Build(rest.words), item, None),
-            "cp" => match &rest.words[..] {
-                [.., source, target] => {
-                    self.push(Action::Copy(source.clone(), target.clone()), item, None)
+            "cp" => {
+                if let [.., source, target] = &rest.words[..] {
+                    self.push(Action::Copy(source.clone(), target.clone()), item, None);
                 }
-                _ => {}
-            },
+            }
             "commit" => self.push(Action::Commit, item, None),
             "compose" | "stack" | "swarm" => {
                 let help =
@@ -273,6 +280,6 @@ impl Reader<'_> {
 }
 
 /// Whether `docker start` attaches a terminal: `docker start -ai NAME`.
-fn opens(words: &Words) -> bool {
+fn opens(words: &TypedWords) -> bool {
     words.words.iter().any(|word| word.start().starts_with('-') && word.start().contains('i'))
 }

@@ -7,7 +7,7 @@ use retrial_document::{Diagnostics, Span};
 use retrial_recipe::model::GpuVendor;
 
 use super::flags::{DOCKER, FlagTreatment, Meaning};
-use super::line::{Arguments, ContainerLine, FlagValue, LineReader, Words, arguments_from};
+use super::line::{Arguments, ContainerLine, FlagValue, LineReader, TypedWords, arguments_from};
 use super::tables::{APPTAINER, ENROOT, SRUN};
 use crate::shell::{Values, Word};
 
@@ -23,7 +23,7 @@ pub struct JobContext {
 /// Returns the line that a command is equivalent to; none if it cannot be converted.
 pub fn read_foreign(
     name: &str,
-    words: &Words,
+    words: &TypedWords,
     job: &mut JobContext,
     values: &Values,
     place: &Span,

@@ -18,13 +18,13 @@ pub struct FlagValue {
 
 /// The words of a command, with the number of the typed word from which each was made.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
+pub struct TypedWords {
     pub words: Vec<Word>,
     pub origins: Vec<usize>,
     pub raw: Vec<RawWord>,
 }
 
-impl Words {
+impl TypedWords {
     pub fn skip(&self, count: usize) -> Self {
         Self {
             words: self.words[count.min(self.words.len())..].to_vec(),
@@ -83,7 +83,7 @@ impl ContainerLine {
 /// reject to `problems`.
 pub fn parse_line(
     program: &'static Program,
-    words: &Words,
+    words: &TypedWords,
     values: &Values,
     place: &Span,
     problems: &mut Diagnostics,
@@ -132,7 +132,7 @@ pub fn parse_line(
 }
 
 /// Returns the words from a position as arguments.
-pub fn arguments_from(words: &Words, at: usize) -> Arguments {
+pub fn arguments_from(words: &TypedWords, at: usize) -> Arguments {
     let rest = words.words[at.min(words.words.len())..].to_vec();
     let raw = match words.origins.get(at) {
         // A variable has the image and its arguments: they are used as they are expanded.

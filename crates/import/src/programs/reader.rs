@@ -10,7 +10,7 @@ use retrial_document::{Diagnostics, Span};
 use super::commands::{Action, Command, is_tool, names_tool};
 use super::flags::Program;
 use super::foreign::JobContext;
-use super::line::{LineReader, Words};
+use super::line::{LineReader, TypedWords};
 use super::tables::SRUN;
 use super::wrappers::find_wrappers;
 use crate::page::{Page, Text, describe_output};
@@ -143,7 +143,7 @@ impl Reader<'_> {
                 Err(error) => error,
             };
             let lines = self.text().lines();
-            let Some(dropped) = self.output_around(&letters, &lines, error.position) else {
+            let Some(dropped) = Self::output_around(&letters, &lines, error.position) else {
                 let position = error.position;
                 let help =
                     "give the commands as the guide prints them, without the text around them";
@@ -174,7 +174,6 @@ impl Reader<'_> {
     /// Returns the lines from the end of the container's command before an error to the end of the block; none if they
     /// have commands of containers.
     fn output_around(
-        &self,
         letters: &[char],
         lines: &[Range<usize>],
         position: usize,
@@ -227,7 +226,9 @@ impl Reader<'_> {
                 let whole = Item { range, stages: Vec::new(), joined: Joined::Then, is_background };
                 self.type_item(&whole);
             } else {
-                list.iter().for_each(|item| self.read_item(item));
+                for item in list {
+                    self.read_item(item);
+                }
             }
         }
     }
@@ -245,7 +246,7 @@ impl Reader<'_> {
             Some(Stage::Simple(simple)) => self.read_simple(simple, item),
             Some(Stage::Compound { keyword: "{" | "(", inner }) => {
                 let directory = self.values.directory.clone();
-                inner.iter().for_each(|item| self.read_item(item));
+                self.read_items(inner);
                 self.values.directory = directory;
             }
             Some(Stage::Compound { keyword, inner }) => self.read_branches(keyword, inner, item),
@@ -450,8 +451,8 @@ impl Reader<'_> {
     }
 
     /// Expands typed words as the host's shell does.
-    pub(super) fn expand(&mut self, raw: &[RawWord]) -> Words {
-        let mut words = Words { raw: raw.to_vec(), ..Words::default() };
+    pub(super) fn expand(&mut self, raw: &[RawWord]) -> TypedWords {
+        let mut words = TypedWords { raw: raw.to_vec(), ..TypedWords::default() };
         for (origin, typed) in raw.iter().enumerate() {
             let span = self.span(typed.range.clone());
             for field in expand_word(typed, &mut self.values) {
@@ -468,7 +469,7 @@ impl Reader<'_> {
     }
 
     /// Returns a word of a table's flags: how the flags of a program are read.
-    pub(super) fn skip_flags(&mut self, program: &'static Program, words: &Words) -> usize {
+    pub(super) fn skip_flags(&mut self, program: &'static Program, words: &TypedWords) -> usize {
         let mut reader = LineReader::new(program, &words.words, &mut self.problems);
         reader.read_flags();
         reader.position

@@ -72,7 +72,7 @@ impl Reader<'_> {
         let is_absolute = path.start().starts_with('/')
             || matches!(path.parts.first(), Some(Part::Here | Part::Home | Part::Param(_)));
         if is_absolute {
-            self.values.directory = path.parts.clone();
+            self.values.directory.clone_from(&path.parts);
         } else if path.start().starts_with("..") || path.plain() == Some("-") {
             let question = format!("the directory after `cd {}`", path.written);
             let id = self.values.add_param("directory", &path.written, None, Some(question));

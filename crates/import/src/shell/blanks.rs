@@ -84,7 +84,7 @@ fn find_end(letters: &[char], at: usize, quoted: &[Option<char>]) -> Option<usiz
         || closes(end)
         || name.starts_with('/')
             && !name[1..].contains('/')
-            && letters[..at].windows(name.len()).any(|window| {
+            && letters[at.saturating_sub(2000)..at].windows(name.len()).any(|window| {
                 window[0] == '<' && window[1..].iter().copied().eq(name[1..].chars())
             });
     (!is_code).then_some(end)
@@ -113,13 +113,15 @@ fn placeholder_length(inner: &[char]) -> Option<usize> {
     let mut depth = 0;
     for (at, letter) in inner.iter().enumerate() {
         let next = inner.get(at + 1).copied().unwrap_or('\n');
+        // `<=16` is text of the guide.
+        let is_text = match letter {
+            '<' => at > 0 && matches!(next, '=' | ' '),
+            letter => *letter == '>' && next == '=',
+        };
         match letter {
-            '\n' => return None,
-            // `<=16` is text of the guide.
-            '<' if at > 0 && matches!(next, '=' | ' ') => {}
+            _ if is_text => {}
             '<' | '‹' | '⟨' if at > 0 && next.is_alphanumeric() => depth += 1,
-            '<' | '‹' | '⟨' => return None,
-            '>' if next == '=' => {}
+            '\n' | '<' | '‹' | '⟨' => return None,
             '>' | '›' | '⟩' if depth == 0 => return Some(at),
             '>' | '›' | '⟩' => depth -= 1,
             _ => {}

@@ -119,7 +119,9 @@ fn collect_expansions(
                     if number > 0 {
                         push_part(&mut parts, Part::Text(" ".to_owned()));
                     }
-                    word.into_iter().for_each(|part| push_part(&mut parts, part));
+                    for part in word {
+                        push_part(&mut parts, part);
+                    }
                 }
                 found.push(Expansion {
                     range: piece.start_index..piece.end_index,
@@ -276,7 +278,7 @@ fn expand_parameter(expression: &ParameterExpr, values: &mut Values) -> Vec<Part
 /// `${NAME:-default}`
 fn use_default(
     parameter: &Parameter,
-    test: &ParameterTestType,
+    test_type: &ParameterTestType,
     default: &str,
     values: &mut Values,
 ) -> Vec<Part> {
@@ -287,7 +289,7 @@ fn use_default(
     };
     match values.value(&name) {
         Some(Value::Scalar(parts))
-            if !parts.is_empty() || matches!(test, ParameterTestType::Unset) =>
+            if !parts.is_empty() || matches!(test_type, ParameterTestType::Unset) =>
         {
             return values.use_variable(&name);
         }

@@ -261,20 +261,26 @@ fn raw_word(word: &ast::Word) -> RawWord {
 /// Sets the end of each item: the grammar gives redirections no place.
 fn set_ends(mut items: Vec<Item>, text: &[char], whole: &str) -> Vec<Item> {
     let tokens = brush_parser::tokenize_str(whole).unwrap_or_default();
+    let place = |token: &Token| match token {
+        Token::Word(_, place) => (false, place.start.index, place.end.index),
+        Token::Operator(operator, place) => {
+            (is_separator(operator), place.start.index, place.end.index)
+        }
+    };
+    let mut places: Vec<(bool, usize, usize)> = tokens.iter().map(place).collect();
+    places.sort_by_key(|(_, start, _)| *start);
     let mut next = text.len();
     for item in items.iter_mut().rev() {
         let start = item.range.start;
         let end = if item.has_here_document() {
             next
         } else {
-            let inside = tokens.iter().rev().filter_map(|token| match token {
-                Token::Word(_, place) => Some((false, place)),
-                Token::Operator(operator, place) => Some((is_separator(operator), place)),
-            });
-            let mut inside = inside.filter(|(_, place)| (start..next).contains(&place.start.index));
+            let behind = places.partition_point(|(_, position, _)| *position < next);
+            let inside = places[..behind].iter().rev();
+            let mut inside = inside.take_while(|(_, position, _)| *position >= start);
             inside
-                .find(|(separates, _)| !separates)
-                .map_or(item.range.end, |(_, place)| place.end.index.min(next))
+                .find(|(separates, ..)| !separates)
+                .map_or(item.range.end, |(_, _, end)| (*end).min(next))
         };
         let blank = |&&letter: &&char| letter.is_whitespace();
         let trimmed = text[start.min(end)..end].iter().rev().take_while(blank).count();

@@ -152,7 +152,8 @@ impl Renderer<'_> {
             let secret = secret_before(&text[..blank.range.start]);
             if let Some(name) = secret {
                 self.name_secret(name);
-                out.push_str(&format!("${name}"));
+                out.push('$');
+                out.push_str(name);
             } else {
                 let id = ask_for_blank(&blank.words, blank.default(), self.values);
                 out.push_str(&self.values.expression(id));

@@ -110,10 +110,11 @@ impl Values {
         let fit = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
         let lower: String = hint.to_lowercase().chars().map(fit).collect();
         let words: Vec<&str> = lower.split('_').filter(|word| !word.is_empty()).take(5).collect();
-        let mut name = words.join("_");
-        if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
-            name = format!("value_{name}").trim_matches('_').to_owned();
-        }
+        let name = words.join("_");
+        let name = match name.chars().next() {
+            Some(first) if first.is_ascii_alphabetic() => name,
+            _ => format!("value_{name}").trim_matches('_').to_owned(),
+        };
         let is_free = |name: &String| self.params.iter().all(|param| param.name != *name);
         let numbered = (2..).map(|number| format!("{name}_{number}"));
         let mut names = std::iter::once(name.clone()).chain(numbered);

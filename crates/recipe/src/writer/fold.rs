@@ -1,5 +1,7 @@
 //! Folds long texts over several lines: YAML's `>-`, which joins them by blanks.
 
+use std::fmt::Write as _;
+
 /// The most columns of a line.
 const MAX_COLUMNS: usize = 118;
 
@@ -36,7 +38,7 @@ fn fold(line: &str) -> Option<String> {
             let is_full =
                 !current.is_empty() && current.chars().count() + 1 + word.chars().count() > width;
             if is_full {
-                out.push_str(&format!("{margin}{current}\n"));
+                let _ = writeln!(out, "{margin}{current}");
                 current.clear();
             }
             if !current.is_empty() {
@@ -44,7 +46,7 @@ fn fold(line: &str) -> Option<String> {
             }
             current.push_str(word);
         }
-        out.push_str(&format!("{margin}{current}\n"));
+        let _ = writeln!(out, "{margin}{current}");
         out
     })
 }
