@@ -4,12 +4,12 @@ use std::sync::OnceLock;
 
 use retrial::app::catalog::{self, FoundRecipe};
 use retrial_host::model::HostView;
+use retrial_import::{MeasuredFigures, NoCompanions, Selection, draft_from_guide};
 use retrial_mlperf::rounds::{self, Round};
 use retrial_plan::build::{self, RecipeOrigin};
 use retrial_plan::download::LocalHubSettings;
 use retrial_plan::options::PlanOptions;
 use retrial_plan::{shell, text};
-use retrial_recipe::docker_run::{self as command_line, EmptyEnvironment, MeasuredFigures};
 use retrial_recipe::expression::{self, ExpressionScope};
 use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::{Mode, ParamValue, Template};
@@ -99,20 +99,15 @@ pub fn lock(data: &[u8]) {
     }
 }
 
-/// A guide's `docker run`: the recipe that comes of it is one.
+/// A guide: the recipe that comes of it is one.
 pub fn docker_run(data: &[u8]) {
-    let Ok(block) = str::from_utf8(data) else {
+    let Ok(text) = str::from_utf8(data) else {
         return;
     };
-    let Ok(reading) = command_line::recipe_from_block(
-        "fuzz",
-        "block",
-        block,
-        &EmptyEnvironment,
-        &MeasuredFigures::default(),
-    ) else {
+    let Ok(draft) = draft_from_guide("README.md", text, Selection::All, &NoCompanions) else {
         return;
     };
+    let reading = draft.write("fuzz", &MeasuredFigures::default());
     let source = Source::new("new.yaml", reading.recipe.as_str());
     let problems = check_source(&source, RecipeFileKind::Recipe, templates());
     let syntax = problems.iter().find(|problem| problem.code == "syntax");

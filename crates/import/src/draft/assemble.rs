@@ -12,7 +12,7 @@ use super::keys::{ContainerKeys, WrittenKeys};
 use super::missing::{MissingPlace, SERVER_NAME};
 use super::scripts::{Script, unset_variables, with_secrets};
 use super::services::{Service, move_to_service, ready_of};
-use super::sessions::{Entry, Origin, Session, ports_of};
+use super::session::{Entry, Origin, Session, ports_of};
 use crate::page::Page;
 use crate::programs::{Role, is_client};
 

@@ -3,6 +3,7 @@
 mod answer;
 mod assemble;
 mod builder;
+mod entries;
 mod figures;
 mod flags;
 mod gpu_options;
@@ -14,6 +15,7 @@ mod mounts;
 mod printed;
 mod scripts;
 mod services;
+mod session;
 mod sessions;
 mod text;
 mod value_error;
@@ -30,7 +32,8 @@ use assemble::{Assembled, assemble};
 use builder::Builder;
 use images::add_build;
 use keys::WrittenKeys;
-use sessions::{Session, collect_sessions};
+use session::Session;
+use sessions::collect_sessions;
 
 use crate::page::Page;
 use crate::programs::{Action, Command, Companions, Reading};

@@ -2,14 +2,13 @@
 //! nothing sets.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use retrial_recipe::writer::text_node;
 
 use super::builder::Builder;
 use super::keys::WrittenKeys;
-use super::sessions::{Entry, Origin};
+use super::session::{Entry, Origin};
 use crate::page::Page;
 use crate::programs::Role;
 
@@ -90,11 +89,15 @@ pub fn with_secrets(builder: &mut Builder<'_>, run: &str) -> String {
     let mut out = String::new();
     for variable in &builder.secret_variables {
         let (name, secret) = (&variable.name, &variable.secret);
-        let _ = if is_simple {
-            write!(out, "{name}=\"${secret}\" ")
+        let (start, end) = if is_simple {
+            ("", "\" ")
         } else {
-            writeln!(out, "export {name}=\"${secret}\"")
+            (
+                "export ", "\"
+",
+            )
         };
+        out.extend([start, name, "=\"$", secret, end]);
     }
     out + run
 }

@@ -12,7 +12,7 @@ use super::images::image_text;
 use super::keys::{ContainerKeys, WrittenKeys};
 use super::missing::MissingPlace;
 use super::scripts::with_secrets;
-use super::sessions::{Entry, Session, ports_of};
+use super::session::{Entry, Session, ports_of};
 use crate::programs::{ContainerLine, Role, find_server, is_client, option_value, port_in_words};
 use crate::shell::ParamKind;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use retrial_document::Span;
 
 use super::line::ContainerLine;
-use super::roles::is_shell;
+use super::words::is_shell;
 use crate::shell::{HereDocument, Item, Simple, Stage, Values, Word};
 
 /// What a command is for a recipe.

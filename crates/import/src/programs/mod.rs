@@ -2,6 +2,7 @@
 //!
 //! A line of any of them becomes one [`ContainerLine`]. Nothing here knows the keys of a recipe.
 
+mod block_text;
 mod commands;
 mod engines;
 mod flags;
@@ -12,6 +13,7 @@ mod roles;
 mod servers;
 mod shell_state;
 mod tables;
+mod words;
 mod wrappers;
 
 pub use commands::{Action, Command, is_tool, names_tool};
@@ -19,9 +21,10 @@ pub use flags::{FlagArity, FlagTreatment, LineFlag, Meaning, docker_run_flags};
 pub use foreign::JobContext;
 pub use line::{Arguments, ContainerLine, FlagValue, is_image_reference};
 pub use reader::{Companions, ImageProgram, NoCompanions, Reading, read_blocks};
-pub use roles::{Role, is_shell, program_name, role_of, role_of_script, shell_script, split_words};
+pub use roles::{Role, role_of, role_of_script};
 pub use servers::{
     ImageArguments, find_server, is_client, option_value, port_in_words, published_ports,
     read_image_arguments,
 };
+pub use words::{is_shell, program_name, shell_script, split_words};
 pub use wrappers::find_wrappers;

@@ -1,6 +1,7 @@
 //! What a command in a container is for a recipe: preparation, a server, a wait, or the measurement.
 
 use super::servers::is_server;
+use super::words::{is_shell, program_name, shell_script, split_words};
 use super::wrappers::find_wrappers;
 
 /// The role of a command.
@@ -18,114 +19,17 @@ pub enum Role {
 }
 
 /// Commands with an effect on the commands behind them in one shell.
-const STATE: [&str; 19] = [
-    ".",
-    "alias",
-    "cd",
-    "declare",
-    "deactivate",
-    "eval",
-    "export",
-    "module",
-    "popd",
-    "pushd",
-    "readonly",
-    "set",
-    "shopt",
-    "source",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unset",
-    "local",
-];
+const STATE: &str = ". alias cd declare deactivate eval export module popd pushd readonly set shopt source typeset ulimit \
+     umask unset local";
 /// Programs that prepare.
-const PREPARE: [&str; 50] = [
-    "apk",
-    "apt",
-    "apt-get",
-    "aws",
-    "azcopy",
-    "chmod",
-    "chown",
-    "cmake",
-    "conda",
-    "cp",
-    "curl",
-    "dnf",
-    "echo",
-    "git",
-    "git-lfs",
-    "gsutil",
-    "hf",
-    "huggingface-cli",
-    "kill",
-    "ldconfig",
-    "ln",
-    "make",
-    "mamba",
-    "micromamba",
-    "mkdir",
-    "mv",
-    "ninja",
-    "pip",
-    "pip3",
-    "pkill",
-    "printf",
-    "rm",
-    "rsync",
-    "scp",
-    "sed",
-    "service",
-    "sync",
-    "sysctl",
-    "tar",
-    "tee",
-    "touch",
-    "unzip",
-    "update-alternatives",
-    "usermod",
-    "groupadd",
-    "newgrp",
-    "adduser",
-    "uv",
-    "wget",
-    "yum",
-];
+const PREPARE: &str = "apk apt apt-get aws azcopy chmod chown cmake conda cp curl dnf echo git git-lfs gsutil hf \
+     huggingface-cli kill ldconfig ln make mamba micromamba mkdir mv ninja pip pip3 pkill printf rm rsync \
+     scp sed service sync sysctl tar tee touch unzip update-alternatives usermod groupadd newgrp adduser \
+     uv wget yum";
 /// Programs that show something.
-const SHOW: [&str; 30] = [
-    "amd-smi",
-    "cat",
-    "clear",
-    "df",
-    "du",
-    "env",
-    "find",
-    "free",
-    "grep",
-    "head",
-    "hipconfig",
-    "hostname",
-    "ibstat",
-    "jq",
-    "less",
-    "ls",
-    "lscpu",
-    "lspci",
-    "more",
-    "nvcc",
-    "nvidia-smi",
-    "ps",
-    "pwd",
-    "rocm-smi",
-    "rocminfo",
-    "tail",
-    "uname",
-    "vi",
-    "vim",
-    "nano",
-];
-const WAIT: [&str; 9] = ["disown", "fg", "jobs", "killall", "pause", "sleep", "wait", "exit", "bg"];
+const SHOW: &str = "amd-smi cat clear df du env find free grep head hipconfig hostname ibstat jq less ls lscpu lspci \
+     more nvcc nvidia-smi ps pwd rocm-smi rocminfo tail uname vi vim nano";
+const WAIT: &str = "disown fg jobs killall pause sleep wait exit bg";
 /// Words of names of scripts that prepare.
 const PREPARING_WORDS: [&str; 9] = [
     "download",
@@ -142,29 +46,9 @@ const PREPARING_WORDS: [&str; 9] = [
 const MEASURING_WORDS: [&str; 7] = ["bench", "perf", "train", "run", "test", "measure", "eval"];
 /// The addresses at which servers only say that they are up.
 const HEALTH_PATHS: [&str; 5] = ["/health", "/ready", "/v1/models", "/get_model_info", "/ping"];
-pub const SHELLS: [&str; 6] = ["bash", "sh", "zsh", "dash", "ksh", "ash"];
 
-/// Returns the name of a program without its directory.
-pub fn program_name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
-}
-
-/// Returns whether words only start a shell: `bash`, `/bin/bash -l`.
-pub fn is_shell(words: &[String]) -> bool {
-    let Some((first, options)) = words.split_first() else { return false };
-    let is_option = |word: &String| {
-        word.starts_with('-') && !word.trim_start_matches('-').ends_with('c') || word == "--login"
-    };
-    SHELLS.contains(&program_name(first)) && options.iter().all(is_option)
-}
-
-/// Returns the script of `bash -c SCRIPT`.
-pub fn shell_script(words: &[String]) -> Option<&str> {
-    let [shell, options @ ..] = words else { return None };
-    let at = options.iter().position(|word| word.starts_with('-') && word.ends_with('c'))?;
-    let before = options[..at].iter().all(|word| word.starts_with('-'));
-    let script = options.get(at + 1)?;
-    (SHELLS.contains(&program_name(shell)) && before).then_some(script)
+fn is_listed(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|listed| listed == name)
 }
 
 /// Returns the role of a command of these words.
@@ -198,8 +82,8 @@ pub fn role_of(words: &[String]) -> Role {
             Role::State
         }
         "ray" | "service" | "systemctl" => Role::Prepare,
-        _ if STATE.contains(&name) => Role::State,
-        _ if WAIT.contains(&name) => Role::Wait,
+        _ if is_listed(STATE, name) => Role::State,
+        _ if is_listed(WAIT, name) => Role::Wait,
         "tail" if words.iter().any(|word| matches!(word.as_str(), "-f" | "-F" | "/dev/null")) => {
             Role::Wait
         }
@@ -207,8 +91,8 @@ pub fn role_of(words: &[String]) -> Role {
         "curl" if !saves_file(words) => Role::Measure,
         "cat" | "tee" if text.contains('>') => Role::Prepare,
         "make" if MEASURING_WORDS.iter().any(|word| text.contains(word)) => Role::Measure,
-        _ if SHOW.contains(&name) => Role::Show,
-        _ if PREPARE.contains(&name) => Role::Prepare,
+        _ if is_listed(SHOW, name) => Role::Show,
+        _ if is_listed(PREPARE, name) => Role::Prepare,
         "python" | "python3"
             if matches!(second, "-m")
                 && matches!(
@@ -298,11 +182,6 @@ fn is_loop_that_waits(script: &str) -> bool {
         && script.contains("sleep ")
         && (probes || first == "while")
         && !script.contains("bench")
-}
-
-/// Returns words of a text as those of a command.
-pub fn split_words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use retrial_container::ImageRef;
 
 use super::line::{Arguments, ContainerLine};
-use super::roles::program_name;
+use super::words::program_name;
 use crate::shell::{Values, Word};
 
 /// A program that serves until it is stopped.
@@ -238,7 +238,7 @@ pub fn published_ports(line: &ContainerLine, values: &Values) -> Vec<(u16, u16)>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::roles::split_words;
+    use crate::programs::words::split_words;
 
     #[test]
     fn servers_are_known_by_their_words() {

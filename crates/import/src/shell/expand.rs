@@ -4,15 +4,15 @@
 use std::ops::Range;
 
 use brush_parser::word::{
-    BraceExpressionMember, BraceExpressionOrText, Parameter, ParameterExpr, ParameterTestType,
-    SpecialParameter, WordPiece, WordPieceWithSource,
+    Parameter, ParameterExpr, ParameterTestType, SpecialParameter, WordPiece, WordPieceWithSource,
 };
 
 use super::blanks::{find_blanks, unmark};
+use super::braces::expand_braces;
 use super::parse::{RawWord, parser_options};
+use super::part::{ParamId, Part, Problem, only_shell, push_part};
 use super::substitution::substitute;
 use super::values::{Value, Values};
-use super::word::{ParamId, Part, Problem, push_part};
 
 /// A piece of a word after expansion.
 struct Piece {
@@ -193,9 +193,11 @@ fn expand_piece(piece: &WordPiece, is_quoted: bool, values: &mut Values) -> Piec
             Piece { parts: expand_parameter(expression, values), splits: !is_quoted, words: None }
         }
         WordPiece::CommandSubstitution(command)
-        | WordPiece::BackquotedCommandSubstitution(command) => {
-            Piece { parts: substitute(command, values), splits: !is_quoted, words: None }
-        }
+        | WordPiece::BackquotedCommandSubstitution(command) => Piece {
+            parts: substitute(command, values, expand_whole),
+            splits: !is_quoted,
+            words: None,
+        },
         WordPiece::ArithmeticExpression(expression) => {
             fixed(vec![only_shell(&format!("$(({}))", expression.value))])
         }
@@ -219,13 +221,6 @@ fn blanks_as_parts(text: &str, values: &mut Values) -> Vec<Part> {
     }
     push_part(&mut parts, Part::Text(unmark(&text[done..])));
     parts
-}
-
-pub(super) fn only_shell(written: &str) -> Part {
-    Part::Problem(Problem {
-        message: format!("`{written}`: only a shell can compute it"),
-        help: "write the value that it has",
-    })
 }
 
 fn array_words(expression: &ParameterExpr, values: &mut Values) -> Option<Vec<Vec<Part>>> {
@@ -388,53 +383,4 @@ fn split_pieces(pieces: Vec<Piece>) -> Vec<Field> {
     }
     fields.extend(current);
     fields.into_iter().map(|parts| Field { parts, is_open }).collect()
-}
-
-/// Expands lists in braces: `renderD{128,129}`.
-fn expand_braces(text: &str) -> Vec<String> {
-    let is_plain = text.contains('{') && !text.contains(['$', '"', '\'', '\\', '`']);
-    let parsed =
-        is_plain.then(|| brush_parser::word::parse_brace_expansions(text, &parser_options()));
-    match parsed {
-        Some(Ok(Some(pieces))) => combine_braces(&pieces),
-        _ => vec![text.to_owned()],
-    }
-}
-
-fn combine_braces(pieces: &[BraceExpressionOrText]) -> Vec<String> {
-    let mut out = vec![String::new()];
-    for piece in pieces {
-        let choices = match piece {
-            BraceExpressionOrText::Text(text) => vec![text.clone()],
-            BraceExpressionOrText::Expr(members) => members.iter().flat_map(list_member).collect(),
-        };
-        out = out
-            .iter()
-            .flat_map(|start| choices.iter().map(move |end| format!("{start}{end}")))
-            .collect();
-    }
-    out
-}
-
-fn list_member(member: &BraceExpressionMember) -> Vec<String> {
-    match member {
-        BraceExpressionMember::Child(pieces) => combine_braces(pieces),
-        BraceExpressionMember::NumberSequence { start, end, increment } => {
-            let step = usize::try_from(increment.unsigned_abs()).unwrap_or(1).max(1);
-            let range = *start.min(end)..=*start.max(end);
-            let mut numbers: Vec<i64> = range.take(10_000).collect();
-            if start > end {
-                numbers.reverse();
-            }
-            numbers.into_iter().step_by(step).map(|number| number.to_string()).collect()
-        }
-        BraceExpressionMember::CharSequence { start, end, .. } => {
-            let range = *start.min(end)..=*start.max(end);
-            let mut letters: Vec<char> = range.collect();
-            if start > end {
-                letters.reverse();
-            }
-            letters.into_iter().map(String::from).collect()
-        }
-    }
 }

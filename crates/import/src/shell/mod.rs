@@ -4,8 +4,10 @@
 //! assignments that they use. This module starts nothing, and reads nothing of the machine.
 
 mod blanks;
+mod braces;
 mod expand;
 mod parse;
+mod part;
 mod script;
 mod secret;
 mod substitution;
@@ -17,7 +19,8 @@ pub use expand::{expand_whole, expand_word};
 pub use parse::{
     Assignment, HereDocument, Item, Joined, RawValue, RawWord, Simple, Stage, parse_commands,
 };
+pub use part::{ParamId, Part, push_part};
 pub use script::Renderer;
 pub use secret::{is_secret, mask_secrets};
 pub use values::{Param, ParamKind, Value, Values};
-pub use word::{ParamId, Part, Word, push_part};
+pub use word::Word;

@@ -7,9 +7,10 @@ use retrial_recipe::quote::shell_quote;
 use super::blanks::{find_blanks, unmark};
 use super::expand::{ask_for_blank, find_expansions};
 use super::parse::RawWord;
+use super::part::Part;
 use super::secret::{find_hub_token, takes_secret};
 use super::values::Values;
-use super::word::{Part, Word};
+use super::word::Word;
 
 /// Renders words into texts of the recipe. A problem counts when the word that has it is used.
 pub struct Renderer<'a> {

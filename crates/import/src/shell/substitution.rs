@@ -2,9 +2,8 @@
 //! parameter that is asked for, unless the guide states it. Others only a shell can compute.
 
 use super::blanks::unmark;
-use super::expand::{expand_whole, only_shell};
+use super::part::{Part, only_shell};
 use super::values::{ParamKind, Values};
-use super::word::Part;
 
 /// Commands that print a fact of the host, with the name of the parameter.
 const FACTS: [(&[&str], &str); 12] = [
@@ -22,8 +21,11 @@ const FACTS: [(&[&str], &str); 12] = [
     (&["which"], "program"),
 ];
 
-/// Returns what a command substitution gives.
-pub fn substitute(command: &str, values: &mut Values) -> Vec<Part> {
+/// Expands a text as one word.
+pub type Expand = fn(&str, &mut Values) -> Vec<Part>;
+
+/// Returns what a command substitution gives; `expand` expands the words in it.
+pub fn substitute(command: &str, values: &mut Values, expand: Expand) -> Vec<Part> {
     let command = unmark(command.trim());
     let words: Vec<&str> = command.split_whitespace().collect();
     let written = format!("$({command})");
@@ -34,9 +36,11 @@ pub fn substitute(command: &str, values: &mut Values) -> Vec<Part> {
         | ["readlink", "-f", "."]
         | ["echo", "$PWD" | "${PWD}"] => values.directory.clone(),
         ["realpath" | "readlink", .., path] if command.matches('|').count() == 0 => {
-            expand_whole(path, values)
+            expand(path, values)
         }
-        [tool @ ("dirname" | "basename"), path] => path_part(tool, path, &written, values),
+        [tool @ ("dirname" | "basename"), path] => {
+            path_part(tool, &expand(path, values), &written, values)
+        }
         _ if is_group(&words) => {
             let group = words.iter().find(|word| ["render", "video"].contains(word));
             let hint = format!("{}_group", group.unwrap_or(&"render"));
@@ -73,16 +77,17 @@ fn ask(hint: &str, written: &str, kind: ParamKind, values: &mut Values) -> Vec<P
     vec![Part::Param(id)]
 }
 
-fn path_part(tool: &str, path: &str, written: &str, values: &mut Values) -> Vec<Part> {
-    let parts = expand_whole(path, values);
-    if let [Part::Text(text)] = &parts[..] {
+fn path_part(tool: &str, parts: &[Part], written: &str, values: &mut Values) -> Vec<Part> {
+    if let [Part::Text(text)] = parts {
         let text = text.trim_end_matches('/');
         let (directory, name) = text.rsplit_once('/').unwrap_or((".", text));
         let part = if tool == "dirname" { directory } else { name };
         return vec![Part::Text(if part.is_empty() { "/".to_owned() } else { part.to_owned() })];
     }
-    let of: String =
-        path.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
+    let of = match parts {
+        [Part::Param(id)] => values.param(*id).name.clone(),
+        _ => "path".to_owned(),
+    };
     let end = if tool == "dirname" { "directory" } else { "name" };
     ask(&format!("{of}_{end}"), written, ParamKind::String, values)
 }

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::part::{ParamId, Part};
 use super::secret::is_secret;
-use super::word::{ParamId, Part};
 
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

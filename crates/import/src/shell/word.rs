@@ -3,34 +3,8 @@
 
 use retrial_document::Span;
 
+use super::part::{ParamId, Part};
 use super::values::Values;
-
-/// The number of a parameter of [`Values`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ParamId(pub usize);
-
-/// A part of a word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    Text(String),
-    /// A parameter of the recipe: a variable, or what the reader fills in.
-    Param(ParamId),
-    /// The variable of a secret.
-    Secret(String),
-    /// The directory of the guide, which is that of the recipe.
-    Here,
-    /// The home directory.
-    Home,
-    /// Text that only a shell can compute.
-    Problem(Problem),
-}
-
-/// Why a part cannot be in a recipe.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub message: String,
-    pub help: &'static str,
-}
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,14 +145,5 @@ impl Word {
         let first = self.parts[..at].iter().cloned().chain(piece(before));
         let rest = piece(after).into_iter().chain(self.parts[at + 1..].iter().cloned());
         Some((self.with_parts(first.collect()), self.with_parts(rest.collect())))
-    }
-}
-
-/// Appends a part; texts in a row are one.
-pub fn push_part(parts: &mut Vec<Part>, part: Part) {
-    match (parts.last_mut(), part) {
-        (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
-        (_, Part::Text(text)) if text.is_empty() => {}
-        (_, part) => parts.push(part),
     }
 }
