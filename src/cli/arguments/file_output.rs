@@ -16,7 +16,8 @@ pub struct NewArguments {
     /// The published result that the recipe is made of.
     #[command(flatten)]
     pub results: ImportRequest,
-    /// Convert a guide: 'docker run …', a file of commands, a page in Markdown (FILE:LINE chooses a command of it), or - for standard input
+    /// Convert a guide: 'docker run …', a file of commands, a page in Markdown, or - for standard input; a line
+    /// behind the file's name chooses a command of it
     #[arg(long, value_name = "COMMAND|FILE[:LINE]|-", conflicts_with = "from_results")]
     pub from: Option<String>,
     /// Choose a command of a page by its number in the list that `--from FILE` prints

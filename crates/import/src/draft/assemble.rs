@@ -141,8 +141,8 @@ fn assemble_session(
     refuse_second_server(builder, page, entries);
     ask_for_variables(builder, session, keys);
     let from = server.map_or(0, |at| at + 1);
-    let measured =
-        entries.iter().rposition(|entry| entry.role == Role::Measure).filter(|at| *at >= from);
+    let last = |role| entries.iter().rposition(|entry| entry.role == role).filter(|at| *at >= from);
+    let measured = last(Role::Measure).or_else(|| last(Role::Print));
     let end = measured.unwrap_or(entries.len());
     let mut assembled = Assembled::default();
     let before: Vec<&Entry> = entries[..end]

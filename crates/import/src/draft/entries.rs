@@ -312,7 +312,7 @@ pub fn typed_entry(
         words.iter().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect();
     let writes = plain.contains('>') || plain.contains("<<");
     let role = match if words.is_empty() { role_of_script(&plain) } else { role_of(&bare) } {
-        Role::Show if writes => Role::Prepare,
+        Role::Show | Role::Print if writes => Role::Prepare,
         Role::Measure
             if ["| sh", "| bash", "| tar", "|sh", "|bash"]
                 .iter()

@@ -59,7 +59,7 @@ impl Script {
         if roles.iter().all(|role| *role == Role::State) {
             return None;
         }
-        if roles.iter().all(|role| matches!(role, Role::State | Role::Show)) {
+        if roles.iter().all(|role| matches!(role, Role::State | Role::Show | Role::Print)) {
             builder.note(format!("`{shown}`: dropped, it only shows something"));
             return None;
         }

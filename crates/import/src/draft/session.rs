@@ -64,7 +64,7 @@ impl Session {
 
     /// Returns whether one of its commands is measured.
     pub fn measures(&self) -> bool {
-        self.entries.iter().any(|entry| entry.role == Role::Measure)
+        self.entries.iter().any(|entry| matches!(entry.role, Role::Measure | Role::Print))
     }
 
     pub fn serves(&self) -> bool {

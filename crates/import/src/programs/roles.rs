@@ -15,6 +15,8 @@ pub enum Role {
     Wait,
     /// It only shows files or the machine.
     Show,
+    /// It prints a text, which is measured only if nothing else is.
+    Print,
     Measure,
 }
 
@@ -22,8 +24,8 @@ pub enum Role {
 const STATE: &str = ". alias cd declare deactivate eval export module popd pushd readonly set shopt source typeset ulimit \
      umask unset local";
 /// Programs that prepare.
-const PREPARE: &str = "apk apt apt-get aws azcopy chmod chown cmake conda cp curl dnf echo git git-lfs gsutil hf \
-     huggingface-cli kill ldconfig ln make mamba micromamba mkdir mv ninja pip pip3 pkill printf rm rsync \
+const PREPARE: &str = "apk apt apt-get aws azcopy chmod chown cmake conda cp curl dnf git git-lfs gsutil hf \
+     huggingface-cli kill ldconfig ln make mamba micromamba mkdir mv ninja pip pip3 pkill rm rsync \
      scp sed service sync sysctl tar tee touch unzip update-alternatives usermod groupadd newgrp adduser \
      uv wget yum";
 /// Programs that show something.
@@ -89,6 +91,7 @@ pub fn role_of(words: &[String]) -> Role {
         }
         "curl" | "wget" if HEALTH_PATHS.iter().any(|path| text.contains(path)) => Role::Wait,
         "curl" if !saves_file(words) => Role::Measure,
+        "echo" | "printf" => Role::Print,
         "cat" | "tee" if text.contains('>') => Role::Prepare,
         "make" if MEASURING_WORDS.iter().any(|word| text.contains(word)) => Role::Measure,
         _ if is_listed(SHOW, name) => Role::Show,
@@ -163,6 +166,7 @@ pub fn role_of_script(script: &str) -> Role {
             Role::Server
         }
         _ if has(Role::Measure) => Role::Measure,
+        _ if has(Role::Print) => Role::Print,
         _ if has(Role::Prepare) => Role::Prepare,
         _ => Role::Show,
     }
