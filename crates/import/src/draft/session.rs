@@ -62,6 +62,20 @@ impl Session {
         names.any(|own| own.sketch(&builder.values) == name)
     }
 
+    /// A detached container's own command serves those that are executed in it, and those that use its ports.
+    pub fn serve_if_detached(&mut self, is_published: bool) {
+        let measures = |entry: &Entry| matches!(entry.role, Role::Measure | Role::Print);
+        let is_used = is_published || self.entries.iter().skip(1).any(measures);
+        if let Some(own) = self.entries.first_mut()
+            && self.is_detached
+            && is_used
+            && own.origin == Origin::Own
+            && own.role == Role::Measure
+        {
+            own.role = Role::Server;
+        }
+    }
+
     /// Returns whether one of its commands is measured.
     pub fn measures(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.role, Role::Measure | Role::Print))

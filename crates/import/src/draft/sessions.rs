@@ -57,6 +57,10 @@ pub fn collect_sessions(
             _ => {}
         }
     }
+    for session in &mut sessions {
+        let is_published = session.line.flag("publish").is_some();
+        session.serve_if_detached(is_published);
+    }
     sessions
 }
 
