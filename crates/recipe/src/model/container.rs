@@ -46,7 +46,7 @@ object! {
         ulimits: OrderedMap<Ulimit> = T::Map(formats::ULIMIT, &Ulimit::TYPE),
         /// Environment variables of the container.
         env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN_SCOPE)),
-        /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
+        /// Directories of the host: `source:target[:ro]`. A source is absolute, ./ next to the recipe, or ~/ below the home directory.
         mounts: Vec<MountRequest>,
         /// Directories in which programs cache compiled code, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -99,7 +99,7 @@ object! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct MountRequest: "a mount", or T::Template(RUN_SCOPE, formats::MOUNT) => MountRequest::parse;
     keys {
-        /// On the host: absolute, or ./ next to the recipe.
+        /// On the host: absolute, ./ next to the recipe, or ~/ below the home directory.
         source: Template [required] = T::Template(RUN_SCOPE, formats::HOST_PATH),
         /// In the container.
         target: Template [required] = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
