@@ -5,20 +5,16 @@ use retrial_recipe::writer::{list_node, map_node, text_node};
 
 use super::builder::Builder;
 use super::flags::translate_flags;
-use super::gpu_options::{Token, find_machines};
-use super::gpus::add_gpus;
+use super::gpu_options::find_machines;
+use super::gpus::{add_gpus, gpu_tokens};
 use super::images::image_text;
 use super::keys::{ContainerKeys, WrittenKeys};
-use super::missing::{MissingPlace, SERVER_NAME};
+use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, SERVER_NAME, shorten};
 use super::scripts::{Script, unset_variables, with_secrets};
 use super::services::{Service, move_to_service, ready_of};
 use super::session::{Entry, Origin, Session, ports_of};
 use crate::page::Page;
 use crate::programs::{Role, is_client};
-
-/// The command of a guide that has no measured command.
-pub const PLACEHOLDER_COMMAND: &str =
-    "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// What follows from the containers of a guide.
 #[derive(Debug, Default)]
@@ -95,37 +91,6 @@ fn choose_containers(
 fn asks_server(session: &Session) -> bool {
     let measured = session.entries.iter().filter(|entry| entry.role == Role::Measure);
     measured.into_iter().any(|entry| is_client(&entry.run))
-}
-
-/// Returns the words of a container's commands, with the values of its variables.
-pub fn gpu_tokens(session: &Session, keys: &ContainerKeys) -> Vec<Vec<Token>> {
-    let env = keys.get("env").map_or(&[][..], |env| env.entries());
-    let known: Vec<(String, String)> = env
-        .iter()
-        .filter_map(|entry| Some((entry.key.clone(), entry.value.text()?.to_owned())))
-        .collect();
-    let assigned = session.entries.iter().flat_map(|entry| &entry.tokens).filter_map(|token| {
-        let (name, value) = token.text.split_once('=')?;
-        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        is_name.then(|| (name.to_owned(), value.to_owned()))
-    });
-    let all: Vec<(String, String)> = known.into_iter().chain(assigned).collect();
-    let expand = |token: &Token| {
-        let mut pieces = token.text.split('$');
-        let mut text = pieces.next().unwrap_or_default().to_owned();
-        for piece in pieces {
-            let braced = piece.strip_prefix('{').and_then(|inner| inner.split_once('}'));
-            let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-            let end = piece.find(|letter| !is_name(letter)).unwrap_or(piece.len());
-            let (name, rest) = braced.unwrap_or((&piece[..end], &piece[end..]));
-            match all.iter().rev().find(|(known, _)| known == name) {
-                Some((_, value)) => text.extend([value, rest]),
-                None => text.extend(["$", piece]),
-            }
-        }
-        Token { text, param: token.param }
-    };
-    session.entries.iter().map(|entry| entry.tokens.iter().map(expand).collect()).collect()
 }
 
 fn assemble_session(
@@ -273,15 +238,6 @@ fn own_service(builder: &mut Builder<'_>, session: &Session, at: usize) -> Servi
         );
     }
     Service { run, ready, keys: entry.keys.clone(), container: None }
-}
-
-pub fn shorten(text: &str, length: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= length {
-        return line;
-    }
-    let start: String = line.chars().take(length).collect();
-    format!("{}…", start.trim_end())
 }
 
 /// Asks for the entrypoint of an image, whose arguments are known.

@@ -9,6 +9,7 @@ use super::builder::Builder;
 use super::gpu_options::{Factor, MAX_GPUS, Token, gpus_of_command};
 use super::keys::ContainerKeys;
 use super::missing::MissingPlace;
+use super::session::Session;
 use super::value_error::FlagValueError;
 use crate::programs::ContainerLine;
 use crate::shell::{ParamKind, Word};
@@ -54,6 +55,37 @@ pub fn add_gpus(
     let vendor_name: &str = vendor.into();
     let gpus = map_node([("vendor", text_node(vendor_name)), ("count", count)]);
     builder.requires = Some(map_node([("gpus", gpus)]));
+}
+
+/// Returns the words of a container's commands, with the values of its variables.
+pub fn gpu_tokens(session: &Session, keys: &ContainerKeys) -> Vec<Vec<Token>> {
+    let env = keys.get("env").map_or(&[][..], |env| env.entries());
+    let known: Vec<(String, String)> = env
+        .iter()
+        .filter_map(|entry| Some((entry.key.clone(), entry.value.text()?.to_owned())))
+        .collect();
+    let assigned = session.entries.iter().flat_map(|entry| &entry.tokens).filter_map(|token| {
+        let (name, value) = token.text.split_once('=')?;
+        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        is_name.then(|| (name.to_owned(), value.to_owned()))
+    });
+    let all: Vec<(String, String)> = known.into_iter().chain(assigned).collect();
+    let expand = |token: &Token| {
+        let mut pieces = token.text.split('$');
+        let mut text = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let braced = piece.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let end = piece.find(|letter| !is_name(letter)).unwrap_or(piece.len());
+            let (name, rest) = braced.unwrap_or((&piece[..end], &piece[end..]));
+            match all.iter().rev().find(|(known, _)| known == name) {
+                Some((_, value)) => text.extend([value, rest]),
+                None => text.extend(["$", piece]),
+            }
+        }
+        Token { text, param: token.param }
+    };
+    session.entries.iter().map(|entry| entry.tokens.iter().map(expand).collect()).collect()
 }
 
 /// Returns the product of numbers, as an expression if it follows a parameter.

@@ -41,3 +41,17 @@ impl fmt::Display for Missing {
         write!(formatter, ": {}", self.text)
     }
 }
+
+/// The command of a guide that has no measured command.
+pub const PLACEHOLDER_COMMAND: &str =
+    "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
+
+/// Returns a text on one line, shortened.
+pub fn shorten(text: &str, length: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= length {
+        return line;
+    }
+    let start: String = line.chars().take(length).collect();
+    format!("{}…", start.trim_end())
+}

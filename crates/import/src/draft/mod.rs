@@ -192,7 +192,7 @@ fn add_copy(builder: &mut Builder<'_>, shown: &str, source: &Word, target: &Word
     } else if is_container(target) {
         builder.ask(
             MissingPlace::Container,
-            format!("mounts: `{}` copies it in", assemble::shorten(shown, 60)),
+            format!("mounts: `{}` copies it in", missing::shorten(shown, 60)),
         );
     }
 }
@@ -224,7 +224,7 @@ fn finish(mut builder: Builder<'_>, assembled: Assembled) -> Draft {
     for (name, question) in blanks {
         builder.ask(
             MissingPlace::Param(name),
-            format!("is its default right? The guide says: {}", assemble::shorten(&question, 50)),
+            format!("is its default right? The guide says: {}", missing::shorten(&question, 50)),
         );
     }
     let params: Vec<(String, Node)> = builder.values.used_params().map(param_entry).collect();
@@ -260,7 +260,7 @@ fn param_entry(param: &Param) -> (String, Node) {
     } else {
         &*param.written
     };
-    let help = assemble::shorten(&format!("{written}{question}"), 90);
+    let help = missing::shorten(&format!("{written}{question}"), 90);
     let default = param.default.as_ref().map(|default| match kind {
         "int" => plain_node(default.clone()),
         _ => text_node(default.clone()),

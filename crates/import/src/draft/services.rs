@@ -4,13 +4,12 @@ use retrial_document::Node;
 use retrial_recipe::model::SHARED_NETWORK_KEYS;
 use retrial_recipe::writer::{map_node, plain_node, text_node};
 
-use super::assemble::{PLACEHOLDER_COMMAND, gpu_tokens, shorten};
 use super::builder::Builder;
 use super::flags::translate_flags;
-use super::gpus::add_gpus;
+use super::gpus::{add_gpus, gpu_tokens};
 use super::images::image_text;
 use super::keys::{ContainerKeys, WrittenKeys};
-use super::missing::MissingPlace;
+use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, shorten};
 use super::scripts::with_secrets;
 use super::session::{Entry, Session, ports_of};
 use crate::programs::{ContainerLine, Role, find_server, is_client, option_value, port_in_words};

@@ -3,10 +3,9 @@
 use retrial_recipe::writer::{list_node, map_node, render_recipe, text_node};
 
 use super::Draft;
-use super::assemble::{PLACEHOLDER_COMMAND, shorten};
 use super::figures::MeasuredFigures;
 use super::keys::WrittenKeys;
-use super::missing::{Missing, MissingPlace};
+use super::missing::{Missing, MissingPlace, PLACEHOLDER_COMMAND, shorten};
 
 /// The most columns of a line of comment.
 const MAX_COLUMNS: usize = 116;

@@ -26,7 +26,10 @@ pub(super) static PARAM_OBJECT: Object = Object {
 const PARAM_TYPES: &[Word] = &[
     declare_word("string", "Text."),
     declare_word("int", "A whole number."),
-    declare_word("path", "An absolute path, ./ next to the recipe, or ~/ below the home directory."),
+    declare_word(
+        "path",
+        "An absolute path, ./ next to the recipe, or ~/ below the home directory.",
+    ),
     declare_word("enum", "One of `values`."),
     declare_word("bool", "true or false."),
 ];
