@@ -1,5 +1,6 @@
 //! The figures of the measured command, as options or answers state them.
 
+use itertools::Itertools as _;
 use retrial_document::{Field as _, Node, OrderedMap};
 use retrial_readings::units;
 
@@ -46,6 +47,11 @@ impl MeasuredFigures {
             ];
             (name.clone(), map_node(finder.keys().into_iter().chain(keys.into_iter().flatten())))
         }))
+    }
+
+    /// Returns the files in which figures are, each once.
+    pub fn files(&self) -> Vec<&str> {
+        self.figures.iter().filter_map(|(_, finder)| finder.file()).unique().collect()
     }
 
     pub fn expect_node(&self) -> Option<Node> {
@@ -152,7 +158,9 @@ impl FigureFinder {
                 ("csv", map_node([("column", text_node(column)), ("where", map_node(rows))]))
             }
         };
-        let file = self.file().map(|file| ("file", text_node(file)));
+        // It is collected from the directory of the results.
+        let name = self.file().map(|file| file.rsplit('/').next().unwrap_or(file));
+        let file = name.map(|name| ("file", text_node(name)));
         [find].into_iter().chain(file).collect()
     }
 }

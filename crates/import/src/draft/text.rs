@@ -1,5 +1,6 @@
 //! Writes a draft as a recipe.
 
+use retrial_recipe::quote::shell_quote;
 use retrial_recipe::writer::{list_node, map_node, render_recipe, text_node};
 
 use super::Draft;
@@ -7,6 +8,8 @@ use super::figures::MeasuredFigures;
 use super::keys::WrittenKeys;
 use super::missing::{Missing, MissingPlace, PLACEHOLDER_COMMAND, shorten};
 
+/// The directory of the results, if figures are in files.
+const RESULTS: &str = "/tmp/results";
 /// The most columns of a line of comment.
 const MAX_COLUMNS: usize = 116;
 
@@ -88,6 +91,17 @@ fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<St
     missing.iter().map(|missing| shorten(&missing.to_string(), MAX_COLUMNS - 8)).collect()
 }
 
+/// Copies the files in which figures are to the directory of the results, behind a command that succeeds.
+fn collect_files(measured: &mut WrittenKeys, files: &[&str]) {
+    let run = measured.iter_mut().find(|(key, _)| *key == "run");
+    let Some((_, run)) = run.filter(|_| !files.is_empty()) else { return };
+    let text = run.text().unwrap_or_default().trim_end();
+    let files: Vec<String> = files.iter().map(|file| shell_quote(file)).collect();
+    let copy = format!("mkdir -p {RESULTS} && cp {} {RESULTS}/", files.join(" "));
+    *run = text_node(format!("{text}\n[ $? -eq 0 ] && {copy}\n"));
+    measured.push(("results", text_node(RESULTS)));
+}
+
 fn recipe_keys(
     name: &str,
     draft: Draft,
@@ -100,6 +114,7 @@ fn recipe_keys(
         measured.retain(|(key, _)| *key != "run");
         measured.insert(0, ("run", text_node(command)));
     }
+    collect_files(&mut measured, &figures.files());
     measured.push(("figures", figures.figures_node()));
     measured.extend(figures.expect_node().map(|expect| ("expect", expect)));
     let case = map_node([("performance", map_node(measured))]);
