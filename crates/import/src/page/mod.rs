@@ -11,6 +11,8 @@ use retrial_document::{Source, Span};
 
 pub use text::Text;
 
+use crate::shell::mask_secrets;
+
 use markdown::{CodeBlock, find_code_blocks, is_markdown};
 
 /// Lines of commands of a page.
@@ -39,7 +41,10 @@ pub struct Page {
 impl Page {
     /// Reads a page in Markdown, or a text of commands.
     pub fn read(path: &str, text: &str) -> Self {
-        let source = Source::new(path, text.to_owned());
+        // Messages show its lines.
+        let masked = mask_secrets(text);
+        let shown = if masked.len() == text.len() { masked } else { text.to_owned() };
+        let source = Source::new(path, shown);
         let mut page = Self { source, blocks: Vec::new(), output: Vec::new(), notes: Vec::new() };
         let names_page = [".md", ".mdx", ".markdown"].iter().any(|end| path.ends_with(end));
         if !is_markdown(text) && (!names_page || find_code_blocks(text).is_empty()) {

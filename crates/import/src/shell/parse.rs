@@ -115,12 +115,38 @@ pub struct SyntaxError {
 /// # Errors
 /// [`SyntaxError`]
 pub fn parse_commands(text: &[char]) -> Result<Vec<Item>, SyntaxError> {
+    check_limits(text)?;
     let whole: String = text.iter().collect();
     let mut parser = Parser::new(whole.as_bytes(), &parser_options());
     let program = parser.parse_program().map_err(|error| describe_error(&error, text.len()))?;
     let lists: Vec<Item> =
         program.complete_commands.iter().flat_map(|list| read_list(list, text.len())).collect();
     Ok(set_ends(lists, text, &whole))
+}
+
+/// The longest block, in characters: it is a page of a guide.
+const MAX_LENGTH: usize = 1 << 16;
+/// The deepest nesting of brackets and braces. Each level multiplies the time that the grammar needs.
+const MAX_NESTING: usize = 8;
+
+fn check_limits(text: &[char]) -> Result<(), SyntaxError> {
+    if text.len() > MAX_LENGTH {
+        let message = format!("more than {MAX_LENGTH} characters in a block");
+        return Err(SyntaxError { message, position: 0 });
+    }
+    let mut depth = 0_usize;
+    for (position, letter) in text.iter().enumerate() {
+        depth = match letter {
+            '(' | '{' => depth + 1,
+            ')' | '}' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        if depth > MAX_NESTING {
+            let message = "brackets are nested too deeply".to_owned();
+            return Err(SyntaxError { message, position });
+        }
+    }
+    Ok(())
 }
 
 fn read_list(list: &ast::CompoundList, end: usize) -> Vec<Item> {
