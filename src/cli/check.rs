@@ -4,13 +4,14 @@ use crate::app::batch::file;
 use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::launch::is_moving_name;
+use crate::app::launch::missing_requirements::describe_start;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::terminal;
 use retrial_batch as batch;
 use retrial_cluster::site;
 use retrial_document::measures::format;
 use retrial_mlperf::rounds;
-use retrial_recipe::check_source as check_text;
+use retrial_recipe::{RecipeFileKind, check_source as check_text};
 use retrial_results::verdict::ExitCode;
 
 /// Checks files; warnings are not failures.
@@ -22,6 +23,7 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
         let path = std::path::Path::new(file);
         let opened =
             if path.exists() { catalog::open_path(path) } else { catalog::open_recipe(file) };
+        let mut is_recipe = false;
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules_file(&opened.source) => {
                 rounds::check_rules_file(&opened.source)
@@ -33,6 +35,7 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
                 file::check_batch_file(global, &opened.source)
             }
             Ok(opened) => {
+                is_recipe = opened.kind == RecipeFileKind::Recipe;
                 let mut problems = check_text(&opened.source, opened.kind, &opened);
                 let is_builtin = opened.is_builtin();
                 problems.retain(|problem| !(is_builtin && is_moving_name(problem)));
@@ -53,8 +56,13 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
             }
         };
         failed |= diagnostics.has_errors();
+        let start = if is_recipe && !diagnostics.has_errors() {
+            describe_start(global, file)
+        } else {
+            Vec::new()
+        };
         if global.output == OutputFormat::Json {
-            reports.push(serde_json::json!({ "file": file, "ok": !diagnostics.has_errors(), "problems": diagnostics }));
+            reports.push(serde_json::json!({ "file": file, "ok": !diagnostics.has_errors(), "problems": diagnostics, "start": start }));
             continue;
         }
         let rendered = diagnostics.render(terminal::uses_color());
@@ -64,6 +72,7 @@ pub fn check_files(global: &GlobalOptions, files: &[String]) -> ExitCode {
         if !global.quiet && !diagnostics.has_errors() {
             let warnings = describe_warnings(diagnostics.warning_count());
             terminal::print_lines([format!("{file}: ok{warnings}")]);
+            terminal::print_lines(start.into_iter().map(|line| format!("  {line}")));
         }
     }
     if global.output == OutputFormat::Json {

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
-use super::stand_ins::is_stand_in;
+use super::open::find_recipe;
+use super::stand_ins::{is_stand_in, name_stand_ins, resolve_with_stand_ins};
+use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest, RecipeSettings};
 use retrial_host::checks::HostCheck;
 use retrial_plan::access::AccessKind;
 use retrial_plan::{Action, Plan};
@@ -19,6 +21,28 @@ pub fn add_missing_files(plan: &mut Plan, recipe: &Recipe, root: &Path) {
         .chain(missing_devices(plan, root))
         .collect();
     plan.unmet.extend(missing);
+}
+
+/// Returns what a run of a recipe will ask for: a line for each param to set, privilege to approve, and model and mount
+/// that is missing. Empty if the recipe cannot be planned for another reason, which `plan` says.
+pub fn describe_start(global: &GlobalOptions, recipe: &str) -> Vec<String> {
+    let Ok(entry) = find_recipe(recipe) else {
+        return Vec::new();
+    };
+    let Ok((opened, unset)) = resolve_with_stand_ins(entry, Vec::new()) else {
+        return Vec::new();
+    };
+    let settings = RecipeSettings::default();
+    let request = RecipeRequest { recipe: recipe.to_owned(), settings };
+    let Ok(plan) = opened.plan(global, &PlanRequest::whole_recipe(request), None) else {
+        return Vec::new();
+    };
+    let set = unset.iter().map(|name| format!("to set: --set {name}=VALUE"));
+    let privileges = plan.privileges.iter();
+    let asks = privileges.map(|privilege| format!("to approve: {}, {privilege}", privilege.name));
+    let missing = missing_models(&plan, &opened.resolved.recipe).chain(missing_mounts(&plan));
+    let missing = missing.map(|check| format!("missing: {} ({})", check.required, check.name));
+    set.chain(asks).chain(missing).map(|line| name_stand_ins(line, &unset)).collect()
 }
 
 /// Checks of models that are read from a directory which does not exist.

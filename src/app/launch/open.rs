@@ -11,6 +11,24 @@ use retrial_recipe::expression::render_template;
 use retrial_recipe::model::Image;
 use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
 
+/// Makes the relative paths among the settings absolute: on the command line a path is of where one stands, in a recipe
+/// it is next to it.
+fn resolve_relative_paths(loaded: &LoadedRecipe, settings: Vec<ParamSetting>) -> Vec<ParamSetting> {
+    let params = loaded.declared_params();
+    let is_path =
+        |name: &str| params.iter().any(|param| param.name == name && param.kind == "path");
+    let absolute = |setting: ParamSetting| {
+        let is_relative = setting.value.starts_with("./") || setting.value.starts_with("../");
+        match std::path::absolute(&setting.value) {
+            Ok(path) if is_relative && is_path(&setting.name) => {
+                ParamSetting::new(setting.name, path.display().to_string())
+            }
+            _ => setting,
+        }
+    };
+    settings.into_iter().map(absolute).collect()
+}
+
 /// A recipe before and after its settings are applied.
 pub struct OpenedRecipe {
     /// The recipe's text and where it was found.
@@ -34,9 +52,13 @@ impl OpenedRecipe {
     /// Finds and resolves a recipe, and prints its problems.
     pub fn open(request: &PlanRequest) -> Result<Self, Failure> {
         let entry = find_recipe(&request.recipe.recipe)?;
-        let trial_run = request.options.trial_run;
-        Self::resolve(entry, &request.recipe.settings.to_vec(), trial_run)
-            .map_err(Failure::of_problems)
+        let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry);
+        let settings = request.recipe.settings.to_vec();
+        let settings = match &loaded {
+            Ok(loaded) => resolve_relative_paths(loaded, settings),
+            Err(_) => settings,
+        };
+        Self::resolve(entry, &settings, request.options.trial_run).map_err(Failure::of_problems)
     }
 
     /// Resolves a recipe with the settings of the command line, for a trial run or a whole one.

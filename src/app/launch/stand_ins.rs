@@ -7,12 +7,20 @@ use super::open::{OpenedRecipe, find_recipe};
 use crate::app::catalog::FoundRecipe;
 use crate::app::failure::Failure;
 use crate::app::options::RecipeRequest;
-use retrial_recipe::{ParamSetting, resolve_recipe};
+use retrial_recipe::{LoadedRecipe, ParamSetting, resolve_recipe};
 
 const STAND_IN_DIRECTORY: &str = "/to-be-set";
 
 fn stand_in_path(name: &str) -> String {
     format!("{STAND_IN_DIRECTORY}/{name}")
+}
+
+/// Returns a value of a param's type.
+fn stand_in(name: &str, kind: &str) -> String {
+    match kind {
+        "int" => "1".to_owned(),
+        _ => stand_in_path(name),
+    }
 }
 
 /// Returns whether a path is a stand-in, or below one.
@@ -28,8 +36,8 @@ pub fn open_with_stand_ins(
     resolve_with_stand_ins(entry, request.settings.to_vec())
 }
 
-/// Resolves a recipe with a placeholder path for each param that must be set and is not, and returns their names. Where
-/// a path is not valid, as for an image or a number, the missing params are the problem.
+/// Resolves a recipe with a placeholder, a path or the number 1, for each param that must be set and is not, and returns
+/// their names. Where it is not valid, as for an image, the missing params are the problem.
 pub fn resolve_with_stand_ins(
     entry: FoundRecipe,
     mut settings: Vec<ParamSetting>,
@@ -41,8 +49,13 @@ pub fn resolve_with_stand_ins(
     let unset_problems = problems.iter().filter(|problem| problem.code == "unset");
     let unset: Vec<String> =
         unset_problems.map(|problem| problem.span.slice().to_owned()).collect();
-    let stand_ins = unset.iter().map(|name| (name.clone(), stand_in_path(name)));
-    settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
+    let declared = LoadedRecipe::from_source(&entry.name, &entry.source, &entry);
+    let params = declared.map(|loaded| loaded.declared_params()).unwrap_or_default();
+    let stand_ins = unset.iter().map(|name| {
+        let param = params.iter().find(|param| param.name == *name);
+        ParamSetting::new(name, stand_in(name, param.map_or("path", |param| &param.kind)))
+    });
+    settings.extend(stand_ins);
     let with_stand_ins = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
     let resolved = with_stand_ins.map_err(|_| Failure::of_problems(problems))?;
     Ok((OpenedRecipe { entry, resolved }, unset))
