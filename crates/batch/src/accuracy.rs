@@ -54,9 +54,8 @@ pub(crate) fn violates_only_limits(result: &ResultVerdict, limited: &[String]) -
 
 /// Returns whether the trial of a check has the figure that the check is about.
 fn is_measured(result: &ResultVerdict, check: &RuleCheck) -> bool {
-    let all_trials = result.trials.iter();
     let mut trials =
-        all_trials.filter(|trial| check.trial.is_none_or(|number| number == trial.trial));
+        result.trials.iter().filter(|trial| check.trial.is_none_or(|number| number == trial.trial));
     let is_named = |name: &String| name.eq_ignore_ascii_case(&check.rule);
     trials.any(|trial| trial.figures.keys().any(is_named))
 }

@@ -155,8 +155,8 @@ pub(super) fn unknown_value(
     }
     let message = format!("invalid value `{text}` for `{name}`");
     let problem = Diagnostic::error("unknown-value", message, value.span.clone());
-    let all_values = recipes.iter().flat_map(|domain| domain.axis_values(name));
-    let values: IndexSet<&str> = all_values.collect();
+    let values = recipes.iter().flat_map(|domain| domain.axis_values(name));
+    let values: IndexSet<&str> = values.collect();
     let param = recipes.iter().find_map(|domain| domain.find_param(name));
     let expected = param.and_then(|param| describe_mismatch(param, text));
     Some(problem.with_help(match (suggest_nearest(text, values.iter().copied()), expected) {

@@ -38,9 +38,8 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         }
     }
     let excluded_and_included = batch.exclude.iter().chain(&batch.include);
-    let others = batch.external_results.iter();
-    let of_others = others.filter_map(|(_, other)| other.cells.as_ref());
-    let combinations = excluded_and_included.chain(&batch.baseline).chain(of_others);
+    let external = batch.external_results.iter().filter_map(|(_, other)| other.cells.as_ref());
+    let combinations = excluded_and_included.chain(&batch.baseline).chain(external);
     for (name, value) in combinations.flat_map(|combination| &combination.values) {
         if name.value != RECIPE {
             check_value(batch, recipes, name, value, &mut problems);

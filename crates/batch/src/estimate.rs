@@ -82,8 +82,8 @@ impl BatchEstimate {
     pub fn new(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
         let images =
             count_distinct(cells.iter().map(|cell| ImageSource::from_image(&cell.recipe.image)));
-        let all_models = cells.iter().flat_map(|cell| &cell.recipe.models);
-        let hub_models = all_models.filter_map(|(_, model)| match &model.source {
+        let models = cells.iter().flat_map(|cell| &cell.recipe.models);
+        let hub_models = models.filter_map(|(_, model)| match &model.source {
             ModelSource::Hub { repository, revision, .. } => {
                 Some((repository.clone(), revision.clone()))
             }
@@ -91,9 +91,9 @@ impl BatchEstimate {
         });
         let models = count_distinct(hub_models);
         let runs = plan.schedule.trial_runs.len();
-        let of_trial_runs = || plan.schedule.trial_runs.iter();
+        let trial_runs = || plan.schedule.trial_runs.iter();
         let here = |trial_run: &TrialRun| cells.get(trial_run.cell)?.earlier_duration;
-        let durations: Vec<Option<Duration>> = of_trial_runs()
+        let durations: Vec<Option<Duration>> = trial_runs()
             .map(|run| here(run).or(cells.get(run.cell)?.recipe.expected_duration))
             .collect();
         let estimated: Vec<Duration> = durations.iter().flatten().copied().collect();
@@ -102,10 +102,10 @@ impl BatchEstimate {
         Self {
             images: images
                 .map(|(source, count)| {
-                    let of_image = cells.iter().map(|cell| &cell.recipe);
-                    let of_image =
-                        of_image.filter(|recipe| ImageSource::from_image(&recipe.image) == source);
-                    let disk = of_image.filter_map(|recipe| recipe.requires.disk).max();
+                    let recipes = cells.iter().map(|cell| &cell.recipe);
+                    let recipes =
+                        recipes.filter(|recipe| ImageSource::from_image(&recipe.image) == source);
+                    let disk = recipes.filter_map(|recipe| recipe.requires.disk).max();
                     ImageNeed { source, cells: count, disk, size: None, here: None }
                 })
                 .collect(),
@@ -114,7 +114,7 @@ impl BatchEstimate {
                 .collect(),
             runs,
             seconds: (!estimated.is_empty()).then(|| total.as_secs() / at_once),
-            by_earlier_runs: of_trial_runs().filter_map(here).count(),
+            by_earlier_runs: trial_runs().filter_map(here).count(),
             without_duration: durations.len() - estimated.len(),
             disk: cells.iter().filter_map(|cell| cell.recipe.requires.disk).max(),
         }

@@ -14,11 +14,12 @@ pub(super) fn describe_planned_changes(
     claims: &[BatchClaim],
     recipes: &[AxisDomain],
 ) -> Vec<String> {
-    let of_baselines = cells.iter().filter_map(|cell| Some((cell.baseline.as_ref()?, &cell.name)));
+    let baseline_pairs =
+        cells.iter().filter_map(|cell| Some((cell.baseline.as_ref()?, &cell.name)));
     let parts = claims.iter().flat_map(|claim| &claim.parts);
-    let of_claims = parts.filter_map(|part| Some((part.baseline.as_ref()?, &part.candidate)));
+    let claim_pairs = parts.filter_map(|part| Some((part.baseline.as_ref()?, &part.candidate)));
     let find = |name: &String| cells.iter().find(|cell| cell.name == *name);
-    let pairs = of_baselines.chain(of_claims).unique();
+    let pairs = baseline_pairs.chain(claim_pairs).unique();
     let sentences = pairs.filter_map(|(from, to)| {
         let (from, to) = (find(from)?, find(to)?);
         let domain = recipes.iter().find(|domain| domain.name == from.recipe)?;

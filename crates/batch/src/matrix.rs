@@ -226,8 +226,9 @@ impl MatrixBuilder<'_> {
                 continue;
             };
             let values = combination.to_values();
-            let all_cells = self.cells.iter_mut();
-            let mut matching = all_cells
+            let mut matching = self
+                .cells
+                .iter_mut()
                 .filter(|cell| values.is_subset_of(&with_recipe(&cell.recipe, &cell.axes)))
                 .peekable();
             if matching.peek().is_none() {

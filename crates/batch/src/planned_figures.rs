@@ -45,8 +45,8 @@ impl PlannedFigures {
     /// Returns whether a figure is planned or was measured; none if only the missing result would have named it.
     pub fn is_planned(&self, figure: &str) -> Option<bool> {
         let named = |names: &[String], name: &str| names.iter().any(|known| known == name);
-        let of_table = table_name(figure).is_some_and(|table| named(&self.tables, table));
-        if of_table || named(&self.names, figure) {
+        let is_of_table = table_name(figure).is_some_and(|table| named(&self.tables, table));
+        if is_of_table || named(&self.names, figure) {
             return Some(true);
         }
         (!self.is_unknown).then_some(false)

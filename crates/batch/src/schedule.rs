@@ -44,10 +44,8 @@ impl Schedule {
             RunOrder::Interleaved => {
                 let rounds = cells.iter().map(|cell| cell.trials).max().unwrap_or(0);
                 for trial in 1..=rounds {
-                    let there = cells.iter().enumerate();
-                    let remaining_cells = there.filter(|(_, cell)| trial <= cell.trials);
-                    let round = remaining_cells
-                        .map(|(position, cell)| plan_trial_run(cell, position, trial));
+                    let cells = cells.iter().enumerate().filter(|(_, cell)| trial <= cell.trials);
+                    let round = cells.map(|(position, cell)| plan_trial_run(cell, position, trial));
                     if trial % 2 == 1 {
                         trial_runs.extend(round);
                     } else {

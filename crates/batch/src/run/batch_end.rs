@@ -17,9 +17,9 @@ impl BatchEnd {
     /// Summarizes these trial runs; `halted` is the reason why no more were started.
     pub fn new(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();
-        let raw_codes = trial_runs.iter().map(|trial_run| state.exit_code(*trial_run));
-        let exit_codes = raw_codes.map(|code| ExitCode::try_from(code?).ok());
-        let codes: Vec<Option<ExitCode>> = exit_codes.collect();
+        let codes = trial_runs.iter().map(|trial_run| state.exit_code(*trial_run));
+        let codes = codes.map(|code| ExitCode::try_from(code?).ok());
+        let codes: Vec<Option<ExitCode>> = codes.collect();
         let is_left = |code: &&Option<ExitCode>| matches!(code, None | Some(ExitCode::Interrupted));
         let remaining = codes.iter().filter(is_left).count();
         if remaining > 0 && halted.is_none() {

@@ -26,9 +26,8 @@ impl RunObservations {
         search: &SearchPlan,
         state: &BatchState,
     ) -> Vec<ObservedTrial> {
-        let all_states = state.trial_runs.iter();
-        let ended_states = all_states.filter(|(number, _)| state.has_ended(**number));
-        let mut ended: Vec<_> = ended_states.collect();
+        let ended = state.trial_runs.iter().filter(|(number, _)| state.has_ended(**number));
+        let mut ended: Vec<_> = ended.collect();
         ended.sort_by_key(|(number, state)| (state.started, **number));
         let trials = ended.into_iter().filter_map(|(number, state)| {
             let cell = plan.trial_run(*number)?.cell;

@@ -247,8 +247,7 @@ fn find_own_failure(directory: &RunDirectory, exit_code: u8) -> Option<CellFailu
 
 /// The deciding figure of each performance result, or the one that is searched.
 fn trial_run_figures(verdict: &Verdict, searched: Option<&str>) -> Vec<TrialRunFigure> {
-    let all_results = verdict.results.iter();
-    let results = all_results.filter(|result| result.mode == Mode::Performance);
+    let results = verdict.results.iter().filter(|result| result.mode == Mode::Performance);
     let deciding = results.filter_map(|result| {
         let name = searched.or(result.deciding.as_deref())?.to_owned();
         let figure = result.figures.get(&name)?;

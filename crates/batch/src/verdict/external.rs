@@ -93,7 +93,7 @@ pub(super) fn judge_external(
         }];
     }
     let is_alone = subject.verdicts.len() == 1 && cells.iter().map(|cell| &cell.recipe).all_equal();
-    let of_benchmark = |(at, verdict): (usize, &Verdict)| {
+    let to_cell = |(at, verdict): (usize, &Verdict)| {
         let benchmark = &verdict.submission.benchmark;
         let is_like = |cell: &&CellVerdict| {
             let verdict = cell.verdict.as_ref();
@@ -114,7 +114,7 @@ pub(super) fn judge_external(
             ..CellVerdict::from_runs(&name, Some(verdict), runs)
         }
     };
-    subject.verdicts.iter().enumerate().map(of_benchmark).collect()
+    subject.verdicts.iter().enumerate().map(to_cell).collect()
 }
 
 /// Runs that are of none of the cells that their host measured.

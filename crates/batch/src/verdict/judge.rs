@@ -188,19 +188,19 @@ fn batch_exit_code(
     evidence: &[SubjectEvidence],
     claims: &[ClaimOutcome],
 ) -> ExitCode {
-    let all_runs = evidence.iter().flat_map(|cell| &cell.runs);
-    let of_runs = all_runs.filter_map(|run| run.evidence.as_ref().err().map(|lost| lost.exit));
-    let of_cells = cells.iter().map(|cell| {
+    let runs = evidence.iter().flat_map(|cell| &cell.runs);
+    let run_codes = runs.filter_map(|run| run.evidence.as_ref().err().map(|lost| lost.exit));
+    let cell_codes = cells.iter().map(|cell| {
         let verdict: Option<&Verdict> = cell.verdict.as_ref();
         match (&cell.failure, verdict) {
             (Some(_), _) => ExitCode::Host,
             (None, verdict) => verdict.map_or(ExitCode::Inconclusive, |verdict| verdict.exit_code),
         }
     });
-    let of_claims = claims.iter().map(|outcome| match outcome {
+    let claim_codes = claims.iter().map(|outcome| match outcome {
         ClaimOutcome::Supported => ExitCode::Success,
         ClaimOutcome::NotDecided => ExitCode::Inconclusive,
         ClaimOutcome::Contradicted => ExitCode::NotReproduced,
     });
-    ExitCode::first_applicable(of_runs.chain(of_cells).chain(of_claims))
+    ExitCode::first_applicable(run_codes.chain(cell_codes).chain(claim_codes))
 }

@@ -18,8 +18,9 @@ pub(super) fn pool_runs(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)
             continue;
         };
         let benchmark = &context.submission.benchmark;
-        let of_it = |(pooled, _): &(RunContext, _)| pooled.submission.benchmark == *benchmark;
-        let at = groups.iter().position(of_it).unwrap_or_else(|| {
+        let is_of_benchmark =
+            |(pooled, _): &(RunContext, _)| pooled.submission.benchmark == *benchmark;
+        let at = groups.iter().position(is_of_benchmark).unwrap_or_else(|| {
             groups.push((context.clone(), Vec::new()));
             groups.len() - 1
         });

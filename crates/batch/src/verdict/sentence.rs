@@ -13,13 +13,13 @@ use retrial_results::verdict::claim::{ClaimOutcome, summarize_claims};
 pub(super) fn summarize_batch(cells: &[CellVerdict], claims: &[ClaimOutcome]) -> String {
     let is_complete =
         |cell: &CellVerdict| matches!(cell.outcome, Some(Outcome::Reproduced | Outcome::Measured));
-    let of_claims = summarize_claims(claims);
+    let claim_summary = summarize_claims(claims);
     if !claims.is_empty() && cells.iter().all(is_complete) {
-        return of_claims;
+        return claim_summary;
     }
     let mut words = count_by_outcome(Outcome::ALL, |outcome| {
-        let of_cells = cells.iter().filter(|cell| cell.failure.is_none());
-        of_cells.filter(|cell| cell.outcome == Some(*outcome)).count()
+        let cells = cells.iter().filter(|cell| cell.failure.is_none());
+        cells.filter(|cell| cell.outcome == Some(*outcome)).count()
     });
     let failures = cells.iter().filter_map(|cell| cell.failure.as_ref());
     let by_failure = failures.map(ToString::to_string).counts().into_iter().sorted();
@@ -32,7 +32,7 @@ pub(super) fn summarize_batch(cells: &[CellVerdict], claims: &[ClaimOutcome]) ->
         words.push("nothing was run".to_owned());
     }
     let cells = format::format_count(cells.len(), "cell");
-    format!("{cells}: {}. {of_claims}", words.join(", ")).trim_end().to_owned()
+    format!("{cells}: {}. {claim_summary}", words.join(", ")).trim_end().to_owned()
 }
 
 /// `4 measured`, `1 failed`: those of which there are any.

@@ -109,9 +109,9 @@ fn count_accelerators(submitter: &Path, system: &str) -> Option<u64> {
 
 /// How many GPUs a recipe's figures were published on, over all nodes.
 fn published_gpus(plan: &Plan) -> Option<u32> {
-    let of_one = plan.requires.gpus.as_ref()?.count;
+    let gpus_per_node = plan.requires.gpus.as_ref()?.count;
     Some(match plan.nodes {
-        Some(nodes) => nodes.gpus.unwrap_or(nodes.count * of_one),
-        None => of_one,
+        Some(nodes) => nodes.gpus.unwrap_or(nodes.count * gpus_per_node),
+        None => gpus_per_node,
     })
 }

@@ -58,8 +58,8 @@ fn replaced_image(files: &RunFiles<'_>) -> Option<String> {
 
 /// Measurements and checks that were executed more than once: only the last time is judged.
 fn repeated_steps(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
-    let all_steps = files.plan.steps.iter();
-    let steps = all_steps.filter(|step| step.runs_measurement() || step.checks_results());
+    let steps = files.plan.steps.iter();
+    let steps = steps.filter(|step| step.runs_measurement() || step.checks_results());
     steps.filter_map(|step| {
         let earlier = files.state.history.earlier.get(&step.number)?;
         let reasons = earlier.iter().map(|end| match end {

@@ -26,8 +26,8 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
     if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.plan.mode) {
         let tokens =
             all.keys().any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
-        let of_round = evidence.plan.rules.as_ref().map(|rules| rules.metric.figure.as_str());
-        let metric = of_round
+        let metric = evidence.plan.rules.as_ref().map(|rules| rules.metric.figure.as_str());
+        let metric = metric
             .filter(|name| all.contains_key(*name))
             .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
         evidence.published_metric = Some(metric.to_owned());

@@ -8,7 +8,7 @@ use retrial_plan::Plan;
 /// Returns every scenario in every mode that the plan measures and the verdict has.
 pub fn measurements_of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeasurement> {
     let context = RunContext::from(plan);
-    let of_plan = plan.measurements.iter().filter_map(|measured| {
+    let measurements = plan.measurements.iter().filter_map(|measured| {
         let mut results = verdict.results.iter();
         let result = results
             .find(|result| result.mode == measured.mode && result.scenario == measured.scenario)?;
@@ -25,7 +25,7 @@ pub fn measurements_of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeas
         }
         Some(measurement)
     });
-    of_plan.collect()
+    measurements.collect()
 }
 
 fn with_trials_of(mut evidence: Evidence, result: &ResultVerdict) -> Evidence {

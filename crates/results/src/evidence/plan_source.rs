@@ -86,8 +86,8 @@ pub fn plan_differences(
             PlanDerivationError::from_file_error(&format!("{prefix}plan.json"), &error)
         })?;
         let host = read_host(&part, &prefix)?;
-        let of_machine = derivation.find_node_differences(&host, &executed)?;
-        differences.extend(of_machine.into_iter().map(|difference| PlanDifference {
+        let node_differences = derivation.find_node_differences(&host, &executed)?;
+        differences.extend(node_differences.into_iter().map(|difference| PlanDifference {
             path: format!("{prefix}plan.json: {}", difference.path),
             ..difference
         }));

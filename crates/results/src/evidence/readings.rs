@@ -99,8 +99,9 @@ impl TrialReadings {
                 .collect();
             let mut logs = Vec::new();
             for (file, name) in files.iter().zip(&names) {
-                let of_file = figures.iter().map(|(_, figure)| *figure);
-                let of_file: Vec<_> = of_file
+                let of_file: Vec<_> = figures
+                    .iter()
+                    .map(|(_, figure)| *figure)
                     .filter(|(figure, reduced)| *reduced || figure.is_read_from(name))
                     .collect();
                 logs.extend((!of_file.is_empty()).then(|| text_log(file, &of_file)).flatten());

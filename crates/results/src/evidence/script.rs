@@ -29,9 +29,8 @@ const MAX_OPTIONS_BYTES: u64 = 64 << 10;
 
 /// Returns the outputs of a trial's commands in its folder, the check's first.
 pub(crate) fn output_texts(folder: &Path, measured: &MeasurementPlan) -> Vec<TextFile> {
-    let check_names = [CHECK_OUTPUT, ACCURACY_FILE].into_iter();
-    let of_check = check_names.filter(|name| exists_in(folder, name));
-    let mut outputs: Vec<TextFile> = of_check.map(|file| text_in_folder(folder, file)).collect();
+    let names = [CHECK_OUTPUT, ACCURACY_FILE].into_iter().filter(|name| exists_in(folder, name));
+    let mut outputs: Vec<TextFile> = names.map(|file| text_in_folder(folder, file)).collect();
     outputs.push(if has_training_figures(measured) {
         let logs = text_in_folder(folder, TRAINING_LOGS);
         match logs.matching_files().as_deref() {

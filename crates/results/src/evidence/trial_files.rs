@@ -251,8 +251,8 @@ impl<'a> TrialFiles<'a> {
         let folder = self.relative_path();
         match accuracy::read_accuracy(&self.root, &folder.join(ACCURACY_FILE), required) {
             Ok(read) => {
-                let of_log = trial.run_settings.as_ref().and_then(|run| run.library_samples);
-                let samples = rules.and_then(|rules| rules.accuracy_samples).or(of_log);
+                let logged = trial.run_settings.as_ref().and_then(|run| run.library_samples);
+                let samples = rules.and_then(|rules| rules.accuracy_samples).or(logged);
                 add_checks(evidence, trial.trial, read.check_counts(samples));
                 if self.layout == Layout::Tree {
                     let checks = accuracy::check_accuracy_files(&read, &self.root, folder);

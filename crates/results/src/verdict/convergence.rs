@@ -76,12 +76,12 @@ fn normalize_trials(
     rcp: &ReferenceConvergence,
 ) -> Result<Convergence, TrialConvergenceError> {
     let logged = |name: &str, parameter| {
-        let of_trial = evidence.trials.iter().map(move |trial| {
+        let values = evidence.trials.iter().map(move |trial| {
             let logged = trial.parameters.get(name).copied();
             let number = trial.trial;
             logged.ok_or(TrialConvergenceError::NotLogged { trial: number, parameter })
         });
-        of_trial.collect::<Result<Vec<f64>, _>>()
+        values.collect::<Result<Vec<f64>, _>>()
     };
     let samples = logged(SAMPLES_PARAMETER, "samples_count or epoch_num of an eval_accuracy")?;
     let sizes = logged(BATCH_SIZE_PARAMETER, "global_batch_size")?;

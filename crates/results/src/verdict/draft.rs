@@ -273,8 +273,7 @@ impl<'a> ResultDraft<'a> {
 }
 
 fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
-    let all_figures = trial.figures.iter();
-    let figures = all_figures.filter(|(_, figure)| figure.value.is_finite());
+    let figures = trial.figures.iter().filter(|(_, figure)| figure.value.is_finite());
     TrialVerdict {
         trial: trial.trial,
         path: trial.path.clone(),

@@ -79,8 +79,8 @@ impl Evidence {
     /// Returns the figures that have limits, by the recipe or by the round's rules.
     pub fn limited_figures(&self) -> impl Iterator<Item = &str> {
         let rules = self.plan.rules.iter().filter(|_| self.plan.mode == Mode::Accuracy);
-        let of_round = rules.flat_map(|rules| &rules.accuracy);
-        let all = self.plan.limits.iter().chain(of_round);
+        let round_limits = rules.flat_map(|rules| &rules.accuracy);
+        let all = self.plan.limits.iter().chain(round_limits);
         all.map(|(name, _)| name.as_str())
     }
 

@@ -137,8 +137,7 @@ pub(crate) fn unjudged_references(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
 ) -> Vec<UnjudgedReference> {
-    let all_references = evidence.plan.references.iter();
-    let unjudged = all_references.flat_map(|references| {
+    let unjudged = evidence.plan.references.iter().flat_map(|references| {
         references.values.iter().map(|(name, value)| {
             let unit = figure_unit(evidence, name);
             UnjudgedReference {

@@ -41,17 +41,17 @@ fn combine_results(
     results: Vec<ResultVerdict>,
     claims: Vec<ClaimVerdict>,
 ) -> Verdict {
-    let of_results = results.iter().map(|result| result.outcome).max();
+    let worst_result = results.iter().map(|result| result.outcome).max();
     // A run without a result is no pass.
-    let of_results = of_results.unwrap_or(Outcome::Invalid);
-    let of_claims = claims.iter().map(|claim| Outcome::from(claim.outcome));
-    let outcome = of_claims.fold(of_results, Outcome::max);
+    let worst_result = worst_result.unwrap_or(Outcome::Invalid);
+    let claim_outcomes = claims.iter().map(|claim| Outcome::from(claim.outcome));
+    let outcome = claim_outcomes.fold(worst_result, Outcome::max);
     let mut qualifiers = context.qualifiers.clone();
     merge_qualifiers(&mut qualifiers, context.execution.iter().cloned());
     for result in &results {
         merge_qualifiers(&mut qualifiers, result.qualifiers.iter().cloned());
     }
-    let RunSentences { headline, detail } = describe_run(of_results, &results, &claims);
+    let RunSentences { headline, detail } = describe_run(worst_result, &results, &claims);
     Verdict {
         schema: SCHEMA,
         submission: context.submission.clone(),

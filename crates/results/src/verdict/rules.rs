@@ -224,8 +224,7 @@ impl TrialRules<'_> {
         for (name, _) in &evidence.plan.expect {
             self.check_expected_figure(name);
         }
-        let all_limits = evidence.plan.limits.as_slice();
-        let limits: &[(String, Limit)] = if self.is_trial_run { &[] } else { all_limits };
+        let limits = if self.is_trial_run { &[] } else { evidence.plan.limits.as_slice() };
         for (name, limit) in limits {
             self.check_limit(name, limit);
         }
@@ -306,11 +305,10 @@ impl TrialRules<'_> {
     /// Warns of figures that are printed several times with different values, where the recipe does not choose one.
     fn warn_of_repeated_figures(&mut self) {
         for (declared, _) in &self.evidence.plan.figures {
-            let figures = self.trial.figures.iter();
-            let mut of_declared = figures.filter(|(name, _)| {
+            let mut figures = self.trial.figures.iter().filter(|(name, _)| {
                 *name == declared || table_name(name) == Some(declared.as_str())
             });
-            let repeated = of_declared.find_map(|(name, figure)| {
+            let repeated = figures.find_map(|(name, figure)| {
                 let origin = figure.origin.as_ref()?;
                 Some((name, origin.repeated?))
             });
@@ -354,8 +352,8 @@ impl TrialRules<'_> {
 
 /// The reason why a figure is missing: its own, or its table's.
 fn find_missing_reason<'a>(trial: &'a TrialEvidence, name: &str) -> Option<&'a str> {
-    let own_reason = find_by_name(&trial.missing, name);
-    let reason = own_reason.or_else(|| find_by_name(&trial.missing, table_name(name)?));
+    let reason = find_by_name(&trial.missing, name);
+    let reason = reason.or_else(|| find_by_name(&trial.missing, table_name(name)?));
     reason.map(|(_, reason)| reason.as_str())
 }
 

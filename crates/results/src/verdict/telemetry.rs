@@ -26,8 +26,8 @@ pub(crate) fn summarize_result(
 ) -> Option<TelemetrySummary> {
     let trials = evidence.trials.iter();
     let seen = trials.filter_map(|trial| Some((&trial.path, trial.telemetry.as_ref()?)));
-    let of_steps = seen.unique_by(|(path, _)| *path);
-    let all: Vec<&TelemetrySummary> = of_steps.map(|(_, summary)| summary).collect();
+    let seen = seen.unique_by(|(path, _)| *path);
+    let all: Vec<&TelemetrySummary> = seen.map(|(_, summary)| summary).collect();
     Some(with_figure_per_joule(TelemetrySummary::combine_trials(&all)?, deciding, figures))
 }
 

@@ -87,10 +87,9 @@ fn parse_scenario_and_figure(
 ) -> Result<(Option<ScenarioName>, Option<String>), Box<Diagnostic>> {
     let (mut scenario, mut figure) = (None, None);
     for word in words {
-        let own = |scenario_name: &&ScenarioName| **scenario_name == *word.text;
-        let of_batch = subjects.scenarios.iter().find(own).cloned();
-        if let (Some(scenario_name), None) = (&of_batch, &scenario) {
-            scenario = Some(scenario_name.clone());
+        let known = subjects.scenarios.iter().find(|known| **known == *word.text);
+        if let (Some(known), None) = (known, &scenario) {
+            scenario = Some(known.clone());
         } else if (subjects.figures.contains(&word.text)
             || find_loadgen_figure(&word.text).is_some())
             && figure.is_none()

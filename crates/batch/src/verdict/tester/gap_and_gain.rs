@@ -89,10 +89,10 @@ impl ClaimTester<'_> {
                 scenario: reference.scenario.clone(),
             })?;
             let subjects = [other, third];
-            let of_figure = first.figure(figure);
-            let candidate_pair =
-                of_figure.and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
-            let pair = candidate_pair.ok_or_else(|| {
+            let pair = first
+                .figure(figure)
+                .and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
+            let pair = pair.ok_or_else(|| {
                 let reason = third.why_unusable(reference, figure);
                 reason.unwrap_or_else(|| NotTestable::NoFigure {
                     subject: third.name.clone(),

@@ -85,10 +85,10 @@ fn add_accuracy(
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
 ) {
-    let of_round = measured.rules.as_ref().filter(|rules| !rules.accuracy.is_empty());
-    let figures = if let Some(of_round) = of_round {
-        evidence.published_metric = of_round.accuracy.first().map(|(name, _)| name.clone());
-        of_round.endpoint_accuracy_figures(results)
+    let round_rules = measured.rules.as_ref().filter(|rules| !rules.accuracy.is_empty());
+    let figures = if let Some(round_rules) = round_rules {
+        evidence.published_metric = round_rules.accuracy.first().map(|(name, _)| name.clone());
+        round_rules.endpoint_accuracy_figures(results)
     } else {
         // The recipe names what the round does not: a score that is one number has no name of its own.
         let mut expectations = measured.expect.iter();
@@ -103,8 +103,8 @@ fn add_accuracy(
         let checks = rules.check_endpoint_accuracy(results).into_iter();
         evidence.checks.extend(checks.map(|check| check.for_trial(Some(trial.trial))));
         // That its limits were checked is what lets its performance count.
-        let all_limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
-        let limits = all_limits.filter(|(name, _)| trial.figures.contains_key(name));
+        let limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
+        let limits = limits.filter(|(name, _)| trial.figures.contains_key(name));
         let own: Vec<_> = limits.cloned().collect();
         evidence.plan.limits.retain(|(name, _)| own.iter().all(|(other, _)| other != name));
         evidence.plan.limits.extend(own);

@@ -117,7 +117,7 @@ fn warn_of_shared_files(evidence: &[Evidence]) -> Option<String> {
 /// incomplete. Returns their names.
 fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
     let is_timed = |figure: &FigureSource| matches!(&figure.find, FigureLocator::Mllog(figure) if figure.key == TIME_TO_TRAIN);
-    let of_program = |figure: &FigureSource| match &figure.find {
+    let is_of_program = |figure: &FigureSource| match &figure.find {
         FigureLocator::Mllog(figure) => figure.key.starts_with("tracked_stats"),
         FigureLocator::Pattern { .. } => true,
         FigureLocator::Json { .. } | FigureLocator::Csv(_) => false,
@@ -129,7 +129,7 @@ fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
     let nowhere = |name: &str| {
         trials.iter().all(|trial| trial.figure(name).is_none() && !trial.announced.contains(name))
     };
-    let own = evidence.plan.figures.iter().filter(|(_, figure)| of_program(figure));
+    let own = evidence.plan.figures.iter().filter(|(_, figure)| is_of_program(figure));
     let names: Vec<String> =
         own.map(|(name, _)| name.clone()).filter(|name| nowhere(name)).collect();
     let is_logged = |name: &String| !names.contains(name);

@@ -145,11 +145,7 @@ fn find_shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
             };
             let others = origins(other);
             let mut own = origins(one).into_iter();
-            own.find(|origin| {
-                let mut other_origins = others.iter();
-                other_origins.any(|other| other.line == origin.line)
-            })
-            .map(|origin| {
+            own.find(|origin| others.iter().any(|other| other.line == origin.line)).map(|origin| {
                 FigureLocation { passed_over: None, repeated: None, ..origin }.to_string()
             })
         })

@@ -227,8 +227,7 @@ fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck
         ("submission_division", rules.division.as_str(), "as its system's description"),
     ];
     let differing = expected.into_iter().filter_map(|(key, expected, basis)| {
-        let mut remaining_logs = logs.iter();
-        let (log, stated) = remaining_logs.find_map(|log| {
+        let (log, stated) = logs.iter().find_map(|log| {
             let stated = log.log.setting_text(key)?;
             (stated != expected).then_some((log, stated))
         })?;

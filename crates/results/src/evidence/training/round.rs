@@ -26,10 +26,9 @@ pub fn find_round(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
             let mut rounds = training::built_in_training_rounds().iter();
             rounds.any(|round| round.benchmark_names().any(|other| other == name))
         };
-        let all_names: BTreeSet<String> =
-            trees.results.iter().flat_map(submitted_benchmarks).collect();
+        let names: BTreeSet<String> = trees.results.iter().flat_map(submitted_benchmarks).collect();
         let names: Vec<&str> =
-            all_names.iter().filter(|name| is_known(name)).map(String::as_str).collect();
+            names.iter().filter(|name| is_known(name)).map(String::as_str).collect();
         let newest = trees.results.iter().filter_map(first_day).max();
         (!names.is_empty()).then(|| training::find_training_round(&names, newest)).flatten()
     })

@@ -22,8 +22,8 @@ pub(crate) fn published_figure(
     if let Some(rules) = rules {
         return endpoints::published_figure(&run, rules).1;
     }
-    let of_loadgen = published_metric(place.scenario()?, false);
-    run.resolve_figure(run.published_figure_name(of_loadgen))
+    let metric = published_metric(place.scenario()?, false);
+    run.resolve_figure(run.published_figure_name(metric))
 }
 
 /// Returns whether its accuracy run answers the requests of its performance run.

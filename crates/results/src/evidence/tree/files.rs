@@ -39,10 +39,10 @@ pub(crate) fn check_place_files(
         }
     }
     let ours = |name: &&String| {
-        let of_system =
+        let is_description =
             name.starts_with(&place.system) && Path::new(name).extension() == Some("json".as_ref());
         name.as_str() == MEASUREMENTS_FILE
-            || place.submitter.layout == SubmissionLayout::Separate && of_system
+            || place.submitter.layout == SubmissionLayout::Separate && is_description
     };
     let Some(name) = names.iter().find(ours) else {
         missing.push(MissingFile(folder.join(MEASUREMENTS_FILE)));
@@ -55,11 +55,11 @@ pub(crate) fn check_place_files(
             vec![RuleCheck::violation("measurements", error.to_string(), "a JSON object")]
         }
     };
-    let of_file = |mut check: RuleCheck| {
+    let with_folder = |mut check: RuleCheck| {
         check.rule = format!("{}: {}", place.folder, check.rule);
         check
     };
-    (missing, checks.into_iter().map(of_file).collect())
+    (missing, checks.into_iter().map(with_folder).collect())
 }
 
 /// The reason why a description cannot be read.

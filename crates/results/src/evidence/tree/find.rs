@@ -219,11 +219,9 @@ fn find_other_suite_result(
     if submitter.names.contains_key(benchmark) {
         return None;
     }
-    let mut remaining_folders = folders.iter();
     let own = OtherSuite::from_folder_names([system, benchmark]);
     let suite = own.or_else(|| {
-        remaining_folders
-            .find_map(|folder| OtherSuite::from_folder_names([system, benchmark, folder]))
+        folders.iter().find_map(|folder| OtherSuite::from_folder_names([system, benchmark, folder]))
     })?;
     Some(OtherSuiteResult {
         path: submitter.paths().benchmark_results(system, benchmark).into(),

@@ -27,9 +27,9 @@ pub struct ScenarioEvidence {
 /// is recorded in the evidence.
 pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> ScenarioEvidence {
     let rules = find_rules(place, judge_context);
-    let of_endpoint = endpoint::is_endpoint(place);
+    let is_endpoint = endpoint::is_endpoint(place);
     let (mut missing, rules_of_benchmark) = if place.requested_part.is_none() {
-        files::check_place_files(place, of_endpoint)
+        files::check_place_files(place, is_endpoint)
     } else {
         (Vec::new(), Vec::new())
     };
@@ -37,7 +37,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
     let allowed = judge_context.round.is_none_or(|round| round.allows_endpoint(named));
     let mut evidence = Vec::new();
     let performance = place.includes_part(&ScenarioPart::Performance).then(|| {
-        let mut evidence = if of_endpoint {
+        let mut evidence = if is_endpoint {
             endpoint::gather_run(place, rules.as_ref(), Mode::Performance, allowed)
         } else {
             performance::gather_performance(place, rules.as_ref(), &mut missing)
@@ -46,7 +46,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
         evidence
     });
     let accuracy = place.includes_part(&ScenarioPart::Accuracy).then(|| {
-        if of_endpoint {
+        if is_endpoint {
             endpoint::gather_run(place, rules.as_ref(), Mode::Accuracy, allowed)
         } else {
             performance::gather_accuracy(place, rules.as_ref(), performance.as_ref(), &mut missing)
@@ -64,13 +64,13 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
         let differences = one_result::find_differences(&all, rules.as_ref());
         performance.checks.extend(differences);
         let is_open = place.submitter.is_open();
-        let is_comparable = !of_endpoint || endpoint::answers_same_requests(place);
+        let is_comparable = !is_endpoint || endpoint::answers_same_requests(place);
         let tokens = accuracy.as_ref().filter(|_| is_comparable);
         let tokens =
             tokens.and_then(|accuracy| one_result::check_tokens(&performance, accuracy, is_open));
         performance.checks.extend(tokens);
         if place.requested_part.is_none() {
-            let checks = if of_endpoint {
+            let checks = if is_endpoint {
                 endpoint_audit::check_endpoint_audit(place, rules.as_ref(), &performance)
             } else {
                 compliance::check_required_tests(place, rules.as_ref(), &tests)

@@ -28,8 +28,7 @@ pub(crate) fn find_differences(
     rules: Option<&InferenceRules>,
 ) -> Vec<RuleCheck> {
     let has_own = rules.is_some_and(|rules| {
-        let of_accuracy = rules.accuracy_samples;
-        of_accuracy.is_some() && of_accuracy != rules.dataset
+        rules.accuracy_samples.is_some() && rules.accuracy_samples != rules.dataset
     });
     let named: Vec<(&str, &RunSettings)> = all
         .iter()

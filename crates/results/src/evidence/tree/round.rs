@@ -27,11 +27,11 @@ pub fn find_round_of_tree<'a>(
 ) -> Option<TreeRound<'a>> {
     let places: Vec<&ScenarioFolder> =
         trees.benchmarks.iter().flat_map(|benchmark| &benchmark.scenarios).collect();
-    let of_places = places.par_iter().filter_map(|place| {
+    let found = places.par_iter().filter_map(|place| {
         round_of_logs(place, rounds).or_else(|| round_of_endpoint(place, rounds))
     });
     let mut counts: IndexMap<&str, (&Round, usize)> = IndexMap::new();
-    for round in of_places.collect::<Vec<_>>() {
+    for round in found.collect::<Vec<_>>() {
         counts.entry(&round.round).or_insert((round, 0)).1 += 1;
     }
     // Of equals the first in the tree's order.

@@ -164,9 +164,9 @@ pub fn differ_in_benchmarks(
     baseline: &[SideMeasurement<'_>],
     candidate: &[SideMeasurement<'_>],
 ) -> bool {
-    let of_one =
+    let share_benchmark =
         |all: &[SideMeasurement<'_>]| all.iter().map(|side| &side.measured.benchmark).all_equal();
-    !(of_one(baseline) && of_one(candidate))
+    !(share_benchmark(baseline) && share_benchmark(candidate))
 }
 
 /// Returns a note on a figure that is not compared: the length of answers is no quality, and of others nobody

@@ -67,9 +67,8 @@ fn compare_group(
     letters: &[String],
     facts: &[&[Fact]],
 ) -> Option<EnvironmentGroup> {
-    let each_side = facts.iter().copied();
-    let of_group = each_side.map(|facts| facts.iter().filter(|fact| fact.group == group));
-    let sides: Vec<Vec<&Fact>> = of_group.map(Iterator::collect).collect();
+    let sides = facts.iter().map(|facts| facts.iter().filter(|fact| fact.group == group));
+    let sides: Vec<Vec<&Fact>> = sides.map(Iterator::collect).collect();
     let recorded: Vec<bool> = sides.iter().map(|facts| !facts.is_empty()).collect();
     let rows = arrange_rows(group, &sides)?;
     let is_comparable = recorded.iter().filter(|recorded| **recorded).count() > 1;

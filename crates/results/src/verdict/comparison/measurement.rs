@@ -218,8 +218,7 @@ pub(crate) fn measured_figure(
     name: &str,
 ) -> MeasuredFigure {
     let unit = compare::figure_unit(evidence, name);
-    let mut all_expectations = evidence.plan.expect.iter();
-    let expectations = all_expectations.find(|(expected, _)| expected == name);
+    let expectations = evidence.plan.expect.iter().find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::find_decisive(list)?));
     let assumed = reference::assumed_noise(context, evidence, name, decides);
     MeasuredFigure {

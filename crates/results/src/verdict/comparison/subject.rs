@@ -57,9 +57,9 @@ impl ComparisonSubject {
         environment: Vec<Fact>,
     ) -> Self {
         let contexts = groups.iter();
-        let all_titles =
+        let titles =
             contexts.map(|(context, _)| subject_title(&context.submission, &context.variant));
-        let titles: Vec<String> = all_titles.dedup().collect();
+        let titles: Vec<String> = titles.dedup().collect();
         let title = match titles.as_slice() {
             [] => String::new(),
             [title] => title.clone(),

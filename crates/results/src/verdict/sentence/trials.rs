@@ -20,8 +20,8 @@ pub(crate) fn describe_unlike_trials(
         let several = format!("are at least {slower} slower than the median, which is judged");
         words.push(name_trials(slow, &single, &several));
     }
-    let all_outliers = judgement.outliers.iter();
-    let outliers: Vec<u32> = all_outliers.filter(|trial| !slow.contains(trial)).copied().collect();
+    let outliers = judgement.outliers.iter();
+    let outliers: Vec<u32> = outliers.filter(|trial| !slow.contains(trial)).copied().collect();
     if !outliers.is_empty() {
         words.push(name_trials(&outliers, "is an outlier", "are outliers"));
     }
