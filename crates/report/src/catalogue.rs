@@ -161,21 +161,20 @@ fn write_rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measur
     }
     // Accuracy has many figures, which share a row.
     let cell = |kind| {
-        let of_kind = expected.iter().filter_map(|(name, published)| {
+        let values = expected.iter().filter_map(|(name, published)| {
             let value = published.iter().find(|value| value.kind == kind)?;
             Some(format!("{name} {}", format_figure(value.value, "")))
         });
-        join(of_kind, ", ")
+        join(values, ", ")
     };
     row("", KINDS.map(cell));
 }
 
 /// `93046 (5.1-0098)`; of many the range.
 fn format_published(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
-    let matching = published.iter().filter(|value| value.kind == kind);
-    let of_kind = matching.collect_vec();
-    if of_kind.len() <= 2 {
-        let each = of_kind.iter().map(|value| {
+    let matching = published.iter().filter(|value| value.kind == kind).collect_vec();
+    if matching.len() <= 2 {
+        let each = matching.iter().map(|value| {
             // The sources of guides are pages, which the list of sources has.
             let named_source = value.source.iter().filter(|_| kind != ExpectationKind::Guide);
             let source = named_source.map(|source| format!(" ({source})"));
@@ -183,9 +182,9 @@ fn format_published(published: &[Expectation], kind: ExpectationKind, unit: &str
         });
         return join(each, ", ");
     }
-    let (low, high) = value_range(of_kind.iter().map(|expectation| expectation.value));
+    let (low, high) = value_range(matching.iter().map(|expectation| expectation.value));
     let (low, high) = (format_figure(low, unit), format_figure(high, unit));
-    format!("{}: {low} to {high}", of_kind.len())
+    format!("{}: {low} to {high}", matching.len())
 }
 
 fn link_to_source(source: &str) -> String {

@@ -61,8 +61,7 @@ fn render_conclusion(content: &Conclusion) -> String {
         "" => String::new(),
         word => format!("**{}** ", escape_markup(word)),
     };
-    let all_alerts = content.alerts.iter();
-    let alerts = all_alerts.map(|alert| format!("- **! {}**\n", escape_markup(alert)));
+    let alerts = content.alerts.iter().map(|alert| format!("- **! {}**\n", escape_markup(alert)));
     let remarks = content.remarks.iter();
     let remarks = remarks
         .map(|(label, text)| format!("- *{}*: {}\n", escape_markup(label), render_text(text)));

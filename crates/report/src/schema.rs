@@ -10,8 +10,8 @@ pub fn render_schema<T: schemars::JsonSchema>(title: &str) -> String {
     schema
         .insert("$schema".to_owned(), Value::from("https://json-schema.org/draft/2020-12/schema"));
     schema.insert("title".to_owned(), Value::from(title));
-    let of_type = generator.into_root_schema_for::<T>().to_value();
-    for (name, value) in of_type.as_object().into_iter().flatten() {
+    let type_schema = generator.into_root_schema_for::<T>().to_value();
+    for (name, value) in type_schema.as_object().into_iter().flatten() {
         schema.entry(name).or_insert_with(|| value.clone());
     }
     format!("{:#}\n", Value::Object(schema))

@@ -23,13 +23,13 @@ const MAX_CHART_ROWS: usize = 24;
 /// The charts of a batch: those that decide first, then by benchmark and scenario. Absolute values are
 /// drawn once.
 pub fn batch_charts(batch: &BatchVerdict) -> Vec<Chart> {
-    let all_figures = batch_figures(batch);
-    let figures = all_figures.iter();
-    let of_figures =
-        figures.flat_map(|figure| [figure_columns::column_chart(figure), figure.ratio_chart()]);
-    let of_search = batch.search.as_ref().and_then(search::search_chart);
-    let first = [of_search, claims_chart(batch), cells_chart(batch)].into_iter();
-    first.chain(of_figures).flatten().collect()
+    let figures = batch_figures(batch);
+    let figure_charts = figures
+        .iter()
+        .flat_map(|figure| [figure_columns::column_chart(figure), figure.ratio_chart()]);
+    let search_chart = batch.search.as_ref().and_then(search::search_chart);
+    let first = [search_chart, claims_chart(batch), cells_chart(batch)].into_iter();
+    first.chain(figure_charts).flatten().collect()
 }
 
 /// A row for each part of each claim.
@@ -81,8 +81,7 @@ fn claim_ratio(claim: &str, part: &ClaimPart) -> Option<RatioRow> {
 
 /// A row for each published figure of each cell; the title has the figure if it is the same in all.
 fn cells_chart(batch: &BatchVerdict) -> Option<Chart> {
-    let all_cells = batch.cells.iter();
-    let measured = all_cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)));
+    let measured = batch.cells.iter().filter_map(|cell| Some((cell, cell.verdict.as_ref()?)));
     let labelled_rows = measured.flat_map(|(cell, verdict)| {
         let rows = verdict.results.iter().flat_map(ratio_rows);
         rows.map(move |row| (cell.name.as_str(), row))
@@ -203,8 +202,8 @@ impl BatchFigure<'_> {
     /// Which direction is better; empty if nobody says so.
     fn direction(&self) -> &'static str {
         let differences = self.batch.cells.iter().flat_map(|cell| &cell.differences);
-        let mut of_figure = differences.filter(|difference| difference.figure == self.figure);
-        let stated = of_figure.next().map(|difference| difference.better);
+        let mut differences = differences.filter(|difference| difference.figure == self.figure);
+        let stated = differences.next().map(|difference| difference.better);
         let known = || find_known_figure(self.figure)?.better;
         match stated.or_else(known) {
             Some(Better::Higher) => "higher is better",
@@ -220,14 +219,13 @@ impl BatchFigure<'_> {
             self.matches_result(figure.mode, &figure.benchmark, &figure.scenario)
                 && figure.figure == self.figure
         });
-        let of_figure = differences.collect_vec();
-        let mut baselines = of_figure.iter().map(|(_, figure)| &figure.baseline.subject);
+        let differences = differences.collect_vec();
+        let mut baselines = differences.iter().map(|(_, figure)| &figure.baseline.subject);
         let baseline = baselines.all_equal_value();
-        let compared = of_figure.iter();
-        let all_rows =
-            compared.filter_map(|(cell, figure)| difference_row(cell.name.clone(), figure));
-        let rows = all_rows.take(MAX_CHART_ROWS).collect_vec();
-        let sentences = of_figure.iter().map(|(_, figure)| &figure.sentence);
+        let compared = differences.iter();
+        let rows = compared.filter_map(|(cell, figure)| difference_row(cell.name.clone(), figure));
+        let rows = rows.take(MAX_CHART_ROWS).collect_vec();
+        let sentences = differences.iter().map(|(_, figure)| &figure.sentence);
         let has_rows = !rows.is_empty();
         let ratios = RatioChart {
             reference: baseline.map_or("the baseline of each".to_owned(), String::clone),

@@ -14,8 +14,9 @@ const MAX_CHART_ROWS: usize = 24;
 /// Returns one chart for each scenario and mode that was compared.
 pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     let key = |figure: &ComparedFigure| (figure.benchmark.clone(), figure.scenario.clone());
-    let all_figures = comparison.figures.iter();
-    let mut figures: Vec<&ComparedFigure> = all_figures
+    let mut figures: Vec<&ComparedFigure> = comparison
+        .figures
+        .iter()
         .filter(|figure| figure.mode == Mode::Performance && figure.ratio.is_some())
         .collect();
     figures.sort_by_key(|figure| key(figure));

@@ -41,9 +41,9 @@ impl Scale {
         let step = nice_step((most - least) / f64::from(most_ticks.max(2)));
         let first = (least / step).floor();
         let end = (most / step - 1e-9).ceil().max(first + 1.0);
-        let all_steps = iter::successors(Some(first), |at| Some(at + 1.0));
+        let steps = iter::successors(Some(first), |at| Some(at + 1.0));
         // At most two more than requested; the limit is for values at the end of f64's precision.
-        let steps = all_steps.take_while(|at| *at <= end).take(24);
+        let steps = steps.take_while(|at| *at <= end).take(24);
         Self { min: first * step, max: end * step, ticks: steps.map(|at| at * step).collect() }
     }
 

@@ -70,12 +70,12 @@ pub fn telemetry_charts(rows: &[TelemetryRow]) -> Vec<Chart> {
         let drawable = all.filter(|(_, samples)| samples.len() > 1);
         add(title, unit, from_zero, drawable.collect());
     }
-    let of_container = |samples| vec![("container".to_owned(), samples)];
-    add("CPUs in use", "CPUs", true, of_container(busy_cpus(&container)));
+    let container_series = |samples| vec![("container".to_owned(), samples)];
+    add("CPUs in use", "CPUs", true, container_series(busy_cpus(&container)));
     let container_rows = container.iter();
     let memory_samples = container_rows
         .filter_map(|(row, reading)| Some(to_sample(row, bytes_to_f64(reading.memory?))));
-    let memory = of_container(memory_samples.collect());
+    let memory = container_series(memory_samples.collect());
     add("Memory of the container", BYTES_UNIT, true, memory);
     charts
 }

@@ -159,8 +159,7 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
         let digits = name.strip_prefix(stem)?.strip_prefix("_p")?;
         digits.strip_suffix("_ns")?.replace('_', ".").parse().ok()
     };
-    let all_figures = result.figures.iter();
-    let figures = all_figures.filter(|(_, figure)| figure.value.is_finite());
+    let figures = result.figures.iter().filter(|(_, figure)| figure.value.is_finite());
     let unsorted = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
     let sorted = unsorted.sorted_by(|(left, ..), (right, ..)| left.total_cmp(right));
     let percentiles = sorted.collect_vec();

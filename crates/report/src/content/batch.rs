@@ -46,16 +46,14 @@ pub(super) fn batch_blocks(
     detail: DetailLevel,
 ) -> Vec<Block> {
     let full = detail == DetailLevel::Full;
-    let all_charts = full.then(|| charts::batch_charts(batch));
-    let mut charts = all_charts.into_iter().flatten();
+    let mut charts = full.then(|| charts::batch_charts(batch)).into_iter().flatten();
     let conclusion =
         Conclusion { chart: charts.next().map(Box::new), ..batch_conclusion(batch, evidence) };
     let differences = full.then(|| difference_blocks(batch)).into_iter().flatten();
     let notes = batch.notes.iter().map(ListItem::new);
-    let searches = batch.search.iter();
-    let of_search = searches.flat_map(|search| search::search_blocks(search, detail));
+    let search = batch.search.iter().flat_map(|search| search::search_blocks(search, detail));
     let stack = batch.environments.iter().flat_map(environment::stack_blocks);
-    let all_sections = [
+    let sections = [
         Section::nonempty_block("Stack", stack),
         Section::nonempty_block("Claims", claim_blocks(batch, full)),
         Section::nonempty_block("Charts", Block::charts(charts.collect())),
@@ -66,8 +64,8 @@ pub(super) fn batch_blocks(
         notice_block(batch.notice.as_deref()),
     ];
     let conclusion = [Block::Conclusion(conclusion)].into_iter();
-    let sections = all_sections.into_iter().flatten();
-    conclusion.chain(of_search).chain(sections).collect()
+    let sections = sections.into_iter().flatten();
+    conclusion.chain(search).chain(sections).collect()
 }
 
 fn claim_blocks(batch: &BatchVerdict, full: bool) -> impl Iterator<Item = Block> {
@@ -77,9 +75,9 @@ fn claim_blocks(batch: &BatchVerdict, full: bool) -> impl Iterator<Item = Block>
 
 fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let mut blocks = if full {
-        let of_cells = batch.cells.iter().filter(|cell| cell.failure.is_none());
-        let outcomes = of_cells.filter_map(|cell| cell.verdict.as_ref());
-        let outcomes = marks::count_outcomes(outcomes.map(Verdict::qualified_outcome));
+        let cells = batch.cells.iter().filter(|cell| cell.failure.is_none());
+        let verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
+        let outcomes = marks::count_outcomes(verdicts.map(Verdict::qualified_outcome));
         let failures = batch.cells.iter().filter_map(|cell| cell.failure.as_ref());
         let count = format::format_count(batch.cells.len(), "cell");
         let failures = failures.map(ToString::to_string).counts().into_iter().sorted();
@@ -184,8 +182,8 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     let deciding = results.filter_map(|result| Some(result.deciding_figure()?.1));
     let unit = ColumnUnit::of(deciding.map(|figure| (figure.value, figure.unit.as_str())));
     let rows = batch.all_results().flat_map(|cell| {
-        let all_results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-        let results = all_results.filter(|result| result.mode == Mode::Performance);
+        let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
+        let results = results.filter(|result| result.mode == Mode::Performance);
         let rows = results.map(|result| {
             let deciding = result.deciding_figure();
             let figure = deciding.map(|(_, figure)| unit.format(figure.value, &figure.unit));
@@ -268,7 +266,7 @@ fn figures_table(batch: &BatchVerdict) -> Table {
     // Only measured cells have a section.
     let mut sections = 0_usize..;
     let mut remaining = MAX_TABLE_ROWS;
-    let all_groups = batch.all_results().map(|cell| {
+    let groups = batch.all_results().map(|cell| {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
@@ -285,7 +283,7 @@ fn figures_table(batch: &BatchVerdict) -> Table {
         remaining -= rows.len();
         RowGroup { title: Some(TableCell::from(cell.name.as_str()).with_link(link)), rows }
     });
-    let groups = all_groups.filter(|group| !group.rows.is_empty()).collect();
+    let groups = groups.filter(|group| !group.rows.is_empty()).collect();
     Table::from_groups("Figures of each cell, over all its trials", columns, groups)
 }
 

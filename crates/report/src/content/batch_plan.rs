@@ -46,8 +46,7 @@ pub fn batch_plan_document(plan: &BatchPlan, estimate: &BatchEstimate) -> Docume
 
 fn plan_items(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
     let mut items = Vec::new();
-    let all_recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path));
-    let recipes = all_recipes.unique().collect_vec();
+    let recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path)).unique().collect_vec();
     items.extend(recipes.iter().map(|(name, path)| match recipes.len() {
         1 => ListItem::with_key("recipe", path),
         _ => ListItem::with_key("recipe", format!("{name}: {path}")),

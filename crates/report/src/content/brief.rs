@@ -19,9 +19,9 @@ pub fn brief_document(entry: &ReportedVerdict<'_>) -> Document {
     let mut blocks = figure_tables(judged);
     blocks.extend(claims::claim_list(&judged.claims));
     let warnings = warning_items(judged);
-    let of_benchmark = verdict::benchmark_rule_items(entry);
+    let benchmark_rules = verdict::benchmark_rule_items(entry);
     let reasons = reason_items(judged).into_iter();
-    blocks.extend(Block::list(reasons.chain(warnings).chain(of_benchmark)));
+    blocks.extend(Block::list(reasons.chain(warnings).chain(benchmark_rules)));
     blocks.push(Block::Conclusion(verdict::verdict_conclusion(entry)));
     blocks.extend(notice_block(judged.notice.as_deref()));
     Document::new(submission_title(judged), blocks)
@@ -39,14 +39,14 @@ struct BriefRow<'a> {
 /// Tables of entries as they are published, and one of all other figures.
 fn figure_tables(judged: &Verdict) -> Vec<Block> {
     let pivots = pivot_tables(judged);
-    let of_results = judged.results.iter().flat_map(|result| {
+    let rows = judged.results.iter().flat_map(|result| {
         let figures = figures::shown_figures(result).into_iter();
         let separate = figures
             .filter(|(figure, _)| !pivots.iter().any(|table| table.shows(result, figure)))
             .collect_vec();
         brief_rows(result, &separate)
     });
-    let rows = of_results.collect_vec();
+    let rows = rows.collect_vec();
     let table = (!rows.is_empty()).then(|| Block::Table(figure_table(judged, &rows)));
     let pivot_blocks = pivots.into_iter().filter_map(|table| table.render(judged));
     table.into_iter().chain(pivot_blocks).collect()

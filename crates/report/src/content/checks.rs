@@ -19,15 +19,15 @@ pub fn checks_document(checks: &[HostCheck]) -> Document {
 /// A check with the text of its state, and what is required and how to fix it if it is not met.
 pub(super) fn check_item(check: &HostCheck, text: &str) -> ListItem {
     let is_ok = check.state == HostCheckState::Ok;
-    let all_details = [("required", &check.required), ("help", &check.fix)].into_iter();
-    let details = all_details.filter(|(_, text)| !is_ok && !text.is_empty());
+    let details = [("required", &check.required), ("help", &check.fix)].into_iter();
+    let details = details.filter(|(_, text)| !is_ok && !text.is_empty());
     ListItem::with_key(&check.name, text).with_mark(check.state).with_details(details)
 }
 
 /// Concludes whether the host is ready, by the states of its checks.
 pub(super) fn checks_conclusion(states: impl Iterator<Item = HostCheckState>) -> Conclusion {
-    let all_states: Vec<HostCheckState> = states.collect();
-    let count = |state| all_states.iter().filter(|other| **other == state).count();
+    let states: Vec<HostCheckState> = states.collect();
+    let count = |state| states.iter().filter(|other| **other == state).count();
     let (errors, warnings) = (count(HostCheckState::Error), count(HostCheckState::Warning));
     let (mark, word): (StatusMark, &str) = match (errors, warnings) {
         (0, 0) => (marks::GOOD, "ready"),

@@ -47,8 +47,7 @@ fn comparison_blocks(comparison: &Comparison, detail: DetailLevel) -> Vec<Block>
         let text = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
         ListItem::new(text).with_mark(figure.change)
     });
-    let all_notes = comparison.notes.iter();
-    let notes = all_notes.map(|note| ListItem::new(format!("{note}.")));
+    let notes = comparison.notes.iter().map(|note| ListItem::new(format!("{note}.")));
     blocks.extend(Block::list(sentences.chain(notes)));
     let letters = comparison.subjects.iter().map(|subject| &subject.letter);
     let names: Vec<&String> = letters.collect();

@@ -88,8 +88,8 @@ fn trials_blocks(result: &ResultVerdict) -> Vec<Block> {
 fn figure_names(result: &ResultVerdict) -> Vec<&String> {
     let judged = result.judgements.iter().map(|judgement| &judgement.figure);
     let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
-    let all_names = result.deciding.iter().chain(judged).chain(all);
-    let names = all_names.unique_by(|name| name.to_ascii_lowercase());
+    let names = result.deciding.iter().chain(judged).chain(all);
+    let names = names.unique_by(|name| name.to_ascii_lowercase());
     names.take(MAX_TRIAL_FIGURES).collect()
 }
 
@@ -161,15 +161,13 @@ fn telemetry_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let watched: Vec<(String, &TelemetrySummary)> = watched_results.collect();
     let mut blocks = Vec::from_iter(telemetry_table(&watched));
     for (name, summary) in &watched {
-        let all_causes = summary.throttled_s.iter().flatten();
-        let causes = all_causes.filter(|(_, seconds)| **seconds > 0.0);
+        let causes = summary.throttled_s.iter().flatten().filter(|(_, seconds)| **seconds > 0.0);
         blocks.extend(causes.map(|(cause, seconds)| {
             let time = format::format_duration(*seconds);
             Block::paragraph(format!("{name}: clocks were throttled by {cause} for {time}."))
         }));
     }
-    let all_watched = watched.iter();
-    let unwatched = all_watched.filter(|(_, summary)| !summary.unwatched_machines.is_empty());
+    let unwatched = watched.iter().filter(|(_, summary)| !summary.unwatched_machines.is_empty());
     blocks.extend(unwatched.map(|(name, summary)| {
         let machines = format::join_first(&summary.unwatched_machines, 5);
         let reason = format!("there are no samples of {machines}");

@@ -27,8 +27,7 @@ pub fn export_document(export: &Export, to: &str) -> Document {
         let text = format!("{value}trial {} of {} ({})", result.trial, result.run, result.reason);
         ListItem::with_key(format!("{} {} {mode}", result.benchmark, result.scenario), text)
     });
-    let all_notes = export.notes.iter();
-    let notes = all_notes.map(|note| ListItem::new(format!("note: {note}")));
+    let notes = export.notes.iter().map(|note| ListItem::new(format!("note: {note}")));
     let violations = export.violations.iter();
     let violated = violations.map(|violation| {
         ListItem::new(format!("{}: {}", violation.path, violation.rule)).with_mark(BAD)

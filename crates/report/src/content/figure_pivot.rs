@@ -39,9 +39,8 @@ pub(super) fn pivot_tables(verdict: &Verdict) -> Vec<PivotTable<'_>> {
 
 /// The tables of one result: a row for each entry of the tables that are named by the same words.
 fn entry_tables(result: &ResultVerdict) -> impl Iterator<Item = PivotTable<'_>> {
-    let all_columns = result.columns.iter();
-    let names = all_columns.filter(|column| !column.by.is_empty());
-    let tables = names.map(|column| &column.by).unique().map(move |by| {
+    let columns = result.columns.iter().filter(|column| !column.by.is_empty());
+    let tables = columns.map(|column| &column.by).unique().map(move |by| {
         let columns: Vec<&FigureColumn> =
             result.columns.iter().filter(|column| column.by == *by).collect();
         let row = |entry| PivotRow {
@@ -80,8 +79,9 @@ fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<
     let results = verdict.results.iter();
     let groups = results.map(|result| (result.mode, plain_figures(result))).unique();
     let tables = groups.map(|(mode, figures)| {
-        let of_group = verdict.results.iter();
-        let of_group = of_group
+        let results = verdict
+            .results
+            .iter()
             .filter(|result| result.mode == mode && plain_figures(result) == figures)
             .collect_vec();
         let row = |result: &'a ResultVerdict| PivotRow {
@@ -92,8 +92,8 @@ fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<
         PivotTable {
             title: format!("Scenarios, {mode}"),
             subject: "scenario".to_owned(),
-            columns: of_group.first().map_or(Vec::new(), |result| plain_columns(result).collect()),
-            rows: of_group.into_iter().map(row).collect(),
+            columns: results.first().map_or(Vec::new(), |result| plain_columns(result).collect()),
+            rows: results.into_iter().map(row).collect(),
         }
     });
     tables.filter(|table| table.rows.len() >= MIN_SIDE && table.columns.len() >= MIN_SIDE)

@@ -174,8 +174,8 @@ pub(super) fn figure_row(
     unit: ColumnUnit,
 ) -> [TableCell; FIGURE_COLUMNS] {
     let outcome = judged.map_or(result.outcome, |judged| result.outcome_of(judged));
-    let all_kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
-    let kinds = all_kinds.filter(|kind| !said.contains(kind));
+    let kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let kinds = kinds.filter(|kind| !said.contains(kind));
     let measured = measured_figure(result, figure, judged);
     let next_to = match judged {
         Some(judged) => published_in_measured_unit(judged, unit),

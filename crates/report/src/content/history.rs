@@ -177,9 +177,8 @@ fn figure_charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
 
 fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
     let rows = groups.iter().take(MAX_GROUPS).flat_map(|group| {
-        let all_spreads = figure_spreads(group).into_iter().map(Some);
-        let rows = all_spreads.pad_using(1, |_| None);
-        rows.map(move |spread| (group, spread))
+        let spreads = figure_spreads(group).into_iter().map(Some).pad_using(1, |_| None);
+        spreads.map(move |spread| (group, spread))
     });
     let median = Column::number("median").with_note(marks::unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
@@ -202,9 +201,9 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         .number("runs", |(group, _)| group.rows.len().to_string())
         .text("outcomes", |(group, _)| outcomes_cell(&group.rows))
         .text("figure", |(_, spread)| {
-            let of_figure = spread.as_ref();
-            TableCell::from(of_figure.map_or("", |spread| spread.figure))
-                .with_note(of_figure.map_or("", |spread| spread.scenario))
+            let spread = spread.as_ref();
+            TableCell::from(spread.map_or("", |spread| spread.figure))
+                .with_note(spread.map_or("", |spread| spread.scenario))
         })
         .column(median, |(_, spread)| {
             let middle = TableCell::from(text(spread, |spread| spread.median));

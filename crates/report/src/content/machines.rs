@@ -35,8 +35,8 @@ pub fn machines_document(machines: &[MachineReport], differences: &[String]) -> 
         .text("ROCm", |machine| version(&machine.rocm));
     let problems = collect_problems(machines).map(|problem| problem_item(&problem, machines.len()));
     let errors = differences.iter().map(|_| HostCheckState::Error);
-    let all_differences = differences.iter();
-    let differ = all_differences.map(|text| ListItem::new(text).with_mark(HostCheckState::Error));
+    let differ = differences.iter();
+    let differ = differ.map(|text| ListItem::new(text).with_mark(HostCheckState::Error));
     let lists = [Block::list(problems), Block::list(differ)];
     let mut blocks = Vec::from_iter(table.into_block());
     blocks.extend(lists.into_iter().flatten());

@@ -79,8 +79,7 @@ fn subject_sections<'a>(subjects: &'a [ReportSubject<'_>]) -> impl Iterator<Item
 
 fn subject_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let judged = subject.entry.verdict;
-    let all_charts = in_full.then(|| charts::verdict_charts(judged));
-    let mut charts = all_charts.into_iter().flatten();
+    let mut charts = in_full.then(|| charts::verdict_charts(judged)).into_iter().flatten();
     let mut conclusion = verdict::verdict_conclusion(&subject.entry);
     conclusion.remarks.splice(0..0, subject.run_facts.iter().cloned());
     conclusion.chart = charts.next().map(Box::new);

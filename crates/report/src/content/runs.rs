@@ -23,8 +23,7 @@ enum RunsRow<'a> {
 
 /// The runs as a table, a row for each.
 pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
-    let each_run = rows.iter().map(RunsRow::Run);
-    runs_table(rows, each_run.collect(), zone)
+    runs_table(rows, rows.iter().map(RunsRow::Run).collect(), zone)
 }
 
 /// The runs as a table, those of a batch in one row, at the place of the last one.
@@ -211,8 +210,7 @@ pub(super) fn format_deciding_figure(
     let Some(deciding) = &row.deciding else {
         return row.reason.as_deref().map(truncate_cell).unwrap_or_default();
     };
-    let raw_value = deciding.value;
-    let formatted = raw_value.map(|value| unit.format(value, &deciding.unit));
+    let formatted = deciding.value.map(|value| unit.format(value, &deciding.unit));
     let value = formatted.unwrap_or_else(|| "no figure".to_owned());
     if scenarios {
         return truncate_cell(&format!("{} {value}", deciding.scenario));

@@ -30,8 +30,8 @@ pub(super) fn search_blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<
         let count = format::format_count(search.trials.len(), "trial");
         Block::folded(format!("{count}, in their order"), trials_table(search))
     });
-    let of_search = Block::list(skipped).into_iter().chain(trials);
-    blocks.extend(Section::nonempty_block("Search", of_search));
+    let content = Block::list(skipped).into_iter().chain(trials);
+    blocks.extend(Section::nonempty_block("Search", content));
     blocks
 }
 

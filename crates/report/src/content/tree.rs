@@ -133,9 +133,8 @@ impl TreeReport {
         self.system.clone_from(&system);
         let scenarios = verdict.results.iter().map(|result| &result.scenario);
         for scenario in scenarios.unique() {
-            let all_results = verdict.results.iter();
-            let of_scenario = all_results.filter(|result| result.scenario == *scenario);
-            let results = of_scenario.collect_vec();
+            let results = verdict.results.iter();
+            let results = results.filter(|result| result.scenario == *scenario).collect_vec();
             if !(self.style.quiet && results.iter().all(|result| result.valid)) {
                 items.push(self.scenario_item(&benchmark.benchmark, scenario, &results));
             }
@@ -194,8 +193,8 @@ impl TreeReport {
         });
         // Results are printed as they come, so that columns have fixed widths.
         let first = format!("{figure:>20}  {qualified:15}");
-        let all_parts = [Some(first), compared, accuracy, Some(tests)];
-        let parts = all_parts.into_iter().flatten().filter(|part| !part.is_empty());
+        let parts = [Some(first), compared, accuracy, Some(tests)];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
         let details = results.iter().flat_map(|result| self.rule_lines(result));
         ListItem::with_key(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
             .with_mark(outcome)
@@ -208,9 +207,8 @@ impl TreeReport {
             mode => mode.to_string(),
         };
         let all = self.style.verbose;
-        let all_rules = result.rules.iter();
         let mut rules: Vec<&RuleCheck> =
-            all_rules.filter(|rule| all || rule.is_notable()).collect();
+            result.rules.iter().filter(|rule| all || rule.is_notable()).collect();
         rules.sort_by_key(|rule| !all && rule.passed);
         if rules.is_empty() && !result.valid {
             return vec![(title, result.sentence.to_string())];

@@ -42,15 +42,12 @@ struct Latencies<'a> {
 
 /// A table of the latencies that were not judged, and a sentence on each result's other figures.
 pub(super) fn unjudged_blocks(verdict: &Verdict) -> Vec<Block> {
-    let of_speed = || {
-        let results = verdict.results.iter();
-        results.filter(|result| result.mode == Mode::Performance)
-    };
+    let performance = || verdict.results.iter().filter(|result| result.mode == Mode::Performance);
     let pivots = pivot_tables(verdict);
-    let others = of_speed()
+    let others = performance()
         .filter_map(|result| describe_other_figures(result, &pivots))
         .map(Block::paragraph);
-    let table = latency_table(of_speed().flat_map(unjudged_latencies));
+    let table = latency_table(performance().flat_map(unjudged_latencies));
     table.into_iter().chain(others).collect()
 }
 
@@ -81,8 +78,8 @@ fn unjudged_latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<
         });
         let first = result.unjudged.iter().find(|one| one.figure.starts_with(prefix));
         let source = first.map(reference_label).unwrap_or_default();
-        let of_kind = [((*kind).to_owned(), measured), (format!("{kind}, {source}"), published)];
-        of_kind.map(|(name, figures)| Latencies { result, name, figures })
+        let named = [((*kind).to_owned(), measured), (format!("{kind}, {source}"), published)];
+        named.map(|(name, figures)| Latencies { result, name, figures })
     });
     rows.filter(|row| !row.figures.is_empty())
 }
@@ -91,8 +88,7 @@ fn latencies_of_kind<'a>(
     prefix: &str,
     find: impl Fn(&str) -> Option<&'a FigureValue>,
 ) -> BTreeMap<&'static str, &'a FigureValue> {
-    let all_statistics = LATENCY_STATISTICS.iter();
-    let found = all_statistics.filter_map(|&(statistic, ..)| {
+    let found = LATENCY_STATISTICS.iter().filter_map(|&(statistic, ..)| {
         let figure = find(&format!("{prefix}{statistic}{NANOSECONDS}"))?;
         Some((statistic, figure))
     });
@@ -141,8 +137,7 @@ fn is_latency(name: &str) -> bool {
 fn is_shown(result: &ResultVerdict, name: &str, figure: &FigureValue) -> bool {
     let judged = result.judgements.iter().map(|judgement| &judgement.figure);
     // Of published figures there is a row each, and none of those that are only declared.
-    let all_declared = result.declared.iter();
-    let declared = all_declared.filter(|_| result.judgements.is_empty());
+    let declared = result.declared.iter().filter(|_| result.judgements.is_empty());
     let mut names = judged.chain(declared).chain(&result.deciding);
     let stem = |name: &str| match name.rsplit_once('_') {
         Some((stem, "ns" | "us" | "ms" | "s")) => stem.to_owned(),

@@ -28,8 +28,8 @@ pub fn verdict_document(entry: &ReportedVerdict<'_>) -> Document {
 
 /// Several verdicts, a section each.
 pub fn verdicts_document(entries: &[ReportedVerdict<'_>]) -> Document {
-    let each_entry = entries.iter();
-    let sections = each_entry
+    let sections = entries
+        .iter()
         .map(|entry| Section::new_block(submission_title(entry.verdict), verdict_blocks(entry)));
     Document::new("", sections)
 }
@@ -56,8 +56,8 @@ pub(super) fn evidence_blocks(
     blocks.extend(claims::claim_list(&verdict.claims));
     let reasons = verdict.results.iter().flat_map(|result| reason_items(result, steps));
     let notable = verdict.results.iter().flat_map(notable_rules);
-    let of_benchmark = benchmark_rule_items(entry);
-    blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
+    let benchmark_rules = benchmark_rule_items(entry);
+    blocks.extend(Block::list(reasons.chain(notable).chain(benchmark_rules)));
     blocks.extend(session_note(verdict));
     blocks.extend(notice_block(verdict.notice.as_deref()));
     blocks
@@ -187,11 +187,11 @@ fn join_nonempty(parts: impl IntoIterator<Item = String>, separator: &str) -> St
 
 /// Returns one sentence for each published figure, or one for a result without them.
 fn reason_items(result: &ResultVerdict, steps: &[StepReport]) -> Vec<ListItem> {
-    let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
     let item =
         |outcome: Outcome, text: &str| ListItem::new(format!("{title}: {text}")).with_mark(outcome);
-    if of_result || result.judgements.is_empty() {
+    if matches!(result.outcome, Outcome::Invalid | Outcome::Failed) || result.judgements.is_empty()
+    {
         return vec![item(result.outcome, &result.sentence)];
     }
     let sentence = |judgement: &Judgement| {
@@ -299,7 +299,7 @@ pub(super) fn summarize_holding(hold: &[&Judgement]) -> Option<String> {
 /// `reproduced (performance only)`
 fn headline_word(verdict: &Verdict) -> String {
     // A tag that may move is in nearly every verdict, and has its reason below.
-    let all_kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
-    let kinds = all_kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
+    let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let kinds = kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
     QualifiedOutcome::from_kinds(verdict.outcome, kinds).to_string()
 }

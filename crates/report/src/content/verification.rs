@@ -22,8 +22,10 @@ pub fn verification_document(verification: &Verification) -> Document {
     let items = first.chain(judged.into_iter().flat_map(judged_items));
     blocks.extend(Block::list(items));
     if let Some(judged) = judged {
-        let of_kind = |kind| judged.basis.iter().filter(move |basis| basis.kind == kind);
-        let list = |kind| Block::list(of_kind(kind).map(basis_item));
+        let list = |kind| {
+            let basis = judged.basis.iter().filter(|basis| basis.kind == kind);
+            Block::list(basis.map(basis_item))
+        };
         let declared = "declared by the machine that ran it, not checked";
         blocks.extend(Section::nonempty_block("judged again", list(BasisKind::Raw)));
         blocks.extend(Section::nonempty_block(declared, list(BasisKind::Declared)));
@@ -78,8 +80,8 @@ fn judged_items(judged: &Rejudgement) -> Vec<ListItem> {
     let bad = |key: &str, text: String| ListItem::with_key(key, text).with_mark(marks::BAD);
     let outcome = judged.verdict.qualified_outcome();
     let verdict = if judged.differences.is_empty() {
-        let all_qualifiers = judged.verdict.qualifiers.iter();
-        let qualifiers = all_qualifiers.map(|one| (one.kind.to_string(), &one.reason));
+        let qualifiers = judged.verdict.qualifiers.iter();
+        let qualifiers = qualifiers.map(|one| (one.kind.to_string(), &one.reason));
         good("verdict", format!("{outcome}, confirmed by its logs")).with_details(qualifiers)
     } else {
         let lines = judged.differences.iter().map(|line| ("differs", line));

@@ -73,8 +73,8 @@ impl Section {
         title: impl Into<Line>,
         blocks: impl IntoIterator<Item = Block>,
     ) -> Option<Block> {
-        let all_blocks: Vec<Block> = blocks.into_iter().collect();
-        (!all_blocks.is_empty()).then(|| Self::new_block(title, all_blocks))
+        let blocks: Vec<Block> = blocks.into_iter().collect();
+        (!blocks.is_empty()).then(|| Self::new_block(title, blocks))
     }
 }
 

@@ -265,8 +265,10 @@ impl PlainBatchProgress {
         };
         let estimate = cell.and_then(|cell| self.estimates.get(&cell));
         let estimate = |basis| Some(estimate.filter(|estimate| estimate.basis == basis)?.seconds);
-        let of_cell = mean(true).or_else(|| estimate(EstimateBasis::EarlierRun));
-        of_cell.or_else(|| mean(false)).or_else(|| estimate(EstimateBasis::Recipe))
+        mean(true)
+            .or_else(|| estimate(EstimateBasis::EarlierRun))
+            .or_else(|| mean(false))
+            .or_else(|| estimate(EstimateBasis::Recipe))
     }
 }
 

@@ -64,8 +64,7 @@ pub fn step_note(what: &EventKind) -> Option<String> {
         }
         EventKind::Judged { outcome, .. } => outcome.clone(),
         EventKind::Measured { trial, figures, .. } => {
-            let all_figures = figures.iter();
-            let figures = all_figures.map(|(name, value, unit)| {
+            let figures = figures.iter().map(|(name, value, unit)| {
                 format!("{name} {}", number::format_figure(*value, unit))
             });
             let trial = Some(trial.clone()).filter(|trial| !trial.is_empty());

@@ -41,11 +41,11 @@ pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
 }
 
 fn finite_values(lines: &LineChart) -> Vec<f64> {
-    let of_series = lines.series.iter().flat_map(|series| {
+    let values = lines.series.iter().flat_map(|series| {
         let points = series.points.iter().filter_map(|(_, value)| *value);
         points.chain(series.band.iter().flat_map(|(low, high)| [*low, *high]))
     });
-    of_series.filter(|value| value.is_finite()).collect()
+    values.filter(|value| value.is_finite()).collect()
 }
 
 /// The axis below. Of categories it has half a category of room at either end.

@@ -71,8 +71,8 @@ impl RatioRowLayout {
 }
 
 pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
-    let all_rows = ratios.rows.iter();
-    let values = all_rows.flat_map(|row| row.axis_values().chain(row.trials.iter().copied()));
+    let rows = ratios.rows.iter();
+    let values = rows.flat_map(|row| row.axis_values().chain(row.trials.iter().copied()));
     let scale = Scale::from_values(values.chain([1.0]), false, 5);
     let layout = RatioRowLayout::new(ratios, &scale, drawing.width);
     let (left, right) = layout.axis;

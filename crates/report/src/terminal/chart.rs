@@ -194,9 +194,10 @@ fn draw_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
 }
 
 fn draw_lines(canvas: &mut TerminalWriter, chart: &LineChart) {
-    let all_series = chart.series.iter();
-    let rows =
-        all_series.map(|series| ChartRow::new(&series.name, describe_range(series, &chart.unit)));
+    let rows = chart
+        .series
+        .iter()
+        .map(|series| ChartRow::new(&series.name, describe_range(series, &chart.unit)));
     let points = chart.series.iter().flat_map(|series| &series.points);
     let all = points.filter_map(|(_, value)| *value);
     let scale = Scale::from_values(all, chart.from_zero, 5);

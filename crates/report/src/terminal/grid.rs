@@ -32,8 +32,8 @@ pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> S
     }
     let rank = |at: &usize| table.columns[*at].omission_rank;
     let shortening_rank = |at: &usize| table.columns[*at].shortening_rank;
-    let all_ranks = used.iter().flat_map(|at| rank(at).into_iter().chain(shortening_rank(at)));
-    let ranks = all_ranks.sorted().dedup().collect_vec();
+    let ranks = used.iter().flat_map(|at| rank(at).into_iter().chain(shortening_rank(at)));
+    let ranks = ranks.sorted().dedup().collect_vec();
     let without = |omitted: &[u8]| -> Vec<usize> {
         let is_shown = |at: &usize| rank(at).is_none_or(|rank| !omitted.contains(&rank));
         used.iter().copied().filter(is_shown).collect()
@@ -291,18 +291,18 @@ fn join_cells<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usiz
 /// Draws each row as a small list: its heads and status, then its other cells.
 fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
     let used = table.used_columns();
-    let of_kind = |kinds: &'static [ColumnKind]| {
+    let columns_of = |kinds: &'static [ColumnKind]| {
         let columns = used.iter().copied();
         columns.filter(move |at| kinds.contains(&table.columns[*at].kind))
     };
     let words = |row: &[TableCell], kinds| {
-        let cells = of_kind(kinds).filter_map(|at| row.get(at));
+        let cells = columns_of(kinds).filter_map(|at| row.get(at));
         let words = join(cells.map(TableCell::full_text), " ");
         words.trim().to_owned()
     };
     let label = |at: usize| table.columns[at].full_name();
     let labelled = &[ColumnKind::Text, ColumnKind::Number];
-    let widest_label = of_kind(labelled).map(|at| label(at).width()).max();
+    let widest_label = columns_of(labelled).map(|at| label(at).width()).max();
     let widest = widest_label.unwrap_or(0) + COLUMN_GAP;
     let mut text = String::new();
     let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
@@ -313,7 +313,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
         for row in &group.rows {
             let title = words(row, &[ColumnKind::Head]);
             let status = words(row, &[ColumnKind::Status]);
-            let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
+            let tone = columns_of(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
             let styled = tone.map_or(status.clone(), |tone| terminal.style_tone(tone, &status));
             let room = width.saturating_sub(title.width() + status.width());
             if room >= COLUMN_GAP {
@@ -325,7 +325,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
                 }
                 line(&format!("  {styled}"));
             }
-            for at in of_kind(labelled) {
+            for at in columns_of(labelled) {
                 let Some(cell) = row.get(at).filter(|cell| !cell.text.is_empty()) else {
                     continue;
                 };

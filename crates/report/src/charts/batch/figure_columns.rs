@@ -21,9 +21,9 @@ type MeasuredCell<'a> = (&'a CellVerdict, CellFigure);
 
 /// The columns of all cells that have the figure; none without any.
 pub(super) fn column_chart(figure: &BatchFigure<'_>) -> Option<Chart> {
-    let all_cells = figure.batch.cells.iter();
-    let with_figure = all_cells.filter_map(|cell| Some((cell, figure.figure_in_cell(cell)?)));
-    let cells: Vec<MeasuredCell<'_>> = with_figure.collect();
+    let cells = figure.batch.cells.iter();
+    let cells = cells.filter_map(|cell| Some((cell, figure.figure_in_cell(cell)?)));
+    let cells: Vec<MeasuredCell<'_>> = cells.collect();
     if cells.is_empty() {
         return None;
     }
@@ -78,7 +78,7 @@ fn columns_by_axes(figure: &BatchFigure<'_>, cells: &[MeasuredCell<'_>]) -> Colu
         names.unique().collect_vec()
     };
     let groups = in_order(&[group_axis]);
-    let all_series = in_order(series_axes).into_iter().map(|name| {
+    let series = in_order(series_axes).into_iter().map(|name| {
         let columns = groups.iter().map(|group| {
             let mut cells_of_group = cells.iter();
             let (_, figure) = cells_of_group.find(|(cell, _)| {
@@ -88,7 +88,7 @@ fn columns_by_axes(figure: &BatchFigure<'_>, cells: &[MeasuredCell<'_>]) -> Colu
         });
         ColumnSeries { columns: columns.collect(), name }
     });
-    let series = all_series.collect();
+    let series = series.collect();
     let each = join(series_axes.iter().map(|axis| &axis.name), " + ");
     ColumnChart {
         axis_name: match each.as_str() {

@@ -120,8 +120,8 @@ pub(super) fn changes_feed(website: &Website<'_>) -> Feed {
 fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
     let (before, run) = (change.before, change.run);
     let choices = run.format_choices();
-    let all_words = [group.title, &choices, &run.gpus].map(truncate_cell);
-    let words = all_words.into_iter().filter(|word| !word.is_empty());
+    let words = [group.title, &choices, &run.gpus].map(truncate_cell);
+    let words = words.into_iter().filter(|word| !word.is_empty());
     let title = format!(
         "{}: {}, now {}",
         join(words, ", "),

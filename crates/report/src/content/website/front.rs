@@ -257,8 +257,8 @@ fn table_by_release(website: &Website<'_>) -> Table {
     release_tallies.sort_by_cached_key(|((kind, release), _)| {
         (*kind, Reverse(AxisOrder::of([*release]).key(release)))
     });
-    let all_rows = release_tallies.into_iter();
-    let rows = all_rows.map(|((kind, release), tally)| (kind.name(), release, tally));
+    let rows = release_tallies.into_iter();
+    let rows = rows.map(|((kind, release), tally)| (kind.name(), release, tally));
     let table = tally_table(BY_RELEASE, "release", rows);
     table.group_by(|(kind, ..)| kind.clone()).table
 }

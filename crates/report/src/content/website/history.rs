@@ -75,9 +75,8 @@ fn charts_over_releases(
         return Vec::new();
     }
     let order = AxisOrder::of(distinct_releases.iter().copied());
-    let each_release = distinct_releases.into_iter();
-    let mut releases =
-        each_release.sorted_by_cached_key(|release| order.key(release)).collect_vec();
+    let releases = distinct_releases.into_iter();
+    let mut releases = releases.sorted_by_cached_key(|release| order.key(release)).collect_vec();
     releases.drain(..releases.len().saturating_sub(MAX_RELEASES));
     let results = results_by_row(rows, releases.len(), |row| {
         let release = kind.release_of(row)?;

@@ -75,10 +75,11 @@ impl<'a> Website<'a> {
     /// Plans the pages of runs (the newest last).
     pub fn new(rows: &'a [RunSummary], options: &'a WebsiteOptions<'a>) -> Self {
         let groups = group::group_by_submission(rows, |rows| runs::divide_runs(rows, options));
-        let indexed_groups = groups.iter().enumerate();
-        let all_changes = indexed_groups
-            .flat_map(|(at, group)| changes::find_changes(group).map(move |change| (at, change)));
-        let mut changes: Vec<(usize, VerdictChange<'a>)> = all_changes.collect();
+        let mut changes: Vec<(usize, VerdictChange<'a>)> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(at, group)| changes::find_changes(group).map(move |change| (at, change)))
+            .collect();
         changes.sort_by(|(_, left), (_, right)| right.sort_key().cmp(&left.sort_key()));
         let mut pages: Vec<(String, WebsitePart)> = front::divide_submissions(&groups)
             .into_iter()

@@ -71,7 +71,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let submission = &newest.submission;
     let cut = |text: &str| truncate_text(text, MAX_FACT_LETTERS);
     let text_of = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
-    let all_facts = [
+    let facts = [
         ("suite", cut(&submission.suite)),
         ("round", text_of(&submission.round)),
         ("division", submission.division.map_or("", Division::as_str).to_owned()),
@@ -84,7 +84,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
         ("variant", cut(&newest.format_choices())),
         ("trials", describe_single_trial(newest)),
     ];
-    let known_facts = all_facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let known_facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
     let shown_sources = submission.sources.iter().take(MAX_SOURCES);
     let sources =
         shown_sources.map(|source| ("source".into(), StyledText::Code(cut(source).into())));
