@@ -97,16 +97,16 @@ async fn resolve_digest(engine: &dyn Engine, reference: &str) -> Result<Option<S
         return Err(Failure::host(format!("cannot lock {reference}: {error}")));
     };
     let digests = local.repo_digests;
-    let of_name = digests.iter().find_map(|digest| {
+    let local_digest = digests.iter().find_map(|digest| {
         let parsed = ImageRef::parse(digest).ok()?;
         parsed.digest.clone().filter(|_| parsed.name() == name)
     });
-    let help = match &of_name {
+    let help = match &local_digest {
         Some(digest) => format!("locked to the engine's local digest: {digest}"),
         None => "only this engine has it, without a digest: the rest is locked".to_owned(),
     };
     terminal::advise(format!("warning: {reference}: {error}"), help);
-    Ok(of_name)
+    Ok(local_digest)
 }
 
 async fn lock_model(hub: &Hub, repository: &str, revision: &str) -> Result<LockedModel, Failure> {

@@ -160,8 +160,8 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<StopResul
     // Its process is on a node: the pid in its lock is a pid of that node.
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let batch = plan.and_then(|plan| plan.batch).map(|batch| batch.id);
-    let of_site = |batch: &String| BatchRecord::site_name(&global.home, batch).is_some();
-    if let Some(batch) = batch.filter(of_site) {
+    let is_on_site = |batch: &String| BatchRecord::site_name(&global.home, batch).is_some();
+    if let Some(batch) = batch.filter(is_on_site) {
         return Err(Failure::usage(format!("{id} is a run of a batch on a site"))
             .with_help(format!("stop all of it: retrial stop {batch}")));
     }

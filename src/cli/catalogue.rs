@@ -16,8 +16,7 @@ pub fn print_catalogue() -> Result<ExitCode, Failure> {
     for opened in catalog::builtin_recipes() {
         let (_, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
-        let other_variants = variants.into_iter();
-        let variants = other_variants.map(|one| Some(ParamSetting::new(one.axis, one.value)));
+        let variants = variants.into_iter().map(|one| Some(ParamSetting::new(one.axis, one.value)));
         for choice in iter::once(None).chain(variants) {
             let settings: Vec<ParamSetting> = choice.iter().cloned().collect();
             entries.push(CatalogueEntry {

@@ -75,8 +75,8 @@ pub fn judge_one_run(
 fn print_folders(global: &GlobalOptions, judged: &[JudgedResults]) {
     let results = || judged.iter().flat_map(|one| &one.verdict.results);
     if global.output == OutputFormat::Json && judged.len() > 1 {
-        let all_results: Vec<_> = results().collect();
-        return terminal::print_json(&serde_json::json!({ "results": all_results }));
+        let results: Vec<_> = results().collect();
+        return terminal::print_json(&serde_json::json!({ "results": results }));
     }
     let shown: Vec<ReportedVerdict<'_>> =
         judged.iter().map(|one| ReportedVerdict::new(one.path.clone(), &one.verdict)).collect();

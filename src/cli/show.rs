@@ -86,8 +86,7 @@ fn render_recipe(
         .flatten()
         .fold(String::new(), |out, line| out + line + "\n");
     let listed = |lines: &[String]| -> Vec<String> {
-        let each_line = lines.iter();
-        each_line.map(|line| format!("- {}", line.trim_end())).collect()
+        lines.iter().map(|line| format!("- {}", line.trim_end())).collect()
     };
     let sections = [
         ("submission", submission_lines(recipe, plan)),
@@ -114,14 +113,12 @@ fn render_recipe(
 
 /// Lines of known values, each with its label.
 fn label_lines<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
-    let all_rows = rows.into_iter();
-    all_rows.filter_map(|(name, value)| Some(format!("{name:<10} {}", value?))).collect()
+    rows.into_iter().filter_map(|(name, value)| Some(format!("{name:<10} {}", value?))).collect()
 }
 
 fn submission_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let submission = &recipe.submission;
     let reimplemented = format!("reimplemented: {REIMPLEMENTED_REASON}");
-    let all_sources = submission.sources.iter();
     let first = [
         ("suite", Some(submission.suite.clone())),
         ("round", submission.round.clone()),
@@ -134,7 +131,7 @@ fn submission_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("rules", plan.describe_rules()),
         ("qualifier", plan.judge.reimplemented.then_some(reimplemented)),
     ];
-    let sources = all_sources.map(|source| ("source", Some(source.clone())));
+    let sources = submission.sources.iter().map(|source| ("source", Some(source.clone())));
     label_lines(first.into_iter().chain(sources).chain(last))
 }
 
@@ -167,8 +164,8 @@ fn published_lines(plan: &Plan) -> Vec<String> {
 fn privilege_lines(plan: &Plan) -> Vec<String> {
     // Secrets are among the requirements.
     let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
-    let each_line = privileges.map(|privilege| format!("{:<14} {privilege}", privilege.name));
-    let lines: Vec<String> = each_line.collect();
+    let lines = privileges.map(|privilege| format!("{:<14} {privilege}", privilege.name));
+    let lines: Vec<String> = lines.collect();
     if lines.is_empty() {
         return vec!["none that is root-equivalent".to_owned()];
     }
@@ -197,8 +194,7 @@ fn requirement_lines(recipe: &Recipe, plan: &Plan) -> Vec<String> {
 }
 
 fn option_lines(recipe: &Recipe, loaded: Option<&LoadedRecipe>, unset: &[String]) -> Vec<String> {
-    let all_axes = loaded.into_iter().flat_map(|loaded| &loaded.variants().axes);
-    let axes = all_axes.map(|axis| {
+    let axes = loaded.into_iter().flat_map(|loaded| &loaded.variants().axes).map(|axis| {
         let chosen_value = recipe.variant.get(&axis.name);
         let chosen = chosen_value.map_or("none", String::as_str);
         let values = axis.values.join(", ");

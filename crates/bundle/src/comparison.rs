@@ -192,15 +192,15 @@ pub fn verdict_basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
         ("nodes/", "the same of the other machines"),
     ];
     let raw = JUDGED_FILES.map(|part| (BasisKind::Raw, part)).into_iter();
-    let all_parts = raw.chain(DECLARED_FILES.map(|part| (BasisKind::Declared, part)));
-    let parts = all_parts.map(|(kind, (path, content))| {
+    let declared = DECLARED_FILES.map(|part| (BasisKind::Declared, part));
+    let parts = raw.chain(declared).map(|(kind, (path, content))| {
         let is_directory = path.ends_with('/');
-        let of_kind = manifest
+        let files_of_part = manifest
             .files
             .iter()
             .filter(|file| file.path == path || (is_directory && file.path.starts_with(path)));
         let (files, bytes) =
-            of_kind.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.bytes));
+            files_of_part.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.bytes));
         VerdictBasis { kind, path: path.to_owned(), files, bytes, what: content }
     });
     parts.filter(|one| one.files > 0).collect()

@@ -75,12 +75,11 @@ impl BundleHead {
         if !rest.is_empty() {
             return Err(BundleError::malformed("its head has trailing data"));
         }
-        let mut remaining_parts = parts.into_iter();
-        let (Some(manifest), Some(statement)) = (remaining_parts.next(), remaining_parts.next())
-        else {
+        let mut parts = parts.into_iter();
+        let (Some(manifest), Some(statement)) = (parts.next(), parts.next()) else {
             return Err(BundleError::malformed("it has no statement"));
         };
-        let signatures = match (remaining_parts.next(), remaining_parts.next()) {
+        let signatures = match (parts.next(), parts.next()) {
             (Some(ssh), Some(envelope)) => Some(Signatures { ssh, envelope }),
             (None, _) => None,
             (Some(_), None) => return Err(BundleError::malformed("it has no DSSE envelope")),

@@ -165,8 +165,8 @@ impl Statement {
     pub fn new(facts: StatementSources<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
         let figures = judged_figures(facts.verdict);
         let tests_with = |word: TestStatus| -> Vec<String> {
-            let of_word = figures.iter().filter(|figure| TestStatus::from(figure.outcome) == word);
-            of_word.map(|figure| figure.name.clone()).collect()
+            let tests = figures.iter().filter(|figure| TestStatus::from(figure.outcome) == word);
+            tests.map(|figure| figure.name.clone()).collect()
         };
         let started = facts.events.iter().find_map(|event| match &event.what {
             EventKind::RunStarted { .. } => Some(event.time),

@@ -50,10 +50,10 @@ impl Plan {
             Some(format!("{option} {named} in place of {published}"))
         });
         let published = self.published_image.iter().filter(|_| self.has_published_figures());
-        let of_variant = published.map(|published| {
+        let by_variant = published.map(|published| {
             format!("{} in place of {published}", name_image(&self.image, ran("image")))
         });
-        replaced.chain(of_variant).collect()
+        replaced.chain(by_variant).collect()
     }
 
     /// What differs from the recipe that the plan's recipe extends: `extends gemm, changing image`.
@@ -157,7 +157,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
         pull,
         secrets,
     } = options;
-    let of_recipe = |name: &&String| recipe.secrets.contains(name) || *name == "HF_TOKEN";
+    let is_of_recipe = |name: &&String| recipe.secrets.contains(name) || *name == "HF_TOKEN";
     PlanOptions {
         scenarios: scenarios.clone(),
         modes: modes.clone(),
@@ -170,7 +170,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
         from: None,
         keep: *keep,
         pull: *pull,
-        secrets: secrets.iter().filter(of_recipe).cloned().collect(),
+        secrets: secrets.iter().filter(is_of_recipe).cloned().collect(),
     }
 }
 
@@ -307,8 +307,7 @@ impl<'a> Execution<'a> {
             verify_cache: _,
             telemetry: _,
         } = plan;
-        let all_steps = steps.iter();
-        let compared_steps = all_steps.map(|step| {
+        let compared_steps = steps.iter().map(|step| {
             (step.name.as_str(), &step.action, step.is_skipped() && affects_measurements(step))
         });
         Self { image, container, measurements, steps: compared_steps.collect() }

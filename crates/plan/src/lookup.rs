@@ -218,8 +218,7 @@ impl Plan {
 
     /// The total download size of these steps, if all sizes are known.
     pub fn total_download_size(&self, is_selected: impl Fn(&Step) -> bool) -> Option<u64> {
-        let all_steps = self.steps.iter();
-        let steps = all_steps.filter(|step| is_selected(step) && !step.is_skipped());
+        let steps = self.steps.iter().filter(|step| is_selected(step) && !step.is_skipped());
         let sizes = steps.map(|step| {
             let mut downloads = self.downloads.iter();
             let planned = downloads.find(|planned| planned.step == step.number)?;

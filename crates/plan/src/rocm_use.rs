@@ -12,8 +12,8 @@ impl Plan {
             _ => None,
         });
         let steps: Vec<&ExecStep> = steps.collect();
-        let of_steps = steps.iter().flat_map(|step| &step.env);
-        let variables = self.container.env.iter().chain(of_steps);
+        let step_variables = steps.iter().flat_map(|step| &step.env);
+        let variables = self.container.env.iter().chain(step_variables);
         RecipeUse {
             variables: variables.map(|(name, _)| name.as_str()).collect(),
             commands: steps.iter().map(|step| step.run.as_str()).collect(),

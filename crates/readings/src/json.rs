@@ -299,9 +299,9 @@ impl<'a> JsonReader<'a> {
                 }
             }
             name => {
-                let own_entry = name.unwrap_or_default();
+                let name = name.unwrap_or_default();
                 if let Some(entry) =
-                    find_or_insert_entry(&mut self.entries, [own_entry.as_str()], self.take)
+                    find_or_insert_entry(&mut self.entries, [name.as_str()], self.take)
                 {
                     entry.add_unreadable(record_of(error));
                 }

@@ -103,8 +103,8 @@ impl ProcessIdentity {
     /// If it is not a living process of this machine and pid namespace, or of another user.
     pub fn terminate(&self) -> Result<(), SignalError> {
         self.check_reachable()?;
-        let raw_pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        let pid = raw_pid.ok_or(SignalRefusal::Ended)?;
+        let pid =
+            i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or(SignalRefusal::Ended)?;
         let sent = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(process) => {
                 self.check_start_time(&read_pid(&process).unwrap_or_default())?;

@@ -40,9 +40,8 @@ impl TelemetrySummary {
             .filter(|summary| summary.gpus > 0)
             .collect();
         let sum = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let all_values: Option<Vec<f64>> =
-                with_gpus.iter().map(|summary| value(summary)).collect();
-            let values = all_values.filter(|values| !values.is_empty() && unwatched.is_empty());
+            let values: Option<Vec<f64>> = with_gpus.iter().map(|summary| value(summary)).collect();
+            let values = values.filter(|values| !values.is_empty() && unwatched.is_empty());
             values.map(|values| values.iter().sum())
         };
         #[expect(clippy::cast_precision_loss, reason = "GPUs of a run")]

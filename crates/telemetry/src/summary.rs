@@ -181,8 +181,8 @@ impl TelemetrySummary {
                 all.iter().map(|summary| Some(value(summary)? * summary.seconds)).sum();
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
-        let each_throttled = all.iter().map(|summary| summary.throttled_s.as_ref());
-        let throttled: Option<Vec<&BTreeMap<ThrottleCause, f64>>> = each_throttled.collect();
+        let throttled: Option<Vec<&BTreeMap<ThrottleCause, f64>>> =
+            all.iter().map(|summary| summary.throttled_s.as_ref()).collect();
         let throttled_s = throttled.map(|all| {
             let mut sum = BTreeMap::new();
             for (cause, seconds) in all.into_iter().flatten() {

@@ -107,8 +107,8 @@ impl CellRecipes {
             let arguments = record.options.plan_request(cell, trial_run, gpus);
             match opened.plan_run(&quiet, &arguments, run, host.as_ref()) {
                 Ok(planned) => {
-                    let all = record.plan.schedule.trial_runs.iter();
-                    let of_cell = all.filter(|other| other.cell == trial_run.cell);
+                    let trial_runs = record.plan.schedule.trial_runs.iter();
+                    let of_cell = trial_runs.filter(|other| other.cell == trial_run.cell);
                     planned.print_warnings(&quiet, of_cell.count());
                     let checked = planned.check(&quiet);
                     let checked = checked.and_then(|run| run.require(require_single_machine));

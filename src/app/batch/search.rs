@@ -37,8 +37,8 @@ pub fn judge_search_directory(
     });
     let mut verdict = judge_batch(Some(directory.id()), &measured, &cells, &[]);
     // The figure that is searched is the one to show.
-    let of_cells = verdict.cells.iter_mut().flat_map(|cell| &mut cell.verdict);
-    for result in of_cells.flat_map(|verdict| &mut verdict.results) {
+    let verdicts = verdict.cells.iter_mut().flat_map(|cell| &mut cell.verdict);
+    for result in verdicts.flat_map(|verdict| &mut verdict.results) {
         if result.mode == Mode::Performance && result.figures.contains_key(&outcome.figure) {
             result.deciding = Some(outcome.figure.clone());
         }

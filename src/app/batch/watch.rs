@@ -69,9 +69,8 @@ impl BatchDisplay {
         });
         let cells: BTreeMap<usize, RemainingTime> = estimates.collect();
         let now = Timestamp::now();
-        let each_cell = cells.iter();
         let durations =
-            each_cell.filter_map(|(cell, remaining)| Some((*cell, remaining.estimate_at(now)?)));
+            cells.iter().filter_map(|(cell, remaining)| Some((*cell, remaining.estimate_at(now)?)));
         let expected = durations.collect();
         Self {
             // One view cannot show the progress of several runs.

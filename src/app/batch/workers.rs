@@ -33,8 +33,8 @@ pub fn assign_gpus_to_workers(
     let usable: Vec<String> = if chosen.is_empty() {
         let all = host.gpus.iter().filter(|gpu| !gpu.masked);
         let fits = all.filter(|gpu| {
-            let mut all_requests = requests.iter();
-            all_requests
+            requests
+                .iter()
                 .all(|request| request.vendor == gpu.vendor && request.accepts_model(&gpu.model))
         });
         let mut addresses: Vec<String> = fits.map(|gpu| gpu.pci.clone()).collect();

@@ -112,8 +112,7 @@ impl CatalogError {
 /// Returns names that may have been meant: those with a typing error, else those that contain it (`llama2`).
 fn similar_names<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
     let matching = |is_match: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
-        let all_names = names.iter().map(String::as_str);
-        all_names.filter(|full| is_match(full)).collect()
+        names.iter().map(String::as_str).filter(|full| is_match(full)).collect()
     };
     let last = |full: &'a str| full.rsplit('/').next().unwrap_or(full);
     let near = find_nearest(name, names.iter().map(String::as_str))

@@ -160,16 +160,13 @@ impl TemplateSource for FoundRecipe {
         if !is_template_name(name) {
             return Ok(None);
         }
-        let own_directory = self.directory();
-        let own_template =
-            own_directory.map(|directory| disk::read_template(directory, self.kind, name));
-        let own = own_template.transpose()?.flatten();
+        let own = self.directory().map(|directory| disk::read_template(directory, self.kind, name));
+        let own = own.transpose()?.flatten();
         Ok(own.or_else(|| builtin::find_template(name)))
     }
 
     fn template_names(&self) -> Vec<String> {
-        let own_directory = self.directory();
-        let own = own_directory.map(|directory| disk::template_names(directory, self.kind));
+        let own = self.directory().map(|directory| disk::template_names(directory, self.kind));
         let names = own.into_iter().flatten().chain(builtin::template_names());
         names.sorted().dedup().collect()
     }

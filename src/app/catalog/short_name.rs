@@ -11,8 +11,7 @@ pub fn find_unique(short: &str, names: &[String]) -> Option<String> {
 /// Returns the names that a short form may mean: with its last part, and its other parts in their order
 /// (`v6.0/llama2-70b-mi355x`).
 pub fn find_matching<'a>(short: &str, names: &'a [String]) -> Vec<&'a str> {
-    let all_names = names.iter().map(String::as_str);
-    all_names.filter(|name| is_short_form(short, name)).collect()
+    names.iter().map(String::as_str).filter(|name| is_short_form(short, name)).collect()
 }
 
 /// Returns the shortest form that means this name only.

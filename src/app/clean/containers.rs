@@ -99,8 +99,10 @@ pub fn remove_containers(
 pub async fn remove_of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
     for container in engine.list_containers(RUN_LABEL).await? {
         let id = label_value(&container, RUN_LABEL);
-        let of_job = container.labels.contains_key(JOB_LABEL);
-        if of_job && !runs.contains(&id) && find_other_user(&container.labels).is_none() {
+        if container.labels.contains_key(JOB_LABEL)
+            && !runs.contains(&id)
+            && find_other_user(&container.labels).is_none()
+        {
             engine.remove_container(&container.id).await?;
         }
     }

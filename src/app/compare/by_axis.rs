@@ -203,8 +203,7 @@ fn explain_nothing_comparable(
         return runs::no_match_message(global);
     }
     if grouped.without_axis == rows.len() {
-        let each_row = rows.iter();
-        let axis_names = each_row.flat_map(|row| row.variant.keys().chain(&row.modified));
+        let axis_names = rows.iter().flat_map(|row| row.variant.keys().chain(&row.modified));
         let sorted_names = axis_names.map(String::as_str).sorted_unstable().dedup();
         let names = sorted_names.chain(COMPARABLE_PROPERTIES.map(|(name, _)| name)).join(", ");
         return format!("no run has an axis or a parameter {axis}; they have: {names}");

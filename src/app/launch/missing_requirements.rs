@@ -70,7 +70,7 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
     let unwritten = recipe_directory.filter(|directory| !directory.exists());
     let own = |source: &Path| unwritten.is_some_and(|directory| source.starts_with(directory));
     // The driver's were found where the host is read.
-    let of_driver = |source: &Path| {
+    let is_driver_file = |source: &Path| {
         let mut access = plan.access.iter().map(|access| &access.kind);
         access.any(
             |kind| matches!(kind, AccessKind::DriverFile { path } if source == Path::new(path)),
@@ -78,7 +78,7 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
     };
     let missing = mounts.filter(|mount| {
         let source = Path::new(&mount.source);
-        source.is_absolute() && !own(source) && !of_driver(source) && is_missing(source)
+        source.is_absolute() && !own(source) && !is_driver_file(source) && is_missing(source)
     });
     missing.map(|mount| HostCheck::missing_source(&mount.source, &mount.target)).collect()
 }

@@ -62,8 +62,7 @@ impl Report for HistoryReport {
 /// The verdict of every run that has one, and why the others that are not running have none.
 fn render_junit(rows: &[RunSummary]) -> String {
     let verdict = |row: &RunSummary| row.directory().read_json::<Verdict>("verdict.json").ok();
-    let all_rows = rows.iter();
-    let over = all_rows.filter(|row| !matches!(row.run_state, RunState::Running(_)));
+    let over = rows.iter().filter(|row| !matches!(row.run_state, RunState::Running(_)));
     let read: Vec<_> = over.map(|row| (row, verdict(row))).collect();
     let verdict_entries = read.iter().filter_map(|(row, verdict)| {
         let evidence = row.path.display().to_string();

@@ -162,8 +162,8 @@ impl Report for RunsReport<'_> {
                 ))
             }
             OutputFormat::Csv => {
-                let each_result = results.iter();
-                let rows = each_result
+                let rows = results
+                    .iter()
                     .map(|one| trials::render_rows(&one.judged.verdict, |_| one.name.clone()));
                 trials::render_header() + &rows.collect::<String>()
             }
@@ -237,11 +237,11 @@ impl ReportInput {
 
     /// The charts of its results and of telemetry.
     fn charts(&self) -> Vec<Chart> {
-        let mut all_charts = charts::verdict_charts(&self.judged.verdict);
+        let mut charts = charts::verdict_charts(&self.judged.verdict);
         if let Some(run) = &self.run {
-            all_charts.extend(charts::telemetry_charts(&run.telemetry));
+            charts.extend(charts::telemetry_charts(&run.telemetry));
         }
-        all_charts
+        charts
     }
 
     fn json_entry(&self) -> json::ReportedResult<'_> {

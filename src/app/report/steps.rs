@@ -17,8 +17,8 @@ pub fn list_steps(
     let steps = plan.steps.iter().map(|step| {
         let log = directory.steps_directory().join(step.directory_name()).join("output.log");
         let is_log = std::fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_file());
-        let of_step = events.iter().filter(|event| event.step == Some(step.number));
-        let mut ends = of_step.rev().filter_map(|event| match &event.what {
+        let step_events = events.iter().filter(|event| event.step == Some(step.number));
+        let mut ends = step_events.rev().filter_map(|event| match &event.what {
             EventKind::StepEnded { end, seconds } => Some((end.clone(), *seconds)),
             _ => None,
         });

@@ -66,6 +66,5 @@ pub struct RunWithState<'a> {
 
 /// The runs as programs read them.
 pub fn rows_with_states(rows: &[RunSummary]) -> Vec<RunWithState<'_>> {
-    let all_rows = rows.iter();
-    all_rows.map(|row| RunWithState { row, state: row.state_word() }).collect()
+    rows.iter().map(|row| RunWithState { row, state: row.state_word() }).collect()
 }

@@ -36,8 +36,8 @@ fn typed_home() -> Home {
     let words = typed_words();
     let option = words.iter().position(|word| word == "--home");
     let named = option.and_then(|at| words.get(at + 1)).map(std::path::PathBuf::from);
-    let of_environment = || std::env::var_os("RETRIAL_HOME").map(std::path::PathBuf::from);
-    let root = named.or_else(of_environment);
+    let from_environment = || std::env::var_os("RETRIAL_HOME").map(std::path::PathBuf::from);
+    let root = named.or_else(from_environment);
     root.map_or_else(Home::default_home, Home::from_root)
 }
 

@@ -125,8 +125,7 @@ pub fn compare_machines(
     if let Some(required) = all_gpus {
         let actual: u32 = machines.iter().map(|one| one.facts.gpus).sum();
         if actual != required {
-            let all_machines = machines.iter();
-            let each = all_machines.map(|one| format!("{} {}", one.name, one.facts.gpus));
+            let each = machines.iter().map(|one| format!("{} {}", one.name, one.facts.gpus));
             differences.refusals.push(format!(
                 "{actual} GPUs on {} machines, required {required}: {}",
                 machines.len(),

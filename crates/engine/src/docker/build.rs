@@ -106,8 +106,8 @@ impl BuildLog {
         let Some(text) = message.stream else { return };
         self.unfinished_line.push_str(&text);
         while let Some(end) = self.unfinished_line.find('\n') {
-            let raw_line: String = self.unfinished_line.drain(..=end).collect();
-            let line = raw_line.trim_end();
+            let line: String = self.unfinished_line.drain(..=end).collect();
+            let line = line.trim_end();
             if line.is_empty() {
                 continue;
             }

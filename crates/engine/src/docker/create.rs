@@ -240,7 +240,7 @@ fn parse_device_mapping(written: &str) -> DeviceMapping {
 }
 
 fn device_requests(gpus: Option<&GpuDevices>, cdi: &[&String]) -> Option<Vec<DeviceRequest>> {
-    let of_toolkit = gpus.map(|gpus| {
+    let toolkit_request = gpus.map(|gpus| {
         let (count, ids) = match gpus {
             GpuDevices::All => (-1, None),
             GpuDevices::Ids(ids) => (0, Some(ids.clone())),
@@ -253,13 +253,13 @@ fn device_requests(gpus: Option<&GpuDevices>, cdi: &[&String]) -> Option<Vec<Dev
             options: Some(HashMap::new()),
         }
     });
-    let named = (!cdi.is_empty()).then(|| DeviceRequest {
+    let cdi_request = (!cdi.is_empty()).then(|| DeviceRequest {
         driver: Some("cdi".into()),
         count: Some(0),
         device_ids: Some(cdi.iter().map(|name| (*name).clone()).collect()),
         ..DeviceRequest::default()
     });
-    let requests: Vec<DeviceRequest> = of_toolkit.into_iter().chain(named).collect();
+    let requests: Vec<DeviceRequest> = toolkit_request.into_iter().chain(cdi_request).collect();
     (!requests.is_empty()).then_some(requests)
 }
 

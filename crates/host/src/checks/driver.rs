@@ -143,7 +143,7 @@ fn check_targets(
     releases: &ReleaseTable,
     targets: &[&str],
 ) -> Option<HostCheck> {
-    let of_family = facts.image.family.and_then(|family| {
+    let by_family = facts.image.family.and_then(|family| {
         let is_other = |target: &&&str| {
             GpuFamily::of_target(target).is_some_and(|of_target| of_target != family)
         };
@@ -151,7 +151,7 @@ fn check_targets(
         let text = format!("an image for {} GPUs has no code for {missing}", family.name());
         Some(text).filter(|_| !missing.is_empty())
     });
-    let of_release = || {
+    let by_release = || {
         let image = facts.image.rocm.as_ref()?;
         let listed = releases.listed(&image.release).ok()?;
         let is_missing =
@@ -159,5 +159,5 @@ fn check_targets(
         let missing = targets.iter().filter(is_missing).join(", ");
         Some(format!("{image} has no code for {missing}")).filter(|_| !missing.is_empty())
     };
-    of_family.or_else(of_release).map(|text| HostCheckKind::ImageTarget.fail(text))
+    by_family.or_else(by_release).map(|text| HostCheckKind::ImageTarget.fail(text))
 }

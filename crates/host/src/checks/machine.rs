@@ -8,9 +8,9 @@ use retrial_document::measures::format::format_bytes;
 pub fn check_machine(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let required = facts.requires.and_then(|requires| requires.disk);
     let merged = merge_by_file_system(&facts.disks, required);
-    let all_free = merged.iter().map(|disk| disk.free).sum::<Option<u64>>();
+    let total_free = merged.iter().map(|disk| disk.free).sum::<Option<u64>>();
     let disks = merged.iter().map(|disk| {
-        let is_short = all_free.zip(required).is_some_and(|(free, all)| free < all);
+        let is_short = total_free.zip(required).is_some_and(|(free, all)| free < all);
         let is_needed = disk.needed.is_some() || is_short;
         let is_fatal = facts.is_fetch_pending == Some(true) && is_needed;
         check_disk(disk, required, is_fatal)

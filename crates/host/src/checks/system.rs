@@ -47,8 +47,7 @@ pub fn check_operating_system(facts: &HostFacts<'_>, releases: &ReleaseTable) ->
         }
     }
     let kernels = listed.kernels.iter().chain(releases.kernels());
-    let of_system = kernels.into_iter().find(|(listed, _)| system.matches(listed));
-    let Some((_, kernels)) = of_system else {
+    let Some((_, kernels)) = kernels.into_iter().find(|(listed, _)| system.matches(listed)) else {
         return kind.pass(actual);
     };
     let is_listed = kernels.iter().any(|kernel| is_version_of(&host.kernel, kernel));

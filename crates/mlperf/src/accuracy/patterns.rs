@@ -118,8 +118,8 @@ impl FigurePattern {
     fn member_value_at(&self, line: &str, at: usize) -> Option<Range<usize>> {
         static VALUE: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(&format!("^{NUMBER}")).ok());
-        let of_a_name = |last: char| last.is_ascii_alphanumeric() || "_-".contains(last);
-        if line[..at].ends_with(of_a_name) {
+        let is_of_name = |last: char| last.is_ascii_alphanumeric() || "_-".contains(last);
+        if line[..at].ends_with(is_of_name) {
             return None;
         }
         let after_name = &line[at + self.word.len()..];

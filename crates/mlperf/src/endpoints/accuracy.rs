@@ -46,12 +46,11 @@ impl EndpointAccuracy {
     /// Reads a run from `accuracy_results.json`.
     pub fn from_json(results: &Map<String, Value>) -> Self {
         let all = member_at_path(results, &["accuracy_scores"]).and_then(Value::as_array);
-        let scores = all.into_iter().flatten().filter_map(Value::as_object);
-        let of_accuracy = scores.filter(|score| {
+        let scores = all.into_iter().flatten().filter_map(Value::as_object).filter(|score| {
             let kind = score.get("dataset_type").and_then(Value::as_str);
             kind.is_none_or(|kind| kind == "accuracy")
         });
-        Self { scores: of_accuracy.take(MAX_SCORES).map(Score::from_json).collect() }
+        Self { scores: scores.take(MAX_SCORES).map(Score::from_json).collect() }
     }
 
     /// Samples of all data sets.
@@ -121,13 +120,13 @@ impl Score {
             let value = to_number(member_at_path(score, &["breakdown", name]))?;
             Some((name, value))
         });
-        let all_figures = figures.into_iter().chain(breakdown_figures).collect();
+        let figures = figures.into_iter().chain(breakdown_figures).collect();
         let issued = to_whole_number(member_at_path(score, &["response_counts", "issued"]));
         let name = score.get("dataset_name").and_then(Value::as_str);
         Self {
             dataset: name.unwrap_or_default().to_owned(),
             value,
-            figures: all_figures,
+            figures,
             samples: to_whole_number(score.get("total_samples")).or(issued),
             unit_samples: to_whole_number(score.get("unit_samples")),
             complete: score.get("complete").and_then(Value::as_bool).unwrap_or(true),

@@ -205,9 +205,8 @@ impl EndpointPerformance {
 fn has_one_data_set(config: &Map<String, Value>) -> bool {
     let all = member_at_path(config, &["datasets"]).and_then(Value::as_array);
     let files = |kind: &str| {
-        let all_sets = all.into_iter().flatten();
-        let sets =
-            all_sets.filter(move |set| set.get("type").and_then(Value::as_str) == Some(kind));
+        let sets = all.into_iter().flatten();
+        let sets = sets.filter(move |set| set.get("type").and_then(Value::as_str) == Some(kind));
         sets.map(|set| set.get("path").and_then(Value::as_str)).collect::<Vec<_>>()
     };
     let (performance, accuracy) = (files("performance"), files("accuracy"));

@@ -35,15 +35,15 @@ impl LoadgenRunIdentity {
     /// Returns keys of which logs of one run share one, and no others do: for finding copies among very many. None
     /// where the logs do not tell the run from others.
     pub fn lookup_keys(&self) -> Vec<u64> {
-        let of_kind = |key: &dyn Fn(&mut DefaultHasher)| {
+        let hash_key = |key: &dyn Fn(&mut DefaultHasher)| {
             let mut hasher = DefaultHasher::new();
             (self.scenario, self.mode).hash(&mut hasher);
             key(&mut hasher);
             hasher.finish()
         };
-        let latencies = self.latencies.map(|latencies| of_kind(&|hasher| latencies.hash(hasher)));
+        let latencies = self.latencies.map(|latencies| hash_key(&|hasher| latencies.hash(hasher)));
         let start = self.started_at.zip(self.power_begin.as_ref());
-        let start = start.map(|start| of_kind(&|hasher| start.hash(hasher)));
+        let start = start.map(|start| hash_key(&|hasher| start.hash(hasher)));
         latencies.into_iter().chain(start).collect()
     }
 }

@@ -88,9 +88,8 @@ fn add_result_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
 }
 
 fn add_recommendations(run: &LoadgenRun, reasons: &mut Vec<String>) {
-    let summaries = run.summary.iter();
-    let of_summary = summaries.flat_map(|summary| &summary.recommendations);
-    let mut texts: Vec<&str> = of_summary.map(String::as_str).collect();
+    let texts = run.summary.iter().flat_map(|summary| &summary.recommendations);
+    let mut texts: Vec<&str> = texts.map(String::as_str).collect();
     if texts.is_empty() {
         let details = run.detail.iter();
         let reason = details.filter_map(|detail| detail.invalid_reason.as_deref());

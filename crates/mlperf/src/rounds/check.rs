@@ -57,8 +57,8 @@ impl InferenceRules {
     fn check_accuracy_samples(&self, run_settings: &RunSettings) -> Option<RuleCheck> {
         let required = self.accuracy_samples?;
         // v6.x logs the size of the accuracy set; before, the library was that set.
-        let of_settings = run_settings.settings.accuracy_sample_count;
-        let measured = of_settings.or(run_settings.library_samples)?;
+        let logged = run_settings.settings.accuracy_sample_count;
+        let measured = logged.or(run_settings.library_samples)?;
         let rule = "accuracy sample count";
         Some(RuleCheck::new(
             rule,

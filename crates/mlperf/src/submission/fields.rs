@@ -52,8 +52,8 @@ const NOT_IN_TRAINING: [&str; 3] = ["system_type", "system_type_detail", "host_n
 
 /// Fields of `systems/SYSTEM.json` in `MLPerf` Training; each may be empty.
 pub fn training_fields() -> impl Iterator<Item = &'static str> {
-    let all_names = SYSTEM_FIELDS.into_iter().map(|(name, _)| name);
-    let names = all_names.filter(|name| !NOT_IN_TRAINING.contains(name));
+    let names = SYSTEM_FIELDS.into_iter().map(|(name, _)| name);
+    let names = names.filter(|name| !NOT_IN_TRAINING.contains(name));
     names.chain(["host_processor_vcpu_count"])
 }
 

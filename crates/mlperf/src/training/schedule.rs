@@ -64,14 +64,14 @@ impl EvaluationSchedule {
             }
         }
         let every = every?;
-        let of_grid = count % every > 0.0;
+        let is_off_grid = count % every > 0.0;
         let expected = before.map(|before| before + every);
         let (is_wrong, required) = match expected.filter(|_| self.gapless) {
             Some(expected) => (
                 (count - expected).abs() > 0.0,
                 format!("after {}, {} later", format_grouped(expected), format_grouped(every)),
             ),
-            None => (of_grid, format!("every {} samples", format_grouped(every))),
+            None => (is_off_grid, format!("every {} samples", format_grouped(every))),
         };
         is_wrong.then(|| RuleCheck::violation("evaluations", shown, required))
     }

@@ -29,8 +29,7 @@ impl PlanBuilder<'_> {
         };
         let mut secrets = self.nameable_secrets();
         secrets.retain(|name| names_variable(&run, name));
-        let own_shell = options.shell.as_ref();
-        let shell = own_shell.or(self.recipe.container.shell.as_ref());
+        let shell = options.shell.as_ref().or(self.recipe.container.shell.as_ref());
         let workdir_template = options.workdir.as_ref();
         let workdir = workdir_template.map(|workdir| render_expression("workdir", workdir, scope));
         let timeout = options.timeout.map(|timeout| timeout.as_secs().max(1));

@@ -158,8 +158,8 @@ impl<'a> PlanBuilder<'a> {
         let Some(own) = &service.own_container else {
             return Ok(None);
         };
-        let own_image = own.image.as_ref().and_then(Image::reference);
-        let image = own_image.unwrap_or_else(|| self.plan.image.clone());
+        let image = own.image.as_ref().and_then(Image::reference);
+        let image = image.unwrap_or_else(|| self.plan.image.clone());
         let (mut spec, _) = self.container_with_gpus(&own.flags, &image)?;
         let network = self.recipe.container.network.clone();
         spec.network = network.filter(|network| network == "host");

@@ -97,8 +97,8 @@ impl TableColumns {
 
     /// Returns the unit that the table states of the figure in a row, if it is another than the figure's own.
     pub fn contradicting_unit(&self, row: CsvRow<'_>, unit: &str) -> Option<String> {
-        let of_row = self.units.map(|column| row.cell(column)).filter(|cell| !cell.is_empty());
-        let stated = of_row.map(Cow::into_owned).or_else(|| self.unit.clone());
+        let row_unit = self.units.map(|column| row.cell(column)).filter(|cell| !cell.is_empty());
+        let stated = row_unit.map(Cow::into_owned).or_else(|| self.unit.clone());
         match stated.filter(|_| !unit.is_empty()) {
             Some(stated) => (!units::is_same(&stated, unit)).then_some(stated),
             None => units::find_contradiction(&self.names[self.figure], unit),

@@ -233,9 +233,9 @@ impl CheckContext<'_> {
             return Some(figure);
         }
         let results = measurement.get("results").is_some();
-        let of_loadgen = find_loadgen_figure(name).is_some();
-        let of_script = accuracy && is_accuracy_figure(name);
-        if results && (of_loadgen || of_script) {
+        let is_of_loadgen = find_loadgen_figure(name).is_some();
+        let is_of_script = accuracy && is_accuracy_figure(name);
+        if results && (is_of_loadgen || is_of_script) {
             return None;
         }
         // The figures that are read from results without a declaration.
@@ -244,7 +244,7 @@ impl CheckContext<'_> {
             (true, true) => accuracy_figure_names().collect(),
             (true, false) => loadgen_figure_names().collect(),
         };
-        let help = if of_loadgen {
+        let help = if is_of_loadgen {
             "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
             let keys = own.iter().map(|figure| figure.key.as_str());

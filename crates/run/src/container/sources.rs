@@ -100,10 +100,10 @@ impl ResolvedMounts {
     ) -> Result<(), Halt> {
         let mounted = session.with_engine(|engine| engine.list_bind_mounts(container)).await?;
         for (real, target) in &self.0 {
-            let mut of_target = mounted.iter().filter(|mount| mount.target == *target);
+            let mut mounts = mounted.iter().filter(|mount| mount.target == *target);
             // An engine in a virtual machine puts the directory before it at which it has our files.
             let relative = real.path().strip_prefix("/").unwrap_or(real.path());
-            if !of_target.any(|mount| mount.source.ends_with(relative)) {
+            if !mounts.any(|mount| mount.source.ends_with(relative)) {
                 return Err(replaced_error(real.path(), "the engine mounts another path there"));
             }
         }

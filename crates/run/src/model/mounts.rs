@@ -23,7 +23,7 @@ pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
         let Some(fetched) = all.get(name) else {
             return Err(Halt::host_failure(format!("model {name} was not fetched")));
         };
-        let mut of_model = match model.mount.form {
+        let mut model_mounts = match model.mount.form {
             MountForm::Directory => {
                 match create_view(fetched)
                     .map_err(|error| Halt::host_failure(ErrorText::of(&error)))?
@@ -43,13 +43,13 @@ pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
             MountForm::Files => mount_file_by_file(fetched, &model.mount.target),
             MountForm::HubCache => mount_hub_cache(session.run_session, model, fetched)?,
         };
-        if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
+        if let Some(mount) = model_mounts.iter().find(|mount| mount.source.contains(':')) {
             return Err(Halt::host_failure(format!(
                 "model {name} cannot be mounted: engines do not accept a colon in {}",
                 mount.source
             )));
         }
-        mounts.append(&mut of_model);
+        mounts.append(&mut model_mounts);
     }
     Ok(mounts)
 }
@@ -91,10 +91,10 @@ fn mount_hub_cache(
     let source = model_directory(fetched);
     let target = format!("{}/{name}", model.mount.target.trim_end_matches('/'));
     let snapshot = format!("snapshots/{}", fetched.commit);
-    let of_the_cache = ["blobs".to_owned(), snapshot].map(|part| {
+    let parts = ["blobs".to_owned(), snapshot].map(|part| {
         let part_source = source.join(&part).display().to_string();
         read_only_mount(part_source, &format!("{target}/{part}"))
     });
     let refs = read_only_mount(refs.display().to_string(), &format!("{target}/refs"));
-    Ok(of_the_cache.into_iter().chain([refs]).collect())
+    Ok(parts.into_iter().chain([refs]).collect())
 }

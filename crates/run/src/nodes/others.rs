@@ -65,8 +65,8 @@ impl PeerNodes {
             others.nodes.push(node);
         }
         let queries = others.nodes.iter().map(PeerNode::query_facts);
-        let all_facts: Result<Vec<_>, NodeError> = join_all(queries).await.into_iter().collect();
-        let facts = all_facts?;
+        let facts: Result<Vec<_>, NodeError> = join_all(queries).await.into_iter().collect();
+        let facts = facts?;
         // After all have replied: other work would delay the time stamps of responses.
         let lead_queries = others.nodes.iter().map(PeerNode::query_clock_lead);
         let leads: Result<Vec<_>, NodeError> = join_all(lead_queries).await.into_iter().collect();

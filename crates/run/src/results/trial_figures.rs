@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
-use retrial_plan::step::{Plan, Step};
+use retrial_plan::step::Plan;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_store::RunDirectory;
 use retrial_store::clock::Moment;
@@ -55,10 +55,10 @@ fn trial_figures(
     state: &JournalState,
     (measurement, trial): (usize, u32),
 ) -> Vec<(String, f64, String)> {
-    let of_trial = |step: &&Step| step.measurement_and_trial() == Some((measurement, trial));
-    let steps_of_trial = plan.steps.iter().filter(of_trial);
-    let logs = steps_of_trial
-        .map(|step| directory_size(&directory.steps_directory().join(step.directory_name())));
+    let steps = plan.steps.iter();
+    let steps = steps.filter(|step| step.measurement_and_trial() == Some((measurement, trial)));
+    let logs =
+        steps.map(|step| directory_size(&directory.steps_directory().join(step.directory_name())));
     let results = plan.results_directory(measurement, trial);
     if logs.sum::<u64>() + directory_size(&directory.join(&results)) > MAX_LOG_BYTES {
         return Vec::new();

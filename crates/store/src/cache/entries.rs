@@ -116,8 +116,8 @@ fn refused_attributes(path: &Path) -> Vec<String> {
         Err(Errno::OPNOTSUPP) => 0,
         Err(_) => return vec!["(unreadable)".to_owned()],
     };
-    let raw_names = name_buffer[..length].split(|byte| *byte == 0);
-    let names = raw_names.map(|name| String::from_utf8_lossy(name).into_owned());
+    let names = name_buffer[..length].split(|byte| *byte == 0);
+    let names = names.map(|name| String::from_utf8_lossy(name).into_owned());
     let is_refused = |name: &String| name.starts_with("user.") || name == "security.capability";
     names.filter(is_refused).collect()
 }

@@ -179,9 +179,7 @@ impl FollowedJobs for FollowedArrays<'_> {
             let is_stopping = followed.is_stopping();
             for (index, task) in (0..).zip(&mut followed.tasks).filter(|(_, task)| !task.is_settled)
             {
-                let mut remaining_rows = rows.iter();
-                let row =
-                    remaining_rows.find(|row| row.id == followed.id && row.index == Some(index));
+                let row = rows.iter().find(|row| row.id == followed.id && row.index == Some(index));
                 if row.is_none_or(|row| row.phase() != JobPhase::Pending) {
                     events.extend(task.poll_journal());
                 }

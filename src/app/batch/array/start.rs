@@ -84,9 +84,10 @@ pub fn batch_target(
 fn longest_task_time(plan: &BatchPlan, cells: &CellRecipes) -> Option<Duration> {
     let trial_run = |number: usize| plan.schedule.trial_runs.get(number - 1);
     let recipe = |number: &usize| Some(&cells.get(trial_run(*number)?.cell)?.resolved.recipe);
-    let of_run = |number: &usize| recipe(number)?.expected_duration;
-    let of_task = |trial_runs: Vec<usize>| trial_runs.iter().map(of_run).sum::<Option<Duration>>();
-    let each: Option<Vec<Duration>> = assign_tasks(plan).into_iter().map(of_task).collect();
+    let run_duration = |number: &usize| recipe(number)?.expected_duration;
+    let task_duration =
+        |trial_runs: Vec<usize>| trial_runs.iter().map(run_duration).sum::<Option<Duration>>();
+    let each: Option<Vec<Duration>> = assign_tasks(plan).into_iter().map(task_duration).collect();
     each?.into_iter().max()
 }
 
