@@ -48,5 +48,5 @@ async fn the_entrypoint_of_an_image_is_read() {
     assert!(notes.contains("which this engine's"), "{notes}");
     // An image that the engine does not have is asked for.
     let (_, recipe) = new_recipe(directory.path(), "unknown.yaml", "docker run none/such:1 -n 7");
-    assert!(recipe.contains("the image's entrypoint and its arguments"), "{recipe}");
+    assert!(recipe.contains("the image's entrypoint, then `-n 7`"), "{recipe}");
 }

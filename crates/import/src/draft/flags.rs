@@ -22,6 +22,9 @@ pub fn translate_flags(builder: &mut Builder<'_>, line: &ContainerLine, keys: &m
                     builder.dropped.push(shown);
                 }
             }
+            FlagTreatment::Asked(question) => {
+                builder.ask(MissingPlace::Container, format!("{shown}: {question}"));
+            }
             FlagTreatment::Refused | FlagTreatment::Translated(_) => {
                 let help = "remove it from the command line if the figure does not depend on it";
                 let message = format!("{shown}: a recipe cannot express this yet");

@@ -82,15 +82,16 @@ impl CodeBlock {
         self.language.is_empty() || SHELL_LANGUAGES.contains(&&*self.language)
     }
 
-    /// Returns whether its lines are commands: by its language, or by its first line.
+    /// Returns whether its lines are commands: by its language, or by its first line or one that names a program of
+    /// containers.
     pub fn has_commands(&self) -> bool {
         if !self.language.is_empty() {
             return SHELL_LANGUAGES.contains(&&*self.language);
         }
         let text: String = self.letters.iter().map(|(letter, _)| *letter).collect();
-        let mut lines = text.lines().map(str::trim);
-        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-        first.is_some_and(begins_as_command)
+        let lines = text.lines().map(str::trim);
+        let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines.next().is_some_and(begins_as_command) || lines.any(begins_with_container_program)
     }
 }
 
@@ -108,6 +109,12 @@ pub fn begins_as_command(line: &str) -> bool {
         || PROGRAMS.contains(&first)
         || is_path && !first.ends_with('/'))
         && !is_listing
+}
+
+fn begins_with_container_program(line: &str) -> bool {
+    let mut words = line.trim_start_matches("$ ").split_whitespace();
+    let mut words = words.by_ref().skip_while(|word| *word == "sudo");
+    words.next().is_some_and(|word| CONTAINER_PROGRAMS.contains(&word)) && words.next().is_some()
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -223,6 +230,8 @@ mod tests {
             ("throughput: 812 images/s\n", false),
             ("# note\nA=1 ./bench --n 1\n", true),
             ("python3 bench.py\n", true),
+            ("xhost +\ndocker run x:1\n", true),
+            ("it prints:\nthe docker run\n", false),
         ] {
             let page = format!("```\n{text}```\n");
             assert_eq!(commands(&page).len(), usize::from(is_known), "{text}");

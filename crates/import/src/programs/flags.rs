@@ -10,6 +10,8 @@ pub enum FlagTreatment {
     Key,
     /// The flag has no effect on the benchmark, or Retrial does the same: dropped, with this reason as a note.
     Dropped(&'static str),
+    /// What it does depends on the guide's machine: asked for, with these words.
+    Asked(&'static str),
     /// The flag may have an effect, and no key expresses it: an error.
     Refused,
     /// A flag of another program, which is translated to flags of `docker run`.

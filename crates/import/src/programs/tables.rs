@@ -1,6 +1,6 @@
 //! The options of Slurm's srun with Pyxis, and of Apptainer, and their treatment in a recipe.
 
-use super::flags::FlagTreatment::{Dropped, Refused, Translated};
+use super::flags::FlagTreatment::{Asked, Dropped, Refused, Translated};
 use super::flags::{FlagGroup, Meaning, OUTPUT_REASON, Program};
 use retrial_recipe::model::GpuVendor;
 
@@ -8,6 +8,8 @@ const JOB_REASON: &str = "a site states where and how long a job runs (`retrial 
 const BINDING_REASON: &str =
     "Slurm places the processes; a recipe has `container.cpuset_cpus`, or `numactl` in the command";
 const LAUNCH_REASON: &str = "a recipe's command is started once, and not by Slurm";
+const HOME_QUESTION: &str =
+    "the home directory that it mounts, if the command reads it: `mounts: ['~:/home/NAME']`";
 const HOME_REASON: &str = "a recipe's container has only the directories that the recipe names";
 const USER_REASON: &str = "the container's user is the image's (`container.user`)";
 const WRITABLE_REASON: &str = "a container's files can be written";
@@ -53,10 +55,8 @@ pub static SRUN: Program = Program {
             .with("label/l quiet/Q unbuffered/u verbose/v", ""),
         FlagGroup::of_switches(Translated(Meaning::Flag("interactive")), "").with("", "pty"),
         FlagGroup::of_values(Dropped("Retrial names its containers"), "container-name"),
-        FlagGroup::of_switches(
-            Dropped(HOME_REASON),
-            "container-mount-home no-container-mount-home",
-        ),
+        FlagGroup::of_switches(Asked(HOME_QUESTION), "container-mount-home"),
+        FlagGroup::of_switches(Dropped(HOME_REASON), "no-container-mount-home"),
         FlagGroup::of_switches(
             Dropped(USER_REASON),
             "container-remap-root no-container-remap-root",
@@ -107,7 +107,8 @@ pub static APPTAINER: Program = Program {
         FlagGroup::of_values(Translated(Meaning::Flag("pids-limit")), "pids-limit"),
         FlagGroup::of_switches(Translated(Meaning::AllGpus(GpuVendor::Nvidia)), "nv nvccli"),
         FlagGroup::of_switches(Translated(Meaning::AllGpus(GpuVendor::Amd)), "rocm"),
-        FlagGroup::of_values(Dropped(HOME_REASON), "home/H no-mount workdir/W")
+        FlagGroup::of_values(Asked(HOME_QUESTION), "home/H"),
+        FlagGroup::of_values(Dropped(HOME_REASON), "no-mount workdir/W")
             .with("contain/c containall/C no-home", ""),
         FlagGroup::of_switches(
             Dropped("a container's variables, processes and names are its own"),
