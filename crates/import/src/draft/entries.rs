@@ -200,10 +200,6 @@ fn add_arguments(
     if is_shell(&sketch) {
         return;
     }
-    if role == Role::State {
-        // No shell reads them: `NAME=VALUE` is an argument of the image's own program.
-        role = Role::Measure;
-    }
     if role == Role::Wait {
         return drop_wait(builder, session, command, &run, &sketch);
     }

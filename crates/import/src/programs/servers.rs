@@ -116,7 +116,7 @@ pub fn read_image_arguments(image: &str, words: &[String]) -> ImageArguments {
             ImageArguments::Of(all.map(str::to_owned).collect())
         }
         (None, Some(first))
-            if first.starts_with('-') || first.contains(' ') || is_hub_name(first) =>
+            if first.starts_with('-') || first.contains([' ', '=']) || is_hub_name(first) =>
         {
             ImageArguments::OfUnknown
         }

@@ -34,7 +34,7 @@ fn read(block: &str) -> WrittenRecipe {
 #[case::directory("cd sub\ndocker run -v $PWD/x:/x a y", "- \"./sub/x:/x\"")]
 #[case::home("docker run -v ~/c:/c a y", "- \"~/c:/c\"")]
 #[case::home_of_variable("C=$HOME/c\ndocker run -v $C:/c a y", "- \"~/c:/c\"")]
-#[case::arguments_with_equals("docker run a token=T --n 1", "run: token=T --n 1\n")]
+#[case::arguments_with_equals("docker run a token=T --n 1", "then `token=T --n 1`")]
 #[case::home_of_the_cluster(
     "srun --container-image=a --container-mount-home b",
     "srun --container-mount-home: the home"
