@@ -14,6 +14,9 @@ use retrial_document::measures::format;
 /// The maximum number of files of a result.
 const MAX_RESULT_FILES: usize = 100_000;
 
+/// The maximum number of links that lead from one to the next: each is a pass over all that are left.
+const MAX_LINKED_LINKS: usize = 8;
+
 /// The maximum number of omitted entries that are reported.
 const MAX_REPORTED_OMISSIONS: usize = 20;
 
@@ -165,7 +168,7 @@ fn copy_linked_files(
     limits: UnpackOptions,
     unpacked: &mut UnpackSummary,
 ) -> Result<(), StoreError> {
-    loop {
+    for _ in 0..=MAX_LINKED_LINKS {
         let is_file = |linked: &Option<PathBuf>| {
             let linked = linked.as_ref().map(|linked| fs::symlink_metadata(to.join(linked)));
             linked.is_some_and(|found| found.is_ok_and(|metadata| metadata.is_file()))
@@ -173,26 +176,24 @@ fn copy_linked_files(
         // A link may lead to another.
         let (ready, waiting): (Vec<_>, Vec<_>) =
             links.into_iter().partition(|(_, linked)| is_file(linked));
-        if ready.is_empty() {
-            for (link, _) in waiting {
-                unpacked.record_omitted(&link, "a link to no file of the results");
-            }
-            return Ok(());
-        }
         for (link, linked) in ready {
             let (link, file) = (to.join(link), to.join(linked.unwrap_or_default()));
-            let mut file_opened = fs::File::open(&file).map_err(StoreError::io("open", &file))?;
-            let metadata = file_opened.metadata().map_err(StoreError::io("read", &file))?;
+            let mut source = fs::File::open(&file).map_err(StoreError::io("open", &file))?;
+            let metadata = source.metadata().map_err(StoreError::io("read", &file))?;
             if unpacked.bytes.saturating_add(metadata.len()) > limits.most_bytes {
                 let limit = format::format_bytes(limits.most_bytes);
                 let reason = format!("{} links more", link.display());
                 return Err(StoreError::too_large(archive, limit, reason));
             }
-            unpacked.bytes += write_file(&mut file_opened, &link, metadata.mode() & 0o777)?;
+            unpacked.bytes += write_file(&mut source, &link, metadata.mode() & 0o777)?;
             unpacked.files += 1;
         }
         links = waiting;
     }
+    for (link, _) in links {
+        unpacked.record_omitted(&link, "a link to no file of the results");
+    }
+    Ok(())
 }
 
 /// Returns where a symbolic link in the archive of this path leads, below the target; none if it leads out.

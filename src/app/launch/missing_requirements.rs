@@ -6,7 +6,7 @@ use std::path::Path;
 use itertools::Itertools as _;
 
 use super::open::find_recipe;
-use super::stand_ins::{is_stand_in, name_stand_ins, resolve_with_stand_ins};
+use super::stand_ins::{is_stand_in, name_stand_ins, resolve_with_stand_in_counts};
 use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest, RecipeSettings};
 use retrial_host::checks::HostCheck;
 use retrial_plan::access::AccessKind;
@@ -29,7 +29,7 @@ pub fn describe_start(global: &GlobalOptions, recipe: &str) -> Vec<String> {
     let Ok(entry) = find_recipe(recipe) else {
         return Vec::new();
     };
-    let Ok((opened, unset)) = resolve_with_stand_ins(entry, Vec::new()) else {
+    let Ok((opened, unset)) = resolve_with_stand_in_counts(entry) else {
         return Vec::new();
     };
     let settings = RecipeSettings::default();

@@ -15,14 +15,6 @@ fn stand_in_path(name: &str) -> String {
     format!("{STAND_IN_DIRECTORY}/{name}")
 }
 
-/// Returns a value of a param's type.
-fn stand_in(name: &str, kind: &str) -> String {
-    match kind {
-        "int" => "1".to_owned(),
-        _ => stand_in_path(name),
-    }
-}
-
 /// Returns whether a path is a stand-in, or below one.
 pub fn is_stand_in(path: &Path) -> bool {
     path.starts_with(STAND_IN_DIRECTORY)
@@ -36,11 +28,30 @@ pub fn open_with_stand_ins(
     resolve_with_stand_ins(entry, request.settings.to_vec())
 }
 
-/// Resolves a recipe with a placeholder, a path or the number 1, for each param that must be set and is not, and returns
-/// their names. Where it is not valid, as for an image, the missing params are the problem.
+/// Resolves a recipe with a placeholder path for each param that must be set and is not, and returns their names. Where
+/// a path is not valid, as for an image or a number, the missing params are the problem.
 pub fn resolve_with_stand_ins(
     entry: FoundRecipe,
+    settings: Vec<ParamSetting>,
+) -> Result<(OpenedRecipe, Vec<String>), Failure> {
+    resolve_unset(entry, settings, |name, _| stand_in_path(name))
+}
+
+/// The same with the number 1 for each count that is not set: of what is planned, nothing that a count changes may be
+/// shown or judged.
+pub fn resolve_with_stand_in_counts(
+    entry: FoundRecipe,
+) -> Result<(OpenedRecipe, Vec<String>), Failure> {
+    resolve_unset(entry, Vec::new(), |name, kind| match kind {
+        "int" => "1".to_owned(),
+        _ => stand_in_path(name),
+    })
+}
+
+fn resolve_unset(
+    entry: FoundRecipe,
     mut settings: Vec<ParamSetting>,
+    stand_in: impl Fn(&str, &str) -> String,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
     let problems = match resolve_recipe(&entry.name, &entry.source, &entry, &settings) {
         Ok(resolved) => return Ok((OpenedRecipe { entry, resolved }, Vec::new())),
