@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::typography::undo_typesetting;
-use crate::shell::mark_placeholders;
+use crate::shell::{mark_placeholders, open_quotes};
 
 /// A text whose characters know their places.
 #[derive(Debug, Clone)]
@@ -63,6 +63,7 @@ impl Text {
     /// Removes comments and empty lines behind a line that ends in `\\`, at which the shell would end the command: no
     /// guide means that where an indented line follows.
     fn drop_comments(&mut self) -> bool {
+        let quoted = open_quotes(&self.letters);
         let lines = self.lines();
         let shown: Vec<String> = lines.iter().map(|range| self.slice(range.clone())).collect();
         let mut removed: Vec<Range<usize>> = Vec::new();
@@ -70,11 +71,13 @@ impl Text {
         while at < lines.len() {
             let line = shown[at].trim_end();
             // `\ # comment`
-            if let Some(comment) =
-                line.rfind("\\ #").filter(|_| !line.trim_start().starts_with('#'))
-            {
-                let start = lines[at].start + line[..comment].chars().count() + 1;
-                removed.push(start..lines[at].end);
+            let comment =
+                line.rfind("\\ #").map(|comment| lines[at].start + line[..comment].chars().count());
+            let comment = comment.filter(|comment| {
+                quoted[*comment].is_none() && !line.trim_start().starts_with('#')
+            });
+            if let Some(comment) = comment {
+                removed.push(comment + 1..lines[at].end);
             } else if !line.ends_with('\\') {
                 at += 1;
                 continue;

@@ -28,7 +28,7 @@ pub fn mark_placeholders(letters: &mut [char]) {
 }
 
 /// Returns the quotes in which each character is.
-fn open_quotes(letters: &[char]) -> Vec<Option<char>> {
+pub fn open_quotes(letters: &[char]) -> Vec<Option<char>> {
     let mut state = None;
     let mut escaped = false;
     let quoted = letters.iter().map(|&letter| {

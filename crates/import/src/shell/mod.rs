@@ -14,7 +14,7 @@ mod substitution;
 mod values;
 mod word;
 
-pub use blanks::{is_ellipsis, mark_placeholders, unmark};
+pub use blanks::{is_ellipsis, mark_placeholders, open_quotes, unmark};
 pub use expand::{expand_whole, expand_word};
 pub use parse::{
     Assignment, HereDocument, Item, Joined, RawValue, RawWord, Simple, Stage, parse_commands,

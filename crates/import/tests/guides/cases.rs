@@ -39,6 +39,7 @@ fn read(block: &str) -> WrittenRecipe {
     "srun --container-image=a --container-mount-home b",
     "srun --container-mount-home: the home"
 )]
+#[case::hash_in_quotes("docker run a b '\\ #' c", "run: \"b '\\\\ #' c\"")]
 #[case::comment_within("docker run \\\n  # limits \\\n  --cpus 2 \\\n  a b", "cpus: 2\n")]
 #[case::braces(
     "docker run --device=/dev/dri/renderD{128,129} a b {1,2}",
