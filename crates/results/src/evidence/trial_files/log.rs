@@ -30,15 +30,15 @@ impl TrialFiles<'_> {
         if !self.measured.loadgen {
             return None;
         }
-        if endpoints::is_endpoint_result(&self.folder) {
-            let log = endpoints::read_trial(&self.folder, self.measured, evidence, trial);
-            if let Some(log) = log {
-                self.add_own_log(log, trial);
-            }
-            return None;
-        }
         let run = match self.open_logs(trial, evidence) {
             Ok(run) => run?,
+            Err(FolderError::NoSummary) if endpoints::has_results(&self.folder) => {
+                let log = endpoints::read_trial(&self.folder, self.measured, evidence, trial);
+                if let Some(log) = log {
+                    self.add_own_log(log, trial);
+                }
+                return None;
+            }
             // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
             Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
             Err(error) => {
@@ -88,7 +88,7 @@ impl TrialFiles<'_> {
     }
 
     /// Opens `LoadGen`'s logs. A tree has them in the very folder, and of two that are there one may be unreadable:
-    /// none, where it has no log to judge by.
+    /// none, where it has no log to judge by. An error if there is none and an endpoint's results are.
     fn open_logs(
         &self,
         trial: &TrialEvidence,
@@ -104,8 +104,12 @@ impl TrialFiles<'_> {
         if is_of_answers {
             return Ok(run.detail.is_some().then_some(run));
         }
+        let has_logs = run.summary.is_some() || run.detail.is_some();
+        if !has_logs && faults.is_empty() && endpoints::has_results(&self.folder) {
+            return Err(FolderError::NoSummary);
+        }
         evidence.checks.extend(run.check_files(&faults));
-        Ok((run.summary.is_some() || run.detail.is_some()).then_some(run))
+        Ok(has_logs.then_some(run))
     }
 
     /// Checks that the step measured what the recipe declares, and by which log.
