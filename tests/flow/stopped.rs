@@ -296,3 +296,35 @@ fn clean_leaves_containers_of_other_users() {
         removed.expect_exit(2).prints("--all-users needs root");
     }
 }
+
+/// A laptop that was closed, a host that was busy: what ended in time has ended in time.
+#[test]
+#[ignore = "needs the lab"]
+fn a_tool_that_was_stopped_judges_a_step_by_its_own_end() {
+    let lab = Lab::new();
+    let lab = lab
+        .recipe(&recipe_with("", &case("main", "echo going; sleep 1; echo done", "timeout: 4s")));
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    going.signal("STOP");
+    lab.until_printed("03-main-performance", "done");
+    std::thread::sleep(Duration::from_secs(5));
+    going.signal("CONT");
+    going.end().expect_exit(0).prints("reproduced");
+}
+
+/// Nobody could see when it became ready.
+#[test]
+#[ignore = "needs the lab"]
+fn a_tool_that_was_stopped_waits_for_a_service_as_long_as_ever() {
+    let lab = Lab::new();
+    let service = "services:\n  server:\n    run: echo going; sleep 1; echo serving; exec sleep 60\n    ready: { log: serving, timeout: 4s }";
+    let lab = lab.recipe(&recipe_with(service, &case("main", "true", "needs: [server]")));
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance-start-server", "going");
+    going.signal("STOP");
+    lab.until_printed("03-main-performance-start-server", "serving");
+    std::thread::sleep(Duration::from_secs(5));
+    going.signal("CONT");
+    going.end().expect_exit(0).prints("reproduced");
+}

@@ -26,6 +26,8 @@ const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The timeout of one probe of an address or a port.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest single wait, unless this process was stopped: the files of a step are looked at far more often.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 /// Bytes of output read at once.
 const READ_BLOCK_BYTES: u64 = 256 << 10;
 
@@ -37,6 +39,8 @@ pub struct Readiness<'a> {
     service: &'a ServiceStep,
     /// The time for which this process has waited for it.
     polled_time: Duration,
+    /// The time for which this process was stopped meanwhile.
+    blind_time: Duration,
     ready: ReadyFuture<'a>,
 }
 
@@ -61,8 +65,7 @@ impl<'a> Readiness<'a> {
     }
 
     fn with_future(service: &'a ServiceStep, ready: ReadyFuture<'a>) -> Self {
-        let polled_time = Duration::ZERO;
-        Self { service, polled_time, ready }
+        Self { service, polled_time: Duration::ZERO, blind_time: Duration::ZERO, ready }
     }
 }
 
@@ -70,7 +73,11 @@ impl StepObserver for Readiness<'_> {
     type EarlyResult = ();
 
     async fn wait_for_outcome(&mut self) -> Result<(), StepEnd> {
-        let _polling = PollTimer { started_at: Instant::now(), polled_time: &mut self.polled_time };
+        let _polling = PollTimer {
+            started_at: Instant::now(),
+            polled_time: &mut self.polled_time,
+            blind_time: &mut self.blind_time,
+        };
         self.ready.as_mut().await
     }
 
@@ -78,6 +85,10 @@ impl StepObserver for Readiness<'_> {
     fn may_time_out(&self) -> bool {
         let limit = Duration::from_secs(self.service.command.timeout_s);
         self.polled_time >= limit.min(PROBE_TIMEOUT)
+    }
+
+    fn blind_time(&self) -> Duration {
+        self.blind_time
     }
 
     fn on_timeout(&self, end: StepEnd) -> StepEnd {
@@ -104,11 +115,15 @@ impl StepObserver for Readiness<'_> {
 struct PollTimer<'a> {
     started_at: Instant,
     polled_time: &'a mut Duration,
+    blind_time: &'a mut Duration,
 }
 
 impl Drop for PollTimer<'_> {
     fn drop(&mut self) {
-        *self.polled_time += self.started_at.elapsed();
+        let waited = self.started_at.elapsed();
+        let polled = waited.min(MAX_WAIT);
+        *self.polled_time += polled;
+        *self.blind_time += waited - polled;
     }
 }
 

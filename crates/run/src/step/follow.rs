@@ -54,6 +54,11 @@ pub trait StepObserver {
         true
     }
 
+    /// Returns the time in which this process could not look whether the outcome is there: it was stopped.
+    fn blind_time(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// The end of a step that ran out of time.
     fn on_timeout(&self, end: StepEnd) -> StepEnd {
         end
@@ -93,6 +98,8 @@ pub async fn follow_step<M: StepObserver>(
     let mut last_asked = Instant::now();
     let mut last_output = last_asked;
     loop {
+        // Before the files are read: this process may have been stopped since they were last.
+        let (age, checked_at) = (command.session.age(), Instant::now());
         let grew = output.read_new_output();
         if grew {
             last_output = Instant::now();
@@ -111,6 +118,11 @@ pub async fn follow_step<M: StepObserver>(
         }
         if session.run_session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
+        }
+        if meanwhile.may_time_out() {
+            let silent = checked_at.saturating_duration_since(last_output);
+            let age = age.saturating_sub(meanwhile.blind_time());
+            check_limits(command, age, silent).map_err(|end| meanwhile.on_timeout(end))?;
         }
         meanwhile.check_files()?;
         failure.search_new_output(command).map_err(|end| meanwhile.on_failure(end))?;
@@ -140,9 +152,6 @@ pub async fn follow_step<M: StepObserver>(
                 }
             }
         }
-        if meanwhile.may_time_out() {
-            check_limits(command, last_output).map_err(|end| meanwhile.on_timeout(end))?;
-        }
     }
 }
 
@@ -164,14 +173,12 @@ pub(crate) fn check_output_length(
 
 /// Checks that a command is within its time limits. The time to start it while the engine was unavailable, or to
 /// query the engine whether it is ready, does not count.
-fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), StepEnd> {
+fn check_limits(command: &StepCommand<'_>, age: Duration, silent: Duration) -> Result<(), StepEnd> {
     let exec = command.exec;
-    let silent = last_output.elapsed().as_secs();
-    let total_age = command.session.age();
-    let age = total_age.saturating_sub(command.session.run_session.engine.waited_time());
+    let age = age.saturating_sub(command.session.run_session.engine.waited_time());
     let reason = if age >= Duration::from_secs(exec.timeout_s) {
         format!("it did not finish within {}", format_time_limit(exec.timeout_s))
-    } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
+    } else if let Some(silence) = exec.silence_s.filter(|silence| silent.as_secs() >= *silence) {
         format!("it printed nothing for {}", format_time_limit(silence))
     } else {
         return Ok(());
