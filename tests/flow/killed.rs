@@ -239,3 +239,19 @@ fn during_a_build() {
     lab.retrial(&["resume", "last"]).expect_exit(0);
     assert!(lab.output("03-main-performance").starts_with(&nonce.to_string()));
 }
+
+/// What a line said that cannot be read is unknown: a command might be executed twice.
+#[test]
+#[ignore = "needs the lab"]
+fn a_run_with_a_damaged_journal_is_not_continued() {
+    let lab = lines(Lab::new());
+    let going = lab.start(&[]);
+    lab.until_printed("06-lines-performance", "line 2");
+    going.kill();
+    let path = lab.the_run().join("journal.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("step_ended", "step_enbed", 1)).unwrap();
+    let resumed = lab.retrial(&["resume", "last"]).expect_exit(3);
+    resumed.prints("is damaged: line ").prints("or start a new run");
+    lab.retrial(&["clean", "--all"]).expect_exit(0);
+}

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::evidence::REPRODUCED;
 use super::many_runs::{Many, Went};
 use super::{Scene, ids};
 
@@ -116,4 +117,23 @@ fn a_run_with_a_missing_or_damaged_plan_is_listed() {
     let mut listed = scene.listed(&[]);
     listed.sort();
     assert_eq!(listed, ids(0..3));
+}
+
+/// What a line said that cannot be read is unknown: nothing is decided.
+#[test]
+fn a_damaged_journal_decides_nothing() {
+    let scene = Scene::new(REPRODUCED..REPRODUCED + 1);
+    let run = ids([REPRODUCED])[0].clone();
+    let path = scene.run(REPRODUCED).join("journal.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let damaged = text.replacen("\"event\":\"step_ended\"", "\"event\":\"incidnet\"", 1);
+    assert_ne!(text, damaged);
+    std::fs::write(&path, damaged).unwrap();
+    let output = scene.retrial(&["judge", &run]);
+    assert_eq!(output.code, 5, "{}{}", output.out, output.err);
+    assert!(
+        output.out.contains("an entry that this version of Retrial does not know"),
+        "{}",
+        output.out
+    );
 }

@@ -39,7 +39,7 @@ pub struct CliOverrides {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub retries: Option<u32>,
     /// Execute COUNT runs at a time, each on its own GPUs (default: 1)
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub parallel: Option<u32>,
     /// Pull images of later runs ahead (default: between)
     #[arg(long, value_enum)]

@@ -2,9 +2,11 @@
 //! never through a link, so that a container's root cannot redirect a write, a rename or a change of mode out
 //! of it (a link in place of a directory of ours).
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -140,19 +142,19 @@ impl DirHandle {
         }
     }
 
-    /// Lists the names of its entries, sorted; names that are not UTF-8 are excluded.
+    /// Lists the names of its entries, sorted.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn list_names(&self) -> Result<Vec<String>, StoreError> {
+    pub fn list_names(&self) -> Result<Vec<OsString>, StoreError> {
         let entries =
             Dir::read_from(&self.descriptor).map_err(StoreError::io("read", &self.path))?;
         let mut names = Vec::new();
         for entry in entries {
             let dir_entry = entry.map_err(StoreError::io("read", &self.path))?;
-            match dir_entry.file_name().to_str() {
-                Ok("." | "..") | Err(_) => {}
-                Ok(name) => names.push(name.to_owned()),
+            let name = OsStr::from_bytes(dir_entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_owned());
             }
         }
         names.sort();

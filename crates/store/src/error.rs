@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use miette::Diagnostic;
 use thiserror::Error;
 
+use super::journal::UnreadableLine;
 use super::lock_holder::LockHolder;
 
 retrial_document::word_enum! {
@@ -49,6 +50,16 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with it, as a fragment: `it is a link`.
         reason: String,
+    },
+    /// A journal with a line that cannot be read.
+    #[error("{path} is damaged: {line}", path = path.display())]
+    #[diagnostic(help(
+        "what its run did is unknown: judge what is left (retrial judge DIR), or start a new run"
+    ))]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        line: UnreadableLine,
     },
     /// An archive that exceeds its limits.
     #[error("{path} holds more than {limit}: {reason}", path = path.display())]

@@ -1,12 +1,14 @@
 //! Atomic file writes, and directories that only their owner can access.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{ErrorKind, Write};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use super::error::StoreError;
 
@@ -22,8 +24,7 @@ pub fn parent_directory(file: &Path) -> &Path {
 /// # Errors
 /// If the disk is full.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_synced(&part_path(path), bytes)?;
-    rename_part(path)
+    persist(write_synced(path, bytes)?, path)
 }
 
 /// Writes several files, each as [`write_atomically`]. They are synced together, which takes as long as one, and
@@ -32,16 +33,30 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// If the disk is full.
 pub fn write_all_atomically(files: &[(&Path, &[u8])]) -> Result<(), StoreError> {
-    std::thread::scope(|scope| {
-        let writers: Vec<_> = files
-            .iter()
-            .map(|(path, bytes)| scope.spawn(|| write_synced(&part_path(path), bytes)))
-            .collect();
-        writers
+    let written: Vec<NamedTempFile> = std::thread::scope(|scope| {
+        let writers: Vec<_> =
+            files.iter().map(|(path, bytes)| scope.spawn(|| write_synced(path, bytes))).collect();
+        let written = writers
             .into_iter()
-            .try_for_each(|writer| writer.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .map(|writer| writer.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        written.collect::<Result<_, _>>()
     })?;
-    files.iter().try_for_each(|(path, _)| rename_part(path))
+    written.into_iter().zip(files).try_for_each(|(file, (path, _))| persist(file, path))
+}
+
+/// Returns the names of a directory's entries, sorted; none if there is no such directory.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn list_directory(path: &Path) -> Result<Vec<OsString>, StoreError> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened.map_err(StoreError::io("read", path))?,
+    };
+    let names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
+    let mut names = names.map_err(StoreError::io("read", path))?;
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Returns the content of a JSON file, indented.
@@ -54,19 +69,28 @@ pub fn to_json_text<T: Serialize>(path: &Path, value: &T) -> Result<String, Stor
     Ok(text)
 }
 
-fn part_path(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
+/// Creates a temporary file next to a target, with a name that nobody else has, and the permissions of any new file.
+///
+/// # Errors
+/// If the directory is missing or full.
+pub fn create_temporary(target: &Path) -> Result<NamedTempFile, StoreError> {
+    let mut builder = tempfile::Builder::new();
+    let name = target.file_name().unwrap_or_default();
+    let named = builder.prefix(name).suffix(".part").permissions(Permissions::from_mode(0o666));
+    named.tempfile_in(parent_directory(target)).map_err(StoreError::io("create", target))
 }
 
-fn write_synced(part: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let mut file = File::create(part).map_err(StoreError::io("create", part))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", part))
+fn write_synced(target: &Path, bytes: &[u8]) -> Result<NamedTempFile, StoreError> {
+    let mut part = create_temporary(target)?;
+    let file = part.as_file_mut();
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(StoreError::io("write", target))?;
+    Ok(part)
 }
 
-fn rename_part(path: &Path) -> Result<(), StoreError> {
-    fs::rename(part_path(path), path).map_err(StoreError::io("rename", path))
+fn persist(part: NamedTempFile, target: &Path) -> Result<(), StoreError> {
+    part.persist(target).map(drop).map_err(|failed| StoreError::io("rename", target)(failed.error))
 }
 
 /// Renames a directory after syncing everything in it: even after a crash of the host, a directory with the

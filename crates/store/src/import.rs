@@ -235,8 +235,8 @@ fn import_run(
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
     plan.map_err(ImportRefusal::Plan)?;
-    let events: Vec<Event> =
-        Journal::read(&staged.journal_path()).map_err(ImportRefusal::Journal)?;
+    let read = Journal::read_damaged::<Event>(&staged.journal_path());
+    let events = read.map_err(ImportRefusal::Journal)?.entries;
     let started = events.iter().find_map(|event| match &event.what {
         EventKind::RunStarted { run, .. } => Some(run.as_str()),
         _ => None,

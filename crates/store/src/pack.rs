@@ -1,7 +1,7 @@
 //! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one. And results,
 //! for a container. Verifiable archives are made by `retrial-bundle`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
 use super::error::StoreError;
+use super::files::create_temporary;
 use super::run_directory::RunDirectory;
 use super::walk::{DirectoryEntry, walk_entries};
 
@@ -36,20 +37,12 @@ pub fn pack_runs(runs: &[RunDirectory], to: &Path) -> Result<PackSummary, StoreE
     if to.exists() {
         return Err(StoreError::unusable(to, "it already exists"));
     }
-    let mut name = to.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = to.with_file_name(name);
+    let part = create_temporary(to)?;
     let ending = to.extension().and_then(|ending| ending.to_str());
     let is_compressed = matches!(ending, Some("gz" | "tgz"));
-    let packed = write_archive(runs, &part, is_compressed).and_then(|packed| {
-        fs::rename(&part, to).map_err(StoreError::io("rename", to))?;
-        Ok(packed)
-    });
-    if packed.is_err() {
-        // The failure to pack is reported.
-        let _ = fs::remove_file(&part);
-    }
-    packed
+    let packed = write_archive(runs, part.path(), is_compressed)?;
+    part.persist_noclobber(to).map_err(|failed| StoreError::io("write", to)(failed.error))?;
+    Ok(packed)
 }
 
 /// Writes an archive of directories, each below a path of its own. It replaces an existing file.

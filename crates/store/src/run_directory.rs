@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
-use super::journal::{Journal, JournalState};
+use super::journal::JournalState;
 use super::record::RecordDirectory;
 use retrial_host::model::HostView;
 use retrial_host::record::HostRecord;
@@ -105,7 +105,7 @@ impl RunDirectory {
     /// # Errors
     /// If there is no journal that can be read.
     pub fn read_state(&self) -> Result<JournalState, StoreError> {
-        Ok(JournalState::from_events(&Journal::read(&self.journal_path())?))
+        JournalState::read(&self.journal_path())
     }
 
     /// Reads its `host.json`.

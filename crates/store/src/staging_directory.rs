@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use super::files::{create_private_directory, remove_directory};
 
+/// The beginning of the name of a directory that becomes a run.
+const ARRIVING: &str = ".arriving-";
+/// The beginning of the name of a directory that was a run.
+const GOING: &str = ".going-";
+
 /// Held while it is in use; removed with its content afterwards.
 #[derive(Debug)]
 pub struct StagingDirectory {
@@ -21,11 +26,15 @@ impl StagingDirectory {
     /// If the disk is full.
     pub fn new(runs: &Path) -> Result<Self, StoreError> {
         create_private_directory(runs)?;
-        // Another machine that shares the home may have a process of this number.
-        let (pid, now) = (std::process::id(), jiff::Timestamp::now().as_nanosecond());
-        let path = runs.join(format!(".arriving-{pid}-{now}"));
-        fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
-        Ok(Self::from_path(path))
+        loop {
+            let created = tempfile::Builder::new().prefix(ARRIVING).tempdir_in(runs);
+            let path = created.map_err(StoreError::io("create", runs))?.keep();
+            // A process that removes leftovers may have locked it first, and removes it then.
+            let lock = File::open(&path).ok().filter(|lock| lock.lock().is_ok());
+            if path.exists() {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
     }
 
     /// Renames a run for removal: from now on it is no run.
@@ -34,16 +43,11 @@ impl StagingDirectory {
     /// If the file system refuses.
     pub fn for_removal(run: &Path) -> Result<Self, StoreError> {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
-        let path = run.with_file_name(format!(".going-{name}"));
+        let path = run.with_file_name(format!("{GOING}{name}"));
         remove_directory(&path)?;
         fs::rename(run, &path).map_err(StoreError::io("rename", run))?;
-        Ok(Self::from_path(path))
-    }
-
-    fn from_path(path: PathBuf) -> Self {
-        let opened = File::open(&path).ok();
-        let lock = opened.filter(|lock| lock.try_lock().is_ok());
-        Self { path, _lock: lock }
+        let lock = File::open(&path).ok().filter(|lock| lock.try_lock().is_ok());
+        Ok(Self { path, _lock: lock })
     }
 
     /// Returns the path of the directory, whose name begins with a dot.
@@ -73,7 +77,7 @@ pub fn remove_leftover_stages(runs: &Path) {
     for entry in entries {
         let file_name = entry.file_name();
         let name = file_name.to_string_lossy();
-        if !name.starts_with(".arriving-") && !name.starts_with(".going-") {
+        if !name.starts_with(ARRIVING) && !name.starts_with(GOING) {
             continue;
         }
         let Ok(held) = File::open(entry.path()) else {

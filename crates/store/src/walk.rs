@@ -39,18 +39,23 @@ fn visit_directory<E: From<StoreError>>(
     skip: &[&str],
     visit: &mut dyn FnMut(&Path, DirectoryEntry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut names = directory.list_names()?;
-    names.retain(|name| !skip.contains(&name.as_str()));
-    for name in names {
+    for name in directory.list_names()? {
         let path = relative.join(&name);
-        if !directory.is_directory(&name) {
-            let opened = directory.open_file(Path::new(&name));
+        let Some(name) = name.to_str() else {
+            visit(&path, DirectoryEntry::Other("its name is not UTF-8".to_owned()))?;
+            continue;
+        };
+        if skip.contains(&name) {
+            continue;
+        }
+        if !directory.is_directory(name) {
+            let opened = directory.open_file(Path::new(name));
             let other = |error: StoreError| DirectoryEntry::Other(error.reason_without_path());
             visit(&path, opened.map_or_else(other, DirectoryEntry::File))?;
         } else if depth > MAX_DEPTH {
             visit(&path, DirectoryEntry::Other("it is nested too deeply".to_owned()))?;
         } else {
-            match directory.open_directory(&name) {
+            match directory.open_directory(name) {
                 Ok(inner) => {
                     visit(&path, DirectoryEntry::Directory)?;
                     visit_directory(&inner, &path, depth + 1, &[], visit)?;

@@ -1,6 +1,6 @@
 //! The verdict on a batch from its directories and those of its runs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::app::failure::Failure;
 use crate::app::judge;
@@ -19,7 +19,8 @@ use retrial_results::verdict::comparison::{
 };
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 use retrial_run::read_evidence;
-use retrial_store::{Home, RecordDirectory, RunDirectory};
+use retrial_store::files::list_directory;
+use retrial_store::{Home, RecordDirectory, RunDirectory, StoreError};
 
 /// The most cells whose environments are compared: a wider table is not readable.
 const MAX_COMPARED_CELLS: usize = 12;
@@ -143,7 +144,8 @@ fn find_evidence(global: &GlobalOptions, name: &str) -> Result<Vec<FoundEvidence
     if let Some(RunOrBatch::Run(run)) = open::find_results(&global.home, name)? {
         return Ok(vec![read_run(name, &run)?]);
     }
-    let inside = run_directories_in(Path::new(name));
+    let folder = Some(Path::new(name)).filter(|folder| folder.is_dir());
+    let inside = folder.map(run_directories_in).transpose()?.unwrap_or_default();
     if !inside.is_empty() {
         let runs = inside.iter();
         return runs.map(|run| read_run(&run.path().display().to_string(), run)).collect();
@@ -166,10 +168,8 @@ fn read_run(name: &str, run: &RunDirectory) -> Result<FoundEvidence, Failure> {
 }
 
 /// The run directories in a folder, by name.
-fn run_directories_in(folder: &Path) -> Vec<RunDirectory> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.join("plan.json").exists()).collect();
-    paths.sort();
-    paths.into_iter().map(RunDirectory::from_path).collect()
+fn run_directories_in(folder: &Path) -> Result<Vec<RunDirectory>, StoreError> {
+    let paths = list_directory(folder)?.into_iter().map(|name| folder.join(name));
+    let runs = paths.filter(|path| path.join("plan.json").exists());
+    Ok(runs.map(RunDirectory::from_path).collect())
 }

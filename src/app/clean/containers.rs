@@ -13,7 +13,7 @@ use retrial_engine::api::{ContainerState, Engine};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::whole_run_directory;
 use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, find_other_user, label_value};
-use retrial_store::journal::{Event, Journal, JournalState};
+use retrial_store::journal::JournalState;
 use retrial_store::lock::FileLock;
 
 /// Which containers are removed.
@@ -127,10 +127,10 @@ fn reason_to_keep(container: &ContainerState, all: bool) -> Option<ErrorText> {
         return None;
     }
     // If a run has several machines, the journal of the head states whether it is over.
-    let events =
-        path.map(|path| Journal::read::<Event>(&whole_run_directory(path).join("journal.jsonl")));
-    match events {
-        Some(Ok(events)) if JournalState::from_events(&events).over.is_some() => None,
+    let state =
+        path.map(|path| JournalState::read(&whole_run_directory(path).join("journal.jsonl")));
+    match state {
+        Some(Ok(state)) if state.over.is_some() => None,
         Some(Ok(_)) if container.running => Some(
             ErrorText::new("its benchmark is still running, though no process follows it")
                 .with_help(format!("continue it: retrial resume {id}    end it and keep its evidence: retrial stop {id}    remove it anyway: --all")),

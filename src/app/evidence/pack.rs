@@ -53,7 +53,7 @@ pub fn pack_bundle(
             ))
     })?;
     let plan: Plan = run.read_json("plan.json")?;
-    let events: Vec<Event> = Journal::read(&run.journal_path())?;
+    let events = Journal::read_damaged::<Event>(&run.journal_path())?.entries;
     // Prompts for a passphrase before the work, not after it.
     let mut signer = key.map(keys::open_key).transpose()?;
 

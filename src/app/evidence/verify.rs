@@ -215,8 +215,8 @@ fn judge_unpacked(
     let plan = canonical::read_canonical::<Plan>(run, "plan.json")?;
     let forms = [recorded.problem, plan.problem].into_iter().flatten();
     let (recorded, plan) = (recorded.value, plan.value);
-    let events: Vec<Event> =
-        Journal::read(&run.journal_path()).map_err(RejudgementError::Journal)?;
+    let read = Journal::read_damaged::<Event>(&run.journal_path());
+    let events = read.map_err(RejudgementError::Journal)?.entries;
     let verdict = judge_run(run, false)?;
     let rules_comparison = comparison::compare_rules(&plan, catalog::built_in_rounds());
     let by_program = rules::judge_by_builtin_rules(run, &plan, &events).outcome;

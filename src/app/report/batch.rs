@@ -73,7 +73,8 @@ impl<'a> BatchReport<'a> {
             let started_runs = cell.runs.iter().filter(|run| !run.run.is_empty());
             let runs = started_runs.map(|run| self.run_directory(&run.run));
             events.extend(
-                runs.flat_map(|run| Journal::read(&run.journal_path()).unwrap_or_default()),
+                runs.filter_map(|run| Journal::read_damaged(&run.journal_path()).ok())
+                    .flat_map(|read| read.entries),
             );
             subjects.push(subject);
         }

@@ -269,7 +269,9 @@ fn read_run(
     let run = ReportedRun {
         is_packed: bundle.is_some(),
         plan: directory.read_json("plan.json")?,
-        events: Journal::read(&directory.journal_path()).unwrap_or_default(),
+        events: Journal::read_damaged(&directory.journal_path())
+            .map(|read| read.entries)
+            .unwrap_or_default(),
         telemetry: telemetry.unwrap_or_default(),
         environment: facts.clone(),
         directory,

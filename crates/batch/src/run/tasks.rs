@@ -2,6 +2,7 @@
 //! so that no two processes append to one file.
 
 use crate::journal::{BatchEvent, BatchState};
+use retrial_store::files::list_directory;
 use retrial_store::journal::Journal;
 use retrial_store::{RecordDirectory, StoreError};
 
@@ -19,9 +20,9 @@ pub fn task_directory(batch: &RecordDirectory, task: usize) -> RecordDirectory {
 /// If a journal cannot be read.
 pub fn read_state(batch: &RecordDirectory) -> Result<BatchState, StoreError> {
     let mut state = read_journal(batch)?;
-    let tasks = std::fs::read_dir(batch.join(TASKS)).into_iter().flatten();
-    for task in tasks.flatten() {
-        let task = read_journal(&RecordDirectory::from_path(task.path()))?;
+    let tasks = batch.join(TASKS);
+    for task in list_directory(&tasks)? {
+        let task = read_journal(&RecordDirectory::from_path(tasks.join(task)))?;
         state.trial_runs.extend(task.trial_runs);
     }
     Ok(state)

@@ -10,6 +10,7 @@ use crate::job::record::{self, JobSubmission};
 use crate::site::script::JobWork;
 use crate::slurm::Slurm;
 use retrial_batch::run::read_journal;
+use retrial_store::files::list_directory;
 use retrial_store::{RecordDirectory, StoreError};
 
 const ARRAYS_DIRECTORY: &str = "arrays";
@@ -50,7 +51,7 @@ impl Array {
     /// # Errors
     /// If its files cannot be written.
     pub fn create(batch: &RecordDirectory, manifest: ArrayManifest) -> Result<Self, StoreError> {
-        let number = array_numbers(batch).last().map_or(1, |last| last + 1);
+        let number = array_numbers(batch)?.last().map_or(1, |last| last + 1);
         let directory = array_directory(batch, number);
         let path = directory.path();
         fs::create_dir_all(path).map_err(StoreError::io("create", path))?;
@@ -72,7 +73,7 @@ impl Array {
     /// # Errors
     /// If a manifest cannot be read.
     pub fn all(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
-        let numbers = array_numbers(batch).into_iter();
+        let numbers = array_numbers(batch)?.into_iter();
         // One whose making was interrupted has no manifest, and no job.
         let whole =
             numbers.filter(|number| array_directory(batch, *number).join(MANIFEST_FILE).exists());
@@ -118,8 +119,8 @@ fn array_directory(batch: &RecordDirectory, number: usize) -> RecordDirectory {
     batch.subrecord(&format!("{ARRAYS_DIRECTORY}/{number}"))
 }
 
-fn array_numbers(batch: &RecordDirectory) -> Vec<usize> {
-    let entries = fs::read_dir(batch.join(ARRAYS_DIRECTORY)).into_iter().flatten();
-    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    entries.flatten().filter_map(number).sorted().collect()
+fn array_numbers(batch: &RecordDirectory) -> Result<Vec<usize>, StoreError> {
+    let names = list_directory(&batch.join(ARRAYS_DIRECTORY))?.into_iter();
+    let numbers = names.filter_map(|name| name.to_str()?.parse().ok());
+    Ok(numbers.sorted().collect())
 }

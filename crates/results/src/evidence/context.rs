@@ -51,6 +51,12 @@ pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
         qualifiers,
         execution,
         warnings: gather_warnings(files),
+        unreadable: files
+            .state
+            .unreadable
+            .iter()
+            .map(|line| format!("journal.jsonl {line}"))
+            .collect(),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
         ..RunContext::from(plan)
     }

@@ -30,6 +30,8 @@ pub struct RunContext {
     pub execution: Vec<Qualifier>,
     /// Settings of the host that may have reduced speed or reliability.
     pub warnings: Vec<String>,
+    /// Parts of the evidence that cannot be read: nothing is decided without them.
+    pub unreadable: Vec<String>,
     /// The recipe's system and the host are the same SKU.
     pub same_sku: bool,
     /// `--require-accuracy`: performance without accuracy is inconclusive.

@@ -32,6 +32,12 @@ pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
     // After the coupling: it asks whether the accuracy itself holds.
     couple_accuracy(context, evidence, &mut results);
     telemetry::undecide_if_idle(evidence, &mut results);
+    if let Some(part) = context.unreadable.first() {
+        let words = format!("{part}: what it says of the run is unknown, so nothing is decided");
+        for result in results.iter_mut().filter(|result| result.valid) {
+            result.undecide(&words);
+        }
+    }
     let claims = judge_figure_claims(context, evidence, &results);
     combine_results(context, results, claims)
 }

@@ -138,6 +138,17 @@ impl ResultVerdict {
         QualifiedOutcome::new(self.outcome, &self.qualifiers)
     }
 
+    /// Leaves it and its judgements undecided, for a reason.
+    pub(crate) fn undecide(&mut self, words: &str) {
+        for judgement in &mut self.judgements {
+            judgement.outcome = Outcome::Inconclusive;
+            judgement.sentence = judgement.sentence.prefixed(words);
+            judgement.more_trials = None;
+        }
+        self.outcome = Outcome::Inconclusive;
+        self.sentence = self.sentence.prefixed(words);
+    }
+
     /// Returns the name and the value of the deciding figure.
     pub fn deciding_figure(&self) -> Option<(&str, &FigureValue)> {
         let (name, figure) = self.figures.get_key_value(self.deciding.as_ref()?)?;

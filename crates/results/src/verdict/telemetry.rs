@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::{
-    Evidence, FigureValue, Outcome, Qualifier, QualifierKind, ResultVerdict, TrialEvidence,
-};
+use super::{Evidence, FigureValue, Qualifier, QualifierKind, ResultVerdict, TrialEvidence};
 use retrial_telemetry::{IdleGpus, TelemetrySummary};
 
 /// Returns a trial's telemetry, with the deciding figure over its power.
@@ -49,14 +47,7 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
         let Some(idle) = gpus_idle_in_all_trials(evidence).filter(|_| result.valid) else {
             continue;
         };
-        let words = format!("{}, so nothing is decided", idle.describe());
-        for judgement in &mut result.judgements {
-            judgement.outcome = Outcome::Inconclusive;
-            judgement.sentence = judgement.sentence.prefixed(&words);
-            judgement.more_trials = None;
-        }
-        result.outcome = Outcome::Inconclusive;
-        result.sentence = result.sentence.prefixed(&words);
+        result.undecide(&format!("{}, so nothing is decided", idle.describe()));
     }
 }
 

@@ -9,7 +9,7 @@ use retrial_results::evidence::plan_source::derive_judged_facts;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
 use retrial_store::RunDirectory;
-use retrial_store::journal::{EventKind, Journal, JournalState};
+use retrial_store::journal::EventKind;
 
 /// The verdict on a finished run, from its files alone.
 ///
@@ -27,7 +27,7 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 /// If the run's files are missing or damaged.
 pub fn read_evidence(directory: &RunDirectory) -> Result<(RunContext, Vec<Evidence>), RunError> {
     let plan = derive_judged_facts(directory, directory.read_json("plan.json")?);
-    let state = JournalState::from_events(&Journal::read(&directory.journal_path())?);
+    let state = directory.read_state()?;
     let files = RunFiles::with_telemetry(directory, &plan, &state);
     Ok((gather_context(&files), run::gather_evidence(&files)))
 }

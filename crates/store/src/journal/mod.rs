@@ -11,7 +11,7 @@ mod step_end;
 mod transfer;
 
 pub use event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
-pub use file::Journal;
+pub use file::{Journal, JournalEntries, UnreadableLine};
 pub use history::History;
 pub use reason::{AbortReason, SkipReason};
 pub use state::JournalState;

@@ -1,12 +1,15 @@
 //! The state of a run, from its journal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
+use super::file::{Journal, JournalEntries, UnreadableLine};
 use super::history::History;
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
 use crate::clock::Moment;
+use crate::error::StoreError;
 use crate::process::ProcessIdentity;
 use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 
@@ -54,6 +57,8 @@ pub struct JournalState {
     pub older: BTreeMap<u32, Vec<String>>,
     /// The end of the run, if it ended: exit code and reason.
     pub over: Option<(u8, Option<AbortReason>)>,
+    /// Lines of its journal that cannot be read: what they say of the run is unknown.
+    pub unreadable: Vec<UnreadableLine>,
     /// Events before the latest start of each step, and others that the state does not have.
     pub history: History,
     /// The number of containers so far, and the one in which each step ended.
@@ -65,6 +70,15 @@ impl JournalState {
     /// Returns whether the run ended with a verdict, so that no step remains.
     pub fn is_judged(&self) -> bool {
         matches!(self.over, Some((0 | 1 | 5, _)))
+    }
+
+    /// Reads the state of the run that has this journal.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn read(journal: &Path) -> Result<Self, StoreError> {
+        let JournalEntries { entries, unreadable } = Journal::read_damaged::<Event>(journal)?;
+        Ok(Self { unreadable, ..Self::from_events(&entries) })
     }
 
     pub fn from_events(events: &[Event]) -> Self {
