@@ -49,7 +49,7 @@ pub fn describe_unfinished_run(
     let (program, id) = (global.home.command_prefix(), run.id());
     Some(match FileLock::find_holder(&run.lock_path()) {
         Some(holder) => ErrorText::new(format!(
-            "the run is in progress ({holder}), and steps that it has not reached yet count as failed"
+            "the run is in progress ({holder})"
         ))
         .with_help(format!(
             "follow it: {program} attach {id}    judge it once it has ended: {program} judge {id}"

@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+
 use super::failure::Failure;
 use super::options::GlobalOptions;
 use retrial_engine::docker::DockerEngine;
@@ -48,7 +51,11 @@ impl Drop for Runtime {
 /// If the operating system refuses its resources.
 pub fn start_runtime() -> Result<Runtime, Failure> {
     let build_result = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let built = build_result.map_err(|error| Failure::host(format!("cannot start: {error}")))?;
+    let failed = |error| Failure::host(format!("cannot start: {error}"));
+    let built = build_result.map_err(failed)?;
+    // Writes beyond `ulimit -f` fail, with a message, and do not kill: a signal that is listened to once stays so.
+    let file_size = SignalKind::from_raw(Signal::XFSZ.as_raw());
+    built.block_on(async { signal(file_size) }).map_err(failed)?;
     Ok(Runtime(Some(built)))
 }
 

@@ -132,3 +132,14 @@ fn for_several_images_together() {
         .prints("and 2 images require");
     assert!(lab.runs().is_empty());
 }
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_limit_on_the_size_of_files_is_named() {
+    let lab = Lab::new().measures("echo going");
+    let script = format!("ulimit -f 1; {} run recipe.yaml 2>&1", env!("CARGO_BIN_EXE_retrial"));
+    let output = lab.script(&script);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("ulimit -f unlimited"), "{text}");
+}

@@ -208,3 +208,12 @@ fn more_output_than_allowed() {
         assert_eq!(output.metadata().unwrap().len(), limit);
     }
 }
+
+/// What it said may have been a reason against the figure.
+#[test]
+#[ignore = "needs the lab"]
+fn a_verdict_says_that_output_was_removed() {
+    let lab = Lab::new()
+        .measures("echo the first of a few words; sleep 1; echo again >/dev/stdout; sleep 1");
+    lab.run(&[]).expect_exit(0).prints("of its output were removed while it ran");
+}

@@ -49,8 +49,14 @@ fn a_verdict_on_a_run_in_progress_states_that_it_is() {
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     lab.retrial(&["judge", "last"])
+        .prints("- main: its measurement has not ended.")
         .prints("- in progress: 0 of 1 result measured.")
-        .prints("follow it: retrial");
+        .prints("follow it: retrial")
+        .does_not_print("failed");
+    lab.retrial(&["judge", "last", "--output", "junit"])
+        .expect_exit(5)
+        .prints("errors=\"0\"")
+        .prints("<skipped");
     lab.retrial(&["report", "last", "--output", "text"]).prints("the run is in progress (process ");
     going.signal("INT");
     going.end().expect_exit(130);

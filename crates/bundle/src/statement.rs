@@ -143,7 +143,7 @@ impl From<Outcome> for TestStatus {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Reproduced | Outcome::Measured => Self::Passed,
-            Outcome::Inconclusive => Self::Warned,
+            Outcome::Inconclusive | Outcome::Running => Self::Warned,
             Outcome::NotReproduced | Outcome::Invalid | Outcome::Failed => Self::Failed,
         }
     }

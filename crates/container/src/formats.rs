@@ -5,7 +5,7 @@ use retrial_document::formats::{
 };
 use retrial_document::{FormatMismatch, StringFormat, find_nearest};
 
-use crate::{CONTROL_MOUNT, ImageRef, is_cdi_device};
+use crate::{ImageRef, is_cdi_device};
 
 /// An image reference: `ghcr.io/owner/name:tag`.
 pub const IMAGE: StringFormat = StringFormat::new(check_image);
@@ -36,13 +36,12 @@ pub const VARIABLE: StringFormat =
 
 /// An absolute path in a container or image.
 pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(check_absolute_path)
-    .with_start_check(|start| {
-        if start.is_empty() || start.starts_with('/') {
-            return None;
-        }
-        relative_path_mismatch()
-    })
+    .with_start_check(check_absolute_start)
     .with_pattern("^/");
+
+/// A path in a container at which a directory is mounted that is none of the system's.
+pub const MOUNT_TARGET: StringFormat =
+    StringFormat::new(check_mount_target).with_start_check(check_absolute_start).with_pattern("^/");
 
 fn check_digest(text: &str) -> Option<FormatMismatch> {
     let hex = text.strip_prefix("sha256:").unwrap_or("");
@@ -62,6 +61,12 @@ fn check_ipc_mode(text: &str) -> Option<FormatMismatch> {
 }
 
 fn check_variable_name(text: &str) -> Option<FormatMismatch> {
+    if text.starts_with("RETRIAL_") {
+        return mismatch_with_help(
+            format!("`{text}` is one of Retrial's own variables"),
+            "choose another name: those that begin with `RETRIAL_` control Retrial and its steps",
+        );
+    }
     mismatch_unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not a valid variable name"),
@@ -73,11 +78,39 @@ fn relative_path_mismatch() -> Option<FormatMismatch> {
     mismatch_with_help("a path in the container must be absolute", "begin it with `/`")
 }
 
+fn check_absolute_start(start: &str) -> Option<FormatMismatch> {
+    if start.is_empty() || start.starts_with('/') {
+        return None;
+    }
+    relative_path_mismatch()
+}
+
+/// Returns the names that a path consists of: `/./a//b` has `a` and `b`.
+fn path_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('/').filter(|name| !name.is_empty() && *name != ".")
+}
+
+fn check_mount_target(text: &str) -> Option<FormatMismatch> {
+    let mut names = path_names(text);
+    let is_of_system = match names.next() {
+        None | Some("proc" | "sys") => true,
+        Some("dev") => names.next().is_none(),
+        Some(_) => false,
+    };
+    if is_of_system {
+        return mismatch_with_help(
+            format!("`{text}` is the system's own in every container"),
+            "choose another path: without it no command can run",
+        );
+    }
+    check_absolute_path(text)
+}
+
 fn check_absolute_path(text: &str) -> Option<FormatMismatch> {
     if !text.starts_with('/') {
         return relative_path_mismatch();
     }
-    if text == CONTROL_MOUNT || text.starts_with("/.retrial/") {
+    if path_names(text).next().is_some_and(|name| name.starts_with(".retrial")) {
         return mismatch_with_help(
             "`/.retrial` in the container is Retrial's own",
             "choose another path: the run's control directory is mounted there",

@@ -1,7 +1,8 @@
 //! The formats of a recipe's texts: those of documents, containers and figures, and its own.
 
 pub use retrial_container::formats::{
-    ABSOLUTE_PATH, CAPABILITY, DEVICE, DIGEST, IMAGE, IPC, SECURITY_OPTION, ULIMIT, VARIABLE,
+    ABSOLUTE_PATH, CAPABILITY, DEVICE, DIGEST, IMAGE, IPC, MOUNT_TARGET, SECURITY_OPTION, ULIMIT,
+    VARIABLE,
 };
 pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
 pub use retrial_readings::formats::{

@@ -144,7 +144,7 @@ object! {
         /// How the container is made, in the words of Docker and Compose.
         container: Container,
         /// Scripts next to the recipe, mounted read-only: {script.sh: /in/the/container.sh}.
-        files: Vec<Companion> [read = read_companions] = T::Map(formats::RELATIVE_PATH, &T::Text(formats::ABSOLUTE_PATH)),
+        files: Vec<Companion> [read = read_companions] = T::Map(formats::RELATIVE_PATH, &T::Text(formats::MOUNT_TARGET)),
         /// Paths that are copied out of the image for steps on the host.
         copy_from_image: Vec<CopyFromImage>,
         /// Models, by name.

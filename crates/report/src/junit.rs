@@ -200,6 +200,7 @@ fn new_case(name: &str, suite: &str, status: TestCaseStatus, output: &str) -> Te
 fn case_status(outcome: Outcome, sentence: &str) -> TestCaseStatus {
     let kind = match outcome {
         Outcome::Measured | Outcome::Reproduced => return TestCaseStatus::success(),
+        Outcome::Running => return TestCaseStatus::skipped(),
         Outcome::Failed => NonSuccessKind::Error,
         Outcome::Inconclusive | Outcome::NotReproduced | Outcome::Invalid => {
             NonSuccessKind::Failure

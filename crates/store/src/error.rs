@@ -168,6 +168,8 @@ pub fn is_disk_full(error: &io::Error) -> bool {
 fn remedy(error: &io::Error) -> Option<&'static str> {
     if is_disk_full(error) {
         Some("free some space, or keep runs elsewhere: --home DIR")
+    } else if error.kind() == io::ErrorKind::FileTooLarge {
+        Some("raise the limit on the size of files: ulimit -f unlimited")
     } else if error.kind() == io::ErrorKind::PermissionDenied {
         Some("it belongs to another user; store runs elsewhere: --home DIR")
     } else {

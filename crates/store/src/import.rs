@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ fn open_archive(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
     file.rewind().map_err(StoreError::io("read", archive))?;
     let file = BufReader::new(file);
     Ok(if read == 2 && magic == [0x1f, 0x8b] {
-        Box::new(GzDecoder::new(file))
+        Box::new(MultiGzDecoder::new(file))
     } else {
         Box::new(file)
     })

@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
 use super::journal::JournalState;
+use super::lock::FileLock;
+use super::process::ProcessIdentity;
 use super::record::RecordDirectory;
 use retrial_host::model::HostView;
 use retrial_host::record::HostRecord;
@@ -106,6 +108,12 @@ impl RunDirectory {
     /// If there is no journal that can be read.
     pub fn read_state(&self) -> Result<JournalState, StoreError> {
         JournalState::read(&self.journal_path())
+    }
+
+    /// Returns whether another process than this one holds its lock.
+    pub fn is_followed_by_another_process(&self) -> bool {
+        let holder = FileLock::find_holder(&self.lock_path());
+        holder.is_some_and(|holder| holder.process != Some(ProcessIdentity::current().clone()))
     }
 
     /// Reads its `host.json`.

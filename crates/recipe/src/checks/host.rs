@@ -1,7 +1,7 @@
 //! Checks requests to the host: GPUs that no host has, limits in the wrong order, secrets.
 
 use super::CheckContext;
-use crate::formats::split_mount;
+use crate::formats::{self, split_mount};
 use retrial_document::Node;
 
 /// The secret that a recipe may name; for others the user passes `--secret NAME`.
@@ -68,12 +68,24 @@ impl CheckContext<'_> {
                 );
             }
         }
+        self.check_mounts(container);
+    }
+
+    pub(super) fn check_mounts(&mut self, container: &Node) {
         let mut targets: Vec<String> = Vec::new();
         for mount in container.items_at("mounts") {
-            let target = match mount.text().and_then(split_mount) {
-                Some((_, target, _)) => target,
-                None => mount.text_at("target").unwrap_or(""),
+            let part = |key: &str| mount.text_at(key).unwrap_or("");
+            let (source, target) = match mount.text().and_then(split_mount) {
+                Some((source, target, _)) => (source, target),
+                None => (part("source"), part("target")),
             };
+            // Vendors' commands mount the host's own `/dev` and `/sys` at their places.
+            if source != target
+                && formats::ABSOLUTE_PATH.mismatch(target).is_none()
+                && let Some((message, help)) = formats::MOUNT_TARGET.mismatch(target)
+            {
+                self.problems.error("mount", message, &mount.span, help.unwrap_or_default());
+            }
             let trimmed_target = target.trim_end_matches('/').to_owned();
             if !trimmed_target.is_empty() && targets.contains(&trimmed_target) {
                 self.problems.error(

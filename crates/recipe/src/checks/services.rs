@@ -52,6 +52,7 @@ impl CheckContext<'_> {
         let Some(container) = service.value.get("container") else {
             return;
         };
+        self.check_mounts(container);
         for key in SHARED_NETWORK_KEYS {
             let message = format!("a service's container has no `{key}` of its own");
             let help = "it shares the network of the recipe's container; write it there";

@@ -50,7 +50,7 @@ object! {
         mounts: Vec<MountRequest>,
         /// Directories in which programs cache compiled code, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        cache_mounts: OrderedMap<Template> = T::Map(formats::NAME, &T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH)),
+        cache_mounts: OrderedMap<Template> = T::Map(formats::NAME, &T::Template(RUN_SCOPE, formats::MOUNT_TARGET)),
         /// The working directory of all commands.
         workdir: Option<Template> = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// The user of all commands.

@@ -52,7 +52,7 @@ object! {
         /// The source of the model: the hub, a directory or a command.
         source: ModelSource [required],
         /// The path in the container, absolute.
-        mount: Option<Template> = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
+        mount: Option<Template> = T::Template(RUN_SCOPE, formats::MOUNT_TARGET),
         /// The form of the mount; none: a directory of real files.
         hub_cache: bool [key = "as", read = read_presence] = T::Words(MODEL_MOUNT_FORMS),
         /// Sub-directories that a setup step writes into.
@@ -205,7 +205,7 @@ object! {
     pub struct CacheRequest: "a cached directory";
     keys {
         /// The path in the container, absolute.
-        path: Template [required] = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
+        path: Template [required] = T::Template(RUN_SCOPE, formats::MOUNT_TARGET),
         /// The name of the cached directory.
         key: Template [required] = T::Template(RUN_SCOPE, formats::CACHE_KEY),
         /// No image decides the content, for example of a download: all images use it.

@@ -22,7 +22,9 @@ pub(super) fn next_steps(entry: &ReportedVerdict<'_>) -> Vec<String> {
         Outcome::Failed => vec![advise_on_failed(entry)],
         Outcome::Invalid => advise_on_invalid(entry),
         Outcome::Inconclusive => advise_on_inconclusive(verdict, entry.command.as_deref()),
-        Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
+        Outcome::Reproduced | Outcome::Measured | Outcome::Running | Outcome::NotReproduced => {
+            Vec::new()
+        }
     }
 }
 

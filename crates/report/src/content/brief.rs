@@ -157,7 +157,7 @@ fn reason_items(judged: &Verdict) -> Vec<ListItem> {
     let mut items = Vec::new();
     for result in &judged.results {
         match result.outcome {
-            Outcome::Invalid | Outcome::Failed => {
+            Outcome::Invalid | Outcome::Failed | Outcome::Running => {
                 let reason = (result.outcome, &*result.sentence);
                 failures.entry(reason).or_default().push(result);
             }
@@ -175,6 +175,7 @@ fn reason_items(judged: &Verdict) -> Vec<ListItem> {
                 let count = format::format_small_count(count);
                 match outcome {
                     Outcome::Failed => format!("{count} results were not measured"),
+                    Outcome::Running => format!("{count} results"),
                     _ => format!("{count} results are invalid"),
                 }
             }

@@ -113,6 +113,7 @@ fn trial_status(step: &StepOutcome) -> TableCell {
     let bad = |text: String| TableCell::with_tone(Tone::Bad, text);
     match step {
         StepOutcome::Finished => "done".into(),
+        StepOutcome::Running => "running".into(),
         StepOutcome::Failed { reason, .. } => bad(format!("failed: {reason}")),
         StepOutcome::TimedOut { reason } => bad(format!("timed out {reason}")),
         StepOutcome::NotRun { reason } => bad(format!("not run: {reason}")),

@@ -27,6 +27,7 @@ impl From<Outcome> for StatusMark {
             Outcome::Reproduced => GOOD,
             Outcome::Measured => Self::new(Tone::Plain, "•"),
             Outcome::Inconclusive => Self::new(Tone::Open, "?"),
+            Outcome::Running => UNFINISHED,
             Outcome::NotReproduced => Self::new(Tone::Bad, "✗"),
             Outcome::Invalid | Outcome::Failed => BAD,
         }

@@ -144,7 +144,8 @@ fn describe_open_run(verdict: &Verdict, open_run: OpenRun) -> (StatusMark, Strin
         OpenRun::Interrupted | OpenRun::HostFailed => "interrupted",
     };
     let results = verdict.results.iter();
-    let measured = results.filter(|result| result.outcome != Outcome::Failed);
+    let measured =
+        results.filter(|result| !matches!(result.outcome, Outcome::Failed | Outcome::Running));
     let sentence = format!(
         "{} of {} measured.",
         measured.count(),

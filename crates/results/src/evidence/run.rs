@@ -18,6 +18,8 @@ pub struct RunFiles<'a> {
     /// The plan that was executed.
     pub plan: &'a Plan,
     pub state: &'a JournalState,
+    /// Another process is executing it.
+    pub is_running: bool,
     /// Its telemetry; empty where only figures are required.
     pub telemetry: RunTelemetry,
 }
@@ -41,7 +43,8 @@ impl<'a> RunFiles<'a> {
         plan: &'a Plan,
         state: &'a JournalState,
     ) -> Self {
-        Self { directory, plan, state, telemetry: RunTelemetry::default() }
+        let is_running = state.over.is_none() && directory.is_followed_by_another_process();
+        Self { directory, plan, state, is_running, telemetry: RunTelemetry::default() }
     }
 }
 

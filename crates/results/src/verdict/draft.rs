@@ -47,7 +47,9 @@ impl<'a> ResultDraft<'a> {
     }
 
     pub fn is_valid(&self) -> bool {
-        self.checked.failed.is_empty() && self.checked.invalid.is_empty()
+        self.checked.failed.is_empty()
+            && self.checked.invalid.is_empty()
+            && !self.checked.is_running
     }
 
     /// Returns the result; `worse` says for each compared figure whether it is, after correction.
@@ -95,8 +97,7 @@ impl<'a> ResultDraft<'a> {
             columns: figure_columns(evidence),
             unjudged: unjudged_references(evidence, &figures),
             figures,
-            valid: outcome != Outcome::Invalid
-                && outcome != Outcome::Failed
+            valid: !matches!(outcome, Outcome::Invalid | Outcome::Failed | Outcome::Running)
                 && evidence.unknown_rules.is_none(),
             rules: self.checked.rules.clone(),
             references: deciding.map(|judgement| judgement.references.clone()).unwrap_or_default(),
@@ -127,6 +128,9 @@ impl<'a> ResultDraft<'a> {
         }
         if let Some(reason) = self.checked.invalid.first() {
             return (Outcome::Invalid, self.describe_violation(reason));
+        }
+        if self.checked.is_running {
+            return (Outcome::Running, "its measurement has not ended".to_owned());
         }
         if context.is_trial_run() {
             return measured(&format!("{}: {TRIAL_RUN_REASON}", QualifierKind::TrialRun));
@@ -160,6 +164,7 @@ impl<'a> ResultDraft<'a> {
         let unshown = self.reason_not_shown(ratio).filter(|_| decision == Decision::Holds);
         let is_unshown = unshown.is_some();
         let outcome = match decision {
+            _ if self.checked.is_running => Outcome::Running,
             _ if compared.values.is_empty() => Outcome::Invalid,
             Decision::Holds if is_implausible || is_unshown => Outcome::Inconclusive,
             Decision::Holds => Outcome::Reproduced,

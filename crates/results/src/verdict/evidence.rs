@@ -192,6 +192,8 @@ pub enum StepOutcome {
         /// Why, as a lower-case fragment.
         reason: String,
     },
+    /// Not ended, in a run that is under way.
+    Running,
     /// Finished without a result of its own: there is none, or an older one.
     NoNewResult {
         /// Why, as a lower-case fragment.

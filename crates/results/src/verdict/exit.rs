@@ -64,7 +64,7 @@ impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Measured | Outcome::Reproduced => Self::Success,
-            Outcome::Inconclusive => Self::Inconclusive,
+            Outcome::Inconclusive | Outcome::Running => Self::Inconclusive,
             Outcome::NotReproduced | Outcome::Invalid => Self::NotReproduced,
             Outcome::Failed => Self::StepFailed,
         }

@@ -1,4 +1,4 @@
-//! The six words that a verdict may be, and the three of a claim.
+//! The words that a verdict may be, and the three of a claim.
 
 use schemars::JsonSchema;
 
@@ -12,6 +12,8 @@ retrial_document::word_enum! {
         Reproduced = "reproduced",
         /// Valid; the evidence is inconclusive.
         Inconclusive = "inconclusive",
+        /// Its measurement has not ended: the run is under way.
+        Running = "running",
         /// Valid, and at the stated confidence worse than published less the margin.
         NotReproduced = "not reproduced",
         /// The benchmark's own rules were violated.

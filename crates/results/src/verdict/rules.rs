@@ -23,6 +23,8 @@ pub(crate) struct RuleFindings {
     pub failed: Vec<String>,
     /// The reasons why it is invalid; none if it is not.
     pub invalid: Vec<String>,
+    /// A trial has not ended.
+    pub is_running: bool,
     pub causes: ViolationCauses,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
@@ -53,7 +55,8 @@ pub(crate) fn check_rules(evidence: &Evidence, is_trial_run: bool) -> RuleFindin
         let passed = checked.failed.len() + checked.invalid.len() == before;
         let is_broken = |check: &RuleCheck| !check.passed && check.trial == Some(trial.trial);
         let found_outside = evidence.checks.iter().any(is_broken);
-        checked.valid_trials.push(passed && !found_outside);
+        let has_ended = trial.outcome != StepOutcome::Running;
+        checked.valid_trials.push(passed && has_ended && !found_outside);
     }
     if !is_trial_run {
         check_convergence(&mut checked, evidence);
@@ -159,6 +162,10 @@ impl TrialRules<'_> {
             StepOutcome::NoNewResult { reason } => {
                 let why = format!("no new result: {reason}");
                 return self.add_violation("result", why.as_str(), "a result of this step", &why);
+            }
+            StepOutcome::Running => {
+                self.checked.is_running = true;
+                return;
             }
             StepOutcome::Failed { reason, .. } => format!("the step failed: {reason}"),
             StepOutcome::TimedOut { reason } => format!("the step ran out of time: {reason}"),

@@ -220,6 +220,13 @@ fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
             "{figure_count} of {judged_count} published figures {} undecided.",
             is_or_are(figure_count)
         ),
+        Outcome::Running => {
+            format!(
+                "{result_count} of {} results {} running.",
+                results.len(),
+                is_or_are(result_count)
+            )
+        }
         Outcome::Invalid | Outcome::Failed if results.len() == 1 => String::new(),
         Outcome::Invalid => format!(
             "{result_count} of {} results {} invalid.",

@@ -9,6 +9,7 @@ use super::watch::DirectoryWatch;
 use crate::access::RunSession;
 use crate::control::{ControlDirectory, StepExit};
 use crate::failure::FailureWatch;
+use retrial_document::ErrorText;
 use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_engine::api::{ContainerState, ExecStatus};
 use retrial_plan::step::ExecStep;
@@ -106,6 +107,7 @@ pub async fn follow_step<M: StepObserver>(
         }
         let exit = control.read_exit();
         check_output_length(command.exec, &output)?;
+        report_lost_output(command, &mut output)?;
         if let Some(exit) = exit {
             output.emit_remaining_output();
             let exit = liveness.confirm_exit(command, exit).await?;
@@ -169,6 +171,22 @@ pub(crate) fn check_output_length(
     let reason = format!("its output has {length}; at most {limit} is allowed");
     let advice = "print less, or allow more with `max_log:` in the recipe";
     Err(StepEnd::failure(StepFault::Command, reason, advice))
+}
+
+/// Records that output was removed, by the step or by another program: what it said is unknown.
+fn report_lost_output(
+    command: &StepCommand<'_>,
+    output: &mut OutputFollower<'_>,
+) -> Result<(), StepEnd> {
+    let Some(lost) = output.take_lost_length() else {
+        return Ok(());
+    };
+    let lost = format_bytes(lost);
+    let incident = format!(
+        "{lost} of its output were removed while it ran, and are lost: print to `>&2` or `>>/dev/stdout`; `>/dev/stdout` empties the output"
+    );
+    let recorded = command.session.report_incident(incident);
+    recorded.map_err(|error| StepEnd::host_failure(ErrorText::of(&error)))
 }
 
 /// Checks that a command is within its time limits. The time to start it while the engine was unavailable, or to

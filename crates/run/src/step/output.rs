@@ -109,6 +109,8 @@ pub struct OutputFollower<'a> {
     mirror: Option<Mirror>,
     /// The number of bytes read.
     length: u64,
+    /// The length that it had when it was looked at last, bytes.
+    seen_length: u64,
     shown_bytes: u64,
     last_shown: Instant,
     tail: OutputTail,
@@ -124,6 +126,7 @@ impl<'a> OutputFollower<'a> {
             file: open_output(session).ok(),
             mirror: Mirror::for_step(session),
             length: 0,
+            seen_length: 0,
             shown_bytes: 0,
             last_shown: Instant::now(),
             tail: OutputTail::default(),
@@ -143,6 +146,13 @@ impl<'a> OutputFollower<'a> {
         self.length = length;
         self.emit_latest_lines(false);
         grew
+    }
+
+    /// Returns how much was removed from the output since it was looked at last, bytes: `> /dev/stdout` empties it.
+    pub fn take_lost_length(&mut self) -> Option<u64> {
+        let length = self.current_length();
+        let before = std::mem::replace(&mut self.seen_length, length);
+        before.checked_sub(length).filter(|lost| *lost > 0)
     }
 
     /// Copies new output to the directory where others read it, if that is another one.

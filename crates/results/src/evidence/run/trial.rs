@@ -77,11 +77,11 @@ impl<'a> RunTrial<'a> {
     /// Returns how a step ended; one that a service's failure kept from starting failed as that one did.
     fn step_outcome(&self, end: Option<&StepEnd>) -> StepOutcome {
         let Some(StepEnd::Skipped { reason: SkipReason::InputMissing { step } }) = end else {
-            return outcome_of_end(end);
+            return outcome_of_end(end, self.files.is_running);
         };
         match self.files.state.ended.get(step) {
-            Some((failed @ StepEnd::Failed { .. }, _)) => outcome_of_end(Some(failed)),
-            _ => outcome_of_end(end),
+            Some((failed @ StepEnd::Failed { .. }, _)) => outcome_of_end(Some(failed), false),
+            _ => outcome_of_end(end, self.files.is_running),
         }
     }
 
@@ -144,7 +144,7 @@ fn failed_outcome(reason: String, exit_code: Option<i64>) -> StepOutcome {
 
 /// Returns the outcome of a trial by the end of its step. The journal records how a step ended, for the run; a verdict
 /// has an outcome for trials of folders, too, which have no step.
-fn outcome_of_end(ended: Option<&StepEnd>) -> StepOutcome {
+fn outcome_of_end(ended: Option<&StepEnd>, is_running: bool) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
         Some(StepEnd::Failed { fault: StepFault::Timeout, reason, .. }) => {
@@ -160,6 +160,7 @@ fn outcome_of_end(ended: Option<&StepEnd>) -> StepOutcome {
             },
         },
         Some(StepEnd::Stopped) => StepOutcome::NotRun { reason: AbortReason::Stopped.to_string() },
+        None if is_running => StepOutcome::Running,
         None => StepOutcome::NotRun { reason: "it was not reached".to_owned() },
     }
 }
