@@ -25,6 +25,7 @@ use crate::sanitize::strip_escapes;
 pub use documents::{DocumentSplitter, LogPiece};
 use record::{ExampleRecord, IncompleteRecord};
 use route::{RecordRoute, RouteResult};
+use unique::UniqueValue;
 
 mod documents;
 mod error;
@@ -33,6 +34,7 @@ mod locate;
 mod record;
 mod route;
 mod tolerance;
+mod unique;
 
 pub use documents::MAX_DOCUMENT_BYTES;
 pub use error::JsonError;
@@ -141,12 +143,12 @@ impl<'a> JsonReader<'a> {
         }
         self.in_file = true;
         let bytes = quote_non_finite_numbers(&bytes);
-        let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+        let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<UniqueValue>();
         let mut lines = LineCounter::new(&bytes, 1);
         loop {
             let line = lines.line_after(documents.byte_offset());
             match documents.next() {
-                Some(Ok(document)) => {
+                Some(Ok(UniqueValue(document))) => {
                     self.read_document(&document, RecordLocation::at_line(self.file, line));
                 }
                 Some(Err(error)) => {

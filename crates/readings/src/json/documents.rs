@@ -4,6 +4,7 @@
 use serde_json::{Deserializer, Value};
 
 use super::tolerance::quote_non_finite_numbers;
+use super::unique::UniqueValue;
 
 /// The longest document that is read.
 pub const MAX_DOCUMENT_BYTES: usize = 16 << 20;
@@ -67,12 +68,14 @@ fn begin_documents(
     for at in beginnings.take(MAX_BEGINNINGS_PER_LINE) {
         let rest = &line[at..];
         let text = quote_non_finite_numbers(rest.as_bytes());
-        let mut values = Deserializer::from_slice(&text).into_iter::<Value>();
+        let mut values = Deserializer::from_slice(&text).into_iter::<UniqueValue>();
         match values.next() {
-            Some(Ok(Value::Array(_))) if !is_rest_empty(&text, values.byte_offset()) => {}
-            Some(Ok(value)) => {
+            Some(Ok(UniqueValue(Value::Array(_))))
+                if !is_rest_empty(&text, values.byte_offset()) => {}
+            Some(Ok(UniqueValue(value))) => {
                 emit(LogPiece::Document(value, number, &line[..at]));
-                for value in values.map_while(Result::ok).filter(Value::is_object) {
+                let others = values.map_while(Result::ok).map(|UniqueValue(value)| value);
+                for value in others.filter(Value::is_object) {
                     emit(LogPiece::Document(value, number, &line[..at]));
                 }
                 return None;
@@ -83,6 +86,11 @@ fn begin_documents(
                     return Some(open);
                 }
                 broken = broken.or(Some(rest));
+            }
+            // It is JSON, and says two things.
+            Some(Err(error)) if error.is_data() => {
+                emit(LogPiece::Broken(rest, number));
+                return None;
             }
             _ => broken = broken.or(Some(rest)),
         }
@@ -209,7 +217,7 @@ impl OpenDocument {
 
     fn emit_piece(&self, emit: &mut impl FnMut(LogPiece<'_>)) {
         match serde_json::from_slice(&quote_non_finite_numbers(self.text.as_bytes())) {
-            Ok(value) => emit(LogPiece::Document(value, self.line, &self.prefix)),
+            Ok(UniqueValue(value)) => emit(LogPiece::Document(value, self.line, &self.prefix)),
             Err(_) => emit(LogPiece::Broken(&self.text, self.line)),
         }
     }

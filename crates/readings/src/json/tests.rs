@@ -206,6 +206,15 @@ fn hostile_documents_are_refused() {
     assert!(find("$.v", MatchSelection::Last, "{\"v\": 1} }").is_err());
 }
 
+#[test]
+fn a_member_with_two_values_is_not_read() {
+    let two = r#"{"v": 1, "a": {}, "v": 2}"#;
+    let error = find("$.v", MatchSelection::Last, two).unwrap_err();
+    assert!(error.contains("the member `v` has two values"), "{error}");
+    assert!(find_in_log("$.v", MatchSelection::Last, &format!("{{\"v\": 1}}\nx {two}")).is_err());
+    assert_eq!(find("$.v", MatchSelection::Last, r#"{"v": 1, "v": 1}"#), Ok(1.0));
+}
+
 proptest! {
     #[test]
     fn a_cut_last_record_never_gives_an_older_value(
