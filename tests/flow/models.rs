@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::hub::{Content, Hub, Repository};
+use crate::hub::{At, Content, Fault, Hub, Place, Repository};
 use crate::lab::{Lab, case, image, recipe_with};
 
 /// A hub with one model, and a lab whose cache begins empty.
@@ -68,6 +68,18 @@ fn models_are_read_only_regular_files_fetched_once() {
     let view = views[0].as_ref().unwrap().path();
     let status = fs::metadata(view.join("model.safetensors")).unwrap();
     assert_eq!(status.nlink(), 2);
+}
+
+/// The check before the run leaves a busy hub to the download, which waits.
+#[test]
+#[ignore = "needs the lab"]
+fn a_hub_that_is_busy_is_asked_again() {
+    for fault in [Fault::Busy(1), Fault::Unavailable(1)] {
+        let (hub, lab, _) = with_model("mount: /model", LOOK);
+        hub.fault(fault, &At::file(Place::Resolve, "lab/tiny", "config.json"), 1);
+        lab.run(&[]).expect_exit(0).does_not_print("cannot be reached");
+        assert!(hub.requests().len() > 3);
+    }
 }
 
 #[test]

@@ -116,7 +116,7 @@ pub async fn fetch_commit(
     Ok(answer.sha)
 }
 
-/// Checks, in one attempt, that the hub serves the revision's files to this account.
+/// Checks, in one attempt, that the hub does not refuse the revision's files to this account.
 pub async fn check_access(
     transport: &Transport,
     repository: &str,
@@ -129,6 +129,8 @@ pub async fn check_access(
     match transport.send_request(&request, url, Some("bytes=0-0")).await {
         Ok(_) | Err(RequestFailure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
         Err(RequestFailure::Permanent(error)) => Err(error),
+        // It is busy: the download waits as long as it asks for.
+        Err(RequestFailure::Transient { answered: true, .. }) => Ok(()),
         Err(RequestFailure::Transient { reason, .. }) => Err(FetchError::Unreachable {
             endpoint: transport.settings.endpoint.to_string(),
             subject: request.subject(),
