@@ -1,6 +1,7 @@
 //! A full disk: it is reported, no partial file counts as complete, and the run resumes with free space.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::lab::{Lab, case, recipe_with};
@@ -142,4 +143,55 @@ fn a_limit_on_the_size_of_files_is_named() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.contains("ulimit -f unlimited"), "{text}");
+}
+
+/// A file system of its own whose disk may fail: it is read-only then, as the kernel makes it.
+pub struct Failing {
+    image: PathBuf,
+    pub mount: PathBuf,
+}
+
+impl Failing {
+    /// Makes and mounts one in a directory, which takes root.
+    pub fn create(inside: &Path) -> Self {
+        let this = Self { image: inside.join("disk.img"), mount: inside.join("disk") };
+        std::fs::create_dir_all(&this.mount).unwrap();
+        std::fs::File::create(&this.image).unwrap().set_len(64 << 20).unwrap();
+        run_as_root("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), this.image.as_ref()], 0);
+        this.mount();
+        this
+    }
+
+    fn mount(&self) {
+        let options = ["-o".as_ref(), "loop,errors=remount-ro".as_ref()];
+        let paths = [self.image.as_ref(), self.mount.as_ref()];
+        run_as_root("mount", &[&options[..], &paths[..]].concat(), 0);
+    }
+
+    /// Fails the disk.
+    pub fn fail(&self) {
+        let output = Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.mount).output();
+        let device = String::from_utf8(output.unwrap().stdout).unwrap();
+        let name = device.trim().trim_start_matches("/dev/").to_owned();
+        std::fs::write(format!("/sys/fs/ext4/{name}/trigger_fs_error"), "a test").unwrap();
+    }
+
+    /// Repairs it, and mounts it again.
+    pub fn repair(&self) {
+        run_as_root("umount", &[self.mount.as_ref()], 0);
+        run_as_root("e2fsck", &["-fy".as_ref(), self.image.as_ref()], 1);
+        self.mount();
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.mount).status();
+    }
+}
+
+fn run_as_root(program: &str, arguments: &[&OsStr], greatest_code: i32) {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let is_well = output.status.code().is_some_and(|code| code <= greatest_code);
+    assert!(is_well, "{program}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,16 +1,17 @@
 //! Kills of the tool and of the engine, signals, and a full disk.
 
 use std::fs;
+use std::time::Duration;
 
 use fastrand::Rng;
 use serde_json::Value;
 
 use super::{
-    MOST_FAULTS, Tally, continued, continuing, counted, ended, finish, is_whole, moment, recorded,
-    restart,
+    MOST_FAULTS, Tally, continued, continuing, counted, ended, finish, is_whole, measured_twice,
+    moment, recorded, restart,
 };
 use crate::batch::{Batches, varied};
-use crate::disk::Small;
+use crate::disk::{Failing, Small};
 use crate::lab::{Lab, PrivateEngine, case, recipe_with};
 
 #[test]
@@ -128,6 +129,45 @@ fn by_a_full_disk() {
         let big = recorded(&lab)[0].join("results/main/performance/run_1/big");
         assert_eq!(fs::metadata(big).unwrap().len(), 2 << 20, "{}", last_event(&lab));
         assert_eq!(lab.containers(), [""; 0]);
+        1
+    });
+}
+
+#[test]
+#[ignore = "needs root and the lab"]
+fn by_a_home_that_turns_read_only() {
+    Tally::new("a home that turns read-only, then `resume`", 5).run(|chance| {
+        let lab = Lab::new();
+        let disk = Failing::create(&lab.path("failing"));
+        let lab = counted(lab).home(&disk.mount);
+        let mut going = lab.start(&[]);
+        moment(chance, 1500);
+        disk.fail();
+        let done = going.end();
+        assert!(matches!(done.code, Some(0 | 3)), "{done:?}");
+        disk.repair();
+        finish(&lab);
+        assert_eq!(lab.verdict()["outcome"], "reproduced");
+        assert_eq!(lab.containers(), [""; 0]);
+        1
+    });
+}
+
+/// A suspended laptop, a busy host: each step takes 0.4 s, may take 2 s, and the tool is away for longer.
+#[test]
+#[ignore = "needs the lab"]
+fn by_a_stop_signal() {
+    Tally::new("STOP of the tool beyond a step's limit, then CONT", 10).run(|chance| {
+        let lab = Lab::new();
+        let keys = "setup:\n  tool:\n    run: sleep 0.1; touch /ready";
+        let lab = lab.recipe(&measured_twice(keys, "timeout: 2s", ""));
+        let mut going = lab.start(&[]);
+        moment(chance, 1500);
+        going.signal("STOP");
+        std::thread::sleep(Duration::from_millis(chance.u64(2000..3500)));
+        going.signal("CONT");
+        going.end().expect_exit(0);
+        is_whole(&lab);
         1
     });
 }
