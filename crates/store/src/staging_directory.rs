@@ -89,3 +89,29 @@ pub fn remove_leftover_stages(runs: &Path) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn another_process_removes_no_stage_in_use() {
+        let runs = tempfile::tempdir().unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    remove_leftover_stages(runs.path());
+                }
+            });
+            for _ in 0..500 {
+                let stage = StagingDirectory::new(runs.path()).unwrap();
+                fs::write(stage.path().join("file"), "").unwrap();
+                assert!(stage.path().join("file").exists());
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+}

@@ -66,3 +66,26 @@ fn visit_directory<E: From<StoreError>>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_not_utf8_is_reported() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = OsStr::from_bytes(b"a\xff");
+        std::fs::write(directory.path().join(name), "").unwrap();
+        std::fs::write(directory.path().join("b"), "").unwrap();
+        let mut seen = Vec::new();
+        walk_entries::<StoreError>(directory.path(), &[], &mut |path, entry| {
+            seen.push((path.to_owned(), matches!(entry, DirectoryEntry::Other(_))));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(seen, [(name.into(), true), ("b".into(), false)]);
+    }
+}
