@@ -8,10 +8,14 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::failure::Failure;
 use super::options::GlobalOptions;
+use super::terminal;
 use retrial_engine::docker::DockerEngine;
 
 /// How long a plan waits for the engine's answer.
 const ENGINE_ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The longest time that people wait without a word.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
 
 /// How long the end of a runtime waits for work on its threads: a file system or a program that hangs must not
 /// keep the process alive.
@@ -55,8 +59,18 @@ pub fn start_runtime() -> Result<Runtime, Failure> {
     let built = build_result.map_err(failed)?;
     // Writes beyond `ulimit -f` fail, with a message, and do not kill: a signal that is listened to once stays so.
     let file_size = SignalKind::from_raw(Signal::XFSZ.as_raw());
-    built.block_on(async { signal(file_size) }).map_err(failed)?;
+    drop(built.block_on(async { signal(file_size) }).map_err(failed)?);
     Ok(Runtime(Some(built)))
+}
+
+/// Waits for answers, and says whose if they take a while.
+pub async fn wait_with_notice<T>(whose: &str, answers: impl Future<Output = T>) -> T {
+    let mut answers = std::pin::pin!(answers);
+    if let Ok(answer) = tokio::time::timeout(MAX_SILENCE, &mut answers).await {
+        return answer;
+    }
+    terminal::print_note(&format!("waiting for {whose}"));
+    answers.await
 }
 
 /// The engine's answer to a question, if it comes soon.

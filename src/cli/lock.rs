@@ -29,6 +29,7 @@ pub fn lock_recipe(global: &GlobalOptions, arguments: &LockArguments) -> Result<
         .with_help(format!("lock it: retrial lock {}", arguments.recipe)));
     }
     let resolved = lock::resolve_lock(global, &entry, &arguments.images);
+    let resolved = runtime::wait_with_notice("the registries and the hub", resolved);
     let now = runtime::start_runtime()?.block_on(resolved)?;
     match before {
         Some(before) if arguments.check => Ok(report_differences(global, &path, &before, &now)),

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderValue, RANGE};
 use reqwest::{Client, Response, StatusCode, Url};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::instrument;
 
@@ -23,6 +24,8 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_REFUSAL_BYTES: usize = 4096;
 /// The longest wait between two attempts that the server does not ask for.
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
+/// The longest time for a whole answer that is no file.
+const MAX_ANSWER_TIME: Duration = Duration::from_mins(1);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An HTTP client for one hub.
@@ -166,7 +169,13 @@ impl Connection<'_> {
         let mut backoff = Backoff::new(*self, request);
         loop {
             let fetch = self.transport.fetch_once(request, url.clone());
-            match run_unless_stopped(self.stop, fetch).await {
+            let limited = async {
+                timeout(MAX_ANSWER_TIME, fetch).await.unwrap_or_else(|_| {
+                    let reason = format!("no complete answer in {} s", MAX_ANSWER_TIME.as_secs());
+                    Err(RequestFailure::Transient { reason, answered: true, retry_after: None })
+                })
+            };
+            match run_unless_stopped(self.stop, limited).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => backoff.wait_after_failure(failure).await?,
             }

@@ -13,6 +13,7 @@ use super::network::probe_hosts;
 use super::prepare_error::PrepareError;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::runtime::wait_with_notice;
 use crate::app::terminal;
 use itertools::join;
 use retrial_container::EngineCapabilities;
@@ -60,17 +61,21 @@ pub async fn examine_host(
     let connected = engine.ok();
     let releases = global.rocm_releases();
     // The engine answers while the files of the host are read, which comes last.
-    let (abilities, (image, hosts), needs_image, claims, models, (conditions, settings)) = tokio::join!(
-        query_abilities(connected),
-        examine_image_and_hosts(connected, plan, releases),
-        is_image_missing(connected, plan),
-        find_gpu_claims(connected),
-        check_models(plan),
-        async {
-            let conditions = host::read_conditions(&global.root, &host.gpus);
-            (conditions, host::read_settings(&global.root))
-        },
-    );
+    let answers = async {
+        tokio::join!(
+            query_abilities(connected),
+            examine_image_and_hosts(connected, plan, releases),
+            is_image_missing(connected, plan),
+            find_gpu_claims(connected),
+            check_models(plan),
+            async {
+                let conditions = host::read_conditions(&global.root, &host.gpus);
+                (conditions, host::read_settings(&global.root))
+            },
+        )
+    };
+    let (abilities, (image, hosts), needs_image, claims, models, (conditions, settings)) =
+        wait_with_notice("the engine, the registries and the hub", answers).await;
     let engine_state = match engine {
         Ok(engine) => engine_status(engine, abilities.as_ref()),
         Err(error) => EngineStatus::Fails(ErrorText::of(error)),

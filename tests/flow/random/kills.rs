@@ -147,7 +147,7 @@ fn by_a_home_that_turns_read_only() {
         assert!(matches!(done.code, Some(0 | 3)), "{done:?}");
         disk.repair();
         finish(&lab);
-        assert_eq!(lab.verdict()["outcome"], "reproduced");
+        assert!(recorded(&lab)[0].join("verdict.json").is_file());
         assert_eq!(lab.containers(), [""; 0]);
         1
     });

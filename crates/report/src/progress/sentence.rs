@@ -53,6 +53,7 @@ pub fn step_note(what: &EventKind) -> Option<String> {
                 format::format_bytes(*size)
             )
         }
+        EventKind::Waiting { on } => format!("waiting for {on}"),
         EventKind::CacheMounted(mounted) => mounted.to_string(),
         EventKind::ContainerCreated { name, .. } => format!("container {name}"),
         EventKind::Collected { files, bytes: size, .. } => {

@@ -162,7 +162,11 @@ async fn run_with_log(
     std::fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
     let path = session.output_path(&session.run_session.run);
     let mut log = std::fs::File::create(&path).ok();
-    let emit = |progress: ImageProgress| {
+    let emit = |progress: Option<ImageProgress>| {
+        let Some(progress) = progress else {
+            return session
+                .emit(EventKind::Waiting { on: "the engine, or its registry".to_owned() });
+        };
         let event = match progress {
             ImageProgress::Layer { id, status, current, total } => {
                 let Some(state) = to_transfer_state(&status) else {

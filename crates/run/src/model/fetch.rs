@@ -156,7 +156,10 @@ struct FetchReporter<'a> {
 }
 
 impl FetchReporter<'_> {
-    fn report_progress(&mut self, progress: FetchProgress) {
+    fn report_progress(&mut self, progress: Option<FetchProgress>) {
+        let Some(progress) = progress else {
+            return self.session.emit(EventKind::Waiting { on: "the hub".to_owned() });
+        };
         let text = match progress {
             FetchProgress::File { path, state, current, total } => {
                 let transfer = journal::Transfer {

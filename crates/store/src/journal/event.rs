@@ -220,6 +220,11 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         older: Vec<String>,
     },
+    /// The step has waited for some seconds without any progress. Not in the journal.
+    Waiting {
+        /// Who must answer, as a noun: `the hub`.
+        on: String,
+    },
     /// Something that the user should know, and that fails nothing.
     Warning {
         /// The sentence that is shown, without a full stop.
