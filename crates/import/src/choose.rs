@@ -1,10 +1,8 @@
 //! Which blocks of a page belong together: its sections are alternatives unless they share a container.
 
 use crate::page::{Block, Page};
-use crate::programs::{
-    Role, find_wrappers, is_shell, is_tool, names_tool, program_name, role_of, role_of_script,
-};
-use crate::shell::{Item, parse_commands, unmark};
+use crate::programs::{Action, Command, Role, read_blocks, role_of, role_of_line};
+use crate::shell::Values;
 
 /// A command of a page that a recipe can measure or serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +41,7 @@ struct Survey {
 /// # Errors
 /// The page has several commands to choose from.
 pub fn choose_blocks(page: &Page, selection: Selection) -> Result<Vec<usize>, Vec<Candidate>> {
-    let surveys: Vec<Survey> =
-        page.blocks.iter().enumerate().map(|(number, block)| survey(page, number, block)).collect();
+    let surveys = survey_blocks(page);
     let candidates = list_candidates(page, &surveys);
     let all = || (0..page.blocks.len()).collect();
     match selection {
@@ -158,105 +155,39 @@ fn model_names(block: &Block) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-fn survey(page: &Page, number: usize, block: &Block) -> Survey {
-    let mut survey = Survey::default();
-    let Ok(items) = parse_commands(&block.text.letters) else {
-        let text: String = block.text.letters.iter().collect();
-        let starts = text.lines().any(|line| line.split_whitespace().next().is_some_and(is_tool));
-        survey.starts = starts;
-        survey.measures = starts;
-        survey.main = starts.then(|| (block.line, unmark(&shorten(&text))));
-        return survey;
-    };
-    for item in &items {
-        add_item(&mut survey, page, number, item);
+/// Surveys the blocks by the commands of the whole page; what is wrong in them is reported when they are chosen.
+fn survey_blocks(page: &Page) -> Vec<Survey> {
+    let blocks: Vec<usize> = (0..page.blocks.len()).collect();
+    let reading = read_blocks(page, &blocks);
+    let mut surveys = vec![Survey::default(); blocks.len()];
+    for command in &reading.commands {
+        surveys[command.block].add(page, command, &reading.values);
     }
-    survey
+    surveys
 }
 
-fn add_item(survey: &mut Survey, page: &Page, number: usize, item: &Item) {
-    let text = unmark(&page.blocks[number].text.slice(item.range.clone()));
-    let words: Vec<String> = item
-        .simple()
-        .map_or(Vec::new(), |simple| simple.words.iter().map(|word| unmark(&word.text)).collect());
-    let set_main = |survey: &Survey| {
-        let line = page.line_of(number, item.range.start);
-        (survey.main.is_none() || survey.measures).then(|| (line, shorten(&text)))
-    };
-    if names_tool(item) {
-        let Some(role) = role_of_tool(&words) else { return };
-        survey.starts |= role.0;
-        match role.1 {
-            Some(Role::Server) => survey.serves = true,
-            Some(Role::Measure) => survey.measures = true,
-            _ => {}
+impl Survey {
+    fn add(&mut self, page: &Page, command: &Command, values: &Values) {
+        let document = command.here_document.as_ref();
+        let role = match &command.action {
+            Action::Start(line) => role_of_line(line, document, values),
+            Action::Exec(line) => Some(role_of(&line.arguments.sketch(values))),
+            Action::Typed(Role::Measure) if command.is_background => Some(Role::Server),
+            Action::Typed(role) | Action::Host(role) => Some(*role),
+            Action::Refused => Some(Role::Measure),
+            _ => return,
+        };
+        let starts = matches!(command.action, Action::Start(_) | Action::Refused);
+        self.starts |= starts;
+        match role {
+            Some(Role::Server) => self.serves = true,
+            Some(Role::Measure) => self.measures = true,
+            _ if starts => {}
+            _ => return,
         }
-        let main = set_main(survey);
-        survey.main = main.or(survey.main.take());
-        return;
+        if self.main.is_none() || self.measures {
+            let line = page.line_of(command.block, command.range.start);
+            self.main = Some((line, command.shown.clone()));
+        }
     }
-    let role = if words.is_empty() { role_of_script(&text) } else { role_of(&words) };
-    match role {
-        Role::Server => survey.serves = true,
-        Role::Measure if !words.is_empty() || text.contains("bench") => survey.measures = true,
-        _ => return,
-    }
-    let main = set_main(survey);
-    survey.main = main.or(survey.main.take());
-}
-
-/// Returns whether a program's command starts a container, and the role of the command in it.
-fn role_of_tool(words: &[String]) -> Option<(bool, Option<Role>)> {
-    let words = &words[find_wrappers(words).count.min(words.len())..];
-    let name = program_name(words.first()?);
-    let verbs = ["run", "exec", "start", "shell"];
-    let at = match name {
-        "srun" => 0,
-        _ => words.iter().position(|word| verbs.contains(&&**word))?,
-    };
-    let starts = words.get(at).is_none_or(|word| {
-        name == "srun" || word != "exec" || name.starts_with("apptainer") || name == "singularity"
-    });
-    let is_open = words.iter().any(|word| {
-        matches!(
-            word.as_str(),
-            "-it" | "-ti" | "-i" | "-itd" | "-dit" | "-d" | "--pty" | "--interactive"
-        )
-    });
-    let tail: Vec<String> = words.iter().rev().take(1).cloned().collect();
-    if crate::programs::find_server(words).is_some() {
-        return Some((starts, Some(Role::Server)));
-    }
-    let is_idle = is_shell(&tail)
-        || tail.iter().any(|word| matches!(word.as_str(), "infinity" | "/dev/null"));
-    let has_server_image =
-        ["vllm-openai", "text-generation-inference", "llama.cpp:server", "/nim/"]
-            .iter()
-            .any(|name| words.iter().any(|word| word.contains(name)));
-    let role = match () {
-        () if is_idle => None,
-        () if has_server_image => Some(Role::Server),
-        () if is_open && is_only_image(words) => None,
-        () => Some(Role::Measure),
-    };
-    Some((starts, role))
-}
-
-/// Whether a line ends with its image: its last word is the value of no flag, and looks like an image.
-fn is_only_image(words: &[String]) -> bool {
-    let last = words.last().map_or("", String::as_str);
-    let before = words.len().checked_sub(2).map_or("", |at| words[at].as_str());
-    crate::programs::is_image_reference(last)
-        && (!before.starts_with('-') || matches!(before, "-it" | "--rm" | "-d" | "-i" | "-t"))
-        || last.contains('$')
-}
-
-fn shorten(text: &str) -> String {
-    let line = text.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
-    let masked = crate::shell::mask_secrets(&line);
-    if masked.chars().count() <= 60 {
-        return masked;
-    }
-    let start: String = masked.chars().take(58).collect();
-    format!("{}…", start.trim_end())
 }

@@ -14,7 +14,7 @@ use super::scripts::{Script, unset_variables, with_secrets};
 use super::services::{Service, move_to_service, ready_of};
 use super::session::{Entry, Origin, Session, ports_of};
 use crate::page::Page;
-use crate::programs::{Role, is_client};
+use crate::programs::Role;
 
 /// What follows from the containers of a guide.
 #[derive(Debug, Default)]
@@ -65,8 +65,6 @@ fn choose_containers(
         [] => None,
         [_] => Some((0, None)),
         [one, other] if serves(one) && !serves(other) => Some((1, Some(0))),
-        // A container before the server is its client only if it asks a server.
-        [one, other] if serves(other) && !serves(one) && asks_server(one) => Some((0, Some(1))),
         _ => {
             let lines: Vec<String> = sessions
                 .iter()
@@ -86,11 +84,6 @@ fn choose_containers(
             None
         }
     }
-}
-
-fn asks_server(session: &Session) -> bool {
-    let measured = session.entries.iter().filter(|entry| entry.role == Role::Measure);
-    measured.into_iter().any(|entry| is_client(&entry.run))
 }
 
 fn assemble_session(
@@ -253,13 +246,6 @@ fn ask_for_entrypoint(
         format!("the image's entrypoint, then `{arguments}`")
     };
     builder.note(format!("`docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' IMAGE` prints the entrypoint and the command of an image; {what} is what the guide runs"));
-    if arguments.starts_with("-p ")
-        || arguments.starts_with("-v ")
-        || arguments.contains(" -v /")
-        || arguments.starts_with("--gpus")
-    {
-        builder.note("flags of docker are before the image: behind the image they are arguments of its entrypoint");
-    }
     let ports = ports_of(builder, session);
     let text = format!("{} (docker inspect prints it)", shorten(&what, 80));
     if let Some((_, port)) =

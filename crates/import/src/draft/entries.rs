@@ -12,7 +12,7 @@ use super::session::{Entry, Origin, Session};
 use crate::page::Page;
 use crate::programs::{
     Arguments, Command, ContainerLine, FlagTreatment, ImageArguments, Role, is_shell,
-    read_image_arguments, role_of, role_of_script, shell_script, split_words,
+    read_image_arguments, role_of, role_of_script, script_before_idling, shell_script, split_words,
 };
 use crate::shell::{Word, unmark};
 
@@ -111,6 +111,7 @@ fn add_script(
         return false;
     };
     let script = unmark(&document.body);
+    let role = role_of_script(&document.body);
     if document.expands && script.contains(['$', '`', '\\']) {
         builder.refuse(
             "a here-document in which the host's shell expands variables",
@@ -122,8 +123,7 @@ fn add_script(
     let span = command.span.clone();
     let Some(run) = builder.renderer().typed(&document.body, &span) else { return true };
     let words = split_words(&script);
-    let mut entry =
-        entry_of(command, Origin::Own, role_of_script(&script), run, plain_tokens(&words));
+    let mut entry = entry_of(command, Origin::Own, role, run, plain_tokens(&words));
     entry.keys = keys;
     session.entries.push(entry);
     true
@@ -200,7 +200,7 @@ fn add_arguments(
     if is_shell(&sketch) {
         return;
     }
-    if role == Role::Wait {
+    if matches!(role, Role::Idle | Role::Wait) {
         return drop_wait(builder, session, command, &run, &sketch);
     }
     if is_service && role == Role::Measure {
@@ -221,15 +221,8 @@ fn drop_wait(
     run: &str,
     words: &[String],
 ) {
-    let script = shell_script(words).unwrap_or_default();
-    let at =
-        ["sleep", "tail -f", "tail -F", "wait"].iter().filter_map(|wait| script.rfind(wait)).max();
-    let before = at
-        .map(|at| script[..at].trim_end_matches([' ', '&', ';', '\n']).to_owned())
-        .unwrap_or_default();
-    let prepares =
-        !before.is_empty() && role_of_script(&before) != Role::Wait && !before.contains("while");
-    if prepares {
+    let before = shell_script(words).and_then(script_before_idling);
+    if let Some(before) = before {
         builder.note(format!(
             "`{run}`: only waits at its end; what it does before is a step of the setup"
         ));
@@ -295,44 +288,15 @@ pub fn typed_entry(
     builder: &mut Builder<'_>,
     page: &Page,
     command: &Command,
-    words: &[String],
+    role: Role,
 ) -> Option<Entry> {
-    if let Some(program) = words.first().filter(|word| matches!(word.as_str(), "tmux" | "screen")) {
-        builder.refuse(
-            format!("`{program}` opens another terminal"),
-            &command.span,
-            "write the command that runs in it, with `&` behind it if it is a server",
-        );
-        return None;
-    }
     let source = page.blocks[command.block].text.slice(command.range.clone());
     let run = builder.renderer().typed(&source, &command.span)?;
-    let plain = unmark(&source);
-    let bare: Vec<String> =
-        words.iter().map(|word| word.trim_matches(['"', '\'']).to_owned()).collect();
-    let writes = plain.contains('>') || plain.contains("<<");
-    let role = match if words.is_empty() { role_of_script(&plain) } else { role_of(&bare) } {
-        Role::Show | Role::Print if writes => Role::Prepare,
-        Role::Measure
-            if ["| sh", "| bash", "| tar", "|sh", "|bash"]
-                .iter()
-                .any(|pipe| plain.contains(pipe)) =>
-        {
-            Role::Prepare
-        }
+    let role = match role {
         Role::Measure if command.is_background => Role::Server,
-        Role::Wait if words.is_empty() && !plain.contains("sleep") && !plain.contains('=') => {
-            Role::Measure
-        }
-        Role::Show | Role::Wait if words.is_empty() && is_only_assignment(&plain) => Role::State,
+        Role::Idle => Role::Wait,
         role => role,
     };
-    let tokens = plain_tokens(&split_words(&plain));
+    let tokens = plain_tokens(&split_words(&unmark(&source)));
     Some(entry_of(command, Origin::Typed, role, run, tokens))
-}
-
-fn is_only_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-    })
 }

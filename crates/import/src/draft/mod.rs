@@ -36,7 +36,7 @@ use session::Session;
 use sessions::collect_sessions;
 
 use crate::page::Page;
-use crate::programs::{Action, Command, Companions, Reading};
+use crate::programs::{Action, Command, Companions, Reading, Role};
 use crate::shell::{Param, ParamKind, Word};
 
 /// The keys of a recipe that follow from a guide, to be written together with others.
@@ -131,7 +131,7 @@ fn add_other_commands(
             Action::Commit => {
                 builder.note(format!("`{shown}`: dropped, each run repeats the steps before it"));
             }
-            Action::Host(words) => note_host(builder, command, words, is_started, is_served),
+            Action::Host(role) => note_host(builder, command, *role, is_started, is_served),
             _ => {}
         }
     }
@@ -140,19 +140,16 @@ fn add_other_commands(
 fn note_host(
     builder: &mut Builder<'_>,
     command: &Command,
-    words: &[String],
+    role: Role,
     is_started: bool,
     is_served: bool,
 ) {
-    use crate::programs::{Role, role_of};
     let shown = &command.shown;
-    let role = role_of(words);
-    if words.is_empty() || !is_started {
-        let is_shown = matches!(words.first().map(String::as_str), Some("echo" | "printf"));
-        if !is_shown {
+    if !is_started {
+        if !matches!(role, Role::Print | Role::Show) {
             builder.note(format!("`{shown}`: run it on the host before, as the guide does"));
         }
-    } else if role == Role::Wait && is_served {
+    } else if matches!(role, Role::Wait | Role::Show) && is_served {
         builder.note(format!(
             "`{shown}`: dropped, a service is awaited by its `ready`, and is stopped by Retrial"
         ));
@@ -160,7 +157,7 @@ fn note_host(
         builder.note(format!(
             "`{shown}`: the guide runs it on the host behind the container; it is not in the recipe"
         ));
-        if is_served {
+        if is_served && role == Role::Measure {
             services::ask_for_host_client(builder, shown);
         }
     }

@@ -12,7 +12,7 @@ use super::keys::{ContainerKeys, WrittenKeys};
 use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, shorten};
 use super::scripts::with_secrets;
 use super::session::{Entry, Session, ports_of};
-use crate::programs::{ContainerLine, Role, find_server, is_client, option_value, port_in_words};
+use crate::programs::{ContainerLine, Role, find_server, option_value, port_in_words};
 use crate::shell::ParamKind;
 
 /// The longest that a server may take until it is ready: it loads a model.
@@ -254,15 +254,13 @@ fn is_host_in(text: &str, name: &str) -> bool {
 
 /// Asks for the client that a guide runs on the host.
 pub fn ask_for_host_client(builder: &mut Builder<'_>, shown: &str) {
-    if is_client(shown) {
-        builder.ask(
-            MissingPlace::Measurement("run"),
-            format!(
-                "the guide runs `{}` on the host: the client, in an image that has it",
-                shorten(shown, 50)
-            ),
-        );
-    }
+    builder.ask(
+        MissingPlace::Measurement("run"),
+        format!(
+            "the guide runs `{}` on the host: the client, in an image that has it",
+            shorten(shown, 50)
+        ),
+    );
 }
 
 #[cfg(test)]

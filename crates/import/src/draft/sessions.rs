@@ -47,10 +47,10 @@ pub fn collect_sessions(
                     session.is_typed = true;
                 }
             }
-            Action::Typed(words) => {
+            Action::Typed(role) => {
                 if let Some(session) = sessions.get_mut(current) {
                     session.is_typed = true;
-                    let entry = typed_entry(builder, page, command, words);
+                    let entry = typed_entry(builder, page, command, *role);
                     session.entries.extend(entry);
                 }
             }

@@ -70,14 +70,8 @@ impl Text {
         let mut at = 0;
         while at < lines.len() {
             let line = shown[at].trim_end();
-            // `\ # comment`
-            let comment =
-                line.rfind("\\ #").map(|comment| lines[at].start + line[..comment].chars().count());
-            let comment = comment.filter(|comment| {
-                quoted[*comment].is_none() && !line.trim_start().starts_with('#')
-            });
-            if let Some(comment) = comment {
-                removed.push(comment + 1..lines[at].end);
+            if let Some(comment) = comment_behind_continuation(line, &quoted[lines[at].clone()]) {
+                removed.push(lines[at].start + comment..lines[at].end);
             } else if !line.ends_with('\\') {
                 at += 1;
                 continue;
@@ -165,6 +159,14 @@ impl Text {
         }
         lines
     }
+}
+
+/// Returns the position behind the `\` of `\ # comment`, in characters.
+fn comment_behind_continuation(line: &str, quotes: &[Option<char>]) -> Option<usize> {
+    let letters: Vec<char> = line.chars().collect();
+    let is_comment = |at: &usize| letters[*at..].starts_with(&['\\', ' ', '#']);
+    let found = (0..letters.len()).rev().find(|at| is_comment(at) && quotes[*at].is_none())?;
+    (!line.trim_start().starts_with('#')).then_some(found + 1)
 }
 
 /// Whether `\<` or `\>` at a position is one of a pair on its line.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use retrial_document::Span;
 
 use super::line::ContainerLine;
+use super::roles::Role;
 use super::words::is_shell;
 use crate::shell::{HereDocument, Item, Simple, Stage, Values, Word};
 
@@ -26,10 +27,10 @@ pub enum Action {
     Copy(Word, Word),
     /// Makes an image of a container.
     Commit,
-    /// Is typed in the container's shell; with its words.
-    Typed(Vec<String>),
-    /// Is run on the host; with its words.
-    Host(Vec<String>),
+    /// Is typed in the container's shell.
+    Typed(Role),
+    /// Is run on the host.
+    Host(Role),
     /// Cannot be read; its problems are known.
     Refused,
 }
@@ -113,7 +114,7 @@ pub fn names_tool(item: &Item) -> bool {
 
 fn simple_names_tool(simple: &Simple) -> bool {
     let words: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
-    let skipped = super::find_wrappers(&words).count;
+    let skipped = super::wrappers::find_wrappers(&words).count;
     let first = words.get(skipped).copied().unwrap_or_default();
     is_tool(first) || first == "ssh" && words.iter().any(|word| is_tool(word))
 }

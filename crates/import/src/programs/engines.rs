@@ -90,7 +90,7 @@ impl Reader<'_> {
         let span = self.span(item.range.clone());
         let line =
             read_foreign("srun", words, &mut self.job, &self.values, &span, &mut self.problems);
-        let Some(mut line) = line else { return };
+        let Some(mut line) = line else { return self.push(Action::Refused, item, None) };
         self.pass_exported(&mut line, simple);
         let arguments = line.arguments.sketch(&self.values);
         let only_makes = line.flag("container-name").is_some()
@@ -162,12 +162,11 @@ impl Reader<'_> {
                     &span,
                     &mut self.problems,
                 );
-                if let Some(mut line) = line {
-                    if name != "enroot" {
-                        self.pass_exported(&mut line, simple);
-                    }
-                    self.push(Action::Start(line), item, Some(simple));
+                let Some(mut line) = line else { return self.push(Action::Refused, item, None) };
+                if name != "enroot" {
+                    self.pass_exported(&mut line, simple);
                 }
+                self.push(Action::Start(line), item, Some(simple));
             }
             _ => self.push(Action::Manage("it starts no container"), item, None),
         }

@@ -165,7 +165,7 @@ fn find_taken_image(flags: &[FlagValue], lacks_image: bool) -> Option<&FlagValue
 }
 
 /// Returns whether a text has the form of an image with a registry, a namespace or a tag.
-pub fn is_image_reference(text: &str) -> bool {
+fn is_image_reference(text: &str) -> bool {
     text.contains([':', '/']) && !text.starts_with(['/', '.']) && ImageRef::parse(text).is_ok()
 }
 

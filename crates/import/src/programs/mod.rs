@@ -16,15 +16,13 @@ mod tables;
 mod words;
 mod wrappers;
 
-pub use commands::{Action, Command, is_tool, names_tool};
+pub use commands::{Action, Command};
 pub use flags::{FlagArity, FlagTreatment, LineFlag, Meaning, docker_run_flags};
 pub use foreign::JobContext;
-pub use line::{Arguments, ContainerLine, FlagValue, is_image_reference};
+pub use line::{Arguments, ContainerLine, FlagValue};
 pub use reader::{Companions, ImageProgram, NoCompanions, Reading, read_blocks};
-pub use roles::{Role, role_of, role_of_script};
+pub use roles::{Role, role_of, role_of_line, role_of_script, script_before_idling};
 pub use servers::{
-    ImageArguments, find_server, is_client, option_value, port_in_words, published_ports,
-    read_image_arguments,
+    ImageArguments, find_server, option_value, port_in_words, published_ports, read_image_arguments,
 };
-pub use words::{is_shell, program_name, shell_script, split_words};
-pub use wrappers::find_wrappers;
+pub use words::{is_shell, shell_script, split_words};

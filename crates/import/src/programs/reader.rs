@@ -11,6 +11,7 @@ use super::commands::{Action, Command, is_tool, names_tool};
 use super::flags::Program;
 use super::foreign::JobContext;
 use super::line::{LineReader, TypedWords};
+use super::roles::{Role, role_of_item, role_of_items};
 use super::wrappers::find_wrappers;
 use crate::page::{Page, Text};
 use crate::shell::{
@@ -148,7 +149,7 @@ impl Reader<'_> {
                 let is_background = list.last().is_some_and(|item| item.is_background);
                 let range = first.range.start..end;
                 let whole = Item { range, stages: Vec::new(), joined: Joined::Then, is_background };
-                self.type_item(&whole);
+                self.type_item(&whole, role_of_items(list));
             } else {
                 for item in list {
                     self.read_item(item);
@@ -159,7 +160,7 @@ impl Reader<'_> {
 
     pub(super) fn read_item(&mut self, item: &Item) {
         if self.is_typing && !names_tool(item) {
-            return self.type_item(item);
+            return self.type_item(item, role_of_item(item));
         }
         if item.joined == Joined::Or && !names_tool(item) {
             let shown = self.shown(item.range.clone());
@@ -213,20 +214,23 @@ impl Reader<'_> {
     }
 
     /// Adds a command that is typed in the container.
-    fn type_item(&mut self, item: &Item) {
-        let words: Vec<String> = match item.simple() {
-            Some(simple) => simple.words.iter().map(|word| unmark(&word.text)).collect(),
-            None => Vec::new(),
-        };
-        if words.first().is_some_and(|first| first == "exit") && words.len() == 1 {
-            self.is_typing = false;
-            return;
+    fn type_item(&mut self, item: &Item, role: Role) {
+        let words = item.simple().map_or(&[][..], |simple| &simple.words);
+        match words.first().map(|word| &*word.text) {
+            Some("exit") if words.len() == 1 => self.is_typing = false,
+            Some(program @ ("tmux" | "screen")) => {
+                let message = format!("`{program}` opens another terminal");
+                let help =
+                    "write the command that runs in it, with `&` behind it if it is a server";
+                let span = self.span(item.range.clone());
+                self.problems.error("guide", message, &span, help);
+            }
+            _ => self.push(Action::Typed(role), item, None),
         }
-        self.push(Action::Typed(words), item, None);
     }
 
-    pub(super) fn push_host(&mut self, item: &Item, words: Vec<String>) {
-        self.push(Action::Host(words), item, None);
+    pub(super) fn push_host(&mut self, item: &Item) {
+        self.push(Action::Host(role_of_item(item)), item, None);
     }
 
     pub(super) fn push(&mut self, action: Action, item: &Item, simple: Option<&Simple>) {
@@ -278,7 +282,7 @@ impl Reader<'_> {
 
     fn call_function(&mut self, name: &str, inner: &[Item], item: &Item) {
         if !inner.iter().any(names_tool) {
-            return self.push_host(item, vec![name.to_owned()]);
+            return self.push_host(item);
         }
         let span = self.span(item.range.clone());
         let help = "give the command line that the function executes, with its values";
@@ -326,7 +330,7 @@ impl Reader<'_> {
                 return;
             }
             self.read_file(simple);
-            return self.push_host(item, texts.iter().map(|word| unmark(word)).collect());
+            return self.push_host(item);
         }
         for (at, reason) in &wrappers.notes {
             self.note(format!("`{}` before `{name}`: dropped, {reason}", texts[*at]));

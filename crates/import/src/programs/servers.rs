@@ -170,33 +170,6 @@ pub fn find_server(words: &[String]) -> Option<&'static ServerProgram> {
     SERVERS.iter().find(has)
 }
 
-/// Returns whether a command is a server that is known, without its client behind it.
-pub fn is_server(words: &[String]) -> bool {
-    let text = words.join(" ").replace("&\n", "& ");
-    let mut parts = text.split(" & ").skip(1);
-    find_server(words).is_some() && !parts.any(is_client)
-}
-
-/// Returns whether a command asks a server.
-pub fn is_client(text: &str) -> bool {
-    let programs = [
-        "bench",
-        "curl",
-        "genai-perf",
-        "guidellm",
-        "perf_analyzer",
-        "locust",
-        "aiperf",
-        "lm_eval",
-        "wrk",
-        "llmperf",
-        "loadtest",
-    ];
-    text.contains("localhost:")
-        || text.contains("127.0.0.1:")
-        || programs.iter().any(|program| text.contains(program))
-}
-
 /// Returns the last value of an option in words: `--port 8000`, `--port=8000`.
 pub fn option_value(arguments: &Arguments, options: &[&str], values: &Values) -> Option<Word> {
     let words = &arguments.words;
@@ -242,9 +215,10 @@ mod tests {
 
     #[test]
     fn servers_are_known_by_their_words() {
-        assert!(is_server(&split_words("bash -lc 'python3 -m sglang.launch_server --tp 8'")));
-        assert!(is_server(&split_words("/usr/bin/tritonserver --model-repository=/models")));
-        assert!(!is_server(&split_words("vllm bench serve --port 8000")));
+        let finds = |text: &str| find_server(&split_words(text)).is_some();
+        assert!(finds("bash -lc 'python3 -m sglang.launch_server --tp 8'"));
+        assert!(finds("/usr/bin/tritonserver --model-repository=/models"));
+        assert!(!finds("vllm bench serve --port 8000"));
         assert_eq!(port_in_words(&split_words("vllm serve m --port=81"), PORT), Some(81));
     }
 

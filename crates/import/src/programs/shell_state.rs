@@ -120,7 +120,7 @@ impl Reader<'_> {
         } else if matches!(keyword, "while" | "until") {
             self.note(format!("`{shown}`: dropped, a service is awaited by its `ready`"));
         } else if !branch.is_empty() {
-            self.push_host(whole, Vec::new());
+            self.push_host(whole);
         }
     }
 }

@@ -14,7 +14,9 @@ pub fn is_shell(words: &[String]) -> bool {
     let is_option = |word: &String| {
         word.starts_with('-') && !word.trim_start_matches('-').ends_with('c') || word == "--login"
     };
-    SHELLS.contains(&program_name(first)) && options.iter().all(is_option)
+    // `bash -s ARGUMENT` reads its script from its input.
+    let reads_input = options.first().is_some_and(|word| word == "-s");
+    SHELLS.contains(&program_name(first)) && (reads_input || options.iter().all(is_option))
 }
 
 /// Returns the script of `bash -c SCRIPT`.

@@ -1,10 +1,30 @@
 //! Words as the shell makes them of a guide's text: a list of parts, of which some are not known before the recipe is
 //! run.
 
+use brush_parser::word::{WordPiece, WordPieceWithSource};
 use retrial_document::Span;
 
+use super::parse::parser_options;
 use super::part::{ParamId, Part};
 use super::values::Values;
+
+/// Returns a typed word without its quotes; expansions stay as they are written.
+pub fn unquote(text: &str) -> String {
+    let pieces = brush_parser::word::parse(text, &parser_options());
+    pieces.map_or_else(|_| text.to_owned(), |pieces| unquote_pieces(text, &pieces))
+}
+
+fn unquote_pieces(text: &str, pieces: &[WordPieceWithSource]) -> String {
+    let plain = |piece: &WordPieceWithSource| match &piece.piece {
+        WordPiece::SingleQuotedText(inner) | WordPiece::AnsiCQuotedText(inner) => inner.clone(),
+        WordPiece::DoubleQuotedSequence(inner) | WordPiece::GettextDoubleQuotedSequence(inner) => {
+            unquote_pieces(text, inner)
+        }
+        WordPiece::EscapeSequence(escaped) => escaped.trim_start_matches('\\').to_owned(),
+        _ => text[piece.start_index..piece.end_index].to_owned(),
+    };
+    pieces.iter().map(plain).collect()
+}
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

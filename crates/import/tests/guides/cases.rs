@@ -41,6 +41,10 @@ fn read(block: &str) -> WrittenRecipe {
 )]
 #[case::hash_in_quotes("docker run a b '\\ #' c", "run: \"b '\\\\ #' c\"")]
 #[case::comment_within("docker run \\\n  # limits \\\n  --cpus 2 \\\n  a b", "cpus: 2\n")]
+#[case::comment_behind_a_quoted_one(
+    "docker run \\ # limits\n  --cpus 2 a b \"x \\ # y\" \\ # z\n c",
+    "run: \"b \\\"x \\\\ # y\\\" c\""
+)]
 #[case::braces(
     "docker run --device=/dev/dri/renderD{128,129} a b {1,2}",
     "- /dev/dri/renderD129\n"
@@ -129,7 +133,7 @@ fn blanks_are_params(#[case] block: &str, #[case] text: &str) {
 )]
 #[case::processes("srun -n8 --container-image a b", "srun starts 8 processes")]
 #[case::host_client(
-    "docker run -d -p 80:80 a vllm serve m\ncurl http://localhost:80/x",
+    "docker run -d -p 80:80 a vllm serve m\ncurl http://localhost:80/x -d 1",
     "on the host"
 )]
 #[case::blocked(
