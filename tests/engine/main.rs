@@ -3,6 +3,7 @@
 mod edge;
 mod entrypoint;
 mod parity;
+mod readme;
 mod real;
 mod registry;
 mod restart;

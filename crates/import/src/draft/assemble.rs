@@ -100,7 +100,9 @@ fn assemble_session(
     ask_for_variables(builder, session, keys);
     let from = server.map_or(0, |at| at + 1);
     let last = |role| entries.iter().rposition(|entry| entry.role == role).filter(|at| *at >= from);
-    let measured = last(Role::Measure).or_else(|| last(Role::Print));
+    // A typed text in a file is an input.
+    let written = last(Role::Write).filter(|at| entries[*at].origin != Origin::Typed);
+    let measured = last(Role::Measure).or_else(|| last(Role::Print)).or(written);
     let end = measured.unwrap_or(entries.len());
     let mut assembled = Assembled::default();
     let before: Vec<&Entry> = entries[..end]

@@ -232,7 +232,16 @@ impl Reader<'_> {
         match &*verb {
             "run" | "create" => {
                 let program = if name == "podman" { &PODMAN } else { &DOCKER };
-                let line = parse_line(program, &rest, &self.values, &span, &mut self.problems);
+                let mut line = parse_line(program, &rest, &self.values, &span, &mut self.problems);
+                // It passes on all GPUs without a flag.
+                if let Some(line) = line.as_mut().filter(|_| name == "nvidia-docker")
+                    && line.flag("gpus").is_none()
+                {
+                    let all = line.image.with_text("all");
+                    line.flags.extend(
+                        DOCKER.find_long("gpus").map(|flag| FlagValue { flag, value: all }),
+                    );
+                }
                 let action = line.map_or(Action::Refused, Action::Start);
                 self.push(action, item, Some(simple));
             }

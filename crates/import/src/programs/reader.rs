@@ -15,8 +15,8 @@ use super::roles::{Role, role_of_item, role_of_items};
 use super::wrappers::find_wrappers;
 use crate::page::{Page, Text};
 use crate::shell::{
-    Item, Joined, RawWord, Simple, Stage, Values, Word, expand_word, mask_secrets, parse_commands,
-    unmark,
+    Item, Joined, RawWord, Simple, Stage, Values, Word, expand_word, mark_placeholders,
+    mask_secrets, parse_commands, unmark,
 };
 
 /// What an image runs by itself.
@@ -298,16 +298,16 @@ impl Reader<'_> {
     fn read_words(&mut self, simple: &Simple, item: &Item) {
         let first = &simple.words[0];
         let is_variable = first.text.trim_matches('"').starts_with('$');
-        let known: Option<Vec<String>> = is_variable
-            .then(|| {
-                let words = self.expand(std::slice::from_ref(first)).words;
-                words.iter().map(|word| word.known(&self.values)).collect()
-            })
-            .flatten();
-        if let Some(known) = known.filter(|known| known.iter().any(|word| is_tool(word))) {
-            let program =
-                known.into_iter().map(|text| RawWord { text, range: first.range.clone() });
-            let words = program.chain(simple.words[1..].iter().cloned()).collect();
+        let expanded =
+            if is_variable { self.expand(std::slice::from_ref(first)).words } else { Vec::new() };
+        if expanded.iter().any(|word| word.plain().is_some_and(is_tool)) {
+            let program = expanded.iter().map(|word| {
+                let mut letters: Vec<char> = word.sketch(&self.values).chars().collect();
+                mark_placeholders(&mut letters);
+                RawWord { text: letters.into_iter().collect(), range: first.range.clone() }
+            });
+            let program: Vec<RawWord> = program.collect();
+            let words = program.into_iter().chain(simple.words[1..].iter().cloned()).collect();
             return self.read_program(&Simple { words, ..simple.clone() }, item);
         }
         self.read_program(simple, item);

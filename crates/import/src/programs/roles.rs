@@ -22,6 +22,8 @@ pub enum Role {
     Show,
     /// It prints a text, which is measured only if nothing else is.
     Print,
+    /// It prints a text into a file: it prepares, or is measured as a text that is printed.
+    Write,
     Measure,
 }
 
@@ -38,7 +40,9 @@ const PROGRAMS: [(Role, &str); 6] = [
         "add-apt-repository adduser apk apt apt-get apt-key aws azcopy chmod chown cmake conda cp dd dnf dpkg \
          gdown git git-lfs gpg groupadd gsutil hf huggingface-cli kaggle ldconfig ln mamba micromamba \
           mkdir modelscope modprobe mount mv newgrp ngc ollama:pull pip pip3 pyenv ray:start ray:stop rclone \
-         rm rsync s5cmd scp service sync sysctl systemctl tar touch trtllm-build unzip update-alternatives useradd \
+         rm rsync s5cmd scp service sync sysctl systemctl tar \
+         tools.sh:--all-in-one tools.sh:--convert tools.sh:--quantize tools.sh:-a tools.sh:-c tools.sh:-q touch \
+         trtllm-build unzip update-alternatives useradd \
          usermod uv virtualenv wget yum zypper",
     ),
     (
@@ -97,12 +101,16 @@ fn role_of_list(roles: &[Role], is_loop: bool) -> Role {
         }
         _ if last(Role::Idle).is_some() => Role::Idle,
         (_, Some(_)) => Role::Measure,
-        _ if last(Role::Prepare).is_some() => Role::Prepare,
-        _ if is_loop && last(Role::Wait).is_some() => Role::Wait,
-        _ => [Role::Print, Role::Show, Role::Wait]
-            .into_iter()
-            .find(|role| last(*role).is_some())
-            .unwrap_or(Role::State),
+        _ => {
+            let acts = |role: &&Role| matches!(role, Role::Prepare | Role::Print | Role::Write);
+            let acting = roles.iter().rev().find(acts);
+            let idle = [Role::Show, Role::Wait].into_iter().find(|role| last(*role).is_some());
+            let only_prints = matches!(acting, None | Some(Role::Print));
+            if is_loop && only_prints && last(Role::Wait).is_some() {
+                return Role::Wait;
+            }
+            acting.copied().or(idle).unwrap_or(Role::State)
+        }
     }
 }
 
@@ -117,7 +125,8 @@ pub fn role_of_item(item: &Item) -> Role {
     let strong = [Role::Server, Role::Measure].into_iter().find(|role| roles.contains(role));
     match first {
         _ if strong.is_some() => strong.unwrap_or(first),
-        Role::Show | Role::Print if item.stages.iter().any(writes_file) => Role::Prepare,
+        Role::Show if item.stages.iter().any(writes_file) => Role::Prepare,
+        Role::Print if item.stages.iter().any(writes_file) => Role::Write,
         first => first,
     }
 }
@@ -306,7 +315,9 @@ mod tests {
             ("git clone https://x/bench", Role::Prepare),
             ("bash -x download_data.sh", Role::Prepare),
             ("cat <<E > x.yml\nA: 1\nE", Role::Prepare),
-            ("echo 1 | sudo tee /x", Role::Prepare),
+            ("echo 1 | sudo tee /x", Role::Write),
+            ("mkdir /x; echo 1 > /x/y", Role::Write),
+            ("echo installing; pip install x", Role::Prepare),
             ("curl -LsSf https://x/y | sh", Role::Prepare),
             ("curl -LO https://x/y", Role::Prepare),
             ("curl -XPOST http://x/y -d '{}' | jq .", Role::Measure),

@@ -69,7 +69,7 @@ pub static SRUN: Program = Program {
         FlagGroup::of_values(
             Refused,
             "bb bbf bcast-exclude container container-id container-save cpu-freq epilog export-file gpu-freq \
-             gpus-per-socket het-group input/i network prolog task-epilog task-prolog threads/T tres-per-task",
+             environment gpus-per-socket het-group image input/i network prolog task-epilog task-prolog threads/T tres-per-task",
         )
         .with("multi-prog test-only", "bcast compress"),
     ]],

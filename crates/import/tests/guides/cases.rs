@@ -31,6 +31,7 @@ fn read(block: &str) -> WrittenRecipe {
 #[case::flag_default("docker run ${EXTRA:---rm} a x", "run: x\n")]
 #[case::alias("alias d='docker run --ipc=host'\nd a x", "ipc: host\n")]
 #[case::program("D=\"sudo docker\"\n$D run --cpus 2 a b", "cpus: 2\n")]
+#[case::program_with_unknown_words("D=\"docker run -v $PWD:/w --gpus 1 a\"\n${D} b", "- \"./:/w\"")]
 #[case::directory("cd sub\ndocker run -v $PWD/x:/x a y", "- \"./sub/x:/x\"")]
 #[case::home("docker run -v ~/c:/c a y", "- \"~/c:/c\"")]
 #[case::home_of_variable("C=$HOME/c\ndocker run -v $C:/c a y", "- \"~/c:/c\"")]
@@ -116,6 +117,14 @@ fn blanks_are_params(#[case] block: &str, #[case] text: &str) {
 #[rstest]
 #[case::waits("docker run a bash -c 'service ssh start && sleep infinity'", "performance.run: ")]
 #[case::installs("docker run -it a bash\npip install x", "performance.run: ")]
+#[case::converts(
+    "docker run ghcr.io/ggml-org/llama.cpp:full --all-in-one /models 7B",
+    "performance.run: the command that is measured"
+)]
+#[case::idles_behind_unknown(
+    "docker run a bash -c './start.sh; tail -f /dev/null'",
+    "performance.run: "
+)]
 #[case::shows("docker run a cat /data/size", "performance.run: ")]
 #[case::server(
     "docker run --gpus 1 vllm/vllm-openai:v1 --model m",
@@ -175,6 +184,12 @@ fn gpus_are_counted_or_asked_for(
         made.incomplete.iter().any(|line| line.starts_with("params.gpus: ")),
         count.is_none()
     );
+}
+
+#[test]
+fn a_program_passes_on_all_gpus_without_a_flag() {
+    let asked = read("nvidia-docker run a b").incomplete;
+    assert!(asked[0].starts_with("params.gpus: the number of NVIDIA GPUs"), "{asked:?}");
 }
 
 #[test]
