@@ -16,6 +16,7 @@ mod images;
 mod library_releases;
 mod list;
 mod new_asked;
+mod new_made;
 mod onnxruntime;
 mod onnxruntime_images;
 mod rocm;

@@ -188,6 +188,35 @@ fn an_end_without_an_answer_writes_nothing() {
     }
 }
 
+/// Of a page with several commands one is chosen by its number.
+#[test]
+fn a_page_with_several_commands_asks_which() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = "# Small\n```bash\ndocker run debian:12 ./bench small\n```\n\
+                # Large\n```bash\ndocker run debian:12 ./bench large\n```\n";
+    fs::write(directory.path().join("README.md"), page).unwrap();
+    let options = ["--figure", "speed=speed: ${number}", "--expect", "none"];
+    let from = |name| [&["new", name, "--from", "README.md"], &options[..]].concat();
+    let mut session = Session::start(directory.path(), &from("large.yaml"));
+    session
+        .expect("  1  line 3  Small: docker run debian:12 ./bench small")
+        .expect("  2  line 7  Large: docker run debian:12 ./bench large")
+        .answer("number of the command", "2\n");
+    assert!(session.wait().success(), "{}", session.screen());
+    let text = fs::read_to_string(directory.path().join("large.yaml")).unwrap();
+    assert!(text.contains("./bench large") && !text.contains("small"), "{text}");
+    for answer in ["3\n", "large\n", "0\n"] {
+        let mut session = Session::start(directory.path(), &from("none.yaml"));
+        session.answer("number of the command", answer);
+        assert_eq!(session.wait().code(), Some(2), "{answer}");
+        assert!(session.screen().contains("choose one: --from README.md:3, or --step N"));
+        assert!(!directory.path().join("none.yaml").exists());
+    }
+    let (code, stderr) = retrial(directory.path(), &from("none.yaml"));
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("README.md has 2 commands to choose from"), "{stderr}");
+}
+
 /// With `--no-input` and in a pipe, missing items are in the recipe.
 #[test]
 fn without_input_nothing_is_asked() {

@@ -28,37 +28,14 @@ impl Draft {
     /// Writes the recipe with these figures. `name` becomes its title.
     pub fn write(self, name: &str, figures: &MeasuredFigures) -> WrittenRecipe {
         let notes = self.notes.clone();
-        let mut heading =
-            vec!["From a guide's command lines, by `retrial new NAME --from`.".to_owned()];
-        for note in &notes {
-            heading.extend(wrap(note));
-        }
+        let first = "From a guide's command lines, by `retrial new NAME --from`.".to_owned();
+        let notes_as_items = notes.iter().map(|note| format!("- {note}"));
+        let heading: Vec<String> = std::iter::once(first).chain(notes_as_items).collect();
         let missing = missing_lines(name, &self, figures);
         let keys = recipe_keys(name, self, figures, &missing);
         let recipe = render_recipe(&heading, keys.into_iter().collect());
         WrittenRecipe { recipe, notes, incomplete: missing }
     }
-}
-
-/// Wraps a note into lines of a comment.
-fn wrap(note: &str) -> Vec<String> {
-    let mut lines = vec!["- ".to_owned()];
-    for word in note.split_whitespace() {
-        let is_full = lines.last().is_some_and(|line| {
-            line.chars().count() + word.chars().count() > MAX_COLUMNS && line.trim().len() > 1
-        });
-        if is_full {
-            lines.push("  ".to_owned());
-        }
-        if let Some(line) = lines.last_mut() {
-            if line.trim_start_matches("- ").trim().is_empty() {
-                line.push_str(word);
-            } else {
-                *line = format!("{line} {word}");
-            }
-        }
-    }
-    lines
 }
 
 /// Returns what remains to be written, with an example each.

@@ -1,9 +1,34 @@
-//! Folds long texts over several lines: YAML's `>-`, which joins them by blanks.
+//! Breaks long lines between words: texts by YAML's `>-`, which joins them by blanks, and comments.
 
-use std::fmt::Write as _;
+use itertools::Itertools as _;
+use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// The most columns of a line.
-const MAX_COLUMNS: usize = 118;
+/// The most columns of a line. A word that is longer, and a line of a script, stay as they are.
+pub(super) const MAX_COLUMNS: usize = 118;
+
+/// Returns a comment as lines of at most this width, with `# ` and an indent; those behind the first of an item `- ` are
+/// within it.
+pub(super) fn wrap_comment(text: &str, indent: &str) -> String {
+    let first = format!("{indent}# ");
+    let within = if text.starts_with("- ") { "  " } else { "" };
+    let others = format!("{first}{within}");
+    let lines = break_line(text, &first, &others);
+    lines.iter().map(|line| line.trim_end()).join("\n") + "\n"
+}
+
+fn break_line<'a>(
+    text: &'a str,
+    first: &'a str,
+    others: &'a str,
+) -> Vec<std::borrow::Cow<'a, str>> {
+    let options = Options::new(MAX_COLUMNS)
+        .initial_indent(first)
+        .subsequent_indent(others)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options)
+}
 
 /// Returns a line of YAML, over several lines if it is a text that is too long for one.
 pub(super) fn fold_line(line: &str) -> String {
@@ -30,24 +55,9 @@ fn fold(line: &str) -> Option<String> {
     let is_foldable =
         text.trim() == text && !text.contains(char::is_control) && !text.contains("  ");
     let margin = " ".repeat(indent + 2);
-    let width = MAX_COLUMNS.saturating_sub(margin.len());
     is_foldable.then(|| {
-        let mut out = format!("{}{}>-\n", &line[..indent], start);
-        let mut current = String::new();
-        for word in text.split(' ') {
-            let is_full =
-                !current.is_empty() && current.chars().count() + 1 + word.chars().count() > width;
-            if is_full {
-                let _ = writeln!(out, "{margin}{current}");
-                current.clear();
-            }
-            if !current.is_empty() {
-                current.push(' ');
-            }
-            current.push_str(word);
-        }
-        let _ = writeln!(out, "{margin}{current}");
-        out
+        let lines = break_line(&text, &margin, &margin).join("\n");
+        format!("{}{start}>-\n{lines}\n", &line[..indent])
     })
 }
 

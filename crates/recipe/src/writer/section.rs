@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use retrial_document::{FieldType, Keys as _, Node, to_yaml};
 
 use super::compact::render_compact;
-use super::fold::fold_line;
+use super::fold::{MAX_COLUMNS, fold_line, wrap_comment};
 use super::nodes::map_node;
 use crate::model::Recipe;
 
@@ -108,11 +108,13 @@ impl FromIterator<(&'static str, Node)> for Section {
 impl WrittenKey {
     fn write(&self, value_type: Option<&FieldType>, depth: usize, out: &mut String) {
         let text = self.render_value(value_type, depth);
-        let is_one_line = text.trim_end().lines().count() == 1;
+        let beside_length = self.beside.as_ref().map_or(0, |beside| beside.chars().count());
+        let is_one_line = text.trim_end().lines().count() == 1
+            && text.trim_end().chars().count() + "    # ".len() + beside_length <= MAX_COLUMNS;
         let beside = self.beside.iter().filter(|_| !is_one_line);
         let indent = "  ".repeat(depth);
         for line in self.above.iter().chain(beside) {
-            let _ = writeln!(out, "{}", format!("{indent}# {line}").trim_end());
+            out.push_str(&wrap_comment(line, &indent));
         }
         match &self.beside {
             Some(beside) if is_one_line => {
