@@ -9,7 +9,9 @@ use super::gpu_options::find_machines;
 use super::gpus::{add_gpus, gpu_tokens};
 use super::images::image_text;
 use super::keys::{ContainerKeys, WrittenKeys};
-use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, SERVER_NAME, shorten};
+use super::missing::{
+    MissingPlace, PLACEHOLDER_COMMAND, SERVER_NAME, describe_entrypoint, shorten,
+};
 use super::scripts::{Script, unset_variables, with_secrets};
 use super::services::{Service, move_to_service, ready_of};
 use super::session::{Entry, Origin, Session, ports_of};
@@ -242,11 +244,7 @@ fn ask_for_entrypoint(
     arguments: &str,
     assembled: &mut Assembled,
 ) {
-    let what = if arguments.is_empty() {
-        "the image's entrypoint and command".to_owned()
-    } else {
-        format!("the image's entrypoint, then `{arguments}`")
-    };
+    let what = describe_entrypoint(arguments);
     builder.note(format!("`docker inspect --format '{{{{json .Config.Entrypoint}}}} {{{{json .Config.Cmd}}}}' IMAGE` prints the entrypoint and the command of an image; {what} is what the guide runs"));
     let ports = ports_of(builder, session);
     let text = format!("{} (docker inspect prints it)", shorten(&what, 80));

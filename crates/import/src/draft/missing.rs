@@ -46,6 +46,15 @@ impl fmt::Display for Missing {
 pub const PLACEHOLDER_COMMAND: &str =
     "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
+/// Returns what an image runs with these arguments, in words.
+pub fn describe_entrypoint(arguments: &str) -> String {
+    if arguments.is_empty() {
+        "the image's entrypoint and command".to_owned()
+    } else {
+        format!("the image's entrypoint, then `{arguments}`")
+    }
+}
+
 /// Returns a text on one line, shortened.
 pub fn shorten(text: &str, length: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

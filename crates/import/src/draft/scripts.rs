@@ -16,8 +16,8 @@ use crate::programs::Role;
 pub struct Script {
     text: String,
     keys: WrittenKeys,
-    roles: Vec<Role>,
-    shown: String,
+    /// Each command as it is shown, with its role.
+    commands: Vec<(Role, String)>,
 }
 
 impl Script {
@@ -39,13 +39,12 @@ impl Script {
                         _ => "\n",
                     });
                     script.text.push_str(&entry.run);
-                    script.roles.push(entry.role);
+                    script.commands.push((entry.role, entry.shown.clone()));
                 }
                 None => scripts.push(Self {
                     text: entry.run.clone(),
                     keys: entry.keys.clone(),
-                    roles: vec![entry.role],
-                    shown: entry.shown.clone(),
+                    commands: vec![(entry.role, entry.shown.clone())],
                 }),
             }
             last = (entry.origin == Origin::Typed).then_some((block, range));
@@ -55,15 +54,17 @@ impl Script {
 
     /// Returns the step; none if it only changes its own shell, or shows something.
     pub fn into_step(self, builder: &mut Builder<'_>) -> Option<WrittenKeys> {
-        let Self { text, keys, roles, shown } = self;
-        if roles.iter().all(|role| *role == Role::State) {
+        let Self { text, keys, commands } = self;
+        let are_all = |roles: &[Role]| commands.iter().all(|(role, _)| roles.contains(role));
+        if are_all(&[Role::State]) {
             return None;
         }
-        if roles.iter().all(|role| matches!(role, Role::State | Role::Show | Role::Print)) {
+        if are_all(&[Role::State, Role::Show, Role::Print]) {
+            let shown = &commands[0].1;
             builder.note(format!("`{shown}`: dropped, it only shows something"));
             return None;
         }
-        if roles.contains(&Role::Measure) {
+        for (_, shown) in commands.iter().filter(|(role, _)| *role == Role::Measure) {
             builder.note(format!("`{shown}`: a step of the setup, since the guide runs it before the measured command"));
         }
         let run = with_secrets(builder, &text);

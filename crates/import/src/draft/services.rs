@@ -9,7 +9,7 @@ use super::flags::translate_flags;
 use super::gpus::{add_gpus, gpu_tokens};
 use super::images::image_text;
 use super::keys::{ContainerKeys, WrittenKeys};
-use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, shorten};
+use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, describe_entrypoint, shorten};
 use super::scripts::with_secrets;
 use super::session::{Entry, Session, ports_of};
 use crate::programs::{ContainerLine, Role, find_server, option_value, port_in_words};
@@ -138,10 +138,7 @@ pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Service 
     let ports = ports_of(builder, session);
     let Some(at) = at else {
         let arguments = session.unknown_entrypoint.clone().unwrap_or_default();
-        let text = format!(
-            "the image's entrypoint, then `{}` (docker inspect prints it)",
-            shorten(&arguments, 60)
-        );
+        let text = shorten(&describe_entrypoint(&arguments), 80) + " (docker inspect prints it)";
         builder.ask(MissingPlace::Service("run"), text);
         let port = ports.first().map_or(8000, |(_, port)| *port);
         let ready = map_node([
