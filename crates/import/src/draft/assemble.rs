@@ -118,7 +118,8 @@ fn assemble_session(
         assembled.measured = Some(measured_keys(builder, entries, at));
         note_rest(builder, &entries[at + 1..]);
     }
-    assembled.service = service.or_else(|| server.map(|at| own_service(builder, session, at)));
+    assembled.service =
+        service.or_else(|| server.map(|at| own_service(builder, session, keys, at)));
     if let Some(arguments) = &session.unknown_entrypoint {
         ask_for_entrypoint(builder, session, arguments, &mut assembled);
     }
@@ -213,13 +214,17 @@ fn note_rest(builder: &mut Builder<'_>, rest: &[Entry]) {
 }
 
 /// Returns the service of a server in the recipe's own container.
-fn own_service(builder: &mut Builder<'_>, session: &Session, at: usize) -> Service {
+fn own_service(
+    builder: &mut Builder<'_>,
+    session: &Session,
+    keys: &ContainerKeys,
+    at: usize,
+) -> Service {
     let entry = &session.entries[at];
     let mut lines = states_before(&session.entries, at);
     lines.push(entry.run.clone());
     let run = with_secrets(builder, &join_lines(&lines));
-    let ports = ports_of(builder, session);
-    let ready = ready_of(builder, session, entry, &ports);
+    let ready = ready_of(builder, session, entry, keys);
     let is_blocked = entry.origin == Origin::Typed
         && !entry.is_background
         && session.entries[at + 1..]

@@ -141,7 +141,6 @@ fn entry_of(
         role,
         run,
         tokens,
-        arguments: Arguments::default(),
         keys: Vec::new(),
         is_background: command.is_background,
         shown: command.shown.clone(),
@@ -208,7 +207,6 @@ fn add_arguments(
     }
     let tokens = tokens_of(builder, &words);
     let mut entry = entry_of(command, origin, role, run, tokens);
-    entry.arguments = Arguments { words, raw: arguments.raw.clone() };
     entry.keys = keys;
     session.entries.push(entry);
 }

@@ -17,7 +17,7 @@ pub fn translate_flags(builder: &mut Builder<'_>, line: &ContainerLine, keys: &m
         let FlagValue { flag, value } = option;
         let shown = show_flag(option);
         match flag.treatment {
-            FlagTreatment::Dropped(_) => {
+            FlagTreatment::Dropped => {
                 if !builder.dropped.contains(&shown) {
                     builder.dropped.push(shown);
                 }

@@ -158,7 +158,7 @@ fn machines_option(words: &[Token]) -> Option<String> {
 }
 
 /// Returns the words of a command, also those within a word: `bash -c "vllm serve … -tp 8"`, `a=1,tensor_parallel_size=8`.
-fn inner_words(tokens: &[Token], splits_lists: bool) -> Vec<Token> {
+pub fn inner_words(tokens: &[Token], splits_lists: bool) -> Vec<Token> {
     let inner = tokens.iter().flat_map(|token| {
         let pieces = token
             .text
@@ -170,7 +170,7 @@ fn inner_words(tokens: &[Token], splits_lists: bool) -> Vec<Token> {
 }
 
 /// Returns the options of words with their values: `--tp 8`, `--tp=8`.
-fn options_of(words: &[Token]) -> impl Iterator<Item = (String, Token)> {
+pub fn options_of(words: &[Token]) -> impl Iterator<Item = (String, Token)> {
     words.iter().enumerate().filter_map(|(at, word)| {
         let (name, value) = match word.text.split_once('=') {
             Some((name, value)) => (name, Token { text: value.to_owned(), param: word.param }),

@@ -9,7 +9,7 @@ use super::builder::Builder;
 use super::gpu_options::{Factor, MAX_GPUS, Token, gpus_of_command};
 use super::keys::ContainerKeys;
 use super::missing::MissingPlace;
-use super::session::Session;
+use super::session::{Entry, Session};
 use super::value_error::FlagValueError;
 use crate::programs::ContainerLine;
 use crate::shell::{ParamKind, Word};
@@ -59,6 +59,11 @@ pub fn add_gpus(
 
 /// Returns the words of a container's commands, with the values of its variables.
 pub fn gpu_tokens(session: &Session, keys: &ContainerKeys) -> Vec<Vec<Token>> {
+    session.entries.iter().map(|entry| expand_tokens(session, keys, entry)).collect()
+}
+
+/// Returns the words of a command, with the values of the variables of its container and of those that its lines set.
+pub fn expand_tokens(session: &Session, keys: &ContainerKeys, entry: &Entry) -> Vec<Token> {
     let env = keys.get("env").map_or(&[][..], |env| env.entries());
     let known: Vec<(String, String)> = env
         .iter()
@@ -85,7 +90,7 @@ pub fn gpu_tokens(session: &Session, keys: &ContainerKeys) -> Vec<Vec<Token>> {
         }
         Token { text, param: token.param }
     };
-    session.entries.iter().map(|entry| entry.tokens.iter().map(expand).collect()).collect()
+    entry.tokens.iter().map(expand).collect()
 }
 
 /// Returns the product of numbers, as an expression if it follows a parameter.

@@ -6,13 +6,14 @@ use retrial_recipe::writer::{map_node, plain_node, text_node};
 
 use super::builder::Builder;
 use super::flags::translate_flags;
-use super::gpus::{add_gpus, gpu_tokens};
+use super::gpu_options::{Token, inner_words, options_of};
+use super::gpus::{add_gpus, expand_tokens, gpu_tokens};
 use super::images::image_text;
 use super::keys::{ContainerKeys, WrittenKeys};
 use super::missing::{MissingPlace, PLACEHOLDER_COMMAND, describe_entrypoint, shorten};
 use super::scripts::with_secrets;
 use super::session::{Entry, Session, ports_of};
-use crate::programs::{ContainerLine, Role, find_server, option_value, port_in_words};
+use crate::programs::{ContainerLine, Role, find_server};
 use crate::shell::ParamKind;
 
 /// The longest that a server may take until it is ready: it loads a model.
@@ -39,33 +40,29 @@ impl Service {
     }
 }
 
-/// Returns the condition under which a server is ready: its own port follows its option.
+/// Returns the condition under which a server is ready: its own port follows its option. `keys` has the variables of its
+/// container.
 pub fn ready_of(
     builder: &mut Builder<'_>,
     session: &Session,
     entry: &Entry,
-    ports: &[(u16, u16)],
+    keys: &ContainerKeys,
 ) -> Node {
-    let words: Vec<String> = entry.tokens.iter().map(|token| token.text.clone()).collect();
+    let tokens = inner_words(&expand_tokens(session, keys, entry), false);
+    let words: Vec<String> = tokens.iter().map(|token| token.text.clone()).collect();
     let server = find_server(&words);
-    let options = server.map_or(&["--port"][..], |server| server.port_options);
-    let timeout = ("timeout", text_node(READY_TIMEOUT));
-    let stated = option_value(&entry.arguments, options, &builder.values);
-    let port = match stated.as_ref().map(|word| (word.only_param(), word.known(&builder.values))) {
-        Some((Some(id), _)) => {
+    let names = server.map_or(&["--port"][..], |server| server.port_options);
+    let stated = options_of(&tokens).filter(|(name, _)| names.contains(&&**name)).last();
+    let published = ports_of(builder, session).first().map(|(_, port)| *port);
+    let port = match stated {
+        Some((_, Token { param: Some(id), .. })) => {
             builder.values.param_mut(id).kind = ParamKind::Int;
             Some(builder.values.expression(id))
         }
-        Some((None, Some(text))) if text.parse::<u16>().is_ok() => Some(text),
-        Some(_) => None,
-        None => port_of_script(
-            &words,
-            options,
-            session,
-            ports.first().map(|(_, port)| *port),
-            server.map(|server| server.port),
-        ),
+        Some((_, Token { text, .. })) => text.parse::<u16>().ok().map(|port| port.to_string()),
+        None => server.map(|server| server.port).or(published).map(|port| port.to_string()),
     };
+    let timeout = ("timeout", text_node(READY_TIMEOUT));
     match (server, port) {
         (Some(server), Some(port)) => {
             let address = format!("http://localhost:{port}{}", server.health);
@@ -88,35 +85,6 @@ pub fn ready_of(
     }
 }
 
-/// Returns the port in a text, by a number or a variable of it; else the published one of an unknown server, or the default.
-fn port_of_script(
-    words: &[String],
-    options: &[&str],
-    session: &Session,
-    published: Option<u16>,
-    default: Option<u16>,
-) -> Option<String> {
-    if let Some(port) = port_in_words(words, options) {
-        return Some(port.to_string());
-    }
-    let words: Vec<&str> = words.iter().flat_map(|word| word.split_whitespace()).collect();
-    let value = words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
-        Some((name, value)) if options.contains(&name) => Some(value.to_owned()),
-        _ if options.contains(word) => words.get(at + 1).map(|value| (*value).to_owned()),
-        _ => None,
-    });
-    if let Some(value) = value {
-        let name = value.trim_matches(['$', '{', '}', '"']).to_owned();
-        let tokens = session.entries.iter().flat_map(|entry| &entry.tokens);
-        let assigned =
-            tokens.filter_map(|token| token.text.split_once('=')).find(|(other, _)| *other == name);
-        return assigned
-            .map(|(_, value)| value.to_owned())
-            .filter(|value| value.parse::<u16>().is_ok());
-    }
-    default.or(published).map(|port| port.to_string())
-}
-
 /// Returns the service of a server in a container of its own. Lines before the server are part of its command.
 pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Service {
     let mut keys = ContainerKeys::default();
@@ -132,7 +100,6 @@ pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Service 
             builder.note(format!("--{flag} of the server: dropped, a service shares the network of the recipe's container"));
         }
     }
-    let container = map_node([("image", text_node(image))].into_iter().chain(keys.into_keys()));
     let at = session.entries.iter().position(|entry| entry.role == Role::Server);
     let at = at.or_else(|| session.entries.iter().rposition(|entry| entry.role == Role::Measure));
     let ports = ports_of(builder, session);
@@ -145,11 +112,12 @@ pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Service 
             ("port", plain_node(port.to_string())),
             ("timeout", text_node(READY_TIMEOUT)),
         ]);
+        let image = [("image", text_node(image))].into_iter();
         return Service {
             run: PLACEHOLDER_COMMAND.to_owned(),
             ready,
             keys: Vec::new(),
-            container: Some(container),
+            container: Some(map_node(image.chain(keys.into_keys()))),
         };
     };
     let server = &session.entries[at];
@@ -161,7 +129,8 @@ pub fn move_to_service(builder: &mut Builder<'_>, session: &Session) -> Service 
     lines.push(server.run.clone());
     let text = if lines.len() == 1 { lines.remove(0) } else { lines.join("\n") + "\n" };
     let run = with_secrets(builder, &text);
-    let ready = ready_of(builder, session, server, &ports);
+    let ready = ready_of(builder, session, server, &keys);
+    let container = map_node([("image", text_node(image))].into_iter().chain(keys.into_keys()));
     Service { run, ready, keys: server.keys.clone(), container: Some(container) }
 }
 

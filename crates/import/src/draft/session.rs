@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::gpu_options::Token;
 use super::keys::WrittenKeys;
-use crate::programs::{Arguments, Command, ContainerLine, Role, published_ports};
+use crate::programs::{Command, ContainerLine, Role, published_ports};
 
 /// How a command comes into its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,6 @@ pub struct Entry {
     /// Its text in the recipe.
     pub run: String,
     pub tokens: Vec<Token>,
-    pub arguments: Arguments,
     pub keys: WrittenKeys,
     pub is_background: bool,
     pub shown: String,

@@ -67,8 +67,7 @@ pub fn collect_sessions(
 /// Whether two lines start containers with the same image and flags.
 fn is_same_container(one: &ContainerLine, other: &ContainerLine) -> bool {
     let keys = |line: &ContainerLine| -> Vec<(&'static str, Word)> {
-        let is_key =
-            |option: &&FlagValue| !matches!(option.flag.treatment, FlagTreatment::Dropped(_));
+        let is_key = |option: &&FlagValue| !matches!(option.flag.treatment, FlagTreatment::Dropped);
         let options = line.flags.iter().filter(is_key);
         let mut keys: Vec<_> = options
             .map(|option| {

@@ -8,8 +8,8 @@ use retrial_recipe::model::GpuVendor;
 pub enum FlagTreatment {
     /// A key of the recipe expresses it.
     Key,
-    /// The flag has no effect on the benchmark, or Retrial does the same: dropped, with this reason as a note.
-    Dropped(&'static str),
+    /// The flag has no effect on the benchmark, or Retrial does the same: dropped, and noted.
+    Dropped,
     /// What it does depends on the guide's machine: asked for, with these words.
     Asked(&'static str),
     /// The flag may have an effect, and no key expresses it: an error.
@@ -140,13 +140,6 @@ impl Program {
 
 use FlagTreatment::{Dropped, Key, Refused};
 
-const TERMINAL_REASON: &str = "steps run without a terminal";
-pub const OUTPUT_REASON: &str = "Retrial follows the output itself";
-const PORTS_REASON: &str = "nothing outside the container uses its ports: all steps run in it";
-const LABELS_REASON: &str = "labels have no effect in the container; Retrial sets its own";
-const FIRST_PROCESS_REASON: &str = "the container's first process is Retrial's";
-const HEALTH_REASON: &str = "Retrial does not check the container's health";
-
 /// The flags of `docker run`.
 pub const DOCKER_GROUPS: &[FlagGroup] = &[
     FlagGroup::of_values(
@@ -165,30 +158,17 @@ pub const DOCKER_GROUPS: &[FlagGroup] = &[
          volume-driver volumes-from",
     )
     .with("oom-kill-disable use-api-socket", ""),
-    FlagGroup::of_values(Dropped(OUTPUT_REASON), "attach/a log-driver log-opt").with("quiet/q", ""),
-    FlagGroup::of_values(Dropped(TERMINAL_REASON), "detach-keys")
-        .with("interactive/i sig-proxy tty/t", ""),
-    FlagGroup::of_values(Dropped(PORTS_REASON), "publish/p").with("publish-all/P", ""),
-    FlagGroup::of_values(Dropped(LABELS_REASON), "label/l label-file"),
-    FlagGroup::of_values(Dropped(FIRST_PROCESS_REASON), "stop-signal stop-timeout"),
+    // Terminal and output, ports, labels, the first process, health: Retrial follows, names and removes its containers,
+    // and nothing outside of one uses its ports.
     FlagGroup::of_values(
-        Dropped(HEALTH_REASON),
-        "health-cmd health-interval health-retries health-start-interval health-start-period health-timeout",
+        Dropped,
+        "attach/a cidfile detach-keys expose health-cmd health-interval health-retries health-start-interval \
+         health-start-period health-timeout label/l label-file log-driver log-opt name publish/p pull restart \
+         stop-signal stop-timeout",
     )
-    .with("no-healthcheck", ""),
-    FlagGroup::of_values(Dropped("the run's journal has the container's id"), "cidfile"),
-    FlagGroup::of_values(Dropped("it documents ports, and opens none"), "expose"),
-    FlagGroup::of_values(Dropped("Retrial names its containers"), "name"),
-    FlagGroup::of_values(
-        Dropped("`retrial run --pull` controls when an image is pulled"),
-        "pull",
-    ),
-    FlagGroup::of_values(Dropped("the run ends when its container ends"), "restart"),
-    FlagGroup::of_switches(Dropped("the container is always detached"), "detach/d"),
-    FlagGroup::of_switches(Dropped("images are verified by digest"), "disable-content-trust"),
-    FlagGroup::of_switches(
-        Dropped("Retrial removes its container at the end (`--keep` keeps it)"),
-        "rm",
+    .with(
+        "detach/d disable-content-trust interactive/i no-healthcheck publish-all/P quiet/q rm sig-proxy tty/t",
+        "",
     ),
 ];
 
@@ -203,9 +183,8 @@ pub static DOCKER_EXEC: Program = Program {
     name: "docker exec",
     groups: &[&[
         FlagGroup::of_values(Key, "env/e env-file workdir/w user/u"),
-        FlagGroup::of_values(Dropped(TERMINAL_REASON), "detach-keys")
-            .with("interactive/i tty/t latest/l", ""),
-        FlagGroup::of_switches(Dropped("a server is a service"), "detach/d"),
+        FlagGroup::of_values(Dropped, "detach-keys")
+            .with("detach/d interactive/i latest/l tty/t", ""),
         FlagGroup::of_values(Refused, "preserve-fds").with("privileged", ""),
     ]],
     aliases: &[],
@@ -215,7 +194,7 @@ pub static DOCKER_EXEC: Program = Program {
 pub static DOCKER_CLIENT: Program = Program {
     name: "docker",
     groups: &[&[FlagGroup::of_values(
-        Dropped("DOCKER_HOST or DOCKER_CONTEXT chooses the engine"),
+        Dropped,
         "config context/c host/H log-level/l tlscacert tlscert tlskey",
     )
     .with("debug/D tls tlsverify", "")]],
@@ -228,16 +207,13 @@ pub static PODMAN: Program = Program {
     groups: &[
         DOCKER_GROUPS,
         &[
+            // How images are pulled and kept, and how Podman manages its containers.
             FlagGroup::of_values(
-                Dropped("how an image is pulled and kept is the engine's own setting"),
-                "authfile cert-dir creds decryption-key image-volume retry retry-delay signature-policy",
+                Dropped,
+                "authfile cert-dir cgroups conmon-pidfile creds decryption-key hooks-dir image-volume init-path pidfile \
+                 pod-id-file retry retry-delay sdnotify signature-policy timeout",
             )
-            .with("rmi", "tls-verify"),
-            FlagGroup::of_values(
-                Dropped("it concerns only how Podman manages its containers"),
-                "cgroups conmon-pidfile hooks-dir init-path pidfile pod-id-file sdnotify timeout",
-            )
-            .with("no-hosts no-hostname replace", "http-proxy passwd systemd"),
+            .with("no-hosts no-hostname replace rmi", "http-proxy passwd systemd tls-verify"),
             FlagGroup::of_values(
                 Refused,
                 "arch cgroup-conf chrootdirs gidmap group-entry hostuser os passwd-entry personality pod preserve-fd \

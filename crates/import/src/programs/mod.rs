@@ -22,7 +22,5 @@ pub use foreign::JobContext;
 pub use line::{Arguments, ContainerLine, FlagValue};
 pub use reader::{Companions, ImageProgram, NoCompanions, Reading, read_blocks};
 pub use roles::{Role, role_of, role_of_line, role_of_script, script_before_idling};
-pub use servers::{
-    ImageArguments, find_server, option_value, port_in_words, published_ports, read_image_arguments,
-};
+pub use servers::{ImageArguments, find_server, published_ports, read_image_arguments};
 pub use words::{is_shell, shell_script, split_words};

@@ -2,7 +2,7 @@
 
 use retrial_container::ImageRef;
 
-use super::line::{Arguments, ContainerLine};
+use super::line::ContainerLine;
 use super::words::program_name;
 use crate::shell::{Values, Word};
 
@@ -170,31 +170,6 @@ pub fn find_server(words: &[String]) -> Option<&'static ServerProgram> {
     SERVERS.iter().find(has)
 }
 
-/// Returns the last value of an option in words: `--port 8000`, `--port=8000`.
-pub fn option_value(arguments: &Arguments, options: &[&str], values: &Values) -> Option<Word> {
-    let words = &arguments.words;
-    words.iter().enumerate().rev().find_map(|(at, word)| {
-        if word.plain().is_some_and(|text| options.contains(&text)) {
-            return words.get(at + 1).cloned();
-        }
-        let (name, value) = word.split_once('=')?;
-        options.contains(&&*name.sketch(values)).then_some(value)
-    })
-}
-
-/// Returns the port of an option in a text: `bash -c 'vllm serve … --port 9000'`.
-pub fn port_in_words(words: &[String], options: &[&str]) -> Option<u16> {
-    let words: Vec<&str> = words.iter().flat_map(|word| word.split_whitespace()).collect();
-    words.iter().enumerate().rev().find_map(|(at, word)| {
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, value),
-            None => (*word, *words.get(at + 1)?),
-        };
-        let value = value.trim_matches(['"', '\'']);
-        options.contains(&name).then(|| value.parse().ok()).flatten()
-    })
-}
-
 /// Returns the port in the container that a line publishes first.
 pub fn published_ports(line: &ContainerLine, values: &Values) -> Vec<(u16, u16)> {
     let pair = |word: &Word| {
@@ -219,7 +194,6 @@ mod tests {
         assert!(finds("bash -lc 'python3 -m sglang.launch_server --tp 8'"));
         assert!(finds("/usr/bin/tritonserver --model-repository=/models"));
         assert!(!finds("vllm bench serve --port 8000"));
-        assert_eq!(port_in_words(&split_words("vllm serve m --port=81"), PORT), Some(81));
     }
 
     #[test]
