@@ -12,7 +12,7 @@ use super::keys::{ContainerKeys, WrittenKeys};
 use super::missing::{
     MissingPlace, PLACEHOLDER_COMMAND, SERVER_NAME, describe_entrypoint, shorten,
 };
-use super::scripts::{Script, unset_variables, with_secrets};
+use super::scripts::{Script, with_secrets};
 use super::services::{Service, move_to_service, ready_of};
 use super::session::{Entry, Origin, Session, ports_of};
 use crate::page::Page;
@@ -156,7 +156,7 @@ fn refuse_second_server(builder: &mut Builder<'_>, page: &Page, entries: &[Entry
 fn ask_for_variables(builder: &mut Builder<'_>, session: &Session, keys: &mut ContainerKeys) {
     let typed = session.entries.iter().filter(|entry| entry.origin == Origin::Typed);
     let text: Vec<&str> = typed.map(|entry| entry.run.as_str()).collect();
-    for name in unset_variables(&text.join("\n")) {
+    for name in crate::shell::unset_variables(&text.join("\n")) {
         if keys.get("env").is_some_and(|env| env.get(&name).is_some()) {
             continue;
         }

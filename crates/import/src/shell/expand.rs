@@ -325,19 +325,27 @@ fn use_parameter(parameter: &Parameter, values: &mut Values) -> Vec<Part> {
     }
 }
 
-/// Returns an expansion as a guide writes it, without its operator's operands.
-fn describe(expression: &ParameterExpr) -> String {
+/// Returns the variable of an expansion that changes its value, with the operator.
+pub fn changed_parameter(expression: &ParameterExpr) -> Option<(&Parameter, &'static str)> {
     use ParameterExpr as E;
-    let (parameter, operator) = match expression {
+    Some(match expression {
         E::RemoveSmallestSuffixPattern { parameter, .. } => (parameter, "%"),
         E::RemoveLargestSuffixPattern { parameter, .. } => (parameter, "%%"),
         E::RemoveSmallestPrefixPattern { parameter, .. } => (parameter, "#"),
         E::RemoveLargestPrefixPattern { parameter, .. } => (parameter, "##"),
         E::ReplaceSubstring { parameter, .. } => (parameter, "/"),
         E::Substring { parameter, .. } => (parameter, ":"),
-        E::UseAlternativeValue { parameter, .. } => (parameter, ":+"),
-        E::ParameterLength { parameter, .. } => return format!("${{#{parameter}}}"),
-        _ => return "${…}".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Returns an expansion as a guide writes it, without its operator's operands.
+fn describe(expression: &ParameterExpr) -> String {
+    let Some((parameter, operator)) = changed_parameter(expression) else {
+        return match expression {
+            ParameterExpr::ParameterLength { parameter, .. } => format!("${{#{parameter}}}"),
+            _ => "${…}".to_owned(),
+        };
     };
     let name = match parameter {
         Parameter::Named(name) => name.clone(),

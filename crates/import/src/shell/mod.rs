@@ -12,6 +12,7 @@ mod script;
 mod secret;
 mod substitution;
 mod values;
+mod variables;
 mod word;
 
 pub use blanks::{is_ellipsis, mark_placeholders, open_quotes, unmark};
@@ -23,4 +24,5 @@ pub use part::{ParamId, Part, push_part};
 pub use script::Renderer;
 pub use secret::{is_secret, mask_secrets};
 pub use values::{Param, ParamKind, Value, Values};
+pub use variables::unset_variables;
 pub use word::Word;
