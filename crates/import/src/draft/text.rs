@@ -1,5 +1,6 @@
 //! Writes a draft as a recipe.
 
+use retrial_document::Node;
 use retrial_recipe::quote::shell_quote;
 use retrial_recipe::writer::{list_node, map_node, render_recipe, text_node};
 
@@ -69,14 +70,30 @@ fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<St
 }
 
 /// Copies the files in which figures are to the directory of the results, behind a command that succeeds.
-fn collect_files(measured: &mut WrittenKeys, files: &[&str]) {
+fn collect_files(measured: &mut WrittenKeys, files: &[&str], container: Option<&Node>) {
     let run = measured.iter_mut().find(|(key, _)| *key == "run");
     let Some((_, run)) = run.filter(|_| !files.is_empty()) else { return };
     let text = run.text().unwrap_or_default().trim_end();
-    let files: Vec<String> = files.iter().map(|file| shell_quote(file)).collect();
+    let mounts = container.and_then(|container| container.get("mounts"));
+    let mounts = mounts.map_or(&[][..], |mounts| mounts.items());
+    let files: Vec<String> =
+        files.iter().map(|file| shell_quote(&path_in_container(file, mounts))).collect();
     let copy = format!("mkdir -p {RESULTS} && cp {} {RESULTS}/", files.join(" "));
     *run = text_node(format!("{text}\n[ $? -eq 0 ] && {copy}\n"));
     measured.push(("results", text_node(RESULTS)));
+}
+
+/// Returns the path in the container of a file in a directory next to the guide that is mounted.
+fn path_in_container(file: &str, mounts: &[Node]) -> String {
+    let path = format!("./{}", file.trim_start_matches("./"));
+    let mounted = mounts.iter().find_map(|mount| {
+        let (source, target) = mount.text()?.split_once(':')?;
+        // The whole directory may be mounted next to the one in which the command ends.
+        let rest = path.strip_prefix(source).filter(|_| source != "./")?;
+        let target = target.split(':').next().unwrap_or(target);
+        rest.starts_with('/').then(|| format!("{target}{rest}"))
+    });
+    mounted.unwrap_or_else(|| file.to_owned())
 }
 
 fn recipe_keys(
@@ -91,7 +108,8 @@ fn recipe_keys(
         measured.retain(|(key, _)| *key != "run");
         measured.insert(0, ("run", text_node(command)));
     }
-    collect_files(&mut measured, &figures.files());
+    let container = draft.keys.iter().find(|(key, _)| *key == "container").map(|(_, node)| node);
+    collect_files(&mut measured, &figures.files(), container);
     measured.push(("figures", figures.figures_node()));
     measured.extend(figures.expect_node().map(|expect| ("expect", expect)));
     let case = map_node([("performance", map_node(measured))]);

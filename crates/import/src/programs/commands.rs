@@ -48,7 +48,6 @@ pub struct Command {
     pub shown: String,
     /// `&` follows it.
     pub is_background: bool,
-    /// It is part of a list with `&&` whose commands share a line.
     pub here_document: Option<HereDocument>,
 }
 

@@ -7,6 +7,7 @@ mod commands;
 mod engines;
 mod flags;
 mod foreign;
+mod host_commands;
 mod line;
 mod reader;
 mod roles;

@@ -5,9 +5,6 @@ use std::ops::Range;
 use brush_parser::ast::{self, SourceLocation as _};
 use brush_parser::{ParseError, Parser, ParserOptions, Token};
 
-use super::blanks::unmark;
-use super::word::unquote;
-
 /// The options of the grammar. `~` is read where a word is expanded.
 pub fn parser_options() -> ParserOptions {
     ParserOptions { tilde_expansion_at_word_start: false, ..ParserOptions::default() }
@@ -52,13 +49,6 @@ pub struct Simple {
     pub reads_input: bool,
     /// The word of a file that the output is written to.
     pub output: Option<RawWord>,
-}
-
-impl Simple {
-    /// Returns the words without their quotes; expansions are as they are written.
-    pub fn plain_words(&self) -> Vec<String> {
-        self.words.iter().map(|word| unmark(&unquote(&word.text))).collect()
-    }
 }
 
 #[derive(Debug, Clone)]

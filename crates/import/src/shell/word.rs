@@ -4,12 +4,20 @@
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use retrial_document::Span;
 
-use super::parse::parser_options;
+use super::blanks::unmark;
+use super::parse::{Simple, parser_options};
 use super::part::{ParamId, Part};
 use super::values::Values;
 
+impl Simple {
+    /// Returns the words without their quotes; expansions are as they are written.
+    pub fn plain_words(&self) -> Vec<String> {
+        self.words.iter().map(|word| unmark(&unquote(&word.text))).collect()
+    }
+}
+
 /// Returns a typed word without its quotes; expansions stay as they are written.
-pub fn unquote(text: &str) -> String {
+fn unquote(text: &str) -> String {
     let pieces = brush_parser::word::parse(text, &parser_options());
     pieces.map_or_else(|_| text.to_owned(), |pieces| unquote_pieces(text, &pieces))
 }

@@ -1,6 +1,8 @@
 //! Kinds of lines that guides publish, and what their recipes have.
 
-use retrial_import::WrittenRecipe;
+use retrial_import::{
+    FigureFinder, MeasuredFigures, NoCompanions, Selection, WrittenRecipe, draft_from_guide,
+};
 use rstest::rstest;
 
 use super::recipe_from_block;
@@ -230,6 +232,21 @@ fn secrets_reach_the_step_by_name() {
     );
     let counted = read("docker run -e INPUT_TOKEN=$INPUT_TOKEN -e MAX_TOKENS=5 a b").recipe;
     assert!(counted.contains("INPUT_TOKEN: \"${{ params.input_token }}\""), "{counted}");
+}
+
+/// A figure's file is where the program writes it, or in a directory of the guide that is mounted.
+#[rstest]
+#[case("/o/r.json", "cp /o/r.json /tmp")]
+#[case("r.json", "cp r.json /tmp")]
+#[case("./out/r.json", "cp /o/r.json /tmp")]
+fn a_file_with_a_figure_is_copied(#[case] file: &str, #[case] copied: &str) {
+    let finder = FigureFinder::parse(&format!("json:{file}:$.p99")).unwrap();
+    let figures =
+        MeasuredFigures { figures: vec![("p99".to_owned(), finder)], ..MeasuredFigures::default() };
+    let block = "docker run -v $PWD/out:/o -v $PWD:/w a b";
+    let draft = draft_from_guide("x", block, Selection::All, &NoCompanions).unwrap();
+    let recipe = draft.write("x", &figures).recipe;
+    assert!(recipe.contains(copied) && recipe.contains("file: r.json"), "{recipe}");
 }
 
 #[test]
