@@ -37,18 +37,18 @@ const PROGRAMS: [(Role, &str); 6] = [
     ),
     (
         Role::Prepare,
-        "add-apt-repository adduser apk apt apt-get apt-key aws azcopy chmod chown cmake conda cp dd dnf dpkg \
-         gdown git git-lfs gpg groupadd gsutil hf huggingface-cli kaggle ldconfig ln mamba micromamba \
-          mkdir modelscope modprobe mount mv newgrp ngc ollama:pull pip pip3 pyenv ray:start ray:stop rclone \
-         rm rsync s5cmd scp service sync sysctl systemctl tar \
-         tools.sh:--all-in-one tools.sh:--convert tools.sh:--quantize tools.sh:-a tools.sh:-c tools.sh:-q touch \
-         trtllm-build unzip update-alternatives useradd \
-         usermod uv virtualenv wget yum zypper",
+        "add-apt-repository adduser amdclang++ apk apt apt-get apt-key aws azcopy bazel:build brew \
+         cargo:build cargo:install cc chmod chown clang clang++ cmake conda cp dd dnf dpkg g++ gcc gdown git \
+         git-lfs go:build gpg groupadd gsutil hf hipcc huggingface-cli icpx icx kaggle ldconfig ln mamba meson \
+         micromamba mkdir modelscope modprobe mount mpicc mv newgrp ngc npm:ci npm:install nvcc ollama:pull \
+         pdm:install pip pip3 poetry:install pyenv ray:start ray:stop rclone rm rsync s5cmd scp service snap sync \
+         sysctl systemctl tar tools.sh:--all-in-one tools.sh:--convert tools.sh:--quantize tools.sh:-a tools.sh:-c \
+         tools.sh:-q touch trtllm-build unzip update-alternatives useradd usermod uv virtualenv wget yum zypper",
     ),
     (
         Role::Show,
         "amd-smi awk cat clear clinfo cut date df diff dmesg du egrep env file find free grep head hipconfig history \
-         hostname htop ibstat id ip jq less ls lscpu lsmod lspci man more nano nc netstat nproc nvcc nvidia-smi nvtop \
+         hostname htop ibstat id ip jq less ls lscpu lsmod lspci man more nano nc netstat nproc nvidia-smi nvtop \
          ping ps pwd rocm-smi rocminfo sed sort ss stat tail tee top tr tree uname uniq vi vim watch wc which whoami",
     ),
     (Role::Print, "echo printf"),
@@ -185,7 +185,8 @@ pub fn role_of(words: &[String]) -> Role {
         return Role::Idle;
     }
     let Some((program, arguments)) = words.split_first() else { return Role::State };
-    if arguments.last().is_some_and(|word| matches!(word.as_str(), "--help" | "--version")) {
+    let asks_only = |word: &String| matches!(&**word, "--help" | "--version" | "-V" | "-h");
+    if arguments.last().is_some_and(asks_only) {
         return Role::Show;
     }
     if let Some(script) = interpreted_script(program, arguments) {
@@ -203,7 +204,9 @@ pub fn role_of(words: &[String]) -> Role {
         .or_else(|| listed(&with_word).or_else(|| listed(name)).map(|(role, _)| *role))
         .or_else(|| find_server(words).map(|_| Role::Server))
         .or_else(|| names_preparation(name).then_some(Role::Prepare))
-        .or_else(|| (second == "serve" || second == "start").then_some(Role::Server))
+        .or_else(|| (second == "serve").then_some(Role::Server))
+        // `/etc/init.d/ssh start` ends.
+        .or_else(|| (second == "start" && name == program).then_some(Role::Server))
         .or_else(|| (stem == name && name.ends_with("server")).then_some(Role::Server))
         .unwrap_or(Role::Measure)
 }
@@ -322,6 +325,10 @@ mod tests {
             ("curl -LO https://x/y", Role::Prepare),
             ("curl -XPOST http://x/y -d '{}' | jq .", Role::Measure),
             ("make -j", Role::Prepare),
+            ("nvcc -o bench bench.cu", Role::Prepare),
+            ("nvcc -V", Role::Show),
+            ("poetry install", Role::Prepare),
+            ("mlserver start .", Role::Server),
             ("make run_harness RUN_ARGS=x", Role::Measure),
             ("uv run bench.py | tee log", Role::Measure),
             ("python3 run_harness.py --n 1", Role::Measure),
