@@ -42,7 +42,9 @@ pub fn add_own_command(
     command: &Command,
 ) {
     let words = line.arguments.sketch(&builder.values);
-    if add_script(builder, session, command, &words, Vec::new()) {
+    if refuses_document(builder, command)
+        || add_script(builder, session, command, &words, Vec::new())
+    {
         return;
     }
     let entrypoint = line.flag("entrypoint").cloned();
@@ -110,23 +112,28 @@ fn add_script(
     let Some(document) = command.here_document.as_ref().filter(|_| is_shell(words)) else {
         return false;
     };
-    let script = unmark(&document.body);
+    let Some(run) = builder.renderer().typed(&document.body, &command.span) else { return true };
     let role = role_of_script(&document.body);
-    if document.expands && script.contains(['$', '`', '\\']) {
-        builder.refuse(
-            "a here-document in which the host's shell expands variables",
-            &command.span,
-            "write its delimiter in quotes, `<<'EOF'`, and the values into the script",
-        );
-        return true;
-    }
-    let span = command.span.clone();
-    let Some(run) = builder.renderer().typed(&document.body, &span) else { return true };
-    let words = split_words(&script);
-    let mut entry = entry_of(command, Origin::Own, role, run, plain_tokens(&words));
+    let tokens = plain_tokens(&split_words(&unmark(&document.body)));
+    let mut entry = entry_of(command, Origin::Own, role, run, tokens);
     entry.keys = keys;
     session.entries.push(entry);
     true
+}
+
+/// Refuses a here-document in which the host's shell expands something.
+fn refuses_document(builder: &mut Builder<'_>, command: &Command) -> bool {
+    let document = command.here_document.as_ref();
+    let expands = document
+        .is_some_and(|document| document.expands && document.body.contains(['$', '`', '\\']));
+    if expands {
+        builder.refuse(
+            "a here-document in which the host's shell expands variables",
+            &command.span,
+            "write its delimiter in quotes, `<<'EOF'`, and the values into the text",
+        );
+    }
+    expands
 }
 
 fn entry_of(
@@ -185,13 +192,6 @@ fn add_arguments(
     start.extend((!rest.is_empty()).then_some(rest));
     let mut run = start.join(" ");
     if let Some(document) = &command.here_document {
-        if document.expands && document.body.contains(['$', '`', '\\']) {
-            return builder.refuse(
-                "a here-document in which the host's shell expands variables",
-                &command.span,
-                "write its delimiter in quotes, `<<'EOF'`, and the values into the text",
-            );
-        }
         run = format!("{run} <<'END_OF_INPUT'\n{}END_OF_INPUT\n", unmark(&document.body));
     }
     let is_service = command.is_background && origin == Origin::Exec;
@@ -274,7 +274,9 @@ pub fn add_exec(
         keys.push(("env", map_node(env)));
     }
     let words = line.arguments.sketch(&builder.values);
-    if add_script(builder, session, command, &words, keys.clone()) {
+    if refuses_document(builder, command)
+        || add_script(builder, session, command, &words, keys.clone())
+    {
         return;
     }
     let is_detached = command.is_background || line.flag("detach").is_some();

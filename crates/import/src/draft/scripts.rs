@@ -9,6 +9,7 @@ use super::keys::WrittenKeys;
 use super::session::{Entry, Origin};
 use crate::page::Page;
 use crate::programs::Role;
+use crate::shell::{Stage, parse_commands};
 
 /// Commands in a row that are one step.
 pub struct Script {
@@ -83,8 +84,10 @@ pub fn with_secrets(builder: &mut Builder<'_>, run: &str) -> String {
     if builder.secret_variables.is_empty() {
         return run.to_owned();
     }
-    let is_simple = !run.contains(['\n', ';', '&', '|'])
-        && !["if", "for", "while", "(", "{"].iter().any(|start| run.starts_with(start));
+    // An expression of the recipe is a value.
+    let letters: Vec<char> = run.replace("${{", "{{").chars().collect();
+    let items = parse_commands(&letters).unwrap_or_default();
+    let is_simple = matches!(&items[..], [one] if matches!(one.stages[..], [Stage::Simple(_)]));
     let mut out = String::new();
     for variable in &builder.secret_variables {
         let (name, secret) = (&variable.name, &variable.secret);
