@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
         let span = self.span(item.range.clone());
         let line =
-            read_foreign("srun", words, &mut self.job, &self.values, &span, &mut self.problems);
+            read_foreign("srun", words, &mut self.job, &mut self.values, &span, &mut self.problems);
         let Some(mut line) = line else { return self.push(Action::Refused, item, None) };
         self.pass_exported(&mut line, simple);
         let arguments = line.arguments.sketch(&self.values);
@@ -158,7 +158,7 @@ impl Reader<'_> {
                     name,
                     words,
                     &mut self.job,
-                    &self.values,
+                    &mut self.values,
                     &span,
                     &mut self.problems,
                 );

@@ -9,7 +9,7 @@ use retrial_recipe::model::GpuVendor;
 use super::flags::{DOCKER, FlagTreatment, Meaning};
 use super::line::{Arguments, ContainerLine, FlagValue, LineReader, TypedWords, arguments_from};
 use super::tables::{APPTAINER, ENROOT, SRUN};
-use crate::shell::{Values, Word};
+use crate::shell::{Part, Values, Word};
 
 /// What the guide has done before a command of another program.
 #[derive(Debug, Default, Clone)]
@@ -25,7 +25,7 @@ pub fn read_foreign(
     name: &str,
     words: &TypedWords,
     job: &mut JobContext,
-    values: &Values,
+    values: &mut Values,
     place: &Span,
     problems: &mut Diagnostics,
 ) -> Option<ContainerLine> {
@@ -56,7 +56,7 @@ pub fn read_foreign(
         let help = "a recipe needs `--container-image` of Pyxis, `apptainer exec docker://IMAGE`, or a `docker run`";
         problems.error("guide", format!("{name} without a container"), place, help);
     }
-    line.resolve_image(name, job, values, problems);
+    line.resolve_image(name, job, values);
     (problems.error_count() == before).then(|| line.finish(name, values))
 }
 
@@ -191,13 +191,7 @@ impl Translation {
     }
 
     /// Replaces an image's file by the image from which the guide makes it.
-    fn resolve_image(
-        &mut self,
-        program: &str,
-        job: &JobContext,
-        values: &Values,
-        problems: &mut Diagnostics,
-    ) {
+    fn resolve_image(&mut self, program: &str, job: &JobContext, values: &mut Values) {
         let Some(image) = &mut self.image else { return };
         let text = image.sketch(values);
         let made = job.images.get(text.trim_start_matches("./"));
@@ -211,9 +205,9 @@ impl Translation {
         let is_other = text.contains("://") && !text.starts_with("docker://");
         let needs_scheme = program != "srun" && !text.starts_with("docker://") && !is_made;
         if ends_as_file || is_other || needs_scheme && image.known(values).is_some() {
-            let message = format!("`{text}` is not an image of a registry");
-            let help = "write the image from which the file was made, as a registry has it: `docker://IMAGE`";
-            problems.error("guide", message, &image.span, help);
+            let question = format!("the image of a registry from which `{text}` was made");
+            let id = values.add_param("image", &image.written, None, Some(question));
+            *image = image.with_parts(vec![Part::Param(id)]);
         }
         if let Some(known) = image.known(values) {
             let reference = known.trim_start_matches("docker://").replace('#', "/");

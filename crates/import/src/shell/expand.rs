@@ -321,7 +321,7 @@ fn use_parameter(parameter: &Parameter, values: &mut Values) -> Vec<Part> {
                 _ => vec![only_shell(&format!("${{{name}[{index}]}}"))],
             }
         }
-        other => vec![only_shell(&format!("{other:?}"))],
+        other => vec![only_shell(&format!("${{{other}}}"))],
     }
 }
 

@@ -48,6 +48,10 @@ fn read(block: &str) -> WrittenRecipe {
     "docker run \\ # limits\n  --cpus 2 a b \"x \\ # y\" \\ # z\n c",
     "run: \"b \\\"x \\\\ # y\\\" c\""
 )]
+#[case::image_file(
+    "apptainer exec /d/x.sif b",
+    "help: \"/d/x.sif: the image of a registry from which `/d/x.sif` was made\""
+)]
 #[case::braces(
     "docker run --device=/dev/dri/renderD{128,129} a b {1,2}",
     "- /dev/dri/renderD129\n"
@@ -274,7 +278,6 @@ fn a_server_and_its_client_in_two_containers() {
 #[case("docker run --device=/dev/dri/renderD* a", "does not accept patterns of devices")]
 #[case("srun --frob --container-image=a b", "srun has no --frob")]
 #[case("docker run --gpu all a", "docker run has no --gpu")]
-#[case("enroot start a b", "`a` is not an image of a registry")]
 #[case("docker run -v ../x:/x a", "`..` in a path")]
 #[case("docker run -e X=$(git describe) a", "`$(git describe)`: only a shell")]
 #[case("docker run a b ${Y%%_*}", "`${Y%%…}`: only a shell")]
