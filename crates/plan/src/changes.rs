@@ -306,6 +306,7 @@ impl<'a> Execution<'a> {
             cache: _,
             verify_cache: _,
             telemetry: _,
+            simulated_host: _,
         } = plan;
         let compared_steps = steps.iter().map(|step| {
             (step.name.as_str(), &step.action, step.is_skipped() && affects_measurements(step))

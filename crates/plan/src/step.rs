@@ -107,6 +107,9 @@ pub struct Plan {
     /// GPUs assigned to the container, and how; none if the recipe requires none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_gpus: Option<AssignedGpus>,
+    /// The directory that stood for the host's files, if that was not `/`: its GPUs are not this machine's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated_host: Option<String>,
     /// Warnings of the checks before the run, for its verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -51,7 +51,7 @@ impl ApprovedPlan {
         let mut plan = self.plan;
         let examination = examine_host(global, host, Ok(engine), Some(&plan)).await;
         plan.warnings = examination.refuse_or_warn(&plan, force)?;
-        plan.warnings.extend(simulated_host_warning(global));
+        plan.simulated_host = simulated_host(global);
         check_images_fit(engine, &[&plan], false, force).await?;
         let host = examination.into_host_record(engine, &plan);
         Ok(PreparedRun { recipe, plan, host })
@@ -67,12 +67,8 @@ impl ApprovedPlan {
     }
 }
 
-/// The host's GPUs and settings are not those of this machine.
-fn simulated_host_warning(global: &GlobalOptions) -> Option<String> {
+/// The directory of `--root`, if the host's GPUs and settings are not those of this machine.
+fn simulated_host(global: &GlobalOptions) -> Option<String> {
     let root = &global.root;
-    let is_elsewhere = root.as_path() != Path::new("/");
-    is_elsewhere.then(|| {
-        let root = root.display();
-        format!("--root {root}: the host's GPUs and settings are those of that directory")
-    })
+    (root.as_path() != Path::new("/")).then(|| root.display().to_string())
 }

@@ -25,6 +25,11 @@ pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
     if !differences.is_empty() {
         qualifiers.push(Qualifier::new(QualifierKind::Modified, differences));
     }
+    if let Some(root) = &plan.simulated_host {
+        let reason =
+            format!("--root {root}: the GPUs and settings of that directory, not of this machine");
+        qualifiers.push(Qualifier::new(QualifierKind::SimulatedHost, reason));
+    }
     for check in plan.unmet.iter().filter(|check| check.is_other_hardware()) {
         let reason = format!("{} in place of {}", check.actual, check.required);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, reason));

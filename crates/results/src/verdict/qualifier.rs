@@ -49,6 +49,8 @@ retrial_document::word_enum! {
         Modified = "modified",
         /// The run was interrupted or had failed, and parts of it were done again, or in another container.
         Resumed = "resumed",
+        /// The host's GPUs and settings were read from a directory: `--root`.
+        SimulatedHost = "simulated host",
         /// The hardware is not the one that the figure was published on.
         OtherHardware = "other hardware",
         /// The script is Retrial's: the workload's own was never published.
