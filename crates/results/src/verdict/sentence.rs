@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use super::claim::{ClaimOutcome, ClaimVerdict, summarize_claims};
 use super::compare::PublishedFigureTrials;
 use super::qualify::MAX_PLAUSIBLE_RATIO;
-use super::{Judgement, Noise, Outcome, ResultVerdict, UNKNOWN_DIRECTION, number};
+use super::{Judgement, Noise, Outcome, QualifierKind, ResultVerdict, UNKNOWN_DIRECTION, number};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Aggregate, Better, Expectation, ExpectationKind};
 use retrial_stats::Estimate;
@@ -195,7 +195,13 @@ fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
     let figure_count = judged.iter().filter(|judged| **judged == outcome).count();
     let result_count = results.iter().filter(|result| result.outcome == outcome).count();
     let is_or_are = |count: usize| if count == 1 { "is" } else { "are" };
+    let is_trial_run = |result: &ResultVerdict| {
+        result.qualifiers.iter().any(|qualifier| qualifier.kind == QualifierKind::TrialRun)
+    };
     match outcome {
+        Outcome::Measured if results.iter().any(is_trial_run) => {
+            "Everything ran; a trial run is compared with nothing.".to_owned()
+        }
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
         Outcome::Reproduced if judged_count == 1 => "The published figure holds.".to_owned(),
         Outcome::Reproduced => {

@@ -12,7 +12,7 @@ use crate::content::runs::benchmark_title;
 use retrial_history::RunSummary;
 use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
-use retrial_results::verdict::Outcome;
+use retrial_results::verdict::{Outcome, QualifierKind};
 
 pub(super) struct SubmissionRuns<'a> {
     /// The name of its first page, without `.html`.
@@ -82,8 +82,8 @@ pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSumma
     newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
-/// The newest run with a verdict, of runs whose newest is the last. A trial of a batch's cell that is inconclusive alone
-/// only counts where no other run does.
+/// The newest run with a verdict, of runs whose newest is the last. A trial run, and a trial of a batch's cell that is
+/// inconclusive alone, only count where no other run does.
 pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
     let newest_of = |rows: &[&'a RunSummary]| {
         let mut newest = rows.iter().rev();
@@ -92,15 +92,16 @@ pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummar
     newest_of(&select_judged_alone(rows)).or_else(|| newest_of(rows))
 }
 
-/// Returns the runs without trials of a batch's cell that are inconclusive alone: several trials of a cell are judged
-/// together, on the page of their batch.
+/// Returns the runs without trial runs, which are compared with nothing, and without trials of a batch's cell that are
+/// inconclusive alone: several trials of a cell are judged together, on the page of their batch.
 pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
     let trials = rows.iter().filter_map(|row| batch_cell(row)).counts();
     let is_one_of_several =
         |row: &RunSummary| batch_cell(row).is_some_and(|cell| trials[&cell] > 1);
     let is_open = |row: &RunSummary| row.outcome == Some(Outcome::Inconclusive);
     let is_judged_alone = |row: &&RunSummary| !(is_open(row) && is_one_of_several(row));
-    rows.iter().copied().filter(is_judged_alone).collect()
+    let is_compared = |row: &&RunSummary| !row.qualifiers.contains(&QualifierKind::TrialRun);
+    rows.iter().copied().filter(is_judged_alone).filter(is_compared).collect()
 }
 
 /// The batch and the cell of which a run is a trial.
