@@ -27,6 +27,11 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The user's home: not the directory of the recipes, of which everything in a home needs approval.
+fn home(directory: &Path) -> PathBuf {
+    directory.join("home")
+}
+
 fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
     let path = format!(
@@ -39,7 +44,7 @@ fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(directory)
         .env("PATH", path)
-        .env("HOME", directory)
+        .env("HOME", home(directory))
         .env_remove("RETRIAL_HOME")
         .env_remove("RETRIAL_CACHE")
         .env_remove("XDG_DATA_HOME")
@@ -55,8 +60,9 @@ fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
         )
         .output()
         .unwrap();
-    let text =
-        String::from_utf8_lossy(&output.stdout).replace(&directory.display().to_string(), "~");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text.replace(&home(directory).display().to_string(), "~");
+    let text = text.replace(&directory.display().to_string(), "~");
     let mut lines: Vec<String> = text.lines().map(|line| line.trim_end().to_owned()).collect();
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
@@ -116,6 +122,7 @@ fn assert_page_is_reproduced(file: &str) {
             .status();
         assert!(copied.unwrap().success());
     }
+    std::fs::create_dir(home(directory.path())).unwrap();
     published(directory.path());
     // Simulated hosts, and the script that creates others, for pages about GPUs: where they are in a checkout.
     let fixtures = directory.path().join("tests/fixtures");
@@ -130,7 +137,9 @@ fn assert_page_is_reproduced(file: &str) {
     let registry = std::env::var("RETRIAL_LAB_REGISTRY").unwrap();
     for (name, body) in files(&text) {
         let body = body.replace(SHOWN_REGISTRY, &registry);
-        std::fs::write(directory.path().join(name), body).unwrap();
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, body).unwrap();
     }
     // The hub of the pages about models.
     let hub = Hub::start();

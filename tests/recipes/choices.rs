@@ -202,6 +202,7 @@ fn a_name_of_a_file_that_does_not_exist_is_said_to_be_none() {
 fn the_tag_of_a_built_image_changes_with_its_context() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    std::fs::create_dir(folder.path().join("image")).unwrap();
     let recipe = folder.path().join("recipe.yaml");
     let plan_script = || {
         let path = recipe.to_str().unwrap();
@@ -211,18 +212,18 @@ fn the_tag_of_a_built_image_changes_with_its_context() {
     };
     write(
         "recipe.yaml",
-        "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: tagged }\nimage: { build: { context: . } }\nscenarios: { s: { performance: { run: ./bench, figures: { speed: { pattern: 'speed ${number}' } } } } }\n",
+        "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: tagged }\nimage: { build: { context: image } }\nscenarios: { s: { performance: { run: ./bench, figures: { speed: { pattern: 'speed ${number}' } } } } }\n",
     );
-    write("Dockerfile", "FROM debian:bookworm-slim\n");
+    write("image/Dockerfile", "FROM debian:bookworm-slim\n");
     let tag_of = |script: &str| {
         let (_, rest) = script.split_once("retrial/tagged:").unwrap();
         rest[..12].to_owned()
     };
     let first = tag_of(&plan_script());
     assert_eq!(tag_of(&plan_script()), first);
-    write("Dockerfile", "FROM debian:trixie-slim\n");
+    write("image/Dockerfile", "FROM debian:trixie-slim\n");
     let changed = tag_of(&plan_script());
     assert_ne!(changed, first);
-    write("bench", "#!/bin/sh\n");
+    write("image/bench", "#!/bin/sh\n");
     assert_ne!(tag_of(&plan_script()), changed);
 }

@@ -29,7 +29,7 @@ submission:
 params:
   out: { type: path, default: /tmp/results, help: Where results are written in the container }
 
-# The vendor's image. {ref, digest} pins it; {build: {context: .}} builds it from a Dockerfile.
+# The vendor's image. {ref, digest} pins it; {build: {context: image}} builds it from a Dockerfile.
 image: debian:bookworm-slim
 
 # requires:

@@ -58,10 +58,10 @@ fn a_tag_that_does_not_exist_fails_only_its_cell() {
 #[test]
 #[ignore = "needs the lab"]
 fn an_image_that_cannot_be_built_fails_only_its_cell() {
-    let keys = "variants:\n  base:\n    good: {}\n    bad: { image: { build: { context: ., args: { STATUS: \"1\" } } } }\ndefault: { base: good }\nimage: { build: { context: ., args: { STATUS: \"0\" } } }\n";
+    let keys = "variants:\n  base:\n    good: {}\n    bad: { image: { build: { context: image, args: { STATUS: \"1\" } } } }\ndefault: { base: good }\nimage: { build: { context: image, args: { STATUS: \"0\" } } }\n";
     let dockerfile = format!("FROM {}\nARG STATUS\nRUN exit $STATUS\n", image("busybox"));
     let recipe = recipe_with(keys, &case("main", "echo 1", ""));
-    let lab = Lab::new().recipe(&recipe).file("Dockerfile", &dockerfile);
+    let lab = Lab::new().recipe(&recipe).file("image/Dockerfile", &dockerfile);
     let done = batch(&lab, "base=bad,good", &["--trials", "2"]);
     done.expect_exit(3).prints("build failed").prints("1 reproduced, 1 build failed");
     // It is built once.

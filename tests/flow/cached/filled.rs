@@ -36,7 +36,7 @@ fn a_directory_is_populated_once_and_mounted_read_only() {
 fn a_directory_starts_with_image_content_and_is_per_image() {
     let lab = Lab::new();
     let nonce = std::process::id();
-    let build = "image: { build: { context: ., dockerfile: Dockerfile } }";
+    let build = "image: { build: { context: image, dockerfile: Dockerfile } }";
     let dockerfile = |version: &str| {
         format!(
             "FROM debian:bookworm-slim\nRUN mkdir -p /data/deep && echo {version} {nonce} >/data/deep/seed && ln -s deep/seed /data/link && chown -R 1234 /data/deep\n"
@@ -45,13 +45,13 @@ fn a_directory_starts_with_image_content_and_is_per_image() {
     let commands = "stat -c %u /data/deep/seed; cat /data/link; echo more >/data/more";
     let measured = "ls /data; cat /data/link";
     let text = keeps(build, commands, KEEP, measured);
-    let lab = lab.recipe(&text).file("Dockerfile", &dockerfile("one"));
+    let lab = lab.recipe(&text).file("image/Dockerfile", &dockerfile("one"));
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.output("02-dataset-data"), format!("1234\none {nonce}\n"));
     let printed = format!("deep\nlink\nmore\none {nonce}\nspeed: 42.5 MB/s\n");
     assert_eq!(lab.output("04-main-performance"), printed);
 
-    let other = sharing_cache(&lab).recipe(&text).file("Dockerfile", &dockerfile("two"));
+    let other = sharing_cache(&lab).recipe(&text).file("image/Dockerfile", &dockerfile("two"));
     other.run(&[]).expect_exit(0);
     assert!(decision(&other).starts_with("populated"), "{}", decision(&other));
     assert!(other.output("04-main-performance").contains("two"));

@@ -47,12 +47,12 @@ fn unlisted_files_are_not_cached_with_a_complete_list() {
 #[ignore = "needs the lab"]
 fn an_image_cannot_smuggle_a_file_into_a_listed_directory() {
     let lab = Lab::new();
-    let build = "image: { build: { context: ., dockerfile: Dockerfile } }";
+    let build = "image: { build: { context: image, dockerfile: Dockerfile } }";
     let dockerfile =
         "FROM debian:bookworm-slim\nRUN mkdir /data && echo 'echo poison' >/data/x.sh\n";
     let evil = lab
         .recipe(&keeps(build, DOWNLOAD, &listed(8, HASH), "true"))
-        .file("Dockerfile", dockerfile);
+        .file("image/Dockerfile", dockerfile);
     evil.run(&[]).expect_exit(4).prints("does not list x.sh");
     let sources = "[ ! -e /data/x.sh ] || . /data/x.sh";
     let trusted = sharing_cache(&evil).recipe(&keeps("", DOWNLOAD, &listed(8, HASH), sources));
