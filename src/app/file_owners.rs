@@ -40,6 +40,21 @@ pub fn require_trusted_owners(
     trusted.check_ancestors(&directory)
 }
 
+/// Checks that no other user can put something else in the place of paths without links: the directories above each.
+/// Paths that do not exist are skipped. The error ends with the reason.
+///
+/// # Errors
+/// The first directory that another user owns or can write.
+pub fn require_own_directories(paths: &[PathBuf], reason: &str) -> Result<(), Failure> {
+    let trusted = TrustedOwners::for_current_user(reason);
+    paths.iter().filter(|path| path.exists()).try_for_each(|path| trusted.check_ancestors(path))
+}
+
+/// Returns whether other users own or can write a file or a directory itself.
+pub fn is_written_by_others(path: &Path) -> bool {
+    TrustedOwners::for_current_user("").check_path(path, GROUP_OR_OTHERS_WRITE).is_err()
+}
+
 /// The users who may own such files: root, this one, and the one who called sudo.
 struct TrustedOwners<'a> {
     users: Vec<u32>,
@@ -55,9 +70,13 @@ impl<'a> TrustedOwners<'a> {
     }
 
     fn check_ancestors(&self, path: &Path) -> Result<(), Failure> {
-        path.ancestors().skip(1).try_for_each(|directory| {
+        path.ancestors().zip(path.ancestors().skip(1)).try_for_each(|(entry, directory)| {
             let is_sticky =
                 fs::metadata(directory).is_ok_and(|status| status.mode() & STICKY_BIT != 0);
+            if is_sticky {
+                // Its owner may rename it.
+                self.check_path(entry, 0)?;
+            }
             self.check_path(directory, if is_sticky { 0 } else { GROUP_OR_OTHERS_WRITE })
         })
     }

@@ -35,6 +35,6 @@ pub fn run_recipe(global: &GlobalOptions, arguments: &RunArguments) -> Result<Ex
         let recipe = opened.resolved.yaml.clone();
         let prepared = approved.prepare(global, host, &engine, recipe, force);
         let prepared = prepared.await?;
-        start_run(global, engine, &prepared, allocation, run.detach).await
+        Box::pin(start_run(global, engine, prepared, allocation, run.detach)).await
     })
 }

@@ -110,9 +110,11 @@ fn configuration(container: &str) -> Value {
     let ours = |text: &str| text.contains("/.retrial");
     // The script has a copy of the model, the run a view of the hub's cache.
     let source = regex::Regex::new(r"^/\S+/(models|hf)/[^:]+").unwrap();
+    // The script mounts the recipe's files themselves, the run its copies.
+    let copies = regex::Regex::new("/runs/[^/]+/(companions|writable)/").unwrap();
     let anywhere = |text: &mut Value| {
         if let Some(path) = text.as_str() {
-            *text = source.replace(path, "MODEL").into_owned().into();
+            *text = source.replace(&copies.replace(path, "/"), "MODEL").into_owned().into();
         }
     };
     let binds = map["HostConfig"]["Binds"].as_array_mut();

@@ -39,18 +39,29 @@ fn a_step_runs_on_the_host_with_its_own_environment() {
 
 #[test]
 #[ignore = "needs the lab"]
-fn an_approval_covers_all_files_next_to_the_recipe() {
+fn only_a_step_that_runs_a_file_of_the_recipe_is_remembered() {
     let lab = Lab::new();
     // Not next to the recipe, where a run would change it.
     let home = tempfile::tempdir().unwrap();
     let lab = lab
-        .recipe(&on_host("sh \"$RETRIAL_RECIPE_DIR/own.sh\"", ""))
-        .file("own.sh", "echo one\n")
+        .recipe(&on_host("\"$RETRIAL_RECIPE_DIR/own.sh\"", ""))
+        .file("own.sh", "#!/bin/sh\necho one\n")
         .home(home.path());
-    let mut asked = lab.start_in_terminal(&["run", "./recipe.yaml"]);
-    asked.press("y\n");
-    asked.end().expect_exit(0);
-    fs::write(lab.path("own.sh"), "echo two\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(lab.path("own.sh"), executable).unwrap();
+    let approve = || {
+        let mut asked = lab.start_in_terminal(&["run", "./recipe.yaml"]);
+        asked.press("y\n");
+        asked.end().expect_exit(0);
+    };
+    approve();
+    lab.run(&[]).expect_exit(0);
+    fs::write(lab.path("own.sh"), "#!/bin/sh\necho two\n").unwrap();
+    lab.run(&[]).expect_exit(2).prints("--allow host");
+    // Another file, which it does not cover, decides what this one does.
+    let script = lab.path("own.sh").display().to_string();
+    fs::write(lab.path("recipe.yaml"), on_host(&script, "")).unwrap();
+    approve();
     lab.run(&[]).expect_exit(2).prints("--allow host");
 }
 

@@ -34,6 +34,7 @@ mod logged;
 mod models;
 mod other_image;
 mod programs;
+mod races;
 mod random;
 mod rechecked;
 mod results;

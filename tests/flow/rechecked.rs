@@ -14,7 +14,9 @@ const CHECK: &str =
 fn checking(keys: &str) -> Lab {
     let lab = Lab::new();
     fs::create_dir(lab.path("env")).unwrap();
-    let keys = format!("container: {{ mounts: ['./env:/env'] }}\n{keys}");
+    // By its absolute path: what is next to the recipe is copied.
+    let env = lab.path("env").display().to_string();
+    let keys = format!("container: {{ mounts: ['{env}:/env'] }}\n{keys}");
     let cases = case("main", MEASURED, &format!("results: /tmp/out\n{CHECK}"));
     // Any user of the image writes there.
     let all = std::os::unix::fs::PermissionsExt::from_mode(0o777);

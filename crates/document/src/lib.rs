@@ -74,7 +74,7 @@ pub use parse::parse_yaml;
 pub use source::{MAX_DOCUMENT_BYTES, Source, Span};
 pub use spanned::Spanned;
 pub use suggest::{did_you_mean, find_nearest, suggest_nearest};
-pub use text::is_harmful;
+pub use text::{escape_harmful, is_harmful};
 pub use validate::Validator;
 pub use yaml::{json_to_yaml, quote_scalar, to_yaml};
 

@@ -41,6 +41,11 @@ pub enum AccessKind {
         /// `host`, `container:NAME`, a network's name.
         value: String,
     },
+    /// A runtime of the engine: `--runtime`.
+    Runtime {
+        /// As written in the recipe: `nvidia`.
+        runtime: String,
+    },
     /// A device: `--device`.
     Device {
         /// As written in the recipe: `/dev/kfd`.
@@ -55,13 +60,13 @@ pub enum AccessKind {
     },
     /// A directory that is sent to the builder of an image.
     BuildContext(HostPath),
-    /// The recipe's directory, which a command on the host reads.
-    RecipeDirectory {
-        /// The absolute path on the host.
-        path: String,
-    },
+    /// A file or directory next to the recipe, which a command on the host reads.
+    RecipeFile(HostPath),
     /// A command runs on the host, as this user.
-    HostCommand,
+    HostCommand {
+        /// It only runs a file next to the recipe.
+        of_recipe: bool,
+    },
     /// A secret of this user's environment.
     Secret {
         /// The environment variable: `HF_TOKEN`.
@@ -79,6 +84,18 @@ pub struct HostPath {
     /// was made, since approval covers this path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
+    /// Why it is asked for wherever it is: `in the home directory`. Recorded as `leads_to` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What was found out about a path when the plan was made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathFacts {
+    /// See [`HostPath::leads_to`].
+    pub leads_to: Option<String>,
+    /// See [`HostPath::reason`].
+    pub reason: Option<String>,
 }
 
 /// A namespace that a container may share.
@@ -114,19 +131,22 @@ impl fmt::Display for Namespace {
 }
 
 impl AccessKind {
-    /// Returns the path that is resolved again before the engine gets it.
-    pub fn engine_source(&self) -> Option<&HostPath> {
+    /// Returns the path that its recipient can use.
+    pub fn host_path(&self) -> Option<&HostPath> {
         match self {
-            Self::Mount(source) | Self::BuildContext(source) => Some(source),
+            Self::Mount(source) | Self::BuildContext(source) | Self::RecipeFile(source) => {
+                Some(source)
+            }
             _ => None,
         }
     }
 
-    /// Returns the path that its recipient can read, as far as it is known before the run.
-    pub fn known_readable_path(&self) -> Option<&str> {
+    pub(super) fn host_path_mut(&mut self) -> Option<&mut HostPath> {
         match self {
-            Self::RecipeDirectory { path } => Some(path),
-            _ => self.engine_source().map(HostPath::known_directories),
+            Self::Mount(source) | Self::BuildContext(source) | Self::RecipeFile(source) => {
+                Some(source)
+            }
+            _ => None,
         }
     }
 }
@@ -148,8 +168,13 @@ impl HostPath {
         known.rfind('/').map_or("", |end| &known[..=end])
     }
 
+    /// The path without links, as far as it is known before the run.
+    pub fn resolved(&self) -> &str {
+        self.leads_to.as_deref().unwrap_or(self.known_directories())
+    }
+
     /// Returns a path whose links are not known yet.
     pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), leads_to: None }
+        Self { path: path.to_owned(), leads_to: None, reason: None }
     }
 }

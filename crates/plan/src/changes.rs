@@ -307,6 +307,8 @@ impl<'a> Execution<'a> {
             verify_cache: _,
             telemetry: _,
             simulated_host: _,
+            companions: _,
+            in_place: _,
         } = plan;
         let compared_steps = steps.iter().map(|step| {
             (step.name.as_str(), &step.action, step.is_skipped() && affects_measurements(step))

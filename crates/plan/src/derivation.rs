@@ -100,11 +100,8 @@ fn compare_plans(recorded: &Plan, mut derived: Plan) -> (Plan, Vec<PlanDifferenc
 /// Takes over what does not follow from recipe, options and host. Lists that may only grow after a plan was made
 /// are taken over if they have everything that follows: more unmet requirements or changes are more qualifiers.
 fn adopt_settings(derived: &mut Plan, recorded: Plan) {
-    let links = recorded.engine_sources().filter_map(|source| {
-        let leads_to = source.leads_to.clone()?;
-        Some((source.path.clone(), leads_to))
-    });
-    derived.record_links(&links.collect());
+    derived.record_paths(|path| recorded.path_facts(path));
+    derived.companions = recorded.companions;
     derived.withdraw_secrets(|name| recorded.secrets.iter().any(|secret| secret == name));
     derived.options = recorded.options;
     derived.batch = recorded.batch;

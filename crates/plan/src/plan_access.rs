@@ -2,13 +2,12 @@
 //! the key of a remembered approval, the check of owners, and the paths that are resolved again when a container is
 //! created are all made from this list. Reads no files.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use itertools::Itertools as _;
 
-use super::access::{AccessKind, HostAccess, HostPath, container_accesses};
-use super::privilege::{Privilege, privilege_for_access};
+use super::access::{AccessKind, HostAccess, HostPath, PathFacts, container_accesses};
+use super::privilege::{PathPlace, Privilege, privilege_for_access};
 use super::step::Plan;
 use retrial_host::gpu_support::GpuSupport;
 
@@ -44,30 +43,78 @@ impl Plan {
         mounts.all(|mount| mount.source != path || mount.read_only)
     }
 
-    /// Records where links lead from the sources of mounts and the contexts of builds, by path.
-    pub fn record_links(&mut self, links: &BTreeMap<String, String>) {
+    /// Records what was found out about the paths that containers, builds and commands use.
+    pub fn record_paths(&mut self, facts: impl Fn(&str) -> PathFacts) {
         for access in &mut self.access {
-            if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut access.kind {
-                source.leads_to = links.get(&source.path).cloned();
+            if let Some(source) = access.kind.host_path_mut() {
+                PathFacts { leads_to: source.leads_to, reason: source.reason } =
+                    facts(&source.path);
             }
         }
         self.privileges = self.needed_privileges();
     }
 
-    /// Returns the paths that are resolved again before the engine gets them, each once.
-    pub fn engine_sources(&self) -> impl Iterator<Item = &HostPath> {
-        let sources = self.access.iter().filter_map(|access| access.kind.engine_source());
+    /// Returns what was recorded of a path.
+    pub fn path_facts(&self, path: &str) -> PathFacts {
+        let source = self.host_paths().find(|source| source.path == path);
+        source.map_or_else(PathFacts::default, |source| PathFacts {
+            leads_to: source.leads_to.clone(),
+            reason: source.reason.clone(),
+        })
+    }
+
+    /// Returns the paths that containers, builds and commands use, each once.
+    pub fn host_paths(&self) -> impl Iterator<Item = &HostPath> {
+        let sources = self.access.iter().filter_map(|access| access.kind.host_path());
         sources.unique_by(|source| &source.path)
     }
 
-    /// Returns the source of a mounted path; one whose end is known only at run time matches by its beginning.
-    pub fn find_engine_source(&self, path: &str) -> Option<&HostPath> {
-        let exact = self.engine_sources().find(|source| source.path == path);
+    /// Returns a path that containers, builds and commands use; one whose end is known only at run time matches by its
+    /// beginning.
+    pub fn find_host_path(&self, path: &str) -> Option<&HostPath> {
+        let exact = self.host_paths().find(|source| source.path == path);
         let is_later = |source: &&HostPath| {
             let known = source.known_directories();
             known != source.path && path.starts_with(known)
         };
-        exact.or_else(|| self.engine_sources().find(is_later))
+        exact.or_else(|| self.host_paths().find(is_later))
+    }
+
+    /// Returns the files and directories next to the recipe that the run copies, relative to the recipe's directory,
+    /// each once; those that are links out of it are not copied.
+    pub fn companion_names(&self) -> Vec<PathBuf> {
+        let sources = self.host_paths().filter(|source| source.leads_to.is_none());
+        let names = sources.filter_map(|source| self.companion_name(source.known_directories()));
+        names.map(Path::to_owned).sorted().dedup().collect()
+    }
+
+    /// Returns the copied file of a path, relative to the recipe's directory; none if the path is one of the host.
+    pub fn copied_companion<'a>(&self, path: &'a str) -> Option<&'a Path> {
+        let source = self.find_host_path(path)?;
+        let known = self.companion_name(source.known_directories());
+        known.filter(|_| source.leads_to.is_none()).and_then(|_| self.companion_name(path))
+    }
+
+    /// Returns the paths of the host that are mounted or sent to the builder, without links as far as they are known.
+    pub fn resolved_host_paths(&self) -> impl Iterator<Item = &str> {
+        let sources = self.host_paths();
+        let of_host = sources.filter(|source| self.copied_companion(&source.path).is_none());
+        of_host.map(HostPath::resolved)
+    }
+
+    /// Returns a path of the host, or `own`, that is below a directory of the host which a container can write, and
+    /// that directory: a container could put a link in its place. The directory itself may be mounted twice.
+    pub fn find_exposed_path<'a>(&'a self, own: Option<&'a Path>) -> Option<(String, String)> {
+        let mounts = self.containers().flat_map(|container| &container.mounts);
+        let writable = mounts.filter(|mount| !mount.read_only);
+        let of_host = writable.filter(|mount| self.copied_companion(&mount.source).is_none());
+        let directories = of_host.filter_map(|mount| self.find_host_path(&mount.source));
+        directories.map(HostPath::resolved).find_map(|directory| {
+            let mut paths = self.resolved_host_paths().map(Path::new).chain(own);
+            let exposed =
+                paths.find(|path| path.starts_with(directory) && *path != Path::new(directory))?;
+            Some((exposed.display().to_string(), directory.to_owned()))
+        })
     }
 
     /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.
@@ -87,9 +134,26 @@ impl Plan {
 
     /// Returns whether a path is in the recipe's directory, by its name; links are not followed.
     pub fn is_companion(&self, path: &str) -> bool {
+        self.place(path) == PathPlace::Companion
+    }
+
+    fn companion_name<'a>(&self, path: &'a str) -> Option<&'a Path> {
+        let relative = Path::new(path).strip_prefix(self.directory.as_deref()?).ok()?;
+        self.is_companion(path).then_some(relative)
+    }
+
+    fn place(&self, path: &str) -> PathPlace {
         let directory = self.directory.as_deref();
-        let has_parent = path.split('/').any(|part| part == "..");
-        directory.is_some_and(|directory| Path::new(path).starts_with(directory)) && !has_parent
+        let relative = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
+        let mut names = relative.into_iter().flat_map(Path::components);
+        match relative {
+            Some(_) if self.in_place.iter().any(|named| named == path) => PathPlace::InPlace,
+            Some(relative) if relative.as_os_str().is_empty() => PathPlace::RecipeDirectory,
+            Some(_) if names.all(|name| matches!(name, Component::Normal(_))) => {
+                PathPlace::Companion
+            }
+            _ => PathPlace::Host,
+        }
     }
 
     /// The first privilege of this machine's plan that was not approved in the plan of another one. Links outside
@@ -104,7 +168,7 @@ impl Plan {
 
     fn comparable_access(&self, access: &HostAccess) -> HostAccess {
         let mut comparable = access.clone();
-        if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut comparable.kind
+        if let Some(source) = comparable.kind.host_path_mut()
             && !self.is_companion(&source.path)
         {
             source.leads_to = None;
@@ -119,7 +183,7 @@ impl Plan {
     }
 
     fn needed_privilege(&self, access: &HostAccess) -> Option<Privilege> {
-        privilege_for_access(access, |path| self.is_companion(path))
+        privilege_for_access(access, |path| self.place(path))
     }
 }
 

@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use retrial_document::escape_harmful;
+
 use super::access::{AccessKind, HostAccess, HostPath, Namespace, container_accesses};
 use retrial_container::{
     ContainerSpec, is_accelerator_device, is_confined_capability, is_root_capability,
@@ -22,18 +24,26 @@ pub struct Privilege {
     pub setting: String,
     /// The access to the machine that the recipe gets by it.
     pub effect: String,
+    /// An answer at the terminal is not remembered: something else than the recipe and its files decides what it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_time: bool,
 }
 
-/// `container.pid host: the host's processes`
+/// `container.pid host: the host's processes`, in one line, whatever names are in it.
 impl fmt::Display for Privilege {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.setting, self.effect)
+        write!(formatter, "{}: {}", escape_harmful(&self.setting), escape_harmful(&self.effect))
     }
 }
 
 impl Privilege {
     fn new(name: &str, setting: impl Into<String>, effect: &str) -> Self {
-        Self { name: name.to_owned(), setting: setting.into(), effect: effect.to_owned() }
+        Self {
+            name: name.to_owned(),
+            setting: setting.into(),
+            effect: effect.to_owned(),
+            each_time: false,
+        }
     }
 
     /// Whether it is a secret, and no access to the machine.
@@ -62,40 +72,59 @@ pub const PRIVILEGE_NAMES: [&str; 11] = [
 /// The security option that opens the kernel's settings.
 const UNCONFINED_SYSTEM_PATHS: &str = "systempaths=unconfined";
 
-/// The privilege that an access needs, if it needs one. `is_companion` tells paths in the recipe's directory.
+/// The runtimes that need no approval: the engine's own, and those of GPUs' vendors.
+const USUAL_RUNTIMES: [&str; 5] = ["runc", "crun", "io.containerd.runc.v2", "nvidia", "amd"];
+
+/// The place of a path, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PathPlace {
+    /// In the recipe's directory: a file or directory that the recipe names.
+    Companion,
+    /// The recipe's directory itself.
+    RecipeDirectory,
+    /// In the recipe's directory, and named as a path of the host.
+    InPlace,
+    /// Anywhere else.
+    Host,
+}
+
+/// The privilege that an access needs, if it needs one. `place` tells where a path is.
 pub(super) fn privilege_for_access(
     access: &HostAccess,
-    is_companion: impl Fn(&str) -> bool,
+    place: impl Fn(&str) -> PathPlace,
 ) -> Option<Privilege> {
     let recipient = &access.recipient;
     match &access.kind {
-        AccessKind::Mount(source) => source_privilege(source, "mount", is_companion(&source.path)),
+        AccessKind::Mount(source) => source_privilege(source, "mount", place(&source.path)),
         AccessKind::BuildContext(source) => {
-            source_privilege(source, "build context", is_companion(&source.path))
+            source_privilege(source, "build context", place(&source.path))
         }
-        AccessKind::HostCommand => Some(Privilege::new(
-            "host",
-            recipient.as_str(),
-            "`on: host` runs on this machine, not in the container",
-        )),
+        AccessKind::RecipeFile(source) => source_privilege(source, "file", place(&source.path)),
+        AccessKind::HostCommand { of_recipe } => Some(Privilege {
+            each_time: !of_recipe,
+            ..Privilege::new(
+                "host",
+                recipient.as_str(),
+                "`on: host` runs on this machine, not in the container",
+            )
+        }),
         AccessKind::Secret { name, named_by_user: false } => Some(Privilege::new(
             SECRETS_PRIVILEGE,
             format!("secret {name}"),
             "its value, for commands that name it",
         )),
-        // These are the driver's own, a part of `host`, and the user's own request.
-        AccessKind::DriverFile { .. }
-        | AccessKind::RecipeDirectory { .. }
-        | AccessKind::Secret { .. } => None,
+        // These are the driver's own, and the user's own request.
+        AccessKind::DriverFile { .. } | AccessKind::Secret { .. } => None,
         AccessKind::Privileged
         | AccessKind::Capability { .. }
         | AccessKind::SecurityOption { .. }
         | AccessKind::Namespace { .. }
+        | AccessKind::Runtime { .. }
         | AccessKind::Device { .. } => flag_privilege(access),
     }
 }
 
-fn source_privilege(source: &HostPath, what: &str, is_companion: bool) -> Option<Privilege> {
+fn source_privilege(source: &HostPath, what: &str, place: PathPlace) -> Option<Privilege> {
     let setting = format!("{what} {}", source.path);
     let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
     let mut paths = [Some(&source.path), source.leads_to.as_ref()].into_iter().flatten();
@@ -103,13 +132,23 @@ fn source_privilege(source: &HostPath, what: &str, is_companion: bool) -> Option
         let effect = "the engine, and through it the host";
         return Some(Privilege::new("engine-socket", setting, effect));
     }
-    let effect = match (is_companion, &source.leads_to) {
-        (true, None) => return None,
-        (true, Some(path)) => format!("a link to {path}, outside the recipe's directory"),
-        (false, None) => "outside the recipe's directory".to_owned(),
-        (false, Some(path)) => format!("outside the recipe's directory, leads to {path}"),
+    let effect = match (place, &source.leads_to, &source.reason) {
+        (PathPlace::Companion, None, None) => return None,
+        (PathPlace::Companion, None, Some(_)) => None,
+        (PathPlace::Companion, Some(path), _) => {
+            Some(format!("a link to {path}, outside the recipe's directory"))
+        }
+        (PathPlace::RecipeDirectory, _, _) => Some("the recipe's directory itself".to_owned()),
+        (PathPlace::InPlace, _, _) => Some("next to the recipe, and not a copy".to_owned()),
+        (PathPlace::Host, None, _) => Some("outside the recipe's directory".to_owned()),
+        (PathPlace::Host, Some(path), _) => {
+            Some(format!("outside the recipe's directory, leads to {path}"))
+        }
     };
-    Some(Privilege::new("mounts", setting, &effect))
+    let effects: Vec<String> = effect.into_iter().chain(source.reason.clone()).collect();
+    // Others decide what it leads to by the time of the next run.
+    let each_time = place != PathPlace::Companion && source.reason.is_some();
+    Some(Privilege { each_time, ..Privilege::new("mounts", setting, &effects.join(", ")) })
 }
 
 fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
@@ -135,6 +174,11 @@ fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
             "security-options",
             format!("security_opt {option}"),
             "a profile or a setting of the host that the recipe chooses",
+        ),
+        AccessKind::Runtime { runtime } if !USUAL_RUNTIMES.contains(&runtime.as_str()) => (
+            "security-options",
+            format!("runtime {runtime}"),
+            "a runtime of the engine that the recipe chooses: it may not confine the container",
         ),
         AccessKind::Device { device } if !is_accelerator_device(device) => (
             "dev-mem",
@@ -167,7 +211,8 @@ fn namespace_privilege(namespace: Namespace, value: &str) -> Option<(&'static st
         (Namespace::Network, "host" | "bridge" | "default" | "none")
         | (Namespace::Ipc, "host" | "private" | "shareable" | "none")
         | (Namespace::Uts, "host")
-        | (Namespace::Cgroup, _) => None,
+        | (Namespace::Cgroup, "private") => None,
+        (Namespace::Cgroup, _) => Some(("namespaces", "the control groups of the host")),
         (Namespace::User, _) => Some(("namespaces", "its root is the host's")),
         (Namespace::Network, _) => Some(("namespaces", "the network of other containers")),
         _ => Some(("namespaces", "another container's memory or processes")),
@@ -211,6 +256,7 @@ fn remove_container_privileges(container: &mut Container, place: &str) -> Vec<Pr
         (Namespace::Ipc, &mut container.ipc),
         (Namespace::Network, &mut container.network),
         (Namespace::User, &mut container.extra.userns),
+        (Namespace::Cgroup, &mut container.extra.cgroupns),
     ] {
         value.take_if(|value| namespace_privilege(namespace, value).is_some());
     }

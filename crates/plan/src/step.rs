@@ -15,6 +15,7 @@ use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
 use super::options::{KeepContainer, PlanOptions, PullPolicy};
 use super::privilege::Privilege;
+pub use super::recipe_files::RECIPE_DIRECTORY;
 use super::service::{ServiceStep, StopStep};
 use retrial_container::ContainerSpec;
 use retrial_host::assign::AssignedGpus;
@@ -25,9 +26,6 @@ use retrial_recipe::model::{
     StepLocation, Submission,
 };
 use retrial_telemetry::rate::SamplingInterval;
-
-/// The variable with the recipe's directory, for commands on the host that name it.
-pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 /// All steps of a run, decided before it starts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -99,6 +97,12 @@ pub struct Plan {
     /// The recipe's directory, absolute, if any of its files are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// Paths in that directory that the recipe names as paths of the host: they are mounted, and not copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_place: Vec<String>,
+    /// SHA-256 of the copy of these files that the run uses; none if there are none, or if the plan is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub companions: Option<String>,
     /// The home directory that a mount of the recipe is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,

@@ -30,7 +30,7 @@ mod telemetry;
 pub use access::{RunSession, SessionOptions, measurement_lock};
 pub use container::{
     CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, container_labels, describe_run,
-    find_other_user, label_value, record_links,
+    find_other_user, label_value,
 };
 pub use control::PACKAGES_SCRIPT;
 pub use error::RunError;

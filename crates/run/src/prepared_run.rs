@@ -1,10 +1,12 @@
 //! A run that is ready to start: the data that is written before its first step.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::redact::hide_in_log;
 use retrial_host::record::HostRecord;
 use retrial_plan::{Plan, shell};
+use retrial_store::companions::{Companions, StagedCompanions};
 use retrial_store::files::{to_json_text, write_all_atomically};
 use retrial_store::run_directory::HOST_FILE;
 use retrial_store::{RunDirectory, StoreError};
@@ -17,6 +19,8 @@ pub struct PreparedRun {
     pub plan: Plan,
     /// The facts of the host, for host.json.
     pub host: HostRecord,
+    /// The copy of the recipe's files; none if it has none, or if the run's directory has it already.
+    pub companions: Option<Arc<StagedCompanions>>,
 }
 
 /// Values of the secrets that the plan names, from the environment. They are never written down.
@@ -43,6 +47,9 @@ impl PreparedRun {
     /// # Errors
     /// If the disk is full or cannot be written.
     pub fn write_files(&self, directory: &RunDirectory) -> Result<(), StoreError> {
+        if let (Some(staged), Some(digest)) = (&self.companions, &self.plan.companions) {
+            Companions::of_run(directory).provide(&staged.root(), digest)?;
+        }
         let [recipe, host, plan] =
             ["recipe.yaml", HOST_FILE, "plan.json"].map(|name| directory.join(name));
         let (host_text, plan_text) =

@@ -27,14 +27,12 @@ use super::lock::{FileLock, LockAttempt};
 use retrial_plan::cached_directory::short_identity;
 use retrial_recipe::model::CachedFile;
 
-mod companions;
 mod entries;
 mod list;
 mod manifest;
 mod mount;
 mod stage;
 
-pub use companions::digest_mounts;
 pub use list::{CacheUsage, list_cached_directories};
 pub use manifest::{CacheManifest, CacheOrigin};
 pub use stage::CacheStagingDirectory;

@@ -1,6 +1,5 @@
-//! Retrial's data directory: runs, batches and remembered approvals.
+//! Retrial's data directory: runs and batches.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -11,9 +10,6 @@ use super::lookup;
 use super::record::RecordDirectory;
 use super::run_directory::RunDirectory;
 use retrial_recipe::quote::shell_quote;
-
-/// The privileges that were approved, by recipe.
-const APPROVALS_FILE: &str = "approvals.json";
 
 /// The user's home directory.
 pub fn home_directory() -> PathBuf {
@@ -69,6 +65,11 @@ impl Home {
     /// Returns the directory of runs, `runs`.
     pub fn runs_directory(&self) -> PathBuf {
         self.root.join("runs")
+    }
+
+    /// Returns the directory of files that belong to no run yet, `staging`.
+    pub fn staging_directory(&self) -> PathBuf {
+        self.root.join("staging")
     }
 
     /// Returns the directory of batches, `batches`.
@@ -127,35 +128,6 @@ impl Home {
     pub fn find_batch(&self, query: &str) -> Result<RecordDirectory, StoreError> {
         lookup::find_record(RecordKind::Batch, &self.batches_directory(), query)
             .map(RecordDirectory::from_path)
-    }
-
-    pub fn approved_privileges(&self, recipe_hash: &str) -> Vec<String> {
-        self.read_approvals().remove(recipe_hash).unwrap_or_default()
-    }
-
-    /// Remembers that these privileges are approved for a recipe with this hash.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn remember_approval(
-        &self,
-        recipe_hash: &str,
-        privileges: &[String],
-    ) -> Result<(), StoreError> {
-        let mut approvals = self.read_approvals();
-        let entry = approvals.entry(recipe_hash.to_owned()).or_default();
-        for privilege in privileges {
-            if !entry.contains(privilege) {
-                entry.push(privilege.clone());
-            }
-        }
-        self.create()?;
-        RecordDirectory::from_path(self.root.clone()).write_json(APPROVALS_FILE, &approvals)
-    }
-
-    fn read_approvals(&self) -> BTreeMap<String, Vec<String>> {
-        let approvals = RecordDirectory::from_path(self.root.clone()).read_json(APPROVALS_FILE);
-        approvals.unwrap_or_default()
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod blocks;
 pub mod cache;
 pub mod clock;
+pub mod companions;
 pub mod dir_handle;
 pub mod error;
 pub mod files;

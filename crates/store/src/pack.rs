@@ -10,6 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
+use super::companions::WRITABLE_FOLDER;
 use super::error::StoreError;
 use super::files::create_temporary;
 use super::run_directory::RunDirectory;
@@ -17,7 +18,7 @@ use super::walk::{DirectoryEntry, walk_entries};
 
 /// The excluded parts: the container's side of a run, its process's lock, the working directories of host
 /// commands.
-pub const EXCLUDED_ENTRIES: [&str; 3] = ["control", "lock", "host"];
+pub const EXCLUDED_ENTRIES: [&str; 4] = ["control", "lock", "host", WRITABLE_FOLDER];
 
 /// The number of files in an archive, and the omitted ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -12,6 +12,9 @@ use retrial_store::files::parent_directory;
 /// Names in a directory that are compared with a missing one.
 const MAX_NEAR_NAMES: usize = 1000;
 
+/// Where open files of processes have names, `/dev/stdin`, although nothing is next to them.
+const STREAM_DIRECTORIES: [&str; 2] = ["/dev", "/proc"];
+
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
 /// # Errors
@@ -29,19 +32,16 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let directory =
         fs::canonicalize(directory).map_err(|error| to_catalog_error(directory, error))?;
     // `.` and `..` name nothing.
-    let name = path.file_name().map_or(&*directory, |_| path);
+    let name = path.file_name().map_or(&*directory, |_| path).display().to_string();
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
     let kind = match templates_above(&directory) {
         Some(_) if !named_recipe => RecipeFileKind::Template,
         _ => RecipeFileKind::Recipe,
     };
-    let mut found = FoundRecipe {
-        name: name.display().to_string(),
-        source,
-        kind,
-        home: CompanionRoot::Disk(directory),
-        base: None,
-    };
+    let is_stream = !(metadata.is_file() || metadata.is_dir())
+        || STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams));
+    let home = if is_stream { CompanionRoot::Stream } else { CompanionRoot::Disk(directory) };
+    let mut found = FoundRecipe { name, source, kind, home, base: None };
     found.base = find_base(&found.source, &found);
     Ok(found)
 }
@@ -51,7 +51,7 @@ fn find_base(source: &Source, templates: &FoundRecipe) -> Option<PathBuf> {
     let (name, _) = retrial_recipe::find_base(source, templates)?;
     match builtin::find_recipe(&name)?.home {
         CompanionRoot::BuiltIn(home) => Some(home),
-        CompanionRoot::Disk(_) => None,
+        CompanionRoot::Disk(_) | CompanionRoot::Stream => None,
     }
 }
 

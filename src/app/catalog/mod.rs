@@ -45,6 +45,8 @@ enum CompanionRoot {
     BuiltIn(PathBuf),
     /// A directory of the file system.
     Disk(PathBuf),
+    /// None: the recipe is read from a stream.
+    Stream,
 }
 
 /// All built-in recipes, sorted by name.
@@ -104,11 +106,17 @@ impl FoundRecipe {
         matches!(self.home, CompanionRoot::BuiltIn(_))
     }
 
-    /// The recipe's directory on disk; none for a built-in one, see [`FoundRecipe::extract_to`].
+    /// Returns whether it is read from a stream: it has no files of its own.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.home, CompanionRoot::Stream)
+    }
+
+    /// The recipe's directory on disk; none for one that is read from a stream, and for a built-in one, see
+    /// [`FoundRecipe::extract_to`].
     pub fn directory(&self) -> Option<&Path> {
         match &self.home {
             CompanionRoot::Disk(directory) => Some(directory),
-            CompanionRoot::BuiltIn(_) => None,
+            CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
         }
     }
 
@@ -141,7 +149,7 @@ impl FoundRecipe {
     fn builtin_home(&self) -> Option<&Path> {
         match &self.home {
             CompanionRoot::BuiltIn(home) => Some(home),
-            CompanionRoot::Disk(_) => self.base.as_deref(),
+            CompanionRoot::Disk(_) | CompanionRoot::Stream => self.base.as_deref(),
         }
     }
 
@@ -182,6 +190,7 @@ impl TemplateSource for FoundRecipe {
         match &self.home {
             CompanionRoot::BuiltIn(home) => Some(builtin::companion_exists(&home.join(relative))),
             CompanionRoot::Disk(directory) => directory.join(relative).try_exists().ok(),
+            CompanionRoot::Stream => Some(false),
         }
     }
 
@@ -195,6 +204,7 @@ impl TemplateSource for FoundRecipe {
                 let source = disk::read_source(&directory.join(relative)).ok()?;
                 Some(source.text.to_string())
             }
+            CompanionRoot::Stream => None,
         }
     }
 }

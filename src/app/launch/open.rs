@@ -1,14 +1,15 @@
 //! The first step: a recipe is found, and resolved with the settings of the command line.
 
-use std::path::PathBuf;
+use std::iter;
 
 use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use retrial_batch::is_batch;
 use retrial_engine::docker::hash_build_context;
+use retrial_plan::named_recipe_files;
 use retrial_recipe::expression::render_template;
-use retrial_recipe::model::Image;
+use retrial_recipe::model::{Image, StepLocation};
 use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
 
 /// Makes the relative paths among the settings absolute: on the command line a path is of where one stands, in a recipe
@@ -72,14 +73,19 @@ impl OpenedRecipe {
         Ok(Self { entry, resolved })
     }
 
-    /// The directory of the recipe's companion files on this machine. Those of a built-in recipe, run or extended, are
-    /// extracted below the home, once for each resolved recipe.
-    pub fn directory(
-        &self,
-        global: &GlobalOptions,
-        extract: bool,
-    ) -> Result<Option<String>, Failure> {
+    /// The directory that the plan names for the recipe's files. Those of a built-in recipe, run or extended, are on no
+    /// disk until a run has its copy.
+    pub fn directory(&self, global: &GlobalOptions) -> Result<Option<String>, Failure> {
         let companions = self.companion_paths();
+        if let Some(own) = companions.iter().find(|path| !self.entry.is_of_base(path))
+            && self.entry.is_stream()
+        {
+            let name = &self.entry.name;
+            return Err(Failure::usage(format!(
+                "{name} is a stream, and has no files next to it: `{own}`"
+            ))
+            .with_help("save the recipe in a directory with its files"));
+        }
         if let Some(directory) = self.entry.directory() {
             let is_of_base = |path: &&String| self.entry.is_of_base(path);
             let (of_base, own): (Vec<_>, Vec<_>) = companions.iter().partition(is_of_base);
@@ -96,12 +102,7 @@ impl OpenedRecipe {
             return Ok(None);
         }
         let short = self.resolved.hash.get(..16).unwrap_or("recipe");
-        let path: PathBuf = global.home.root().join("recipes").join(short);
-        if extract && !path.exists() {
-            global.home.create()?;
-            self.entry.extract_to(&path)?;
-        }
-        Ok(Some(path.display().to_string()))
+        Ok(Some(global.home.root().join("recipes").join(short).display().to_string()))
     }
 
     /// SHA-256 of the Dockerfile and the context of the image's build. None if they cannot be read, which the build
@@ -120,20 +121,27 @@ impl OpenedRecipe {
         }
     }
 
-    /// The files next to the recipe that the image's build or a container reads.
+    /// The files next to the recipe that the image's build, a container or a command on the host reads.
     pub fn companion_paths(&self) -> Vec<String> {
         let recipe = &self.resolved.recipe;
         let scope = recipe.expression_scope();
-        let sources = recipe.container.mounts.iter().filter_map(|mount| {
+        let services = recipe.services.iter();
+        let own = services.filter_map(|(_, service)| Some(&service.own_container.as_ref()?.flags));
+        let mounts = iter::once(&recipe.container).chain(own).flat_map(|one| &one.mounts);
+        let sources = mounts.filter_map(|mount| {
             let source = render_template(&mount.source, &scope).ok()?;
-            (!source.starts_with('/')).then_some(source)
+            (!source.starts_with(['/', '~'])).then_some(source)
         });
+        let steps = recipe.datasets.iter().chain(&recipe.setup);
+        let on_host = steps.filter(|(_, step)| step.on.location() == StepLocation::Host);
+        let named = on_host
+            .filter_map(|(_, step)| named_recipe_files(&render_template(&step.run, &scope).ok()?));
         let files = recipe.files.iter().map(|file| file.source.clone());
         let context = match &recipe.image {
             Image::Build(build) => Some(build.context.clone()),
             Image::Pull { .. } => None,
         };
-        files.chain(context).chain(sources).collect()
+        files.chain(context).chain(sources).chain(named.flatten()).collect()
     }
 }
 

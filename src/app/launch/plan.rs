@@ -1,5 +1,8 @@
 //! The second step: a recipe is planned for a host, or for one that is not known yet.
 
+use std::sync::Arc;
+
+use super::host_mounts::check_host_paths;
 use super::known_issues::describe_known_issues;
 use super::missing_requirements::add_missing_files;
 use super::open::OpenedRecipe;
@@ -15,7 +18,7 @@ use retrial_plan::step::FollowedLock;
 use retrial_recipe::Diagnostic;
 use retrial_recipe::model::{Mode, Recipe};
 use retrial_results::verdict::ExitCode;
-use retrial_run::record_links;
+use retrial_store::companions::StagedCompanions;
 
 /// A run that is planned, and not checked yet.
 pub struct PlannedRun<'a> {
@@ -24,6 +27,7 @@ pub struct PlannedRun<'a> {
     /// Secrets that the command line names.
     pub(super) named_secrets: Vec<String>,
     pub(super) plan: Plan,
+    pub(super) companions: Option<Arc<StagedCompanions>>,
 }
 
 impl PlannedRun<'_> {
@@ -38,8 +42,8 @@ impl PlannedRun<'_> {
 }
 
 impl OpenedRecipe {
-    /// Plans a run as the command line requests. Without a host, the node of a cluster completes the plan; files of
-    /// a built-in recipe are written in either case.
+    /// Plans a run as the command line requests. Without a host, the node of a cluster completes the plan. The
+    /// files next to the recipe are copied in either case.
     pub fn plan_run<'a>(
         &'a self,
         global: &GlobalOptions,
@@ -66,8 +70,11 @@ impl OpenedRecipe {
         plan.verify_cache = *verify_cache;
         plan.no_wait = *no_wait;
         plan.telemetry = *telemetry;
+        let companions = self.stage_companions(global, &mut plan)?;
+        check_host_paths(&plan, &global.home)?;
         Ok(PlannedRun {
             opened: self,
+            companions,
             request: run,
             named_secrets: request.options.secrets.clone(),
             plan,
@@ -89,10 +96,10 @@ impl OpenedRecipe {
         global: &GlobalOptions,
         request: &PlanRequest,
         host: Option<&HostView>,
-        extract: bool,
+        is_run: bool,
     ) -> Result<Plan, Failure> {
         let origin = RecipeOrigin {
-            directory: self.directory(global, extract)?,
+            directory: self.directory(global)?,
             home: std::env::var("HOME").ok().filter(|home| home.starts_with('/')),
             hash: self.resolved.hash.clone(),
             built_in: self.entry.is_builtin(),
@@ -107,7 +114,7 @@ impl OpenedRecipe {
             options.gpus.clear();
             retrial_plan::build_plan(&recipe, &origin, &options, &HostView::default())?
         };
-        record_links(&mut plan);
+        self.record_paths(global, &mut plan, is_run)?;
         // `FollowedLock::differs` says whether a lock is of another recipe.
         let PlanFiles { lock: _, rules } = &request.files;
         plan.add_round_rules(&catalog::load_rounds(rules)?);

@@ -6,7 +6,9 @@ use std::path::Path;
 use super::approved_plan::ApprovedPlan;
 use super::check::check_requirements;
 use super::free_space::check_images_fit;
+use super::host_mounts::check_host_paths;
 use super::missing_requirements::add_missing_files;
+use super::paths::record_links_here;
 use super::preflight::examine_host;
 use super::prepare_error::PrepareError;
 use crate::app::failure::Failure;
@@ -16,14 +18,21 @@ use retrial_host::model::HostView;
 use retrial_host::record::HostRecord;
 use retrial_plan::build::plan_for_host;
 use retrial_recipe::model::Recipe;
-use retrial_run::{PreparedRun, record_links};
+use retrial_run::PreparedRun;
+use retrial_store::Home;
 
 impl ApprovedPlan {
     /// Completes the plan with what depends on the host. Refuses a host on which it needs a privilege that was not
     /// approved for another one.
-    pub fn complete_for_host(&self, recipe: &Recipe, host: &HostView) -> Result<Self, Failure> {
+    pub fn complete_for_host(
+        &self,
+        recipe: &Recipe,
+        host: &HostView,
+        home: &Home,
+    ) -> Result<Self, Failure> {
         let mut here = plan_for_host(&self.plan, recipe, host)?;
-        record_links(&mut here);
+        record_links_here(&mut here, &self.plan);
+        check_host_paths(&here, home)?;
         self.approve_here(here)
     }
 
@@ -48,13 +57,13 @@ impl ApprovedPlan {
         recipe: String,
         force: bool,
     ) -> Result<PreparedRun, PrepareError> {
-        let mut plan = self.plan;
+        let Self { mut plan, companions } = self;
         let examination = examine_host(global, host, Ok(engine), Some(&plan)).await;
         plan.warnings = examination.refuse_or_warn(&plan, force)?;
         plan.simulated_host = simulated_host(global);
         check_images_fit(engine, &[&plan], false, force).await?;
         let host = examination.into_host_record(engine, &plan);
-        Ok(PreparedRun { recipe, plan, host })
+        Ok(PreparedRun { recipe, plan, host, companions })
     }
 
     /// The run as a job of a site executes it: the node prepares it.
@@ -62,6 +71,7 @@ impl ApprovedPlan {
         PreparedRun {
             recipe,
             plan: self.plan,
+            companions: self.companions,
             host: HostRecord { site: Some(site.to_owned()), ..HostRecord::default() },
         }
     }

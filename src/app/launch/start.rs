@@ -16,12 +16,14 @@ use retrial_store::error::RecordKind;
 pub async fn start_run(
     global: &GlobalOptions,
     engine: DockerEngine,
-    prepared: &PreparedRun,
+    prepared: PreparedRun,
     allocation: Option<NodeAllocation>,
     detach: bool,
 ) -> Result<ExitCode, Failure> {
     let directory = global.home.create_run_directory(&prepared.id_stem())?;
     prepared.write_files(&directory)?;
+    // With the staged copy of the recipe's files, which the run's directory has now.
+    drop(prepared);
     if let Some(allocation) = allocation {
         allocation.write(&directory)?;
     }

@@ -24,6 +24,7 @@ use retrial_run::nodes::{
 };
 use retrial_run::{RunSession, SessionOptions};
 use retrial_store::RunDirectory;
+use retrial_store::companions::Companions;
 use retrial_store::journal::Event;
 
 /// The file of the agent's log: the head reads its standard error as the reason of a failure.
@@ -121,10 +122,14 @@ async fn prepare_machine(
     {
         gpu_support::add_abilities(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
-    let approved = ApprovedPlan::of_created_run(shared).complete_for_host(&recipe, &host)?;
+    let approved =
+        ApprovedPlan::of_created_run(shared).complete_for_host(&recipe, &host, &global.home)?;
     approved.check_requirements(begin.force)?;
     let prepared = approved.prepare(global, host, &engine, String::new(), begin.force);
     let prepared = prepared.await?;
+    if let Some(digest) = &prepared.plan.companions {
+        Companions::of_run(part).provide(&Companions::of_run(run).root(), digest)?;
+    }
     part.write_host_record(&prepared.host)?;
     part.write_json("plan.json", &prepared.plan)?;
     Ok(engine)

@@ -46,7 +46,6 @@ pub fn submit_run(
     let site_request = SiteRequest {
         site: target.site_file.name.clone(),
         recipe: opened.pin_recipe(site_global, request)?,
-        directory: opened.directory(site_global, true)?,
         options: request.options.clone(),
         force: execution.force,
     };

@@ -24,8 +24,6 @@ pub struct SiteRequest {
     pub site: String,
     /// The recipe, pinned to its lock.
     pub recipe: Recipe,
-    /// The directory with the recipe's companion files; none if it has none.
-    pub directory: Option<String>,
     pub options: PlanOptions,
     /// Whether unmet requirements were allowed by `--force`.
     pub force: bool,

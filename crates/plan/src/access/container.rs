@@ -40,8 +40,7 @@ pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<Hos
         cgroupns,
         cap_drop: _,
         hostname: _,
-        // The engine's administrator has set it up.
-        runtime: _,
+        runtime,
         memory: _,
         cpus: _,
         cpuset_cpus: _,
@@ -73,6 +72,7 @@ pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<Hos
         let value = value.clone()?;
         Some(AccessKind::Namespace { namespace, value })
     }));
+    kinds.extend(runtime.iter().map(|runtime| AccessKind::Runtime { runtime: runtime.clone() }));
     let source = |mount: &Mount| AccessKind::Mount(HostPath::new(&mount.source));
     kinds.extend(mounts.iter().map(source));
     let kinds = kinds.into_iter();

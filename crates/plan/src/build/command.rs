@@ -57,7 +57,7 @@ impl PlanBuilder<'_> {
     }
 }
 
-pub(super) fn names_variable(run: &str, variable: &str) -> bool {
+fn names_variable(run: &str, variable: &str) -> bool {
     run.match_indices(variable).any(|(start, _)| {
         let boundary = |character: Option<char>| {
             !character

@@ -79,6 +79,15 @@ pub enum PlanError {
         /// The environment variable: `HF_TOKEN`.
         name: String,
     },
+    /// A command on the host uses the recipe's directory, and not files in it.
+    #[error("{step}: RETRIAL_RECIPE_DIR is not followed by the plain path of a file")]
+    #[diagnostic(help(
+        "name each file or directory: \"$RETRIAL_RECIPE_DIR/scripts\"; only these are copied into the run"
+    ))]
+    RecipeDirectory {
+        /// The name of the step: `setup-build`.
+        step: String,
+    },
     /// The key or the path of a cached directory is not usable.
     #[error("{step}: nothing can be cached as `{key}` at `{path}`")]
     #[diagnostic(help("a key is a directory's name, a path is absolute and not the root"))]

@@ -11,6 +11,9 @@ mod setup;
 mod skip;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use itertools::Itertools as _;
 
 use super::changes::changes_by_options;
 use super::commit::commit_placeholder;
@@ -121,6 +124,7 @@ fn build_without_changes(
         requires: recipe.requires.clone(),
         nodes: recipe.nodes,
         directory: origin.directory.clone(),
+        in_place: paths_in_place(recipe, origin, &builder.expression_scope()),
         home: origin.home.clone().filter(|_| names_home(recipe)),
         gpus: options.gpus.clone(),
         removed_privileges,
@@ -258,8 +262,8 @@ impl PlanBuilder<'_> {
     }
 }
 
-/// Returns whether a mount of the recipe is in the home directory.
-fn names_home(recipe: &Recipe) -> bool {
+/// Returns the sources of the recipe's mounts, those of models included.
+fn mount_sources(recipe: &Recipe) -> impl Iterator<Item = &Template> {
     let services = recipe.services.iter().filter_map(|(_, service)| service.own_container.as_ref());
     let own = services.map(|container| &container.flags);
     let mounts = std::iter::once(&recipe.container).chain(own).flat_map(|one| &one.mounts);
@@ -267,8 +271,22 @@ fn names_home(recipe: &Recipe) -> bool {
         ModelSource::Path(path) => Some(path),
         _ => None,
     });
-    let mut paths = mounts.map(|mount| &mount.source).chain(of_models);
-    paths.any(|path| path.0.starts_with('~'))
+    mounts.map(|mount| &mount.source).chain(of_models)
+}
+
+/// Returns whether a mount of the recipe is in the home directory.
+fn names_home(recipe: &Recipe) -> bool {
+    mount_sources(recipe).any(|path| path.0.starts_with('~'))
+}
+
+/// Returns the paths in the recipe's directory that it names as paths of the host, absolute or in the home.
+fn paths_in_place(recipe: &Recipe, origin: &RecipeOrigin, scope: &ExpressionScope) -> Vec<String> {
+    let sources = mount_sources(recipe).filter_map(|source| render_template(source, scope).ok());
+    let of_host = sources.filter(|source| source.starts_with(['/', '~']));
+    let paths = of_host.map(|source| resolve_host_path(origin, &source));
+    let directory = origin.directory.as_deref();
+    let inside = |path: &String| directory.is_some_and(|own| Path::new(path).starts_with(own));
+    paths.filter(inside).sorted().dedup().collect()
 }
 
 /// A path of the host; relative paths are resolved in the recipe's directory, and `~/` in the home directory.

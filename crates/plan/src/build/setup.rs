@@ -1,11 +1,11 @@
 //! Datasets and setup steps. Host steps and cached directories come before the container is created, which
 //! mounts the cached directories from its start.
 
-use super::command::names_variable;
 use super::error::PlanError;
 use super::{PlanBuilder, render_expression};
 use crate::cached_directory::{CachedDirectory, PopulateInputs, PopulateStep};
-use crate::step::{Action, CommandPurpose, ExecStep, RECIPE_DIRECTORY, StepCondition};
+use crate::recipe_files::{RECIPE_DIRECTORY, named_recipe_files};
+use crate::step::{Action, CommandPurpose, ExecStep, StepCondition};
 use retrial_host::assign::GpuFlags;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
 use std::borrow::Cow;
@@ -100,9 +100,11 @@ impl<'a> PlanBuilder<'a> {
         if setup.on.location() == StepLocation::Host {
             // The container's shell is the image's.
             command.shell.clone_from(&setup.options.shell);
-            let directory = self.origin.directory.clone();
-            let named = directory.filter(|_| names_variable(&command.run, RECIPE_DIRECTORY));
-            let variable = named.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
+            let Some(files) = named_recipe_files(&command.run) else {
+                return Err(PlanError::RecipeDirectory { step: name.to_owned() });
+            };
+            let directory = self.origin.directory.clone().filter(|_| !files.is_empty());
+            let variable = directory.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
             command.env.splice(0..0, variable);
         }
         Ok(command)

@@ -4,8 +4,9 @@
 use crate::access::{AccessKind, HostAccess, HostPath, container_accesses};
 use crate::cached_directory::PopulateStep;
 use crate::exec::ExecStep;
+use crate::recipe_files::{RECIPE_DIRECTORY, named_recipe_files, runs_recipe_file};
 use crate::service::ServiceStep;
-use crate::step::{Action, RECIPE_DIRECTORY, Step};
+use crate::step::{Action, Step};
 use retrial_recipe::model::StepLocation;
 
 /// Returns what a step can use of this machine.
@@ -54,9 +55,13 @@ fn service_accesses(service: &ServiceStep, recipient: &str) -> Vec<HostAccess> {
 }
 
 fn host_command_accesses(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
-    let variable = command.env.iter().find(|(name, _)| name == RECIPE_DIRECTORY);
-    let directory = variable.map(|(_, path)| AccessKind::RecipeDirectory { path: path.clone() });
-    let kinds = [AccessKind::HostCommand].into_iter().chain(directory);
+    let directory = command.env.iter().find(|(name, _)| name == RECIPE_DIRECTORY);
+    let files = directory.into_iter().flat_map(|(_, directory)| {
+        let named = named_recipe_files(&command.run).unwrap_or_default().into_iter();
+        named.map(move |path| AccessKind::RecipeFile(HostPath::new(&format!("{directory}/{path}"))))
+    });
+    let of_recipe = runs_recipe_file(command);
+    let kinds = [AccessKind::HostCommand { of_recipe }].into_iter().chain(files);
     let mut all: Vec<HostAccess> = kinds.map(|kind| HostAccess::new(recipient, kind)).collect();
     all.extend(command_accesses(command, recipient));
     all

@@ -1,4 +1,7 @@
+use std::path::{Path, PathBuf};
+
 use super::*;
+use crate::access::PathFacts;
 use crate::build::{RecipeOrigin, build_plan};
 use crate::options::PlanOptions;
 use crate::step::Action;
@@ -90,10 +93,8 @@ fn every_kind_of_step_is_in_the_list() {
             "engine-socket mount /var/run/docker.sock",
         ]
     );
-    let paths: Vec<&str> =
-        plan.access.iter().filter_map(|one| one.kind.known_readable_path()).collect();
-    let own: Vec<&str> = paths.into_iter().filter(|path| plan.is_companion(path)).collect();
-    assert_eq!(own, ["/recipe/main", "/recipe/ctx", "/recipe", "/recipe/scripts"]);
+    let own = ["ctx", "main", "scripts", "x.sh"].map(PathBuf::from);
+    assert_eq!(plan.companion_names(), own);
 }
 
 #[test]
@@ -105,6 +106,8 @@ fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
         ("network: theirs", "namespaces container.network theirs"),
         ("ipc: 'container:db'", "namespaces container.ipc container:db"),
         ("userns: host", "namespaces container.userns host"),
+        ("cgroupns: host", "namespaces container.cgroupns host"),
+        ("runtime: kata", "security-options container.runtime kata"),
         ("pid: host", "host-pid container.pid host"),
         ("cap_add: [SYS_TIME], network: host", "capabilities container.cap_add SYS_TIME"),
         ("cap_add: [CAP_NET_ADMIN]", "capabilities container.cap_add CAP_NET_ADMIN"),
@@ -127,7 +130,7 @@ fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
     ] {
         assert_eq!(needs(flags), [expected], "{flags}");
     }
-    let usual = "ipc: host, network: host, uts: host, cap_add: [SYS_PTRACE, CHOWN], security_opt: [seccomp=unconfined, no-new-privileges], devices: [/dev/kfd]";
+    let usual = "cgroupns: private, runtime: nvidia, ipc: host, network: host, uts: host, cap_add: [SYS_PTRACE, CHOWN], security_opt: [seccomp=unconfined, no-new-privileges], devices: [/dev/kfd]";
     assert_eq!(needs(usual), [""; 0]);
 }
 
@@ -144,15 +147,60 @@ fn a_link_out_of_the_recipes_directory_needs_approval() {
     let mut plan =
         plan("image: a:1\ncontainer: { mounts: ['./data:/data', './own:/own'] }\n", REST);
     assert_eq!(names(&plan), [""; 0]);
-    let links = [("/recipe/data".to_owned(), "/".to_owned())];
-    plan.record_links(&links.into());
+    let leads_to = |to: &'static str| {
+        move |path: &str| PathFacts {
+            leads_to: (path == "/recipe/data").then(|| to.to_owned()),
+            ..PathFacts::default()
+        }
+    };
+    plan.record_paths(leads_to("/"));
     assert_eq!(
         plan.privileges[0].to_string(),
         "mount /recipe/data: a link to /, outside the recipe's directory"
     );
     assert_eq!(plan.privileges.len(), 1);
     let mut elsewhere = plan.clone();
-    elsewhere.record_links(&[("/recipe/data".to_owned(), "/etc".to_owned())].into());
+    elsewhere.record_paths(leads_to("/etc"));
     assert!(elsewhere.unapproved_privilege(&plan).is_some(), "another target was approved");
     assert_eq!(plan.unapproved_privilege(&plan.clone()), None);
+    assert_eq!(plan.companion_names(), [PathBuf::from("own")], "one that leads out is not copied");
+}
+
+#[test]
+fn the_recipes_directory_itself_needs_approval() {
+    for source in ["./", "./."] {
+        let mounts = format!("image: a:1\ncontainer: {{ mounts: ['{source}:/own:ro'] }}\n");
+        let plan = plan(&mounts, REST);
+        assert_eq!(plan.privileges.len(), 1, "{source}");
+        assert_eq!(plan.privileges[0].name, "mounts");
+        assert!(plan.companion_names().is_empty());
+    }
+    let build = plan("image: { build: { context: . } }\n", REST);
+    assert_eq!(names(&build), ["mounts build context /recipe"]);
+}
+
+#[test]
+fn an_absolute_path_next_to_the_recipe_is_a_path_of_the_host() {
+    let mounts = "image: a:1\ncontainer: { mounts: ['/recipe/data:/data', './own:/own'] }\n";
+    let plan = plan(mounts, REST);
+    assert_eq!(names(&plan), ["mounts mount /recipe/data"]);
+    assert_eq!(plan.companion_names(), [PathBuf::from("own")]);
+}
+
+#[test]
+fn a_companion_with_a_reason_needs_approval_and_is_copied() {
+    let mut plan = plan("image: a:1\ncontainer: { mounts: ['./own:/own'] }\n", REST);
+    plan.record_paths(|_| PathFacts { reason: Some("in /tmp".to_owned()), ..PathFacts::default() });
+    assert_eq!(plan.privileges[0].to_string(), "mount /recipe/own: in /tmp");
+    assert_eq!(plan.copied_companion("/recipe/own"), Some(Path::new("own")));
+}
+
+#[test]
+fn only_a_step_that_runs_a_file_of_the_recipe_is_remembered() {
+    for (run, each_time) in
+        [("$RETRIAL_RECIPE_DIR/x.sh", false), ("sh $RETRIAL_RECIPE_DIR/x.sh", true)]
+    {
+        let keys = format!("image: a:1\nsetup: {{ own: {{ on: host, run: '{run}' }} }}\n");
+        assert_eq!(plan(&keys, REST).privileges[0].each_time, each_time, "{run}");
+    }
 }

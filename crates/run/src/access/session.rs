@@ -21,6 +21,7 @@ use retrial_engine::api::Engine;
 use retrial_host::is_disk_full;
 use retrial_plan::service_containers;
 use retrial_plan::step::{Plan, Step};
+use retrial_store::companions::Companions;
 use retrial_store::journal::{Event, EventKind, Journal, JournalState, StepEnd};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, StoreError, scratch};
@@ -69,6 +70,8 @@ pub struct RunSession {
     pub(crate) local: RunDirectory,
     /// The plan, as it was approved.
     pub plan: Plan,
+    /// The run's copy of the recipe's files, on the disk that the engine reads.
+    pub(crate) companions: Companions,
     /// The control directory of the run's own container.
     pub control: ControlDirectory,
     /// The control directory of steps on the host.
@@ -120,6 +123,10 @@ impl RunSession {
             Some(scratch) => scratch::create_run_scratch(scratch, &run)?,
             None => run.clone(),
         };
+        let companions = Companions::of_run(&local);
+        if let Some(digest) = &plan.companions {
+            companions.provide(&Companions::of_run(&run).root(), digest)?;
+        }
         let (control, host_control) =
             (ControlDirectory::for_run(&local), ControlDirectory::for_host(&local));
         let services = service_containers(&plan.steps).map(|(service, _)| {
@@ -131,6 +138,7 @@ impl RunSession {
         Ok(Self {
             engine: EngineAccess::new(engine, options.patience, stop.clone()),
             local,
+            companions,
             plan,
             control,
             host_control,

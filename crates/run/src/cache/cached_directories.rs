@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::access::{RunSession, fill_run_values};
-use crate::container::{RUN_LABEL, mounts_cached_directory};
+use crate::container::{RUN_LABEL, mounts_cached_directory, use_copies};
 use crate::error::Halt;
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
 use retrial_container::Mount;
 use retrial_plan::cached_directory::CachedDirectory;
 use retrial_store::StoreError;
-use retrial_store::cache::{CacheEntry, CacheOrigin, CacheState, digest_mounts};
+use retrial_store::cache::{CacheEntry, CacheOrigin, CacheState};
+use retrial_store::companions::digest_mounts;
 use retrial_store::journal::{StepEnd, StepFault};
 use retrial_store::lock::{FileLock, LockAttempt};
 
@@ -81,7 +82,11 @@ pub async fn full_identity(
 }
 
 /// A digest of files next to the recipe.
-pub async fn digest_companions(session: &RunSession, mounts: Vec<Mount>) -> Result<String, Halt> {
+pub async fn digest_companions(
+    session: &RunSession,
+    mut mounts: Vec<Mount>,
+) -> Result<String, Halt> {
+    use_copies(session, &mut mounts);
     Ok(run_on_thread(&session.stop, move || digest_mounts(&mounts)).await?)
 }
 

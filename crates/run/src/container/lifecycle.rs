@@ -1,29 +1,25 @@
 //! The container: created, started, removed.
 
-use std::path::Path;
-
 use super::create::{create_replacing_unrecorded, start_container, start_error};
 use super::gpu_claim::{claim_gpus, gpu_claim};
 use super::labels::{CACHE_LABEL, GPU_LABEL, run_container_labels};
 use super::mount_check::{not_shared_error, verify_control_mount};
 use super::sources::ResolvedMounts;
+use super::writable::{remove_privileged_leftovers, restore_ownership};
 use crate::access::{RunSession, fill_run_values};
 use crate::cache::cache_mounts::{self, LockedCacheMounts};
 use crate::cache::cached_directories::{self, CachedMounts};
-use crate::cache::seed::container_owner;
 use crate::control::ControlDirectory;
 use crate::error::{Halt, RunError};
 use crate::model;
 use crate::step::{StepSession, host};
 use retrial_container::ContainerSpec;
-use retrial_container::first_process;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
-use retrial_engine::api::ExecSpec;
 use retrial_engine::docker::EngineRefusal;
 use retrial_plan::step::Action;
 use retrial_store::StoreError;
-use retrial_store::journal::{EventKind, SkipReason, StepEnd, StepFault};
+use retrial_store::journal::{EventKind, SkipReason, StepEnd};
 
 /// The maximum number of attempts to create a container while the engine is restarted each time.
 const MAX_CREATE_ATTEMPTS: u32 = 5;
@@ -72,15 +68,8 @@ async fn launch_container(
     mut spec: ContainerSpec,
     control: &ControlDirectory,
 ) -> Result<(), Halt> {
-    if let Some(missing) = find_missing_mount_source(&spec) {
-        return Err(Halt::failure(
-            StepFault::Request,
-            format!("the mount's source {missing} does not exist"),
-            "create it or correct the recipe; the engine would mount an empty directory",
-        ));
-    }
     let mut caches = cache_mounts::acquire_cache_mounts(session, &mut spec).await?;
-    let sources = ResolvedMounts::resolve(&session.run_session.plan, &mut spec)?;
+    let sources = ResolvedMounts::resolve(session.run_session, &mut spec).await?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run_session.run.id());
@@ -149,8 +138,6 @@ async fn create_and_verify(
             }
             Err(error) => return Err(start_error(&error)),
         }
-        // The engine resolves them once more when it starts the container.
-        sources.verify_unchanged()?;
         verify_control_mount(session.run_session, control, &id, nonce).await
     };
     let started = starting.await;
@@ -180,12 +167,6 @@ async fn create_from_image(
     session.emit(EventKind::Warning { text });
     let exact = ContainerSpec { image: expected, ..spec.clone() };
     create_replacing_unrecorded(session.run_session, &exact).await
-}
-
-/// Returns the first bind mount whose source does not exist.
-fn find_missing_mount_source(container: &ContainerSpec) -> Option<&str> {
-    let sources = container.mounts.iter().map(|mount| mount.source.as_str());
-    sources.filter(|source| source.starts_with('/')).find(|source| !Path::new(source).exists())
 }
 
 /// Returns a container of the plan with this run's name, labels and mounts.
@@ -228,6 +209,7 @@ pub async fn remove_ahead(session: &RunSession) {
         restore_ownership(session, id).await;
         let removed = session.with_engine(|engine| engine.remove_container(id));
         if removed.await.is_ok() {
+            remove_privileged_leftovers(session);
             cache_mounts::release_cache_mounts(session, id).await;
         }
     }
@@ -236,6 +218,7 @@ pub async fn remove_ahead(session: &RunSession) {
 pub async fn discard_container(session: &RunSession, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
     session.with_engine(|engine| engine.remove_container(id)).await?;
+    remove_privileged_leftovers(session);
     cache_mounts::release_cache_mounts(session, id).await;
     let owned_id = id.to_owned();
     Ok(session.record(EventKind::ContainerRemoved { id: owned_id })?)
@@ -288,16 +271,4 @@ pub async fn tear_down_after_error(session: &RunSession, error: &RunError) {
         // The error that ended the run is reported.
         tracing::debug!(?halt, "the run was not torn down");
     }
-}
-
-/// Makes us the owner of the container's files below the control directory, without following symlinks. Root
-/// does not need it.
-async fn restore_ownership(session: &RunSession, id: &str) {
-    if rustix::process::getuid().is_root() {
-        return;
-    }
-    let owner = container_owner(session).await;
-    let spec = ExecSpec::as_root(["chown", "-hR", &owner, first_process::CONTROL_MOUNT]);
-    // Files that stay the container's are reported when they are read or removed.
-    let _ = session.with_engine(|engine| engine.exec_attached(id, &spec)).await;
 }

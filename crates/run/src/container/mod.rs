@@ -13,6 +13,7 @@ mod mount_check;
 mod reattach;
 mod replace;
 mod sources;
+mod writable;
 
 pub use create::{create_and_start, create_replacing_unrecorded, start_error};
 pub use extract::{Extraction, MAX_EXTRACTED_BYTES, extract_path};
@@ -24,4 +25,4 @@ pub use lifecycle::{
     create_main_container, create_service_container, create_with_caches, discard_container,
     remove_ahead, remove_containers, run_remove_step, tear_down, tear_down_after_error,
 };
-pub use sources::{record_links, resolve_context};
+pub use sources::{resolve_context, use_copies};

@@ -1,54 +1,61 @@
-//! The paths of this machine that containers mount and builders are sent, resolved each time that they are given to
-//! the engine: a container that can write in a directory may have put a link in it since the plan was approved.
+//! The paths that containers mount and builders are sent: the run's copy of the recipe's files, and paths of the host.
+//! These are resolved each time that they are given to the engine, and must be what was approved.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::access::RunSession;
 use crate::error::Halt;
+use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
-use retrial_beneath::{RealPath, resolve_existing};
-use retrial_container::{CONTROL_MOUNT, ContainerSpec};
+use retrial_beneath::RealPath;
+use retrial_container::{CONTROL_MOUNT, ContainerSpec, Mount};
 use retrial_plan::Plan;
 use retrial_store::journal::StepFault;
 
-/// Records in a plan where links lead from its sources, for approval: out of the recipe's directory, or from a path
-/// elsewhere.
-pub fn record_links(plan: &mut Plan) {
-    let directory_text = plan.directory.as_deref();
-    let directory = directory_text.map(|directory| resolve_existing(Path::new(directory)));
-    let outward_links = plan.engine_sources().filter_map(|source| {
-        let named = Path::new(source.known_directories());
-        let real = resolve_existing(named);
-        let is_inside = plan.is_companion(&source.path)
-            && directory.as_ref().is_some_and(|own| real.starts_with(own));
-        (!is_inside && real != named).then(|| (source.path.clone(), real.display().to_string()))
-    });
-    let links: BTreeMap<String, String> = outward_links.collect();
-    plan.record_links(&links);
+/// Returns a path of the plan as the engine gets it.
+async fn resolve_source(
+    session: &RunSession,
+    path: &str,
+    read_only: bool,
+) -> Result<RealPath, Halt> {
+    let Some(companion) = session.plan.copied_companion(path) else {
+        require_source(Path::new(path), path)?;
+        return resolve_host_path(&session.plan, path);
+    };
+    let copy = session.companions.root().join(companion);
+    require_source(&copy, path)?;
+    let copy = if read_only {
+        copy
+    } else {
+        let (companions, companion) = (session.companions.clone(), companion.to_owned());
+        let made = run_on_thread(&session.stop, move || companions.writable_copy(&companion));
+        made.await??
+    };
+    RealPath::resolve(&copy).map_err(|error| unresolved_error(path, &error))
 }
 
-/// Resolves a path of the plan, which must lead where it led when the plan was approved.
-fn resolve_source(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
-    let failed = |error: io::Error| {
-        Halt::failure(
-            StepFault::Request,
-            format!("the mount's source {path} cannot be resolved: {error}"),
-            "do not replace it while a run starts",
-        )
-    };
-    let source = plan.find_engine_source(path);
-    let leads_to = source.and_then(|source| source.leads_to.as_deref());
-    if let (Some(own), true, None) = (&plan.directory, plan.is_companion(path), leads_to) {
-        let found = RealPath::resolve_beneath(Path::new(own), Path::new(path)).map_err(failed)?;
-        return found.ok_or_else(|| not_approved_error(path, "out of the recipe's directory"));
+/// The engine would mount an empty directory.
+fn require_source(source: &Path, path: &str) -> Result<(), Halt> {
+    if source.exists() {
+        return Ok(());
     }
-    let found = RealPath::resolve(Path::new(path)).map_err(failed)?;
-    let Some(source) = source else {
+    Err(Halt::failure(
+        StepFault::Request,
+        format!("the mount's source {path} does not exist"),
+        "create it or correct the recipe; the engine would mount an empty directory",
+    ))
+}
+
+/// Resolves a path of the host, which must lead where it led when the plan was approved.
+fn resolve_host_path(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
+    let found =
+        RealPath::resolve(Path::new(path)).map_err(|error| unresolved_error(path, &error))?;
+    let Some(source) = plan.find_host_path(path) else {
         // A directory of Retrial's own, a file of the hub's cache, or of the GPU's driver.
         return Ok(found);
     };
-    let approved = Path::new(leads_to.unwrap_or(source.known_directories()));
+    let approved = Path::new(source.resolved());
     let is_approved = if source.path == path {
         found.path() == approved
     } else {
@@ -57,24 +64,39 @@ fn resolve_source(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
     if is_approved {
         return Ok(found);
     }
-    Err(not_approved_error(path, &format!("to {}", found.path().display())))
+    let to = found.path().display();
+    Err(Halt::failure(
+        StepFault::Request,
+        format!("{path} is or contains a link that leads to {to}, which was not approved"),
+        "if you made the link, start a new run, which asks for approval; else find out which program made it",
+    ))
 }
 
-fn not_approved_error(path: &str, to: &str) -> Halt {
+fn unresolved_error(path: &str, error: &io::Error) -> Halt {
     Halt::failure(
         StepFault::Request,
-        format!("{path} is or contains a link that leads {to}, which was not approved"),
-        "if you made the link, start a new run, which asks for approval; else find out which program made it",
+        format!("the mount's source {path} cannot be resolved: {error}"),
+        "do not replace it while a run starts",
     )
 }
 
-/// The context of a build, without links.
-pub fn resolve_context(plan: &Plan, context: &str) -> Result<PathBuf, Halt> {
+/// Returns the context of a build, without links.
+pub async fn resolve_context(session: &RunSession, context: &str) -> Result<PathBuf, Halt> {
+    let is_copied = session.plan.copied_companion(context).is_some();
     // The engine reports one that does not exist.
-    if !Path::new(context).exists() {
+    if !is_copied && !Path::new(context).exists() {
         return Ok(PathBuf::from(context));
     }
-    Ok(resolve_source(plan, context)?.path().to_owned())
+    Ok(resolve_source(session, context, true).await?.path().to_owned())
+}
+
+/// Makes mounts of files next to the recipe mounts of their copies.
+pub fn use_copies(session: &RunSession, mounts: &mut [Mount]) {
+    for mount in mounts {
+        if let Some(companion) = session.plan.copied_companion(&mount.source) {
+            mount.source = session.companions.root().join(companion).display().to_string();
+        }
+    }
 }
 
 /// The sources of a container's mounts, as they were resolved before it was created.
@@ -82,17 +104,20 @@ pub struct ResolvedMounts(Vec<(RealPath, PathBuf)>);
 
 impl ResolvedMounts {
     /// Resolves the sources of a container's mounts, and has the engine mount the resolved paths.
-    pub fn resolve(plan: &Plan, container: &mut ContainerSpec) -> Result<Self, Halt> {
+    pub async fn resolve(
+        session: &RunSession,
+        container: &mut ContainerSpec,
+    ) -> Result<Self, Halt> {
         let mut resolved = Vec::new();
         for mount in &mut container.mounts {
-            let real = resolve_source(plan, &mount.source)?;
+            let real = resolve_source(session, &mount.source, mount.read_only).await?;
             mount.source = real.path().display().to_string();
             resolved.push((real, PathBuf::from(&mount.target)));
         }
         Ok(Self(resolved))
     }
 
-    /// Checks that the engine mounts what was resolved, and that it is still there.
+    /// Checks that the engine will mount what was resolved, and that it is still there.
     pub async fn verify_mounted(
         &self,
         session: &StepSession<'_>,
@@ -113,11 +138,6 @@ impl ResolvedMounts {
         if let Some(other) = mounted.iter().find(|mount| !is_known(&mount.target)) {
             return Err(replaced_error(&other.source, "the engine mounts it by itself"));
         }
-        self.verify_unchanged()
-    }
-
-    /// Checks that every path still leads to the same file or directory.
-    pub fn verify_unchanged(&self) -> Result<(), Halt> {
         let replaced_one = self.0.iter().find(|(real, _)| !real.is_unchanged());
         replaced_one.map_or(Ok(()), |(real, _)| {
             Err(replaced_error(real.path(), "it was replaced while the container was created"))

@@ -109,7 +109,7 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
 pub async fn build_image(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
     let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {
-        context: resolve_context(&session.run_session.plan, &build.context)?,
+        context: resolve_context(session.run_session, &build.context).await?,
         dockerfile: build.dockerfile.clone(),
         args: build.args.clone(),
         tag: build.tag.clone(),

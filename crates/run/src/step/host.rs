@@ -13,7 +13,7 @@ use crate::access::RunSession;
 use crate::control::{step_command, step_mark};
 use crate::error::Halt;
 use crate::redact;
-use retrial_plan::step::ExecStep;
+use retrial_plan::step::{ExecStep, RECIPE_DIRECTORY};
 use retrial_store::RunDirectory;
 use retrial_store::journal::StepFault;
 
@@ -57,6 +57,7 @@ pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<
         .envs(INHERITED_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .envs(run_variables(session.run_session))
         .envs(command.env.iter().map(|(name, value)| (name, value)))
+        .envs(recipe_files_variable(session.run_session, command)?)
         .envs([step_mark(&session.run_session.run, session.step)])
         .envs(redact::redaction_environment(&command.secrets, &session.run_session.secrets))
         .stdin(Stdio::null())
@@ -97,6 +98,20 @@ pub fn kill_step_processes(run: &RunDirectory) {
             let _ = kill_process(pid, Signal::KILL);
         }
     }
+}
+
+/// The directory of the recipe's copied files, for a command that names it. An earlier step may have written there.
+fn recipe_files_variable(
+    session: &RunSession,
+    command: &ExecStep,
+) -> Result<Option<(&'static str, PathBuf)>, Halt> {
+    if !command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY) {
+        return Ok(None);
+    }
+    if let Some(digest) = &session.plan.companions {
+        session.companions.verify(digest)?;
+    }
+    Ok(Some((RECIPE_DIRECTORY, session.companions.root())))
 }
 
 /// The variables that describe the run to a command on the host.

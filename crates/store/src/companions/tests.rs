@@ -1,0 +1,146 @@
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::copy::copy_companions;
+use super::*;
+
+fn names(of: &[&str]) -> Vec<PathBuf> {
+    of.iter().map(PathBuf::from).collect()
+}
+
+/// A directory that another process exchanges with a link to a private one, again and again.
+#[test]
+fn nothing_of_a_link_that_replaces_a_directory_is_ever_copied() {
+    let root = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("private"), "key").unwrap();
+    fs::create_dir_all(root.path().join("own/sub")).unwrap();
+    fs::write(root.path().join("own/sub/file"), "mine").unwrap();
+    let (sub, link) = (root.path().join("own/sub"), root.path().join("link"));
+    symlink(outside.path(), &link).unwrap();
+    let is_over = AtomicBool::new(false);
+    let mut copied = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                renameat_with(CWD, &sub, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for _ in 0..2000 {
+            let target = tempfile::tempdir().unwrap();
+            let done = copy_companions(root.path(), &names(&["own/sub"]), target.path());
+            let copy = target.path().join("own/sub");
+            let meta = copy.symlink_metadata();
+            assert!(!copy.join("private").exists(), "it left the recipe's directory");
+            assert!(meta.is_ok_and(|meta| meta.is_dir()) || done.is_err());
+            copied += usize::from(done.is_ok());
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(copied > 0, "no copy was made between two exchanges");
+}
+
+#[test]
+fn a_digest_tells_types_modes_lengths_and_names_apart() {
+    type Change = fn(&Path);
+    let lay_out = || {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("a.sh"), "one two").unwrap();
+        fs::write(root.path().join("b.sh"), "").unwrap();
+        root
+    };
+    let first = digest_tree(lay_out().path()).unwrap();
+    assert_eq!(digest_tree(lay_out().path()).unwrap(), first);
+    let changes: [Change; 6] = [
+        |root| {
+            fs::write(root.join("a.sh"), "one").unwrap();
+            fs::write(root.join("b.sh"), " two").unwrap();
+        },
+        |root| fs::set_permissions(root.join("b.sh"), fs::Permissions::from_mode(0o755)).unwrap(),
+        |root| {
+            fs::remove_file(root.join("b.sh")).unwrap();
+            symlink("a.sh", root.join("b.sh")).unwrap();
+        },
+        |root| {
+            fs::remove_file(root.join("b.sh")).unwrap();
+            fs::create_dir(root.join("b.sh")).unwrap();
+        },
+        |root| fs::rename(root.join("b.sh"), root.join("c.sh")).unwrap(),
+        |root| fs::write(root.join("c.sh"), "").unwrap(),
+    ];
+    let mut digests = vec![first];
+    for change in changes {
+        let root = lay_out();
+        change(root.path());
+        let digest = digest_tree(root.path()).unwrap();
+        assert!(!digests.contains(&digest));
+        digests.push(digest);
+    }
+}
+
+#[test]
+fn a_copy_has_what_is_named_and_no_more() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, mode: u32| {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, name).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    write("tools/run.sh", 0o4755);
+    write("tools/other.sh", 0o644);
+    write("data/deep/x", 0o600);
+    write("key", 0o600);
+    symlink("/etc/passwd", root.path().join("data/link")).unwrap();
+    symlink("data", root.path().join("alias")).unwrap();
+    symlink("/etc", root.path().join("etc")).unwrap();
+    let copy = |of: &[&str]| {
+        let target = tempfile::tempdir().unwrap();
+        copy_companions(root.path(), &names(of), target.path()).map(|()| target)
+    };
+    let target = copy(&["alias", "data", "data/deep", "missing", "tools/run.sh"]).unwrap();
+    let mode = |name: &str| fs::metadata(target.path().join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("tools/run.sh") & 0o7777, 0o755, "no set-user-ID bit");
+    assert_eq!(fs::read_link(target.path().join("data/link")).unwrap(), Path::new("/etc/passwd"));
+    assert_eq!(fs::read_to_string(target.path().join("alias/deep/x")).unwrap(), "data/deep/x");
+    for absent in ["tools/other.sh", "key", "missing"] {
+        assert!(!target.path().join(absent).exists(), "{absent}");
+    }
+    assert!(matches!(copy(&["etc"]), Err(CompanionError::LeadsOut { .. })));
+    rustix::fs::mkfifoat(CWD, root.path().join("data/pipe"), 0o600.into()).unwrap();
+    assert!(matches!(copy(&["data"]), Err(CompanionError::Special { .. })));
+}
+
+#[test]
+fn data_are_left_to_a_mount() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("many")).unwrap();
+    let large = fs::File::create(root.path().join("large")).unwrap();
+    large.set_len((1 << 30) + 1).unwrap();
+    for number in 0..10_000 {
+        fs::File::create(root.path().join(format!("many/{number}"))).unwrap();
+    }
+    for name in ["large", "many"] {
+        let refused = examine_companions(root.path(), &names(&[name]), 0);
+        assert!(matches!(refused, Err(CompanionError::TooLarge { .. })), "{name}");
+    }
+}
+
+#[test]
+fn a_repository_and_files_of_others_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir_all(root.path().join("repository/.git")).unwrap();
+    fs::create_dir_all(root.path().join("own")).unwrap();
+    let user = rustix::process::getuid().as_raw();
+    let facts = examine_companions(root.path(), &names(&["own", "repository"]), user).unwrap();
+    assert_eq!(facts.len(), 1);
+    assert!(matches!(facts[Path::new("repository")], CompanionFact::Repository { .. }));
+    if user != 0 {
+        let facts = examine_companions(root.path(), &names(&["own"]), user + 1).unwrap();
+        assert!(matches!(facts[Path::new("own")], CompanionFact::OtherOwner { .. }));
+    }
+}

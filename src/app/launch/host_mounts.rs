@@ -1,0 +1,32 @@
+//! Rules for paths of the host that a recipe mounts: nobody but this user and root can put something else in their
+//! place while the engine resolves them.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::failure::Failure;
+use crate::app::file_owners;
+use retrial_beneath::resolve_existing;
+use retrial_plan::Plan;
+use retrial_store::Home;
+
+/// Refuses a path below a directory that a container of the same run can write, or below one that another user can.
+pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
+    let runs = resolve_existing(&home.runs_directory());
+    let own = plan.companions.as_ref().map(|_| runs.as_path());
+    if let Some((path, writable)) = plan.find_exposed_path(own) {
+        return Err(Failure::usage(format!(
+            "{path} is below {writable}, which a container of this run can write: it could put a link there"
+        ))
+        .with_help(format!("mount {writable} read-only (`:ro`), or a directory that does not contain {path}")));
+    }
+    let paths: Vec<PathBuf> = plan.resolved_host_paths().map(PathBuf::from).collect();
+    file_owners::require_own_directories(
+        &paths,
+        "the recipe mounts a path below it, in whose place they could put a link",
+    )
+}
+
+/// Says that other users can write a path, if they can.
+pub fn describe_other_writers(path: &Path) -> Option<String> {
+    file_owners::is_written_by_others(path).then(|| "other users can write it".to_owned())
+}

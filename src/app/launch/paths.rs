@@ -1,0 +1,237 @@
+//! The paths that a plan gives to containers, builds and commands, as this machine has them: what approval must know
+//! of each, and the copy of those next to the recipe.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::host_mounts::describe_other_writers;
+use super::open::OpenedRecipe;
+use crate::app::configuration::configuration_path;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use retrial_beneath::resolve_existing;
+use retrial_document::ErrorText;
+use retrial_engine::docker::hash_build_context;
+use retrial_engine::endpoint::{EngineEnvironment, choose_endpoint};
+use retrial_plan::Plan;
+use retrial_plan::access::{AccessKind, HostPath, PathFacts};
+use retrial_recipe::model::Image;
+use retrial_store::companions::{
+    CompanionError, CompanionFact, CompanionFacts, StagedCompanions, examine_companions,
+};
+use retrial_store::home::home_directory;
+
+/// Directories with files of many programs: nothing directly in them belongs to a recipe.
+const SHARED_DIRECTORIES: [&str; 4] = ["/", "/tmp", "/var/tmp", "/home"];
+
+/// Directories of the system, with all that is below them.
+const SYSTEM_DIRECTORIES: [&str; 5] = ["/dev", "/etc", "/proc", "/sys", "/boot"];
+
+impl OpenedRecipe {
+    /// Records where the plan's paths lead, and what of those next to the recipe is asked for. Fails on files next to
+    /// the recipe that cannot be copied if the plan `is_run`.
+    pub(super) fn record_paths(
+        &self,
+        global: &GlobalOptions,
+        plan: &mut Plan,
+        is_run: bool,
+    ) -> Result<(), Failure> {
+        // Files of a built-in recipe are this program's.
+        let directory = self.own_directory(plan).map(PathBuf::from);
+        record_links(plan);
+        let Some(directory) = directory else {
+            return Ok(());
+        };
+        let names = plan.companion_names();
+        let owner = fs::metadata(&*self.entry.source.path).map_or(0, |status| status.uid());
+        let facts = match examine_companions(&directory, &names, owner) {
+            Err(error) if is_run => return Err(error.into()),
+            facts => facts.unwrap_or_default(),
+        };
+        let places = PrivatePlaces::new(global);
+        let is_remote = has_remote_engine(global);
+        let reason = |plan: &Plan, path: &str| {
+            let Some(name) = plan.copied_companion(path) else {
+                if is_remote {
+                    return Some("on the machine of the engine, which is not this one".to_owned());
+                }
+                return describe_other_writers(Path::new(plan.find_host_path(path)?.resolved()));
+            };
+            let place = places.describe(&directory, &directory.join(name));
+            place.or_else(|| describe_fact(&facts, name))
+        };
+        let recorded = plan.clone();
+        plan.record_paths(|path| PathFacts {
+            reason: reason(&recorded, path),
+            ..recorded.path_facts(path)
+        });
+        Ok(())
+    }
+
+    /// Copies the files next to the recipe that the plan gives to containers, builds and commands, and records their
+    /// digest. Nothing else of them is used from now on.
+    pub(super) fn stage_companions(
+        &self,
+        global: &GlobalOptions,
+        plan: &mut Plan,
+    ) -> Result<Option<Arc<StagedCompanions>>, Failure> {
+        refuse_outward_files(plan)?;
+        let names = plan.companion_names();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let staged = StagedCompanions::new(&global.home.staging_directory())?;
+        let directory = if let Some(own) = self.own_directory(plan) {
+            PathBuf::from(own)
+        } else {
+            self.entry.extract_to(&staged.source_directory())?;
+            staged.source_directory()
+        };
+        plan.companions = Some(staged.copy(&directory, &names)?);
+        self.check_build_content(plan, &staged)?;
+        Ok(Some(Arc::new(staged)))
+    }
+
+    /// The directory of the recipe on disk whose files the plan has; none if they are a built-in recipe's.
+    fn own_directory<'a>(&self, plan: &'a Plan) -> Option<&'a str> {
+        let own = self.entry.directory()?.canonicalize().ok()?;
+        let directory = plan.directory.as_deref()?;
+        (resolve_existing(Path::new(directory)) == own).then_some(directory)
+    }
+
+    /// Refuses a build whose files changed since its image was named.
+    fn check_build_content(&self, plan: &Plan, staged: &StagedCompanions) -> Result<(), Failure> {
+        let Image::Build(build) = &self.resolved.recipe.image else {
+            return Ok(());
+        };
+        let (Some(own), Some(planned)) = (self.own_directory(plan), plan.build_content()) else {
+            return Ok(());
+        };
+        let context = format!("{own}/{}", build.context.trim_start_matches("./"));
+        let Some(name) = plan.copied_companion(&context) else {
+            return Ok(());
+        };
+        let copy = resolve_existing(&staged.root().join(name));
+        if hash_build_context(&copy, &build.dockerfile).is_ok_and(|copied| copied == planned) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!("{context} changed while the run was planned"))
+            .with_help("run it again when nothing writes there"))
+    }
+}
+
+/// Refuses a command on the host that names a link out of the recipe's directory: it gets copies only.
+fn refuse_outward_files(plan: &Plan) -> Result<(), Failure> {
+    let mut accesses = plan.access.iter();
+    let outward = accesses.find_map(|access| match &access.kind {
+        AccessKind::RecipeFile(HostPath { path, leads_to: Some(target), .. }) => {
+            Some((&access.recipient, path, target))
+        }
+        _ => None,
+    });
+    let Some((step, path, target)) = outward else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "{step}: {path} is a link to {target}, outside the recipe's directory"
+    ))
+    .with_help("a command on the host gets copies of files next to the recipe: put the file there"))
+}
+
+/// Records where links lead from the paths of a plan: out of the recipe's directory, or from a path elsewhere.
+fn record_links(plan: &mut Plan) {
+    let planned = plan.clone();
+    let directory = planned.directory.as_deref();
+    let directory = directory.map(|directory| resolve_existing(Path::new(directory)));
+    plan.record_paths(|path| {
+        let source = planned.find_host_path(path);
+        let named = Path::new(source.map_or(path, |source| source.known_directories()));
+        let real = resolve_existing(named);
+        let is_inside = planned.is_companion(path)
+            && directory.as_ref().is_some_and(|own| real.starts_with(own) && real != *own);
+        let leads_to = (!is_inside && real != named).then(|| real.display().to_string());
+        PathFacts { leads_to, reason: None }
+    });
+}
+
+/// Records where links lead on another machine, or at another time. Files next to the recipe were copied, and are as
+/// they were approved.
+pub fn record_links_here(plan: &mut Plan, approved: &Plan) {
+    record_links(plan);
+    let here = plan.clone();
+    plan.record_paths(|path| {
+        if approved.copied_companion(path).is_some() {
+            approved.path_facts(path)
+        } else {
+            here.path_facts(path)
+        }
+    });
+}
+
+/// Whether the engine's own machine has the paths that it mounts. One that cannot be chosen is reported when it is used.
+fn has_remote_engine(global: &GlobalOptions) -> bool {
+    let chosen = choose_endpoint(global.engine.as_deref(), &EngineEnvironment::from_environment());
+    chosen.is_ok_and(|endpoint| !endpoint.url.starts_with("unix://"))
+}
+
+/// Directories of which no recipe gets a part without a question.
+struct PrivatePlaces {
+    /// Of this user: the home.
+    home: PathBuf,
+    /// Retrial's own.
+    own: Vec<PathBuf>,
+}
+
+impl PrivatePlaces {
+    fn new(global: &GlobalOptions) -> Self {
+        let configuration = configuration_path().parent().map(Path::to_owned);
+        let own = [global.home.root().to_owned(), global.cache.clone()].into_iter();
+        Self {
+            home: resolve_existing(&home_directory()),
+            own: own.chain(configuration).map(|path| resolve_existing(&path)).collect(),
+        }
+    }
+
+    /// Says why a file or directory next to a recipe is asked for, if it is.
+    fn describe(&self, directory: &Path, path: &Path) -> Option<String> {
+        let (directory, path) = (resolve_existing(directory), resolve_existing(path));
+        let contains = |inner: &Path| inner.starts_with(&path);
+        let is_below = |outer: &Path| path.starts_with(outer) || directory == outer;
+        if contains(&self.home) || directory == self.home {
+            return Some("in the home directory".to_owned());
+        }
+        if self.own.iter().any(|own| contains(own) || is_below(own)) {
+            return Some("in a directory of Retrial's own".to_owned());
+        }
+        let shared = SHARED_DIRECTORIES.iter().map(Path::new);
+        let system = SYSTEM_DIRECTORIES.iter().map(Path::new);
+        let mut found = shared
+            .filter(|shared| contains(shared) || directory == **shared)
+            .chain(system.filter(|system| contains(system) || is_below(system)));
+        found.next().map(|found| format!("in {}", found.display()))
+    }
+}
+
+/// Says what a person should know of a companion, or of one that has it.
+fn describe_fact(facts: &CompanionFacts, name: &Path) -> Option<String> {
+    Some(match facts.get(name)? {
+        CompanionFact::OtherOwner { path, user } => {
+            format!("{} belongs to another user (uid {user})", path.display())
+        }
+        CompanionFact::Repository { path } => {
+            format!("with a Git repository ({})", path.display())
+        }
+    })
+}
+
+impl From<CompanionError> for Failure {
+    fn from(error: CompanionError) -> Self {
+        match error {
+            CompanionError::Store(error) => error.into(),
+            CompanionError::Write { .. } => Self::host(ErrorText::of(&error)),
+            _ => Self::usage(ErrorText::of(&error)),
+        }
+    }
+}
