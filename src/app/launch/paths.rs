@@ -198,8 +198,10 @@ impl PrivatePlaces {
     fn describe(&self, directory: &Path, path: &Path) -> Option<String> {
         let (directory, path) = (resolve_existing(directory), resolve_existing(path));
         let contains = |inner: &Path| inner.starts_with(&path);
+        // Of this user, or of another one for whom root runs it.
+        let is_home = |path: &Path| path == self.home || path.parent() == Some("/home".as_ref());
         let is_below = |outer: &Path| path.starts_with(outer) || directory == outer;
-        if contains(&self.home) || directory == self.home {
+        if contains(&self.home) || is_home(&path) || is_home(&directory) {
             return Some("in the home directory".to_owned());
         }
         if self.own.iter().any(|own| contains(own) || is_below(own)) {

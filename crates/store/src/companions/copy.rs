@@ -10,6 +10,7 @@ use rustix::fs::Stat;
 
 use super::tree::{Allowance, CompanionError, Entry, visit_named};
 use crate::error::StoreError;
+use crate::files::remove_directory;
 
 /// The bits of a mode that are copied.
 const PERMISSIONS: u32 = 0o777;
@@ -38,10 +39,19 @@ pub fn copy_companions(
     Ok(())
 }
 
-/// Copies a file or a directory of ours.
+/// Copies a file or a directory of ours. The copy appears when it is complete.
 pub(super) fn copy_tree(from: &Path, target: &Path) -> Result<(), StoreError> {
-    let copied = copy_named(from, Path::new(""), &mut Allowance::unlimited(), target);
-    copied.map_err(|error| StoreError::unusable(from, error.to_string()))
+    // No copy has such a name: see `Companions::writable_copy`.
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let part = target.with_file_name(format!("%part%{name}"));
+    if part.is_dir() {
+        remove_directory(&part)?;
+    }
+    // Of a killed process.
+    let _ = fs::remove_file(&part);
+    let copied = copy_named(from, Path::new(""), &mut Allowance::unlimited(), &part);
+    copied.map_err(|error| StoreError::unusable(from, error.to_string()))?;
+    fs::rename(&part, target).map_err(StoreError::io("rename", &part))
 }
 
 fn copy_named(

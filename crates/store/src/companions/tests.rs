@@ -138,6 +138,8 @@ fn a_repository_and_files_of_others_are_told() {
     let user = rustix::process::getuid().as_raw();
     let facts = examine_companions(root.path(), &names(&["own", "repository"]), user).unwrap();
     assert_eq!(facts.len(), 1);
+    let hooks = names(&["repository/.git"]);
+    assert_eq!(examine_companions(root.path(), &hooks, user).unwrap().len(), 1);
     assert!(matches!(facts[Path::new("repository")], CompanionFact::Repository { .. }));
     if user != 0 {
         let facts = examine_companions(root.path(), &names(&["own"]), user + 1).unwrap();

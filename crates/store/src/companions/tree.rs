@@ -82,7 +82,7 @@ pub enum CompanionError {
 pub enum CompanionFact {
     /// Neither the recipe's owner nor root owns it.
     OtherOwner { path: PathBuf, user: u32 },
-    /// A directory has a `.git`.
+    /// It is in a `.git`, or has one.
     Repository { path: PathBuf },
 }
 
@@ -117,7 +117,7 @@ pub fn examine_companions(
             let fact = if !owned {
                 let path = directory.join(path);
                 Some(CompanionFact::OtherOwner { path, user: status.st_uid })
-            } else if path.file_name() == Some(OsStr::new(".git")) {
+            } else if path.iter().any(|part| part == ".git") {
                 Some(CompanionFact::Repository { path: directory.join(path) })
             } else {
                 None
