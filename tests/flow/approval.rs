@@ -106,6 +106,14 @@ fn a_path_that_another_user_can_replace_is_refused() {
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
     fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o777)).unwrap();
     lab.run(&["--allow", "mounts"]).expect_exit(2).prints("in whose place they could put a link");
+    fs::create_dir_all(lab.path("cache/directories/x")).unwrap();
+    let cached = keys.replace(
+        &data.display().to_string(),
+        &lab.path("cache/directories/x").display().to_string(),
+    );
+    fs::write(lab.path("recipe.yaml"), recipe_with(&cached, &case("main", "true", ""))).unwrap();
+    lab.run(&["--allow", "mounts"]).expect_exit(2).prints("which containers can write");
+    fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
     fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
     lab.run(&[]).expect_exit(2).prints("other users can write it");

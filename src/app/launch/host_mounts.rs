@@ -11,6 +11,15 @@ use retrial_store::Home;
 
 /// Refuses a path below a directory that a container of the same run can write, or below one that another user can.
 pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
+    // Directories that steps fill are mounted, too.
+    let filled = resolve_existing(&Path::new(&plan.cache).join("directories"));
+    let mut paths = plan.resolved_host_paths();
+    if let Some(path) = paths.find(|path| Path::new(path).starts_with(&filled)) {
+        return Err(Failure::usage(format!(
+            "{path} is in a directory of Retrial's own, which containers can write"
+        ))
+        .with_help("mount a directory of your own"));
+    }
     let runs = resolve_existing(&home.runs_directory());
     let own = plan.companions.as_ref().map(|_| runs.as_path());
     if let Some((path, writable)) = plan.find_exposed_path(own) {
