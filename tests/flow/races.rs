@@ -10,7 +10,7 @@ const SWAP: &str =
     "cd /own; echo swapping; while :; do mv sub aside; ln -s / sub; : ; rm sub; mv aside sub; done";
 
 /// Looks for a file that only the host's root has.
-const LOOK: &str = "test -e /sub/file; test ! -e /sub/etc; echo serving; exec sleep 100";
+const LOOK: &str = "test -e /sub/file && test ! -e /sub/etc && echo serving && exec sleep 100";
 
 #[test]
 #[ignore = "needs the lab"]
