@@ -127,10 +127,13 @@ pub async fn check_access(
     let segments = repository.split('/');
     let url = transport.hub_url(segments.chain(["resolve", revision, COMMON_FILE]));
     match transport.send_request(&request, url, Some("bytes=0-0")).await {
-        Ok(_) | Err(RequestFailure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
+        Ok(_)
+        | Err(
+            RequestFailure::Permanent(FetchError::Missing { is_file: true, .. })
+            // It is busy: the download waits as long as it asks for.
+            | RequestFailure::Transient { answered: true, .. },
+        ) => Ok(()),
         Err(RequestFailure::Permanent(error)) => Err(error),
-        // It is busy: the download waits as long as it asks for.
-        Err(RequestFailure::Transient { answered: true, .. }) => Ok(()),
         Err(RequestFailure::Transient { reason, .. }) => Err(FetchError::Unreachable {
             endpoint: transport.settings.endpoint.to_string(),
             subject: request.subject(),

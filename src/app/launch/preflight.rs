@@ -75,7 +75,7 @@ pub async fn examine_host(
         )
     };
     let (abilities, (image, hosts), needs_image, claims, models, (conditions, settings)) =
-        wait_with_notice("the engine, the registries and the hub", answers).await;
+        wait_with_notice("the engine, the registries and the hub", Box::pin(answers)).await;
     let engine_state = match engine {
         Ok(engine) => engine_status(engine, abilities.as_ref()),
         Err(error) => EngineStatus::Fails(ErrorText::of(error)),

@@ -123,7 +123,7 @@ impl Drop for PollTimer<'_> {
         let waited = self.started_at.elapsed();
         let polled = waited.min(MAX_WAIT);
         *self.polled_time += polled;
-        *self.blind_time += waited - polled;
+        *self.blind_time += waited.saturating_sub(polled);
     }
 }
 
