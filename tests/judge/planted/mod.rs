@@ -1,4 +1,4 @@
-//! Faults planted in results, each found by `retrial judge`: the table of docs/judging.md, row by row,
+//! Faults planted in results, each found by `retrial judge`: the table of tests/judge/README.md, row by row,
 //! in both layouts. The example submission has that of v6.0; a published result of v4.1, with its
 //! compliance tests, the older one.
 #![expect(clippy::unwrap_used, reason = "tests")]
