@@ -239,10 +239,10 @@ mod tests {
         assert_eq!(run.plan.files.lock, at("l").to_str().map(str::to_owned));
     }
 
-    /// The table of docs/runs.md decides for every option whether it changes a figure: a new one is decided there.
+    /// The table of docs/run-options.md decides for every option whether it changes a figure: a new one is decided there.
     #[test]
     fn the_docs_say_of_every_option_whether_it_changes_a_figure() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/runs.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/run-options.md");
         let text = std::fs::read_to_string(page).unwrap();
         let (_, section) = text.split_once("\n## What changes a figure\n").unwrap();
         let (section, _) = section.split_once("\n## ").unwrap();
@@ -258,7 +258,7 @@ mod tests {
                 let next = section[at + option.len()..].chars().next();
                 !next.is_some_and(|next| next.is_alphanumeric() || next == '-')
             });
-            assert!(is_named, "docs/runs.md, `What changes a figure`: --{name}");
+            assert!(is_named, "docs/run-options.md, `What changes a figure`: --{name}");
             count += 1;
         }
         assert!(count > 60, "{count}");

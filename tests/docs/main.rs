@@ -267,6 +267,18 @@ fn runs_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn run_options_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/run-options.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn plans_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/plans.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn approval_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/approval.md");
 }
@@ -431,6 +443,7 @@ fn every_page_is_run() {
         "judging.md",
         "models.md",
         "nodes.md",
+        "plans.md",
         "private-benchmarks.md",
         "published.md",
         "readme-recipe.md",
@@ -439,6 +452,7 @@ fn every_page_is_run() {
         "results.md",
         "rocm-releases.md",
         "rules.md",
+        "run-options.md",
         "runs.md",
         "services.md",
         "telemetry.md",
