@@ -134,16 +134,24 @@ fn describe_image(image: &Image) -> String {
 const KINDS: [ExpectationKind; 3] =
     [ExpectationKind::Official, ExpectationKind::Guide, ExpectationKind::ThirdParty];
 
-/// The published figures of each measurement.
+/// The published figures of each measurement that has some, and the names of the others.
 fn write_figures(out: &mut String, recipe: &Recipe) {
+    let measurements = recipe.scenarios.iter().flat_map(|(name, scenario)| {
+        let name = scenario.loadgen.as_deref().unwrap_or(name);
+        let modes = scenario.modes.iter();
+        modes.map(move |(mode, measurement)| (format!("{name} {mode}"), *mode, measurement))
+    });
+    let (published, others): (Vec<_>, Vec<_>) =
+        measurements.partition(|(_, _, measurement)| !measurement.expect.is_empty());
+    write_item(out, "nothing published for", join(others.iter().map(|(name, _, _)| name), ", "));
+    if published.is_empty() {
+        return;
+    }
     out.push_str(
         "\n| measured | figure | official | guide | others |\n| --- | --- | --- | --- | --- |\n",
     );
-    for (name, scenario) in &recipe.scenarios {
-        let name = scenario.loadgen.as_deref().unwrap_or(name);
-        for (mode, measurement) in &scenario.modes {
-            write_rows(out, &format!("{name} {mode}"), *mode, measurement);
-        }
+    for (name, mode, measurement) in published {
+        write_rows(out, &name, mode, measurement);
     }
 }
 
