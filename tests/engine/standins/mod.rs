@@ -188,7 +188,7 @@ fn the_shell_plan_runs() {
 fn behaving(how: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(root().join(format!("recipes/{LLAMA2}.yaml"))).unwrap();
-    let text = format!("{text}\ncontainer:\n  env: {{ RETRIAL_STANDIN: {how} }}\n");
+    let text = format!("{text}\ncontainer:\n  env: {{ STANDIN: {how} }}\n");
     fs::write(directory.path().join("recipe.yaml"), text).unwrap();
     directory
 }

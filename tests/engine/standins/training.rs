@@ -60,7 +60,7 @@ fn one_trial_is_inconclusive() {
 fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
     let engine = engine();
     let text = std::fs::read_to_string(super::root().join(format!("recipes/{LORA}.yaml"))).unwrap();
-    let with = format!("    RETRIAL_STANDIN: {how}\n    IMAGE_NAME:");
+    let with = format!("    STANDIN: {how}\n    IMAGE_NAME:");
     let directory = tempfile::tempdir().unwrap();
     let recipe = directory.path().join("recipe.yaml");
     std::fs::write(&recipe, text.replacen("    IMAGE_NAME:", &with, 1)).unwrap();

@@ -44,7 +44,7 @@ if [ "$backend" = zmq ]; then
   [[ $port =~ ^[0-9]+$ ]] || wrong 'Missing port for zmq, provide port=<port> via command line'
   [[ $gpus =~ ^[0-9]+$ ]] || wrong "harness_config.device_count is a number, not '$gpus'"
   PUBLISHED=$PUBLISHED/nodes
-  [ -n "${RETRIAL_STANDIN_WORKERS:-}" ] || RETRIAL_STANDIN_WORKERS=registered exec perl /standin/zmq.pl head "$port" "$gpus" bash "$0" "${arguments[@]}"
+  [ -n "${STANDIN_WORKERS:-}" ] || STANDIN_WORKERS=registered exec perl /standin/zmq.pl head "$port" "$gpus" bash "$0" "${arguments[@]}"
 fi
 scenario=${config_name%%_*}
 if [ "$test_mode" = performance ]; then

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Shared by the stand-ins. They measure nothing: they print what was published.
-# RETRIAL_STANDIN makes them behave badly, see README.md.
+# STANDIN makes them behave badly, see README.md.
 set -euo pipefail
 PUBLISHED=/standin/published
 
@@ -10,11 +10,11 @@ wrong() { printf 'error: %s\n' "$*" >&2; exit 2; }
 progress() { # what
   echo "[stand-in] $1: nothing is measured here, what follows was published"
   local step steps=5 pause=0.15
-  if [ "${RETRIAL_STANDIN:-}" = slow ]; then steps=${RETRIAL_STANDIN_SECONDS:-60} pause=1; fi
+  if [ "${STANDIN:-}" = slow ]; then steps=${STANDIN_SECONDS:-60} pause=1; fi
   for step in $(seq "$steps"); do
     sleep $pause
     echo "INFO $1: $((step * 100 / steps)) % of the queries completed"
-    if [ "${RETRIAL_STANDIN:-}" = fail ] && [ "$step" -ge 3 ]; then
+    if [ "${STANDIN:-}" = fail ] && [ "$step" -ge 3 ]; then
       echo 'torch.OutOfMemoryError: HIP out of memory. Tried to allocate 17.58 GiB. (stand-in)' >&2
       exit 1
     fi
@@ -23,7 +23,7 @@ progress() { # what
 
 performance() { # published summary, directory
   mkdir -p "$2"
-  case ${RETRIAL_STANDIN:-} in
+  case ${STANDIN:-} in
   invalid)
     sed -e 's/^Result is : VALID/Result is : INVALID/' -e 's/Min duration satisfied : Yes/Min duration satisfied : NO/' \
       -e '/Early stopping satisfied/a Recommendations:\n * Increase the target QPS so the loadgen pre-generates more queries.' "$1"
@@ -45,7 +45,7 @@ accuracy_run() { # directory
 }
 
 accuracy_text() { # published
-  if [ "${RETRIAL_STANDIN:-}" = inaccurate ]; then
+  if [ "${STANDIN:-}" = inaccurate ]; then
     sed -E "s/('(rouge1|exact_match|vbench_score)': )[0-9.]+/\140.1/" "$1"
   else
     cat "$1"

@@ -23,7 +23,7 @@ train() { # benchmark, global batch size, target, GPU
   # Its run begins now: a log of another day is not of this trial.
   local later=$(($(date +%s%3N) - start))
   start=$((start + later)) eval_time=$((eval_time + later)) stop=$((stop + later))
-  case ${RETRIAL_STANDIN:-} in
+  case ${STANDIN:-} in
   worse) stop=$((stop + (stop - start) / 5)) ;; # a tenth would be within what ten runs scatter by
   inaccurate) loss=$3$number ;;
   esac
@@ -41,7 +41,7 @@ train() { # benchmark, global batch size, target, GPU
   mllog "$start" INTERVAL_START run_start null
   mllog "$eval_time" POINT_IN_TIME tracked_stats "{\"throughput\": $throughput}" ", \"step\": $eval_samples"
   mllog "$eval_time" POINT_IN_TIME eval_accuracy "$loss" ", \"samples_count\": $eval_samples"
-  if [ "${RETRIAL_STANDIN:-}" = inaccurate ]; then
+  if [ "${STANDIN:-}" = inaccurate ]; then
     mllog "$stop" INTERVAL_END run_stop null ", \"samples_count\": $samples, \"status\": \"aborted\""
   else
     mllog "$stop" INTERVAL_END run_stop null ", \"samples_count\": $samples, \"status\": \"success\""

@@ -34,7 +34,7 @@ run() { # scenario
   if [ $compliance = 1 ] && stage "$1: Compliance TEST04"; then
     performance "$PUBLISHED/$1.summary" "$results/$1/TEST04" >/dev/null
     mkdir -p "$verified/$1/TEST04"
-    { echo 'Verifying performance.'; cat "$PUBLISHED/TEST04"; echo "TEST $([ "${RETRIAL_STANDIN:-}" = inaccurate ] && echo FAIL || echo PASS)"; } | tee "$verified/$1/TEST04/verify_performance.txt"
+    { echo 'Verifying performance.'; cat "$PUBLISHED/TEST04"; echo "TEST $([ "${STANDIN:-}" = inaccurate ] && echo FAIL || echo PASS)"; } | tee "$verified/$1/TEST04/verify_performance.txt"
   fi
 }
 
