@@ -26,7 +26,11 @@ const QUALIFIERS: [&[QualifierKind]; 8] = [
         QualifierKind::OtherHardware,
         QualifierKind::UnpinnedImage,
     ],
-    &[QualifierKind::Reimplemented, QualifierKind::OtherHardware],
+    &[
+        QualifierKind::SimulatedHost,
+        QualifierKind::OtherHardware,
+        QualifierKind::Reimplemented,
+    ],
     &[QualifierKind::IdleGpus, QualifierKind::UnpinnedImage],
 ];
 /// Host, ROCm, driver and image.
