@@ -26,11 +26,7 @@ const QUALIFIERS: [&[QualifierKind]; 8] = [
         QualifierKind::OtherHardware,
         QualifierKind::UnpinnedImage,
     ],
-    &[
-        QualifierKind::SimulatedHost,
-        QualifierKind::OtherHardware,
-        QualifierKind::Reimplemented,
-    ],
+    &[QualifierKind::SimulatedHost, QualifierKind::OtherHardware, QualifierKind::Reimplemented],
     &[QualifierKind::IdleGpus, QualifierKind::UnpinnedImage],
 ];
 /// Host, ROCm, driver and image.

@@ -1,7 +1,6 @@
 //! The journal: append-only, one JSON object a line, synced. A last line without an end was truncated by a crash, and does
 //! not count; any other line that cannot be read is reported.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::unreadable_line::UnreadableLine;
 use crate::error::StoreError;
 
 /// A journal that is open for appending.
@@ -25,21 +25,6 @@ pub struct Journal {
 pub struct JournalEntries<T> {
     pub entries: Vec<T>,
     pub unreadable: Vec<UnreadableLine>,
-}
-
-/// A line of a journal that is no entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreadableLine {
-    /// From 1.
-    pub line: usize,
-    /// Why, as a fragment.
-    pub reason: String,
-}
-
-impl fmt::Display for UnreadableLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
 }
 
 impl Journal {

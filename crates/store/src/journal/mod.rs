@@ -9,11 +9,13 @@ mod repeating_failure;
 pub mod state;
 mod step_end;
 mod transfer;
+mod unreadable_line;
 
 pub use event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
-pub use file::{Journal, JournalEntries, UnreadableLine};
+pub use file::{Journal, JournalEntries};
 pub use history::History;
 pub use reason::{AbortReason, SkipReason};
 pub use state::JournalState;
 pub use step_end::{StepEnd, StepFault};
 pub use transfer::{Transfer, TransferState, TransferUnit};
+pub use unreadable_line::UnreadableLine;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
-use super::file::{Journal, JournalEntries, UnreadableLine};
+use super::file::{Journal, JournalEntries};
 use super::history::History;
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
+use super::unreadable_line::UnreadableLine;
 use crate::clock::Moment;
 use crate::error::StoreError;
 use crate::process::ProcessIdentity;
