@@ -1,5 +1,7 @@
 //! Watches a run or a batch in a terminal, detaches from it, and reattaches.
 
+use std::path::PathBuf;
+
 use crate::batch::Batches as _;
 use crate::batch::varied;
 use crate::lab::{Going, Lab};
@@ -114,14 +116,16 @@ fn a_batch_is_left_to_the_background_and_shown_again() {
     let id = lab.batch_id();
     shown.end().expect_exit(0).prints(&format!("detached: {id} continues in the background"));
     let mut attached = lab.start_retrial(&["attach", "last"]);
-    for number in 0..2 {
-        lab.until("the run measures", |lab| {
-            let run = lab.runs().into_iter().nth(number);
-            let output = run.map(|run| run.join("steps").join(STEP).join("output.log"));
-            let text = output.and_then(|path| std::fs::read_to_string(path).ok());
-            text.is_some_and(|text| text.contains("going"))
-        });
-        let run = lab.runs().swap_remove(number);
+    // Two runs of one second are listed in any order.
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let measures = |run: &PathBuf| {
+            let output = std::fs::read_to_string(run.join("steps").join(STEP).join("output.log"));
+            !seen.contains(run) && output.is_ok_and(|text| text.contains("going"))
+        };
+        lab.until("the run measures", |lab| lab.runs().iter().any(measures));
+        let run = lab.runs().into_iter().find(measures).unwrap();
+        seen.push(run.clone());
         let id = run.file_name().unwrap().display().to_string();
         let label = format!("label=io.retrial.run={id}");
         let container = lab.docker(&["ps", "-q", "--filter", &label]);
