@@ -92,6 +92,7 @@ fn stand_ins_of_slurm(directory: &Path) {
     }
     let program = env!("CARGO_BIN_EXE_retrial");
     std::os::unix::fs::symlink(program, bin.join("retrial")).unwrap();
+    std::os::unix::fs::symlink("../bin", home(directory).join("bin")).unwrap();
 }
 
 /// The registry in pages: the lab's, if this port is free.
