@@ -15,6 +15,9 @@ const MAX_NEAR_NAMES: usize = 1000;
 /// Where open files of processes have names, `/dev/stdin`, although nothing is next to them.
 const STREAM_DIRECTORIES: [&str; 2] = ["/dev", "/proc"];
 
+/// The directory in one of them that has files like any other, in memory.
+const MEMORY_DIRECTORY: &str = "/dev/shm";
+
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
 /// # Errors
@@ -39,7 +42,8 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
         _ => RecipeFileKind::Recipe,
     };
     let is_stream = !(metadata.is_file() || metadata.is_dir())
-        || STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams));
+        || STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams))
+            && !directory.starts_with(MEMORY_DIRECTORY);
     let home = if is_stream { CompanionRoot::Stream } else { CompanionRoot::Disk(directory) };
     let mut found = FoundRecipe { name, source, kind, home, base: None };
     found.base = find_base(&found.source, &found);

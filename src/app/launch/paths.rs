@@ -24,7 +24,10 @@ use retrial_store::companions::{
 use retrial_store::home::home_directory;
 
 /// Directories with files of many programs: nothing directly in them belongs to a recipe.
-const SHARED_DIRECTORIES: [&str; 4] = ["/", "/tmp", "/var/tmp", "/home"];
+const SHARED_DIRECTORIES: [&str; 5] = ["/", "/tmp", "/var/tmp", MEMORY_DIRECTORY, "/home"];
+
+/// A directory for files in memory, although it is in one of the system's.
+const MEMORY_DIRECTORY: &str = "/dev/shm";
 
 /// Directories of the system, with all that is below them.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/dev", "/etc", "/proc", "/sys", "/boot"];
@@ -209,9 +212,11 @@ impl PrivatePlaces {
         }
         let shared = SHARED_DIRECTORIES.iter().map(Path::new);
         let system = SYSTEM_DIRECTORIES.iter().map(Path::new);
+        let is_of_system =
+            |system: &Path| is_below(system) && !is_below(Path::new(MEMORY_DIRECTORY));
         let mut found = shared
             .filter(|shared| contains(shared) || directory == **shared)
-            .chain(system.filter(|system| contains(system) || is_below(system)));
+            .chain(system.filter(|system| contains(system) || is_of_system(system)));
         found.next().map(|found| format!("in {}", found.display()))
     }
 }
