@@ -209,7 +209,7 @@ fn idle_gpus_decide_nothing() {
     go_on(&lab);
     let done = going.end().expect_exit(5);
     let done = done
-        .prints("inconclusive (idle GPUs): ")
+        .prints("inconclusive (idle GPUs, simulated host): ")
         .prints("! idle GPUs: main performance: the GPUs were idle during the benchmark");
     assert!(done.err.contains("warning: the GPUs were idle"), "{}", done.err);
     let verdict = lab.verdict();
