@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::time::Duration;
 
 use crate::lab::{Lab, case, recipe_with};
 
@@ -170,14 +172,25 @@ fn a_changed_copy_is_not_used() {
 fn a_container_leaves_no_set_user_id_file_and_no_device() {
     let lab = Lab::new();
     fs::create_dir(lab.path("own")).unwrap();
-    let commands = "cp /bin/sh /own/sh; chmod 4755 /own/sh; mknod /own/null c 1 3; touch /own/x";
-    let keys = "container: { mounts: ['./own:/own'] }";
-    let lab = lab.recipe(&recipe_with(keys, &case("main", commands, "")));
-    lab.run(&[]).expect_exit(0);
-    let own = lab.the_run().join("writable/own");
-    let mode = fs::metadata(own.join("sh")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o6000, 0, "{mode:o}");
-    assert!(own.join("x").exists() && !own.join("null").exists());
+    let data = lab.path("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("before"), "").unwrap();
+    fs::set_permissions(data.join("before"), fs::Permissions::from_mode(0o4755)).unwrap();
+    // The file system's times have seconds.
+    std::thread::sleep(Duration::from_secs(2));
+    let commands = "for in in /own /data; do cp /bin/sh $in/sh; chmod 4755 $in/sh; mknod $in/null c 1 3; touch $in/x; done";
+    let keys = format!("container: {{ mounts: ['./own:/own', '{}:/data'] }}", data.display());
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", commands, "")));
+    let done = lab.run(&["--allow", "mounts"]).expect_exit(0);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o6000;
+    for directory in [lab.the_run().join("writable/own"), data.clone()] {
+        let path = directory.join("sh");
+        assert_eq!(mode(&path), 0, "{}", path.display());
+        assert!(directory.join("x").exists() && !directory.join("null").exists());
+        let text = path.display().to_string();
+        assert!(lab.text("journal.jsonl").contains(&text), "{text}: {done:?}");
+    }
+    assert_eq!(mode(&data.join("before")), 0o4000, "another program's");
 }
 
 #[test]

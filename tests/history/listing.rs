@@ -122,7 +122,7 @@ fn a_run_with_a_missing_or_damaged_plan_is_listed() {
 /// What a line said that cannot be read is unknown: nothing is decided.
 #[test]
 fn a_damaged_journal_decides_nothing() {
-    let scene = Scene::new(REPRODUCED..REPRODUCED + 1);
+    let scene = Scene::new(0..REPRODUCED + 1);
     let run = ids([REPRODUCED])[0].clone();
     let path = scene.run(REPRODUCED).join("journal.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -136,4 +136,9 @@ fn a_damaged_journal_decides_nothing() {
         "{}",
         output.out
     );
+    // Nor in a comparison.
+    let other = ids([0])[0].clone();
+    let output = scene.retrial(&["compare", &run, &other]);
+    assert_eq!(output.code, 3, "{}{}", output.out, output.err);
+    assert!(output.err.contains("is damaged: line "), "{}", output.err);
 }

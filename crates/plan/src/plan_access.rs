@@ -102,14 +102,18 @@ impl Plan {
         of_host.map(HostPath::resolved)
     }
 
-    /// Returns a path of the host, or `own`, that is below a directory of the host which a container can write, and
-    /// that directory: a container could put a link in its place. The directory itself may be mounted twice.
-    pub fn find_exposed_path<'a>(&'a self, own: Option<&'a Path>) -> Option<(String, String)> {
+    /// Returns the paths of the host that a container can write, without links as far as they are known.
+    pub fn writable_host_paths(&self) -> impl Iterator<Item = &str> {
         let mounts = self.containers().flat_map(|container| &container.mounts);
         let writable = mounts.filter(|mount| !mount.read_only);
         let of_host = writable.filter(|mount| self.copied_companion(&mount.source).is_none());
-        let directories = of_host.filter_map(|mount| self.find_host_path(&mount.source));
-        directories.map(HostPath::resolved).find_map(|directory| {
+        of_host.filter_map(|mount| self.find_host_path(&mount.source)).map(HostPath::resolved)
+    }
+
+    /// Returns a path of the host, or `own`, that is below a directory of the host which a container can write, and
+    /// that directory: a container could put a link in its place. The directory itself may be mounted twice.
+    pub fn find_exposed_path<'a>(&'a self, own: Option<&'a Path>) -> Option<(String, String)> {
+        self.writable_host_paths().find_map(|directory| {
             let mut paths = self.resolved_host_paths().map(Path::new).chain(own);
             let exposed =
                 paths.find(|path| path.starts_with(directory) && *path != Path::new(directory))?;

@@ -37,5 +37,5 @@ pub use error::RunError;
 pub use execute::{RunEnd, execute_plan};
 pub use prepared_run::{PreparedRun, read_secrets};
 pub use redact::{hide_in_log, redact_log_text};
-pub use results::judge::{judge_files, judge_run, read_evidence};
+pub use results::judge::{judge_files, judge_run, read_complete_evidence, read_evidence};
 pub use step::tail;

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools as _;
+
 use super::record::BatchRecord;
+use super::start::changed_since_start;
 use crate::app::failure::Failure;
 use crate::app::launch::gpu_support::probe_host_for;
 use crate::app::launch::{
@@ -107,6 +110,10 @@ impl CellRecipes {
             let arguments = record.options.plan_request(cell, trial_run, gpus);
             match opened.plan_run(&quiet, &arguments, run, host.as_ref()) {
                 Ok(planned) => {
+                    if record.has_other_companions(trial_run.cell, planned.plan()) {
+                        let what = format!("a file next to {}", cell.path);
+                        failures.add(&cell.name, changed_since_start(&what));
+                    }
                     let trial_runs = record.plan.schedule.trial_runs.iter();
                     let of_cell = trial_runs.filter(|other| other.cell == trial_run.cell);
                     planned.print_warnings(&quiet, of_cell.count());
@@ -178,6 +185,13 @@ impl TrialRunPlans {
         let mut plans = self.plans.iter();
         let found = plans.find(|(other, _)| have_same_plan(other, trial_run));
         found.map(|(_, plan)| plan)
+    }
+
+    /// The digests of the copied files next to recipes, by the position of the cell.
+    pub fn companions(&self) -> BTreeMap<usize, BTreeSet<String>> {
+        let copied =
+            self.iter().filter_map(|(cell, plan)| Some((cell, plan.plan().companions.clone()?)));
+        copied.into_grouping_map().collect().into_iter().collect()
     }
 
     /// Returns every plan, with the position of its cell.

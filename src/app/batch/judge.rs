@@ -18,7 +18,7 @@ use retrial_results::verdict::comparison::{
     Fact, FactGroup, StackVersions, compare_fact_groups, describe_joint_changes,
 };
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
-use retrial_run::read_evidence;
+use retrial_run::read_complete_evidence;
 use retrial_store::files::list_directory;
 use retrial_store::{Home, RecordDirectory, RunDirectory, StoreError};
 
@@ -164,7 +164,7 @@ fn read_run(name: &str, run: &RunDirectory) -> Result<FoundEvidence, Failure> {
         .map(|(name, value)| (name.clone(), value.to_string()))
         .chain(variants.map(|(axis, value)| (axis.clone(), value.clone())));
     let choices = RunChoices { recipe: plan.recipe.clone(), values: values.collect() };
-    Ok((name.to_owned(), read_evidence(run)?, Some(choices)))
+    Ok((name.to_owned(), read_complete_evidence(run)?, Some(choices)))
 }
 
 /// The run directories in a folder, by name.

@@ -1,11 +1,13 @@
 //! batch.json: a batch's plan, and the options that hold for all of its runs. A batch is resumed by
 //! it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use retrial_batch::{BatchPlan, Cell, TrialRun};
-use retrial_plan::PlanOptions;
+use retrial_plan::{Plan, PlanOptions};
 use retrial_recipe::model::Trials;
 use retrial_store::{Home, RecordDirectory};
 
@@ -23,6 +25,9 @@ pub struct BatchRecord {
     pub site: Option<String>,
     /// SHA-256 of each cell's resolved recipe.
     pub recipe_hashes: Vec<String>,
+    /// The digests of the copied files next to recipes, by the position of the cell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub companions: BTreeMap<usize, BTreeSet<String>>,
 }
 
 /// Options that hold for every run of a batch.
@@ -39,6 +44,12 @@ impl BatchRecord {
     pub fn site_name(home: &Home, batch: &str) -> Option<String> {
         let directory = RecordDirectory::from_path(home.batches_directory().join(batch));
         directory.read_json::<Self>("batch.json").ok()?.site
+    }
+
+    /// Returns whether the files next to a cell's recipe are not those of the runs that there are.
+    pub fn has_other_companions(&self, cell: usize, plan: &Plan) -> bool {
+        let digests = self.companions.get(&cell).zip(plan.companions.as_ref());
+        digests.is_some_and(|(recorded, digest)| !recorded.contains(digest))
     }
 }
 

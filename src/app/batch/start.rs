@@ -1,5 +1,7 @@
 //! Starts a batch, or resumes one that has not ended.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use itertools::join;
 
 use super::array::{self, SiteBatch};
@@ -28,6 +30,15 @@ pub enum BatchPlacement {
     OnSite(Box<SiteBatch>),
 }
 
+impl BatchPlacement {
+    fn companions(&self) -> BTreeMap<usize, BTreeSet<String>> {
+        match self {
+            Self::Local(planned) => planned.plans.companions(),
+            Self::OnSite(batch) => batch.companions.clone(),
+        }
+    }
+}
+
 /// Plans a batch, in a new directory, or in that of the same batch if it is unfinished or has other claims: these
 /// are judged on the runs that there are. None if all of its runs are there already, and only its claims are new, or if other hosts
 /// measured all of its cells.
@@ -41,6 +52,7 @@ pub fn start_batch(
     let cells = CellRecipes::open(&opened.plan)?;
     let mut record = BatchRecord {
         recipe_hashes: cells.recipe_hashes(),
+        companions: BTreeMap::new(),
         site: site.as_ref().map(|site| site.name.clone()),
         options,
         plan: opened.plan,
@@ -51,6 +63,7 @@ pub fn start_batch(
     let Some(before) = earlier.filter(|_| !new && has_runs) else {
         let plan_runs = || plan_batch_runs(global, site, &record, cells);
         let planned = has_runs.then(plan_runs).transpose()?;
+        record.companions = planned.as_ref().map(BatchPlacement::companions).unwrap_or_default();
         let directory = global.home.create_batch_record(&id_stem(&record.plan.title))?;
         write_record(&directory, &yaml, &record)?;
         if !has_runs {
@@ -59,6 +72,7 @@ pub fn start_batch(
         return Ok((planned, directory));
     };
     let (directory, state) = (before.directory, before.state);
+    record.companions = before.companions;
     let mut note = format!("{} is unfinished and continues", directory.id());
     if before.plan.claims != record.plan.claims
         && FileLock::find_holder(&directory.lock_path()).is_none()
@@ -125,14 +139,22 @@ pub fn require_unchanged(
     let Some(cell) = changed.and_then(|cell| record.plan.cells.get(cell)) else {
         return Ok(());
     };
-    let path = &cell.path;
-    Err(Failure::usage(format!("batch {id}: {path} has changed since the batch started, so its trials would no longer be one sample")).with_help("undo the change, or start again: retrial batch … --new"))
+    Err(changed_since_start(&format!("batch {id}: {}", cell.path)))
+}
+
+/// The failure of a batch whose trials would not be one sample any more.
+pub fn changed_since_start(what: &str) -> Failure {
+    Failure::usage(format!(
+        "{what} has changed since the batch started, so its trials would no longer be one sample"
+    ))
+    .with_help("undo the change, or start again: retrial batch … --new")
 }
 
 /// A batch of this home with the same runs.
 struct EarlierBatch {
     directory: RecordDirectory,
     plan: BatchPlan,
+    companions: BTreeMap<usize, BTreeSet<String>>,
     state: BatchState,
 }
 
@@ -146,10 +168,13 @@ fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Option<EarlierBatch>
         let mut same = stored.clone();
         same.plan.claims.clone_from(&record.plan.claims);
         same.plan.restated = record.plan.restated;
+        // Compared when its runs are planned, which says what differs.
+        same.companions.clone_from(&record.companions);
         (same == *record).then(|| EarlierBatch {
             state: read_state(&directory).unwrap_or_default(),
             directory,
             plan: stored.plan,
+            companions: stored.companions,
         })
     });
     let mut found: Vec<EarlierBatch> = candidates.collect();

@@ -17,7 +17,7 @@ use retrial_results::evidence::environment;
 use retrial_results::evidence::identity::copies::find_copy_of_run;
 use retrial_results::verdict::comparison::{ComparisonSubject, Fact};
 use retrial_results::verdict::{Evidence, RunContext};
-use retrial_run::read_evidence;
+use retrial_run::read_complete_evidence;
 use retrial_store::RunDirectory;
 
 /// Reads the subjects. A run that is pooled a second time adds nothing, and one that two subjects have is noted.
@@ -168,7 +168,7 @@ fn read_run(global: &GlobalOptions, name: &str) -> Result<SubjectRun, Failure> {
 fn evidence_of_run(run: &RunDirectory) -> Result<SubjectRun, Failure> {
     Ok(SubjectRun {
         name: run.id().to_owned(),
-        groups: vec![read_evidence(run)?],
+        groups: vec![read_complete_evidence(run)?],
         environment: environment::facts_of_run(run),
         is_folder: false,
     })

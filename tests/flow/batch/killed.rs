@@ -222,6 +222,25 @@ fn a_batch_with_a_changed_recipe_is_not_resumed() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn a_batch_with_changed_files_is_not_resumed() {
+    let lab = waiting(Lab::new().file("tool.sh", "true\n"));
+    let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
+    let with_file = text.replace("\nscenarios:", "\nfiles: { tool.sh: /tool.sh }\nscenarios:");
+    let lab = lab.recipe(&with_file);
+    let batch = lab.start_batch(&ASKS);
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    batch.kill();
+    fs::write(lab.path("tool.sh"), "false\n").unwrap();
+    let changed = "recipe.yaml has changed since the batch started";
+    lab.retrial(&["resume", &lab.batch_id()]).expect_exit(2).prints(changed);
+    lab.batch(&ASKS).expect_exit(2).prints(changed);
+    fs::write(lab.path("tool.sh"), "true\n").unwrap();
+    fs::write(lab.path("go-on"), "").unwrap();
+    lab.retrial(&["resume", &lab.batch_id()]).expect_exit(0);
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn a_deleted_run_is_repeated() {
     let lab = Lab::new();
     let lab = lab.recipe(&varied("", "test ! -e /never || exit 1"));

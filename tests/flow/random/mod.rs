@@ -3,6 +3,7 @@
 //! `RETRIAL_FAULTS` is the number of kills, of which the other kinds have a share; 40 unless it is set.
 //! `RETRIAL_FAULTS_SEED` repeats a try, `RETRIAL_FAULTS_TO` is the directory of the counts.
 
+mod host;
 mod hostile;
 mod kills;
 mod machines;

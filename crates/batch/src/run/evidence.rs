@@ -5,7 +5,7 @@ use crate::journal::{TrialRunEnd, TrialRunState};
 use crate::verdict::{LostRun, RunEvidence, SubjectEvidence};
 use crate::{BatchPlan, Cell};
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
-use retrial_run::read_evidence;
+use retrial_run::read_complete_evidence;
 use retrial_store::{Home, RecordDirectory, RunDirectory, StoreError};
 
 /// The evidence of each cell, its runs in the order of trials; a run without any has the reason.
@@ -63,7 +63,8 @@ fn evidence_after_end(
         _ if end.run.is_none() => "it was not started",
         _ => {
             let run = end.run.as_deref().unwrap_or_default();
-            let evidence = read_evidence(&RunDirectory::from_path(home.runs_directory().join(run)));
+            let evidence =
+                read_complete_evidence(&RunDirectory::from_path(home.runs_directory().join(run)));
             return evidence.or_else(|error| lost_run(&error.to_string(), ExitCode::Host));
         }
     };

@@ -9,7 +9,7 @@ use crate::BatchPlan;
 use crate::journal::BatchState;
 use crate::search::{ObservedTrial, RunObservation, SearchPlan, SearchState, observe_run};
 use retrial_results::verdict::ExitCode;
-use retrial_run::read_evidence;
+use retrial_run::read_complete_evidence;
 use retrial_stats::search::SearchStep;
 use retrial_store::{Home, RunDirectory, StoreError};
 
@@ -42,7 +42,7 @@ impl RunObservations {
             }
             let observed = self.0.entry(run.clone()).or_insert_with(|| {
                 let directory = RunDirectory::from_path(home.runs_directory().join(&run));
-                match read_evidence(&directory) {
+                match read_complete_evidence(&directory) {
                     Ok((context, evidence)) => observe_run(search, &context, &evidence),
                     Err(error) => RunObservation::NotMeasured(error.to_string()),
                 }

@@ -94,7 +94,7 @@ pub fn is_submitted(run: &RunDirectory) -> bool {
 /// If the journal cannot be written.
 pub fn record_job_event(run: &RecordDirectory, what: JobEventKind) -> Result<(), StoreError> {
     let time = Timestamp::now();
-    Journal::open(&run.join(JOBS_JOURNAL))?.write(&JobEvent { time, what })
+    Journal::append(&run.join(JOBS_JOURNAL), &JobEvent { time, what })
 }
 
 /// Writes an event of the run as a whole into its journal.

@@ -209,7 +209,7 @@ pub async fn remove_ahead(session: &RunSession) {
         restore_ownership(session, id).await;
         let removed = session.with_engine(|engine| engine.remove_container(id));
         if removed.await.is_ok() {
-            remove_privileged_leftovers(session);
+            remove_privileged_leftovers(session).await;
             cache_mounts::release_cache_mounts(session, id).await;
         }
     }
@@ -218,7 +218,7 @@ pub async fn remove_ahead(session: &RunSession) {
 pub async fn discard_container(session: &RunSession, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
     session.with_engine(|engine| engine.remove_container(id)).await?;
-    remove_privileged_leftovers(session);
+    remove_privileged_leftovers(session).await;
     cache_mounts::release_cache_mounts(session, id).await;
     let owned_id = id.to_owned();
     Ok(session.record(EventKind::ContainerRemoved { id: owned_id })?)

@@ -1,11 +1,17 @@
 //! What containers leave in the copies of the recipe's files that they may write.
 
+use std::path::{Path, PathBuf};
+
+use itertools::Itertools as _;
+use jiff::Timestamp;
+
 use crate::access::RunSession;
 use crate::cache::seed::container_owner;
+use crate::interrupt::run_on_thread;
 use retrial_container::{ContainerSpec, first_process};
 use retrial_engine::api::ExecSpec;
 use retrial_plan::Action;
-use retrial_store::companions::remove_privileged_files;
+use retrial_store::companions::{PrivilegedFile, remove_privileged_files, revoke_privileged_files};
 use retrial_store::journal::EventKind;
 
 /// Makes us the owner of the container's files below the control directory and in copies of the recipe's files,
@@ -39,15 +45,38 @@ fn container_of<'a>(session: &'a RunSession, id: &str) -> Option<&'a ContainerSp
     }
 }
 
-/// Removes set-user-ID bits and device nodes from the copies that containers could write.
-pub fn remove_privileged_leftovers(session: &RunSession) {
-    let root = session.companions.writable_root();
-    for (path, error) in remove_privileged_files(&root) {
+/// Removes set-user-ID bits, capabilities of files and device nodes from what containers could write: copies of the
+/// recipe's files, and directories of the host where the host's own programs are not.
+pub async fn remove_privileged_leftovers(session: &RunSession) {
+    let own = session.companions.writable_root();
+    let since = session.state().since.as_ref().map_or(Timestamp::MIN, |moment| moment.time);
+    let of_host = session.plan.writable_host_paths().map(PathBuf::from).unique();
+    let of_host: Vec<PathBuf> = of_host.filter(|path| !has_programs(path)).collect();
+    let search = move || {
+        let of_host = of_host.iter().flat_map(|path| revoke_privileged_files(path, since));
+        remove_privileged_files(&own).into_iter().chain(of_host).collect::<Vec<_>>()
+    };
+    let Ok(found) = run_on_thread(&session.stop, search).await else {
+        let text = "the run was stopped while it looked for set-user-ID files and devices that a container left";
+        let _ = session.record(EventKind::Warning { text: text.to_owned() });
+        return;
+    };
+    for PrivilegedFile { path, removed } in found {
+        let end = removed.map_or_else(
+            |error| format!("which could not be removed: {error}"),
+            |()| "which were removed".to_owned(),
+        );
+        let path = path.display();
         let text = format!(
-            "a container left a set-user-ID file or a device, which could not be removed: {}: {error}",
-            path.display()
+            "a container left privileges of root in {path} (set-user-ID, capabilities or a device), {end}"
         );
         // On a full disk the container must still be removed.
         let _ = session.record(EventKind::Warning { text });
     }
+}
+
+/// Whether a directory has the host's programs, some of which have such bits, or is one of them.
+fn has_programs(directory: &Path) -> bool {
+    let programs = Path::new("/usr");
+    directory.starts_with(programs) || programs.starts_with(directory)
 }

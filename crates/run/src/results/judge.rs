@@ -8,8 +8,8 @@ use retrial_results::evidence::context::gather_context;
 use retrial_results::evidence::plan_source::derive_judged_facts;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
-use retrial_store::RunDirectory;
 use retrial_store::journal::EventKind;
+use retrial_store::{RunDirectory, StoreError};
 
 /// The verdict on a finished run, from its files alone.
 ///
@@ -30,6 +30,19 @@ pub fn read_evidence(directory: &RunDirectory) -> Result<(RunContext, Vec<Eviden
     let state = directory.read_state()?;
     let files = RunFiles::with_telemetry(directory, &plan, &state);
     Ok((gather_context(&files), run::gather_evidence(&files)))
+}
+
+/// The same, of a run that is compared with others or pooled with them.
+///
+/// # Errors
+/// Also if a line of its journal cannot be read: what it says of the run is unknown.
+pub fn read_complete_evidence(
+    directory: &RunDirectory,
+) -> Result<(RunContext, Vec<Evidence>), RunError> {
+    if let Some(line) = directory.read_state()?.unreadable.into_iter().next() {
+        return Err(StoreError::Damaged { path: directory.journal_path(), line }.into());
+    }
+    read_evidence(directory)
 }
 
 /// Judges a run by a plan that may differ from its own: with the rules of another round.

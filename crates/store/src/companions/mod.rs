@@ -20,7 +20,7 @@ use super::run_directory::RunDirectory;
 use super::staging_directory::{StagingDirectory, remove_leftover_stages};
 
 pub use digest::{digest_mounts, digest_tree};
-pub use leftovers::remove_privileged_files;
+pub use leftovers::{PrivilegedFile, remove_privileged_files, revoke_privileged_files};
 pub use tree::{CompanionError, CompanionFact, CompanionFacts, examine_companions};
 
 /// The directory of the copy, within a run's.

@@ -2,8 +2,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use jiff::Timestamp;
+use rustix::fs::{CWD, RenameFlags, XattrFlags, lgetxattr, renameat_with, setxattr};
 
 use super::copy::copy_companions;
 use super::*;
@@ -113,6 +115,57 @@ fn a_copy_has_what_is_named_and_no_more() {
     assert!(matches!(copy(&["etc"]), Err(CompanionError::LeadsOut { .. })));
     rustix::fs::mkfifoat(CWD, root.path().join("data/pipe"), 0o600.into()).unwrap();
     assert!(matches!(copy(&["data"]), Err(CompanionError::Special { .. })));
+}
+
+/// Takes root.
+#[test]
+fn privileges_that_a_container_left_are_revoked() {
+    if !rustix::process::getuid().is_root() {
+        eprintln!("skipped: only root can give a file capabilities");
+        return;
+    }
+    let write = |root: &Path, name: &str, mode: u32| {
+        fs::write(root.join(name), name).unwrap();
+        fs::set_permissions(root.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // Version 2, effective: cap_setuid(7).
+    let capabilities: Vec<u8> =
+        [0x0200_0001_u32, 1 << 7, 0, 0, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let has_privileges = |path: &Path| {
+        fs::metadata(path).unwrap().permissions().mode() & 0o6000 != 0
+            || lgetxattr(path, "security.capability", &mut [0; 64]).is_ok()
+    };
+    let lay_out = || {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("deep")).unwrap();
+        write(root.path(), "deep/shell", 0o4755);
+        write(root.path(), "group", 0o2755);
+        write(root.path(), "plain", 0o755);
+        write(root.path(), "able", 0o755);
+        let able = root.path().join("able");
+        setxattr(able, "security.capability", &capabilities, XattrFlags::empty()).unwrap();
+        root
+    };
+    let root = lay_out();
+    let found = remove_privileged_files(root.path());
+    assert_eq!(found.len(), 3, "{found:?}");
+    for PrivilegedFile { path, removed } in found {
+        assert!(removed.is_ok() && path.is_file() && !has_privileges(&path), "{path:?}");
+    }
+    // A directory of the host: what was there before stays.
+    let root = lay_out();
+    let later = Timestamp::now() + Duration::from_mins(1);
+    assert!(revoke_privileged_files(root.path(), later).is_empty());
+    assert!(has_privileges(&root.path().join("able")));
+    let found = revoke_privileged_files(root.path(), Timestamp::now() - Duration::from_mins(1));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(
+        ["able", "group", "deep/shell"].iter().all(|name| !has_privileges(&root.path().join(name)))
+    );
+    write(root.path(), "group", 0o4755);
+    let file = root.path().join("group");
+    assert_eq!(revoke_privileged_files(&file, Timestamp::MIN).len(), 1, "a mount of one file");
+    assert!(!has_privileges(&file));
 }
 
 #[test]

@@ -51,6 +51,17 @@ impl Journal {
         Ok(Self { file, path: path.to_owned(), length })
     }
 
+    /// Appends one entry to a journal that several processes write, each of which waits for the others.
+    ///
+    /// # Errors
+    /// If it cannot be opened, locked or written.
+    pub fn append<T: Serialize>(path: &Path, entry: &T) -> Result<(), StoreError> {
+        let held = OpenOptions::new().create(true).append(true).open(path);
+        let held = held.map_err(StoreError::io("open", path))?;
+        held.lock().map_err(StoreError::io("lock", path))?;
+        Self::open(path)?.write(entry)
+    }
+
     /// Writes an entry and syncs it.
     ///
     /// # Errors

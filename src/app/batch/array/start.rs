@@ -1,5 +1,6 @@
 //! `batch --site`, and `resume`, `stop` and `plan` of a batch on a site.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::json;
@@ -43,6 +44,8 @@ pub struct SiteBatch {
     plan: BatchPlan,
     /// How its arrays are submitted.
     target: JobTarget,
+    /// The digests of the copied files next to recipes, by the position of the cell.
+    pub companions: BTreeMap<usize, BTreeSet<String>>,
 }
 
 /// Plans a batch for nodes of a site, which are not examined yet, and returns how it is submitted.
@@ -61,8 +64,9 @@ pub fn plan_site_batch(
             "--on-failure fail-fast needs one host: on a site, tasks do not know of each other",
         ));
     }
-    cells.plan_runs(global, record, &[], None)?;
+    let plans = cells.plan_runs(global, record, &[], None)?;
     Ok(SiteBatch {
+        companions: plans.companions(),
         target: batch_target(global, site_file, &record.plan, cells)?,
         plan: record.plan.clone(),
     })
