@@ -182,9 +182,10 @@ pub fn verdict_basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
         ("steps/", "output of the steps: figures that are printed"),
     ];
     /// Files whose statements are accepted.
-    const DECLARED_FILES: [(&str, &str); 7] = [
+    const DECLARED_FILES: [(&str, &str); 8] = [
         ("journal.jsonl", "times, exit codes, image digests"),
         ("plan.json", "what was executed, and the rules it was judged by"),
+        ("companions/", "the copied files of the recipe"),
         ("host.json", "host, GPUs, drivers, settings"),
         ("packages.json", "packages in the container"),
         ("models.json", "names and hashes of the models' files"),
