@@ -17,7 +17,6 @@ mod lookup;
 pub mod measurement;
 pub mod model;
 pub mod options;
-mod plan_access;
 pub mod privilege;
 mod recipe_files;
 pub mod remaining;

@@ -150,7 +150,7 @@ impl CacheEntry {
         }
         let path = self.current().join("manifest.json");
         let Some(manifest) = CacheManifest::read(&path) else {
-            return self.adopt_unmanaged(required, &path, stop);
+            return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
         };
         if let Some(reason) = manifest.find_mismatch(required) {
             return Ok(CacheState::Invalid(reason));
@@ -160,24 +160,6 @@ impl CacheEntry {
             return Ok(CacheState::Valid(manifest));
         }
         manifest.verify(&path, &self.content_directory(), thorough, stop)
-    }
-
-    /// A directory without a manifest, populated by a shell plan, is valid if the recipe lists all of its files.
-    fn adopt_unmanaged(
-        &self,
-        required: &[(String, CachedFile)],
-        path: &Path,
-        stop: &AtomicBool,
-    ) -> Result<CacheState, StoreError> {
-        if !retrial_plan::cached_directory::lists_all_hashes(required) {
-            return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
-        }
-        let origin = CacheOrigin { run: "no run of ours".to_owned(), ..CacheOrigin::default() };
-        let state = CacheManifest::create(&self.content_directory(), required, origin, stop)?;
-        if let CacheState::Valid(manifest) = &state {
-            manifest.write(path)?;
-        }
-        Ok(state)
     }
 
     /// Removes invalid copies, unless a container has the directory mounted, and the stages of runs other than

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools as _;
 
 use super::record::BatchRecord;
-use super::start::changed_since_start;
 use crate::app::failure::Failure;
 use crate::app::launch::gpu_support::probe_host_for;
 use crate::app::launch::{
@@ -198,6 +197,14 @@ impl TrialRunPlans {
     pub fn iter(&self) -> impl Iterator<Item = (usize, &ApprovedPlan)> {
         self.plans.iter().map(|(run, plan)| (run.cell, plan))
     }
+}
+
+/// The failure of a batch whose trials would not be one sample any more.
+pub fn changed_since_start(what: &str) -> Failure {
+    Failure::usage(format!(
+        "{what} has changed since the batch started, so its trials would no longer be one sample"
+    ))
+    .with_help("undo the change, or start again: retrial batch … --new")
 }
 
 /// Returns whether two trial runs have the same plan.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::join;
 
 use super::array::{self, SiteBatch};
-use super::cells::CellRecipes;
+use super::cells::{CellRecipes, changed_since_start};
 use super::file::OpenedBatch;
 use super::planned::PlannedBatch;
 use super::record::{BatchRecord, RunOptions};
@@ -140,14 +140,6 @@ pub fn require_unchanged(
         return Ok(());
     };
     Err(changed_since_start(&format!("batch {id}: {}", cell.path)))
-}
-
-/// The failure of a batch whose trials would not be one sample any more.
-pub fn changed_since_start(what: &str) -> Failure {
-    Failure::usage(format!(
-        "{what} has changed since the batch started, so its trials would no longer be one sample"
-    ))
-    .with_help("undo the change, or start again: retrial batch … --new")
 }
 
 /// A batch of this home with the same runs.

@@ -242,7 +242,8 @@ fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
     }
     // What is left is ours: what is kept of datasets and models, a first process that waits, and
     // Python's output line by line.
-    actual.retain(|flag| !flag.contains("/cache/") && !flag.starts_with("--env=HF_HUB_"));
+    let is_kept = |flag: &str| flag.contains("/cache/") || flag.contains("/cached/");
+    actual.retain(|flag| !is_kept(flag) && !flag.starts_with("--env=HF_HUB_"));
     let name = row.recipe.rsplit('/').next().unwrap();
     let name = format!("--name={name}");
     let mut left: BTreeSet<String> =

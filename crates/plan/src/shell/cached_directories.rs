@@ -9,7 +9,7 @@ use crate::cached_directory::{
     CachedDirectory, PopulateStep, SEED_SCRIPT, STAGE_MOUNT_PATH, short_identity,
 };
 use crate::step::{ExecStep, Plan, Step};
-use retrial_container::{ContainerSpec, Mount};
+use retrial_container::ContainerSpec;
 use retrial_recipe::model::StepLocation;
 
 /// The location of cached directories; empty for a plan without.
@@ -19,10 +19,7 @@ pub(super) fn cache_location(plan: &Plan) -> String {
     if !mounts && plan.cached_directories().next().is_none() {
         return String::new();
     }
-    let cache = plan.cache.replace('}', "\\}");
-    format!(
-        "\n# cached directories: populated once, shared with `retrial run`\ncached=\"${{RETRIAL_CACHE:-{cache}}}/directories\"\n"
-    )
+    "\n# cached directories: populated once, for scripts of this directory only\ncached=\"$PWD/cached\"\n".to_owned()
 }
 
 /// The mounts of directories that were cached before a step.
@@ -48,7 +45,8 @@ pub(super) fn populate_commands(
     let PopulateStep { directory: cached, location, command } = populate_step;
     let number = step.number;
     let (image, path) = (shell_quote(&plan.image), shell_quote(&cached.path));
-    let mut out = directory_variables(plan, number, cached);
+    let (key, identity) = (&cached.key, short_identity(&cached.identity));
+    let mut out = format!("cached_{number}=$cached/{key}-{identity}\n");
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let owner = match location {
         StepLocation::Container => "''",
@@ -73,7 +71,6 @@ pub(super) fn populate_commands(
         }
     }
     out.push_str(&file_checks(cached));
-    let _ = writeln!(out, "printf '%s\\n' \"$identity_{number}\" >\"$stage/identity\"");
     let _ = write!(out, "sync; mv \"$stage\" \"$cached_{number}/current\"\nfi");
     out
 }
@@ -116,8 +113,7 @@ fn seed_commands(directory: &str, image: &str, path: &str, owner: &str) -> Strin
     )
 }
 
-/// The directories of a container's cache mounts, which only scripts of this recipe use: the commands that create
-/// them, and the flags that mount them.
+/// The directories of a container's cache mounts: the commands that create them, and the flags that mount them.
 pub(super) fn cache_mount_commands(
     plan: &Plan,
     container: &ContainerSpec,
@@ -126,59 +122,15 @@ pub(super) fn cache_mount_commands(
     let mut flags = Vec::new();
     let image = shell_quote(&container.image);
     for (number, (mount, path)) in (1..).zip(&container.cache_mounts) {
-        let recipe = plan.cache_mount_identity(path, "", "", "");
-        let identity = identity_command(&recipe, Some(&image), &plan.companion_mounts(), &[]);
+        let identity = plan.cache_mount_identity(path, "", "", "");
         let path = shell_quote(path);
-        let _ = writeln!(
-            commands,
-            "identity={identity}\nkept_{number}=$cached/{mount}/shell-$identity"
-        );
+        let _ = writeln!(commands, "kept_{number}=$cached/{mount}-{}", short_identity(&identity));
         let _ = writeln!(commands, "if [ ! -d \"$kept_{number}/current\" ]; then");
         commands.push_str(&seed_commands(&format!("$kept_{number}"), &image, &path, "''"));
         let _ = writeln!(commands, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
         flags.push(format!("--volume=\"$kept_{number}/current/content\":{path}"));
     }
     (commands, flags)
-}
-
-/// Sets `identity_N`, and `cached_N`: the directory of that identity. A directory with a complete list is shared with
-/// `retrial run`; others belong to scripts.
-fn directory_variables(plan: &Plan, number: u32, cached: &CachedDirectory) -> String {
-    let key = &cached.key;
-    if !cached.of_image {
-        let (identity, short) = (&cached.identity, short_identity(&cached.identity));
-        return format!(
-            "identity_{number}={identity}\ncached_{number}=$cached/{key}/{short}\n\
-             while [ -e \"$cached_{number}/current\" ] && [ \"$(cat \"$cached_{number}/current/identity\")\" != {identity} ]; do\n\
-             other=$((${{other:-1}} + 1)); cached_{number}=$cached/{key}/{short}-$other\ndone\n"
-        );
-    }
-    let directory_steps = plan.cached_directories().map(|(earlier, _)| earlier);
-    let earlier = directory_steps.filter(|earlier| *earlier < number).collect::<Vec<_>>();
-    let image = shell_quote(&plan.image);
-    let image = Some(image.as_str()).filter(|_| !cached.any_image);
-    let identity = identity_command(&cached.identity, image, &cached.companions, &earlier);
-    format!(
-        "identity_{number}={identity}\ncached_{number}=$cached/{key}/shell-$identity_{number}\n"
-    )
-}
-
-/// A command that prints a whole identity: of the plan's part, the image's id, the content of companions, and the
-/// identities of directories that were cached before.
-fn identity_command(
-    planned: &str,
-    image: Option<&str>,
-    companions: &[Mount],
-    earlier: &[u32],
-) -> String {
-    let mut parts = vec![format!("echo {planned}")];
-    parts.extend(image.map(|image| format!("docker image inspect --format '{{{{.Id}}}}' {image}")));
-    parts.extend(companions.iter().map(|mount| {
-        let (source, target) = (quote_word(&mount.source), shell_quote(&mount.target));
-        format!("echo {target}; find {source} -type f -exec sha256sum '{{}}' + | LC_ALL=C sort")
-    }));
-    parts.extend(earlier.iter().map(|number| format!("echo \"$identity_{number}\"")));
-    format!("$( {{ {}; }} | sha256sum | cut -c1-64)", join(parts, "; "))
 }
 
 /// A command on the host, in the directory of host files.

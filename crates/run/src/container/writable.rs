@@ -58,6 +58,7 @@ pub async fn remove_privileged_leftovers(session: &RunSession) {
     };
     let Ok(found) = run_on_thread(&session.stop, search).await else {
         let text = "the run was stopped while it looked for set-user-ID files and devices that a container left";
+        // As below: it is being removed in any case.
         let _ = session.record(EventKind::Warning { text: text.to_owned() });
         return;
     };

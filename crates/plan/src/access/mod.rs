@@ -1,11 +1,15 @@
-//! The access to this machine that a plan can give to containers, builds and commands, and the accesses of one
-//! container. Reads no files, and knows nothing of steps: `plan_access` makes the list of a plan.
+//! The access to this machine that a plan gives to containers, builds and commands: what there is, and the list of a
+//! plan. Reads no files.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 mod container;
+mod plan;
+mod steps;
+#[cfg(test)]
+mod tests;
 
 pub(super) use container::container_accesses;
 

@@ -1,7 +1,8 @@
 //! Lists the access that each step needs. Every action is named, so that a new one does not compile before its access
 //! is decided.
 
-use crate::access::{AccessKind, HostAccess, HostPath, container_accesses};
+use super::container::container_accesses;
+use super::{AccessKind, HostAccess, HostPath};
 use crate::cached_directory::PopulateStep;
 use crate::exec::ExecStep;
 use crate::recipe_files::{RECIPE_DIRECTORY, named_recipe_files, runs_recipe_file};

@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 
-use super::*;
 use crate::access::PathFacts;
 use crate::build::{RecipeOrigin, build_plan};
 use crate::options::PlanOptions;
 use crate::step::Action;
+use crate::step::Plan;
 use retrial_host::model::HostView;
 
 const HEAD: &str = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\n";

@@ -6,19 +6,19 @@ use std::path::{Component, Path, PathBuf};
 
 use itertools::Itertools as _;
 
-use super::access::{AccessKind, HostAccess, HostPath, PathFacts, container_accesses};
-use super::privilege::{PathPlace, Privilege, privilege_for_access};
-use super::step::Plan;
+use super::container::container_accesses;
+use super::steps::step_accesses;
+use super::{AccessKind, HostAccess, HostPath, PathFacts};
+use crate::privilege::{PathPlace, Privilege, privilege_for_access};
+use crate::step::Plan;
 use retrial_host::gpu_support::GpuSupport;
-
-mod steps;
 
 impl Plan {
     /// Derives the plan's list of accesses, and the privileges that it needs. `named_by_user` are the secrets that the
     /// command line names.
-    pub(super) fn derive_access(&mut self, support: &GpuSupport, named_by_user: &[String]) {
+    pub(crate) fn derive_access(&mut self, support: &GpuSupport, named_by_user: &[String]) {
         let mut all = container_accesses(&self.container, "container");
-        all.extend(self.steps.iter().flat_map(steps::step_accesses));
+        all.extend(self.steps.iter().flat_map(step_accesses));
         for access in &mut all {
             match &mut access.kind {
                 AccessKind::Mount(HostPath { path, .. })
@@ -190,6 +190,3 @@ impl Plan {
         privilege_for_access(access, |path| self.place(path))
     }
 }
-
-#[cfg(test)]
-mod tests;
