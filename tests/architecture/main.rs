@@ -4,6 +4,7 @@
 
 mod circles;
 mod ignored;
+mod lines;
 
 use std::path::{Path, PathBuf};
 
