@@ -1,19 +1,13 @@
-//! Feeds: JSON Feed 1.1 (<https://www.jsonfeed.org/version/1.1/>) and Atom (RFC 4287).
-//!
-//! Without the address at which a feed will be served, Atom's links are relative to it, and JSON Feed, which
-//! has no relative ones, has none.
+//! Atom feeds (RFC 4287). Without the address at which a feed will be served, its links are relative.
 
 use atom_syndication as atom;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
 
 use super::document::Line;
 
-/// The names of the feeds' files.
-pub const JSON_FILE: &str = "feed.json";
-/// The name of the Atom feed's file.
-pub const ATOM_FILE: &str = "feed.xml";
+/// The name of the feed's file.
+pub const FEED_FILE: &str = "feed.xml";
 
 /// The characters that an id is written without.
 const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
@@ -63,34 +57,6 @@ impl Feed {
         Some(format!("{}{file}", self.url.as_ref()?))
     }
 
-    /// Renders the feed as JSON Feed.
-    pub fn to_json(&self) -> String {
-        let items = self.entries.iter().map(|entry| {
-            let mut item = json!({
-                "id": entry.to_urn(),
-                "title": entry.title.as_str(),
-                "content_text": entry.text.as_str(),
-                "date_published": entry.time.to_string(),
-            });
-            if let Some(url) = self.address_of(&entry.page) {
-                item["url"] = url.into();
-            }
-            item
-        });
-        let mut feed = json!({
-            "version": "https://jsonfeed.org/version/1.1",
-            "title": self.title,
-            "description": self.description,
-            "items": items.collect::<Vec<Value>>(),
-        });
-        if let (Some(home), Some(own)) = (self.address_of(&self.front), self.address_of(JSON_FILE))
-        {
-            feed["home_page_url"] = home.into();
-            feed["feed_url"] = own.into();
-        }
-        format!("{feed:#}\n")
-    }
-
     /// Renders the feed as Atom.
     pub fn to_atom(&self) -> String {
         let link = |file: &str, rel: &str| atom::Link {
@@ -113,10 +79,10 @@ impl Feed {
         let feed = atom::Feed {
             title: atom::Text::plain(self.title.as_str()),
             subtitle: Some(atom::Text::plain(self.description.as_str())),
-            id: self.address_of(ATOM_FILE).unwrap_or_else(|| "urn:retrial:verdicts".to_owned()),
+            id: self.address_of(FEED_FILE).unwrap_or_else(|| "urn:retrial:verdicts".to_owned()),
             updated: to_atom_date(self.updated),
             authors: vec![atom::Person { name: "Retrial".to_owned(), ..atom::Person::default() }],
-            links: vec![link(ATOM_FILE, "self"), link(&self.front, "alternate")],
+            links: vec![link(FEED_FILE, "self"), link(&self.front, "alternate")],
             entries: entries.collect(),
             ..atom::Feed::default()
         };

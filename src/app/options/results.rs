@@ -111,7 +111,7 @@ pub struct ReportRequest {
     /// gets a website of the runs
     #[arg(long, value_name = "FILE|DIR|-")]
     pub to: Option<PathBuf>,
-    /// Write absolute links into the feeds of a website that will be served at this address
+    /// Write absolute links into the feed of a website that will be served at this address
     #[arg(long, value_name = "URL", requires = "all", value_parser = parse_base_url)]
     pub url: Option<String>,
     /// Also write each chart as an SVG file into this directory

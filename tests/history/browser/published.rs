@@ -127,7 +127,7 @@ fn run_of(recipe: &Value, number: usize, nth: usize) -> RunSummary {
     }
 }
 
-/// The front page, the pages of a submission with many runs, and those of one with few.
+/// The front page, the pages of submissions with many runs and with few, and of a batch.
 pub fn website_pages() -> Vec<(&'static str, String)> {
     let all = recipes();
     let numbered = all.iter().enumerate();
@@ -146,22 +146,19 @@ pub fn website_pages() -> Vec<(&'static str, String)> {
     };
     let website = Website::new(&rows, &options);
     let names: Vec<String> = website.page_names().into_iter().map(str::to_owned).collect();
-    let page_of = |title: &'static str, is_it: &dyn Fn(&str) -> bool| {
-        let at = names.iter().position(|name| is_it(name)).unwrap();
+    let text_of = |at: usize| {
         let page = website.build_page(at);
-        (title, render_website_page(&page.document, &page.links))
+        render_website_page(&page.document, &page.links)
     };
-    let first_of_many = names.iter().find(|name| name.contains(".runs-1")).unwrap();
-    let many = first_of_many.replace(".runs-1", "");
+    let at = |end: &str| text_of(names.iter().position(|name| name.ends_with(end)).unwrap());
+    let is_submission = |name: &str| name != "index.html" && !name.starts_with("batch.");
+    let submissions = (0..names.len()).filter(|at| is_submission(&names[*at])).map(text_of);
+    let mut submissions: Vec<String> = submissions.collect();
+    submissions.sort_by_key(String::len);
     vec![
-        page_of("website: front", &|name| name == "index.html"),
-        page_of("website: published", &|name| name == many),
-        page_of("website: published runs", &|name| name == first_of_many),
-        page_of("website: unjudged batch", &|name| name.ends_with("releases-00.html")),
-        page_of("website: few runs", &|name| {
-            name != "index.html"
-                && !name.starts_with("batch.")
-                && !name.starts_with(first_of_many.trim_end_matches(".runs-1.html"))
-        }),
+        ("website: front", at("index.html")),
+        ("website: published", submissions.pop().unwrap()),
+        ("website: unjudged batch", at("releases-00.html")),
+        ("website: few runs", submissions.swap_remove(0)),
     ]
 }

@@ -45,7 +45,7 @@ fn render_page(document: &Document, links: Option<&[(Line, String)]>) -> String 
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(links.map_or(POLICY, |_| &website::POLICY_WITH_SCRIPT));
                 meta name="generator" content="retrial";
-                @if links.is_some() { (website::render_feed_links()) }
+                @if links.is_some() { (website::render_feed_link()) }
                 title { (document.title.as_str()) }
                 style { (PreEscaped(STYLE)) (PreEscaped(svg::STYLE)) }
             }

@@ -20,14 +20,11 @@ pub(super) static POLICY_WITH_SCRIPT: LazyLock<String> = LazyLock::new(|| {
     format!("{POLICY}; script-src 'sha256-{hash}'")
 });
 
-/// The feeds, for the head.
-pub(super) fn render_feed_links() -> Markup {
-    let feed = |kind: &str, file: &str| {
-        html! { link rel="alternate" type=(kind) href=(to_link_target(file)) title="Changes of verdict"; }
-    };
+/// The feed, for the head.
+pub(super) fn render_feed_link() -> Markup {
+    let address = to_link_target(feed::FEED_FILE);
     html! {
-        (feed("application/atom+xml", feed::ATOM_FILE))
-        (feed("application/feed+json", feed::JSON_FILE))
+        link rel="alternate" type="application/atom+xml" href=(address) title="Changes of verdict";
     }
 }
 
@@ -36,8 +33,7 @@ pub(super) fn render_navigation(label: &str, links: &[(Line, String)]) -> Markup
     html! {
         nav aria-label=(label) {
             @for (label, page) in links { a href=(to_link_target(page)) { (label.as_str()) } " " }
-            a href=(to_link_target(feed::ATOM_FILE)) { "Atom" } " "
-            a href=(to_link_target(feed::JSON_FILE)) { "JSON Feed" }
+            a href=(to_link_target(feed::FEED_FILE)) { "Atom" }
         }
     }
 }

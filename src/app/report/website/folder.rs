@@ -15,8 +15,8 @@ use retrial_store::open::read_beneath;
 
 /// The list of a website's files.
 const LIST_FILE: &str = "retrial-website.json";
-/// The most bytes of a file that is compared; retrial writes no larger one.
-const MAX_FILE_BYTES: u64 = 16 << 20;
+/// The most bytes of the list of a website's files.
+const MAX_LIST_BYTES: u64 = 16 << 20;
 
 /// The directory of a website, and a lock on it: two processes would write the same files.
 pub struct WebsiteFolder {
@@ -109,7 +109,7 @@ impl WebsiteFolder {
 
     /// Writes a file if it has another text; returns whether it had.
     fn write_if_changed(&self, name: &str, text: &[u8]) -> Result<bool, Failure> {
-        let before = read_beneath(&self.path, Path::new(name), MAX_FILE_BYTES);
+        let before = read_beneath(&self.path, Path::new(name), text.len() as u64);
         if before.is_ok_and(|before| before == text) {
             return Ok(false);
         }
@@ -144,7 +144,7 @@ impl WebsiteFolder {
 
 /// The files that a website lists. A list with names outside its directory is refused.
 fn read_file_list(path: &Path) -> Result<BTreeSet<String>, Failure> {
-    let bytes = read_beneath(path, Path::new(LIST_FILE), MAX_FILE_BYTES)?;
+    let bytes = read_beneath(path, Path::new(LIST_FILE), MAX_LIST_BYTES)?;
     let parsed: Option<FileList> = serde_json::from_slice(&bytes).ok();
     let is_name = |name: &String| {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -47,14 +47,13 @@ pub fn write_website(
     let feed = website.feed();
     let mut names = website.page_names();
     let pages = names.len();
-    names.extend([feed::ATOM_FILE, feed::JSON_FILE]);
-    let written = site_folder.update(&names, &|at| match names[at] {
-        feed::ATOM_FILE => feed.to_atom(),
-        feed::JSON_FILE => feed.to_json(),
-        _ => {
-            let page = website.build_page(at);
-            html::render_website_page(&page.document, &page.links)
+    names.push(feed::FEED_FILE);
+    let written = site_folder.update(&names, &|at| {
+        if names[at] == feed::FEED_FILE {
+            return feed.to_atom();
         }
+        let page = website.build_page(at);
+        html::render_website_page(&page.document, &page.links)
     })?;
     terminal::print_text(&format!("{}\n", directory.join(FRONT).display()));
     if !global.quiet {

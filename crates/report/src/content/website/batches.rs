@@ -18,10 +18,6 @@ use crate::document::{
 use retrial_batch::verdict::BatchVerdict;
 use retrial_history::RunSummary;
 
-/// The maximum size of the tables of a batch's page, bytes of HTML, and the most entries of its lists.
-const MAX_CELLS_BYTES: usize = 80_000;
-const MAX_RUNS_BYTES: usize = 130_000;
-const MAX_LIST_ENTRIES: usize = 100;
 /// The most submissions that a batch's page links.
 const MAX_LINKED_SUBMISSIONS: usize = 6;
 /// The most letters of a batch's sentence in a table.
@@ -45,29 +41,10 @@ impl RecordedBatch {
         for block in batch::batch_blocks(verdict, "", DetailLevel::Brief) {
             match block {
                 Block::Conclusion(of_batch) => conclusion = of_batch,
-                block => sections.extend(limit_block(block)),
+                block => sections.push(block),
             }
         }
         Self { title: verdict.title.as_str().into(), conclusion, sections, report }
-    }
-}
-
-/// Shortens the tables and lists of a block to the maximum of a page.
-fn limit_block(block: Block) -> Vec<Block> {
-    match block {
-        Block::Section(section) => {
-            let blocks = section.blocks.into_iter().flat_map(limit_block).collect();
-            vec![Block::Section(Section { blocks, ..section })]
-        }
-        Block::Table(table) => tables::truncate_to_bytes(table, MAX_CELLS_BYTES, "of other cells"),
-        Block::List(mut items) => {
-            let more = items.len().saturating_sub(MAX_LIST_ENTRIES);
-            items.truncate(MAX_LIST_ENTRIES);
-            let hint = "the batch's own report has all";
-            let more = Block::omitted_note(more, "more entry", hint);
-            [Block::List(items)].into_iter().chain(more).collect()
-        }
-        other => vec![other],
     }
 }
 
@@ -154,8 +131,7 @@ pub(super) fn batch_page(website: &Website<'_>, at: usize) -> WebsitePage {
     let batch = &website.batches[at];
     let submissions = batch.rows.iter().map(|row| &row.submission);
     let notices = verdict::notice_blocks(submissions).collect_vec();
-    let runs = runs_table(batch, website.options, !notices.is_empty()).table;
-    let runs = tables::truncate_to_bytes(runs, MAX_RUNS_BYTES, "of the batch");
+    let runs = runs_table(batch, website.options, !notices.is_empty()).into_block();
     let mut blocks = vec![Block::Conclusion(batch.conclusion().into_owned())];
     blocks.extend(batch.recorded.iter().flat_map(|one| one.sections.clone()));
     blocks.push(Section::new_block("Runs", runs));

@@ -57,11 +57,7 @@ pub(super) fn find_changes<'a>(
 }
 
 /// The newest changes as a table; of all submissions, or of this one.
-pub(super) fn changes_table(
-    website: &Website<'_>,
-    only: Option<usize>,
-    bytes: usize,
-) -> Vec<Block> {
+pub(super) fn changes_table(website: &Website<'_>, only: Option<usize>) -> Vec<Block> {
     let changes = website.changes.iter();
     let selected = changes.filter(|(at, _)| only.is_none_or(|only| only == *at));
     let all: Vec<&(usize, VerdictChange<'_>)> = selected.collect();
@@ -89,7 +85,7 @@ pub(super) fn changes_table(
         .column(Column::text("changed").with_note("on"), |(_, change)| {
             tables::time_cell(change.time()).with_note(truncate_cell(&change.run.gpus))
         });
-    let mut blocks = tables::truncate_to_bytes(table.table, bytes, "of older changes");
+    let mut blocks = vec![Block::Table(table.table)];
     if count > MAX_LISTED_CHANGES {
         let text = format!("The newest {MAX_LISTED_CHANGES} of {count}.");
         blocks.push(Block::paragraph(text));

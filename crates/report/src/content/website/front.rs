@@ -1,75 +1,38 @@
 //! The front page: all submissions with their newest verdict, batches, changes, and verdicts by GPU and release.
-//! Very many submissions are on further pages.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use itertools::Itertools as _;
 
 use super::group::{RunSeries, SubmissionRuns, newest_judged};
-use super::{FRONT, Website, WebsitePage, WebsitePart, batches, changes, releases, tables};
+use super::{Website, WebsitePage, batches, changes, releases, tables};
 use crate::content::verdict;
-use crate::document::{
-    Block, Document, Line, ListItem, RowTable, Section, StyledText, Table, TableCell,
-};
+use crate::document::{Block, Document, ListItem, RowTable, Section, StyledText, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{AxisOrder, RunSummary};
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, trademark_notice};
 
-/// The most that each table may take, in bytes of HTML.
-const MAX_SUBMISSIONS_BYTES: usize = 130_000;
-const MAX_BATCHES_BYTES: usize = 30_000;
-const MAX_CHANGES_BYTES: usize = 30_000;
-const MAX_GPUS_BYTES: usize = 30_000;
-const MAX_RELEASES_BYTES: usize = 50_000;
-
 const SUBMISSIONS: &str = "Submissions";
 const BY_GPU: &str = "By GPU";
 const BY_RELEASE: &str = "By release";
 
-pub(super) fn front_page_name(at: usize) -> String {
-    match at {
-        0 => FRONT.to_owned(),
-        at => FRONT.replace(".html", &format!(".{}.html", at + 1)),
-    }
-}
-
-/// The submissions of each front page.
-pub(super) fn divide_submissions(groups: &[SubmissionRuns<'_>]) -> Vec<Range<usize>> {
-    let all: Vec<&SubmissionRuns<'_>> = groups.iter().collect();
-    let weights = tables::row_weights(&submissions_table(&all).table);
-    let parts = tables::divide_rows(&weights, usize::MAX, MAX_SUBMISSIONS_BYTES);
-    if parts.is_empty() {
-        return std::iter::once(0..0).collect();
-    }
-    parts
-}
-
-pub(super) fn front_page(website: &Website<'_>, part: &Range<usize>) -> WebsitePage {
-    let groups: Vec<&SubmissionRuns<'_>> = website.groups[part.clone()].iter().collect();
-    let is_first = part.start == 0;
-    let mut blocks = Vec::new();
-    if is_first {
-        blocks.extend(Block::list(count_newest_verdicts(website)));
-        blocks.push(Block::paragraph(summarize_runs(website)));
-    }
-    let submissions = submissions_table(&groups).into_block();
+pub(super) fn front_page(website: &Website<'_>) -> WebsitePage {
+    let mut blocks = Block::list(count_newest_verdicts(website)).into_iter().collect_vec();
+    blocks.push(Block::paragraph(summarize_runs(website)));
+    let submissions = submissions_table(&website.groups).into_block();
     blocks.push(Section::new_block(SUBMISSIONS, submissions));
-    let overview = is_first.then(|| overview_sections(website));
-    let overview = overview.unwrap_or_default();
-    let links_below = overview
+    let overview = overview_sections(website);
+    let links = overview
         .iter()
         .filter_map(|section| Some((section.title.clone(), format!("#{}", section.id.as_ref()?))))
-        .collect_vec();
+        .collect();
     blocks.extend(overview.into_iter().map(Block::Section));
-    let newest = groups.iter().map(|group| &group.newest_run().submission);
+    let newest = website.groups.iter().map(|group| &group.newest_run().submission);
     blocks.extend(verdict::notice_blocks(newest));
-    WebsitePage {
-        document: Document::new("Retrial: published figures, measured again", blocks),
-        links: links_below.into_iter().chain(links_to_fronts(website, part)).collect(),
-    }
+    let document = Document::new("Retrial: published figures, measured again", blocks);
+    WebsitePage { document, links }
 }
 
 /// The newest verdict of every submission, counted.
@@ -91,19 +54,6 @@ fn count_newest_verdicts(website: &Website<'_>) -> Vec<ListItem> {
         (count > 0).then(|| ListItem::with_key(count.to_string(), text).with_mark(outcome))
     });
     items.collect()
-}
-
-/// The other front pages.
-fn links_to_fronts(
-    website: &Website<'_>,
-    part: &Range<usize>,
-) -> impl Iterator<Item = (Line, String)> {
-    let fronts = website.pages.iter().filter_map(|(name, page)| match page {
-        WebsitePart::Front(range) => Some((name, range)),
-        _ => None,
-    });
-    let others = fronts.enumerate().filter(move |(_, (_, range))| *range != part);
-    others.map(|(at, (name, _))| (format!("Submissions, page {}", at + 1).into(), name.clone()))
 }
 
 fn summarize_runs(website: &Website<'_>) -> StyledText {
@@ -137,10 +87,10 @@ fn describe_latest_change(website: &Website<'_>) -> String {
     format!("{count} of verdict, the latest{time}: {title}, {before}, now {now}.")
 }
 
-fn submissions_table<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a SubmissionRuns<'a>> {
+fn submissions_table<'a>(groups: &'a [SubmissionRuns<'a>]) -> RowTable<&'a SubmissionRuns<'a>> {
     let mut newest = groups.iter().map(|group| &group.newest_run().submission);
     let is_noticed = newest.any(|submission| trademark_notice(submission).is_some());
-    let table = Table::builder(SUBMISSIONS, groups.iter().copied()).head("submission", |group| {
+    let table = Table::builder(SUBMISSIONS, groups).head("submission", |group| {
         tables::title_cell(group.title, &group.deciding_run().format_choices())
             .with_link(Some(group.page_name()))
     });
@@ -155,25 +105,14 @@ fn submissions_table<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a Subm
 
 /// The sections below the submissions: batches, changes, and the newest verdicts by GPU and release.
 fn overview_sections(website: &Website<'_>) -> Vec<Section> {
-    let batches = batches::batches_table(&website.batches);
-    let batches = tables::truncate_to_bytes(batches, MAX_BATCHES_BYTES, "of older batches");
-    let changes = changes::changes_table(website, None, MAX_CHANGES_BYTES);
-    let gpus = tables::truncate_to_bytes(table_by_gpu(website), MAX_GPUS_BYTES, "of other GPUs");
-    let releases = tables::truncate_to_bytes(
-        table_by_release(website),
-        MAX_RELEASES_BYTES,
-        "of other releases",
-    );
-    let below = |text: &str, blocks: Vec<Block>| {
-        let text = [Block::paragraph(text)].into_iter();
-        text.chain(blocks).collect_vec()
-    };
+    let below = |text: &str, table: Table| vec![Block::paragraph(text), Block::Table(table)];
     let text = "Counts of the newest verdicts, one per submission, variant and GPUs.";
+    let batches = vec![Block::Table(batches::batches_table(&website.batches))];
     let sections = [
         ("Batches", "batches", batches),
-        ("Changes of verdict", "changes", changes),
-        (BY_GPU, "gpus", below(text, gpus)),
-        (BY_RELEASE, "releases", below("The same, per release.", releases)),
+        ("Changes of verdict", "changes", changes::changes_table(website, None)),
+        (BY_GPU, "gpus", below(text, table_by_gpu(website))),
+        (BY_RELEASE, "releases", below("The same, per release.", table_by_release(website))),
     ];
     let has_batches = !website.batches.is_empty();
     let sections = sections.into_iter().skip(usize::from(!has_batches));

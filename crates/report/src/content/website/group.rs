@@ -1,7 +1,6 @@
 //! Runs by submission, and those of a submission by what was chosen and by their GPUs.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
 
 use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
@@ -15,14 +14,12 @@ use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::{Outcome, QualifierKind};
 
 pub(super) struct SubmissionRuns<'a> {
-    /// The name of its first page, without `.html`.
+    /// The name of its page, without `.html`.
     pub name: String,
     pub title: &'a str,
     /// The runs, newest last.
     pub rows: Vec<&'a RunSummary>,
     pub series: Vec<RunSeries<'a>>,
-    /// The runs on each page of runs; none if its first page has all of them.
-    pub parts: Vec<Range<usize>>,
 }
 
 /// Runs of a submission with the same variant and parameters on the same GPUs: their verdicts can be
@@ -35,14 +32,9 @@ pub(super) struct RunSeries<'a> {
 }
 
 impl SubmissionRuns<'_> {
-    /// Returns the file name of its first page.
+    /// Returns the file name of its page.
     pub fn page_name(&self) -> String {
         format!("{}.html", self.name)
-    }
-
-    /// A page of runs. A name has no dot, so that no other submission's page has this name.
-    pub fn runs_page_name(&self, part: usize) -> String {
-        format!("{}.runs-{}.html", self.name, part + 1)
     }
 
     /// A variant and GPUs in words, as far as they differ from others.
@@ -123,12 +115,8 @@ fn submission_key(row: &RunSummary) -> [&str; 6] {
     ]
 }
 
-/// Groups runs (the newest last) by submission, in the order of the submissions' titles; `parts` spreads
-/// the runs of one over pages.
-pub(super) fn group_by_submission(
-    rows: &[RunSummary],
-    parts: impl Fn(&[&RunSummary]) -> Vec<Range<usize>>,
-) -> Vec<SubmissionRuns<'_>> {
+/// Groups runs (the newest last) by submission, in the order of the submissions' titles.
+pub(super) fn group_by_submission(rows: &[RunSummary]) -> Vec<SubmissionRuns<'_>> {
     let mut by_submission: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
         by_submission.entry(submission_key(row)).or_default().push(row);
@@ -140,7 +128,6 @@ pub(super) fn group_by_submission(
             name,
             title: benchmark_title(newest),
             series: divide_into_series(&rows),
-            parts: parts(&rows),
             rows,
         }
     });
@@ -216,7 +203,7 @@ mod tests {
         #[case] changes: usize,
     ) {
         let rows = summarize(runs);
-        let groups = group_by_submission(&rows, |_| Vec::new());
+        let groups = group_by_submission(&rows);
         assert_eq!(groups[0].deciding_run().id, deciding);
         assert_eq!(find_changes(&groups[0]).count(), changes);
     }

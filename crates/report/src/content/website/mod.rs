@@ -1,22 +1,19 @@
-//! A website of runs: a front page of all submissions and batches, pages of each submission with the history of
-//! its verdicts and its runs, a page of each batch, and a feed of changes of verdict.
+//! A website of runs: a front page of all submissions and batches, a page of each submission with its verdicts and
+//! its runs, a page of each batch, and a feed of changes of verdict.
 //!
 //! The same runs give the same pages: nothing here depends on when or where they are made. Times are UTC.
-//! Every page has at most 300 kB: tables are cut by their size, and the runs of a submission are spread
-//! over pages, of which all but the last stay as they are when runs are added.
 
 mod batches;
 mod changes;
 mod front;
 mod group;
-mod history;
+mod release_charts;
 mod releases;
 mod runs;
 mod submission;
 mod tables;
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::document::{Document, Line};
 use crate::feed::Feed;
@@ -61,12 +58,9 @@ pub struct WebsitePage {
 
 /// The part of the website that a page shows.
 enum WebsitePart {
-    /// A front page, with these submissions.
-    Front(Range<usize>),
-    /// The first page of a submission, by its position.
+    Front,
+    /// A submission, by its position.
     Submission(usize),
-    /// The runs of a submission on this page of runs; the first has the oldest.
-    Runs(usize, usize),
     /// A batch, by its position.
     Batch(usize),
 }
@@ -74,24 +68,16 @@ enum WebsitePart {
 impl<'a> Website<'a> {
     /// Plans the pages of runs (the newest last).
     pub fn new(rows: &'a [RunSummary], options: &'a WebsiteOptions<'a>) -> Self {
-        let groups = group::group_by_submission(rows, |rows| runs::divide_runs(rows, options));
+        let groups = group::group_by_submission(rows);
         let mut changes: Vec<(usize, VerdictChange<'a>)> = groups
             .iter()
             .enumerate()
             .flat_map(|(at, group)| changes::find_changes(group).map(move |change| (at, change)))
             .collect();
         changes.sort_by(|(_, left), (_, right)| right.sort_key().cmp(&left.sort_key()));
-        let mut pages: Vec<(String, WebsitePart)> = front::divide_submissions(&groups)
-            .into_iter()
-            .enumerate()
-            .map(|(at, part)| (front::front_page_name(at), WebsitePart::Front(part)))
-            .collect();
-        for (at, group) in groups.iter().enumerate() {
-            pages.push((group.page_name(), WebsitePart::Submission(at)));
-            let runs = 0..group.parts.len();
-            pages
-                .extend(runs.map(|part| (group.runs_page_name(part), WebsitePart::Runs(at, part))));
-        }
+        let mut pages = vec![(FRONT.to_owned(), WebsitePart::Front)];
+        let submissions = groups.iter().enumerate();
+        pages.extend(submissions.map(|(at, one)| (one.page_name(), WebsitePart::Submission(at))));
         let batches = batches::find_batches(rows, options);
         let batch_pages = batches.iter().enumerate();
         pages.extend(batch_pages.map(|(at, batch)| (batch.page_name(), WebsitePart::Batch(at))));
@@ -105,10 +91,9 @@ impl<'a> Website<'a> {
     /// Makes the page of this position among the names.
     pub fn build_page(&self, at: usize) -> WebsitePage {
         let mut page = match &self.pages[at].1 {
-            WebsitePart::Front(part) => front::front_page(self, part),
+            WebsitePart::Front => front::front_page(self),
             WebsitePart::Submission(at) => submission::submission_page(self, *at),
             WebsitePart::Batch(at) => batches::batch_page(self, *at),
-            WebsitePart::Runs(at, part) => runs::runs_page(&self.groups[*at], *part, self.options),
         };
         page.document.made_by = format!("{}; times are UTC", self.options.made_by).into();
         page

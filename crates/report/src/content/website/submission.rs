@@ -1,39 +1,34 @@
-//! The first page of a submission: its newest verdict, the history of its verdicts, and its newest runs.
+//! The page of a submission: its newest verdict, its verdicts by GPU and release, and its runs.
 
 use itertools::Itertools as _;
 use jiff::tz::TimeZone;
 
 use super::group::{RunSeries, SubmissionRuns, newest_judged_or_last};
 use super::releases::{COMMON_KINDS, ReleaseKind};
-use super::{FRONT, Website, WebsitePage, changes, history, runs, tables};
+use super::{FRONT, Website, WebsitePage, changes, release_charts, runs, tables};
 use crate::content::runs::{format_start, truncate_cell, truncate_text};
 use crate::content::verdict;
 use crate::document::{
-    Block, Conclusion, Document, Line, ListItem, RowTable, Section, StatusMark, StyledText, Table,
+    Block, Conclusion, Document, ListItem, RowTable, Section, StatusMark, StyledText, Table,
 };
-use retrial_document::measures::format;
 use retrial_history::{AxisOrder, RunSummary};
 use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::trademark_notice;
 
-/// The most that each table may take, in bytes of HTML.
-const MAX_SERIES_BYTES: usize = 30_000;
-const MAX_RELEASES_BYTES: usize = 30_000;
-const MAX_CHANGES_BYTES: usize = 20_000;
 /// The most letters of a variant and parameters in a table, and of a fact.
 const MAX_CHOICES_LETTERS: usize = 120;
 const MAX_FACT_LETTERS: usize = 200;
 /// The most sources of a published result.
 const MAX_SOURCES: usize = 4;
 
-/// The first page of a submission.
+/// The page of a submission.
 pub(super) fn submission_page(website: &Website<'_>, at: usize) -> WebsitePage {
     let group = &website.groups[at];
     let required_notice = trademark_notice(&group.newest_run().submission);
-    let charts = history::submission_charts(group, required_notice.is_some());
+    let charts = release_charts::submission_charts(group, required_notice.is_some());
     let mut blocks = vec![Block::Conclusion(newest_conclusion(group))];
-    blocks.extend(Section::nonempty_block("History", Block::charts(charts)));
+    blocks.extend(Section::nonempty_block("Over releases", Block::charts(charts)));
     let series = variants_table(
         "Newest verdict by variant and GPUs",
         group.series.iter().map(|series| VariantRuns {
@@ -45,24 +40,14 @@ pub(super) fn submission_page(website: &Website<'_>, at: usize) -> WebsitePage {
         }),
         required_notice.is_some(),
     );
-    let series =
-        tables::truncate_to_bytes(series.table, MAX_SERIES_BYTES, "of other variants and GPUs");
-    blocks.push(Section::new_block("By GPU", series));
+    blocks.push(Section::new_block("By GPU", series.into_block()));
     blocks.push(Section::new_block("By release", release_blocks(group, required_notice.is_some())));
-    let changes = changes::changes_table(website, Some(at), MAX_CHANGES_BYTES);
+    let changes = changes::changes_table(website, Some(at));
     blocks.push(Section::new_block("Changes of verdict", changes));
-    blocks.push(runs::newest_runs_section(group, website.options));
+    blocks.push(runs::runs_section(group, website.options));
     blocks.extend(verdict::notice_block(required_notice.as_deref()));
-    WebsitePage { document: Document::new(group.title, blocks), links: links_of_submission(group) }
-}
-
-fn links_of_submission(group: &SubmissionRuns<'_>) -> Vec<(Line, String)> {
-    let mut links = vec![("All submissions".into(), FRONT.to_owned())];
-    if let Some(last) = group.parts.len().checked_sub(1) {
-        let all = format!("All {}", format::format_count(group.rows.len(), "run"));
-        links.push((all.into(), group.runs_page_name(last)));
-    }
-    links
+    let links = vec![("All submissions".into(), FRONT.to_owned())];
+    WebsitePage { document: Document::new(group.title, blocks), links }
 }
 
 /// The newest verdict, and what was published.
@@ -124,8 +109,7 @@ fn release_blocks(group: &SubmissionRuns<'_>, is_noticed: bool) -> Vec<Block> {
     let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
         let release_table = variants_table("Newest verdict by release", rows, is_noticed);
-        let table = release_table.group_by(|row| row.kind.clone()).table;
-        blocks.extend(tables::truncate_to_bytes(table, MAX_RELEASES_BYTES, "of other releases"));
+        blocks.extend(release_table.group_by(|row| row.kind.clone()).into_block());
     }
     blocks
 }

@@ -1,17 +1,13 @@
-//! Tables of a website: columns of runs and verdicts, and tables cut to a size.
-
-use std::ops::Range;
+//! Tables of a website: columns of runs and verdicts.
 
 use itertools::join;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use maud::html;
 
 use crate::content::figures::format_ratio;
 use crate::content::marks::unverified_word;
 use crate::content::runs::{self, truncate_cell, truncate_text};
-use crate::document::{Block, Column, RowTable, Table, TableCell};
-use retrial_document::measures::format;
+use crate::document::{Column, RowTable, TableCell};
 use retrial_history::RunSummary;
 use retrial_readings::number::ColumnUnit;
 
@@ -94,57 +90,4 @@ pub(super) fn time_cell(time: Option<Timestamp>) -> TableCell {
     let minute = runs::format_minute(time, &TimeZone::UTC);
     let (date, clock) = minute.split_once(' ').unwrap_or_default();
     TableCell::from(date).with_note(clock)
-}
-
-/// The table, with as many rows as fit into so many bytes of HTML, and a remark on the others.
-pub(super) fn truncate_to_bytes(mut table: Table, bytes: usize, others: &str) -> Vec<Block> {
-    let mut remaining = bytes;
-    let mut dropped = 0;
-    for group in &mut table.groups {
-        let count = group.rows.len();
-        let fits = |row: &Vec<TableCell>| {
-            let rest = remaining.checked_sub(row_weight(row));
-            remaining = rest.unwrap_or(0);
-            rest.is_some()
-        };
-        let retained = group.rows.iter().map(fits).take_while(|fits| *fits).count();
-        group.rows.truncate(retained);
-        dropped += count - retained;
-    }
-    table.groups.retain(|group| !group.rows.is_empty());
-    let more = (dropped > 0).then(|| format::format_count(dropped, "more row"));
-    let remark = more.map(|more| Block::paragraph(format!("{more} {others}.")));
-    [Block::Table(table)].into_iter().chain(remark).collect()
-}
-
-pub(super) fn row_weights(table: &Table) -> Vec<usize> {
-    table.rows().map(|row| row_weight(row)).collect()
-}
-
-/// Divides rows of these weights into parts, each of at most so many rows and bytes.
-pub(super) fn divide_rows(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<usize>> {
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    let mut used = 0;
-    for (at, weight) in weights.iter().enumerate() {
-        used += weight;
-        match parts.last_mut() {
-            Some(part) if part.len() < rows && used <= bytes => part.end = at + 1,
-            _ => {
-                parts.push(at..at + 1);
-                used = *weight;
-            }
-        }
-    }
-    parts
-}
-
-/// Returns at least the size of a row in HTML, bytes.
-fn row_weight(cells: &[TableCell]) -> usize {
-    let weights = cells.iter().map(|cell| {
-        let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
-        let bar = cell.ratio.map_or(0, |_| 90);
-        let text = html! { (cell.text.as_str()) (cell.note.as_str()) };
-        128 + text.into_string().len() + link + bar
-    });
-    weights.sum()
 }
