@@ -1,15 +1,11 @@
-//! Small charts: a line for each bar, ratio or series.
+//! Small charts of ratios and columns, a line for each; other charts are described in words.
 
 use console::{Alignment, pad_str, truncate_str};
-use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
 use super::{Terminal, TerminalWriter};
-use crate::charts::{
-    Bar, BarChart, Chart, ChartKind, ColumnChart, DotChart, LineChart, LineSeries, RatioChart,
-    RatioRow, Scale, VerdictChart, to_f64, value_range,
-};
-use crate::document::{StatusMark, sanitize_line};
+use crate::charts::{Bar, Chart, ChartKind, ColumnChart, RatioChart, RatioRow, Scale, to_f64};
+use crate::document::sanitize_line;
 use retrial_results::verdict::number;
 
 const MEASURED_COLOR: &str = "34";
@@ -22,12 +18,13 @@ pub(crate) fn render_chart(chart: &Chart, width: usize, terminal: Terminal) -> S
     let title = canvas.fit_to_columns(&chart.title, canvas.width);
     canvas.write_line(&canvas.terminal.bold(title.trim_end()));
     match &chart.kind {
-        ChartKind::Bars(bars) => draw_bars(&mut canvas, bars),
         ChartKind::Columns(columns) => draw_columns(&mut canvas, columns),
         ChartKind::Ratios(ratios) => draw_ratios(&mut canvas, ratios),
-        ChartKind::Lines(lines) => draw_lines(&mut canvas, lines),
-        ChartKind::Verdicts(verdicts) => draw_verdicts(&mut canvas, verdicts),
-        ChartKind::Dots(dots) => draw_dots(&mut canvas, dots),
+        _ => {
+            let description = format!("  {}", sanitize_line(&chart.description));
+            let description = canvas.to_plain_signs(&description);
+            canvas.write_wrapped(&description, 2);
+        }
     }
     canvas.text
 }
@@ -37,12 +34,6 @@ struct ChartRow<'a> {
     label: &'a str,
     words: String,
     note: Option<String>,
-}
-
-impl<'a> ChartRow<'a> {
-    fn new(label: &'a str, words: String) -> Self {
-        Self { label, words, note: None }
-    }
 }
 
 impl TerminalWriter {
@@ -98,34 +89,17 @@ impl TerminalWriter {
     }
 }
 
-fn draw_bars(canvas: &mut TerminalWriter, chart: &BarChart) {
-    let bars: Vec<&Bar> = chart.bars.iter().collect();
-    draw_measured_and_references(canvas, &chart.unit, &bars, &[]);
-}
-
-/// A row for each column and each line.
+/// A row for each column, and below them one for each line that they are compared with.
 fn draw_columns(canvas: &mut TerminalWriter, chart: &ColumnChart) {
     let columns = chart.columns().map(|(group, series, column)| Bar {
         interval: column.range,
         ..Bar::new(chart.column_name(group, series), column.value)
     });
-    let lines = chart.references.iter();
-    let measured: Vec<Bar> = columns.collect();
-    let references: Vec<Bar> = lines.map(|line| Bar::new(&line.name, line.value)).collect();
-    let measured: Vec<&Bar> = measured.iter().collect();
-    draw_measured_and_references(canvas, &chart.unit, &measured, &references);
-}
-
-/// Bars from zero, and below them those that they are compared with.
-fn draw_measured_and_references(
-    canvas: &mut TerminalWriter,
-    unit: &str,
-    measured: &[&Bar],
-    references: &[Bar],
-) {
-    let bars: Vec<&Bar> = measured.iter().copied().chain(references).collect();
+    let mut bars: Vec<Bar> = columns.collect();
+    let measured = bars.len();
+    bars.extend(chart.references.iter().map(|line| Bar::new(&line.name, line.value)));
     let like = bars.first().map_or(1.0, |bar| bar.value);
-    let text = |value| number::format_figure_like(value, unit, like);
+    let text = |value| number::format_figure_like(value, &chart.unit, like);
     let rows = bars.iter().map(|bar| ChartRow {
         label: &bar.label,
         words: text(bar.value),
@@ -135,7 +109,7 @@ fn draw_measured_and_references(
     let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
         let share = if most > 0.0 { bars[at].value / most } else { 0.0 };
-        let (full, part, code) = match (at < measured.len(), unicode) {
+        let (full, part, code) = match (at < measured, unicode) {
             (true, true) => ("█", true, MEASURED_COLOR),
             (false, true) => ("░", false, REFERENCE_COLOR),
             (true, false) => ("#", false, MEASURED_COLOR),
@@ -163,7 +137,7 @@ fn steps_of(share: f64, steps: usize) -> usize {
 fn draw_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
     let rows = ratios.rows.iter().map(|row| {
         let words = format!("{} {}", number::format_ratio(row.value), row.word);
-        ChartRow::new(&row.label, words)
+        ChartRow { label: &row.label, words, note: None }
     });
     let values = ratios.rows.iter().flat_map(RatioRow::axis_values);
     let scale = Scale::from_values(values.chain([1.0]), false, 5);
@@ -191,109 +165,4 @@ fn draw_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
     let edge = edge_note.unwrap_or_default();
     let note = format!("{reference_line} {}; {edge}right is better", ratios.reference);
     canvas.draw_rows(rows, draw, Some(&note));
-}
-
-fn draw_lines(canvas: &mut TerminalWriter, chart: &LineChart) {
-    let rows = chart
-        .series
-        .iter()
-        .map(|series| ChartRow::new(&series.name, describe_range(series, &chart.unit)));
-    let points = chart.series.iter().flat_map(|series| &series.points);
-    let all = points.filter_map(|(_, value)| *value);
-    let scale = Scale::from_values(all, chart.from_zero, 5);
-    let over = match (chart.categories.first(), chart.categories.last()) {
-        (Some(first), Some(last)) => format!("{first} to {last}"),
-        _ => chart.axis_name.clone(),
-    };
-    let unicode = canvas.terminal.unicode;
-    let draw = |at: usize, columns| {
-        let series = &chart.series[at];
-        (render_sparkline(series, &scale, columns, unicode), MEASURED_COLOR)
-    };
-    canvas.draw_rows(rows, draw, Some(&over));
-}
-
-/// A sign for each category; the word is of the latest.
-fn draw_verdicts(canvas: &mut TerminalWriter, chart: &VerdictChart) {
-    let rows = chart.rows.iter().map(|(label, cells)| {
-        let latest = cells.iter().rev().flatten().next();
-        ChartRow::new(label, latest.map_or(String::new(), ToString::to_string))
-    });
-    let unicode = canvas.terminal.unicode;
-    let draw = |at: usize, _| {
-        let signs = chart.rows[at].1.iter().map(|cell| match cell {
-            Some(verdict) if unicode => StatusMark::from(*verdict).sign,
-            // The first letter of the word.
-            Some(verdict) => &verdict.word()[..1],
-            None => " ",
-        });
-        (signs.collect::<String>(), MEASURED_COLOR)
-    };
-    canvas.draw_rows(rows, draw, chart.categories.last().map(String::as_str));
-}
-
-/// A row for each category with a trial: its trials along the axis of values, and their numbers.
-fn draw_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
-    let numbers = |category: usize| {
-        let here = (1..).zip(&chart.dots).filter(|(_, (at, _))| *at == category);
-        join(here.map(|(number, _): (i32, _)| number), " ")
-    };
-    let measured = |category: &usize| chart.dots.iter().any(|(at, _)| at == category);
-    let measured_categories: Vec<usize> = (0..chart.categories.len()).filter(measured).collect();
-    let shown = measured_categories.iter();
-    let rows =
-        shown.map(|category| ChartRow::new(&chart.categories[*category], numbers(*category)));
-    let values = || chart.dots.iter().map(|(_, value)| *value);
-    let (low, high) = value_range(values());
-    let scale = Scale::from_values(values(), false, 5);
-    let (dot, line) = if canvas.terminal.unicode { ("●", "·") } else { ("o", ".") };
-    let draw = |at: usize, columns: usize| {
-        let mut cells = vec![line; columns];
-        for (category, value) in &chart.dots {
-            if *category == measured_categories[at] {
-                cells[steps_of(scale.position(*value), columns - 1)] = dot;
-            }
-        }
-        (cells.concat(), MEASURED_COLOR)
-    };
-    let low = number::format_figure_like(low, &chart.unit, high);
-    let high = number::format_figure(high, &chart.unit);
-    let note = format!("{low} to {high}; numbers: the order of the trials");
-    canvas.draw_rows(rows, draw, Some(&note));
-}
-
-/// `12.3 ms to 45.6 ms`, from the lowest to the highest.
-fn describe_range(series: &LineSeries, unit: &str) -> String {
-    let (low, high) = value_range(series.points.iter().filter_map(|(_, value)| *value));
-    if low > high {
-        return String::new();
-    }
-    let short = |value: f64| {
-        let digits = if high >= 100.0 { 1.0 } else { 100.0 };
-        (value * digits).round() / digits
-    };
-    let low = number::format_figure_like(short(low), unit, high);
-    format!("{low} to {}", number::format_figure(short(high), unit))
-}
-
-/// A block of one of eight heights for each point; of many points, the mean of those in a column.
-fn render_sparkline(series: &LineSeries, scale: &Scale, columns: usize, unicode: bool) -> String {
-    let signs: &[&str] = if unicode {
-        &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-    } else {
-        &["_", ".", "-", "=", "+", "*", "#"]
-    };
-    let count = series.points.len();
-    let used_columns = columns.min(count);
-    let blocks = (0..used_columns).map(|column| {
-        let points =
-            &series.points[column * count / used_columns..(column + 1) * count / used_columns];
-        let values: Vec<f64> = points.iter().filter_map(|(_, value)| *value).collect();
-        if values.is_empty() {
-            return " ";
-        }
-        let mean = values.iter().sum::<f64>() / to_f64(values.len());
-        signs[steps_of(scale.position(mean), signs.len() - 1)]
-    });
-    blocks.collect()
 }
