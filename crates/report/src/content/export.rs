@@ -21,11 +21,10 @@ pub fn export_document(export: &Export, to: &str) -> Document {
         export.system,
     );
     let results = export.results.iter().map(|result| {
-        let mode = result.test.clone().unwrap_or_else(|| result.mode.to_string());
         let first_figure = result.figures.values().next();
         let value = first_figure.map(|value| format!("{value}, ")).unwrap_or_default();
         let text = format!("{value}trial {} of {} ({})", result.trial, result.run, result.reason);
-        ListItem::with_key(format!("{} {} {mode}", result.benchmark, result.scenario), text)
+        ListItem::with_key(result.label(), text)
     });
     let notes = export.notes.iter().map(|note| ListItem::new(format!("note: {note}")));
     let violations = export.violations.iter();

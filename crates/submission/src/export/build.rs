@@ -71,7 +71,7 @@ pub fn build_export(
         files: Vec::new(),
         notice: trademark_notice(&submission),
     };
-    let mut builder = ExportBuilder { runs, request, round, tree, export };
+    let mut builder = ExportBuilder { runs, request, round, tree, export, rows: Vec::new() };
     for benchmark in &benchmarks {
         for (scenario, results) in &benchmark.scenarios {
             builder.add_scenario(benchmark, *scenario, results);
@@ -83,8 +83,7 @@ pub fn build_export(
     builder.add_shared_files(&benchmarks);
     builder.export.missing.sort();
     builder.export.missing.dedup();
-    let text = readme::render_tree_readme(&builder.export);
-    builder.add_text("README.md".to_owned(), text);
+    builder.add_tree_readme();
     let mut export = builder.export;
     export.files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(export)
@@ -104,6 +103,7 @@ impl ExportBuilder<'_> {
         let (results, compliance) = (paths.results(), paths.compliance(layout));
         let measurements = paths.measurements(layout);
         let measurements_file = paths.measurements_file(layout);
+        let first_row = self.rows.len();
         if let Some(chosen) = &runs.performance {
             let path = format!("{results}/{PERFORMANCE_RUN}");
             self.add_performance_logs(chosen, &path);
@@ -120,8 +120,8 @@ impl ExportBuilder<'_> {
             self.add_result(folder, scenario, chosen, Some(test), path);
         }
         self.add_configuration(&measurements, scenario_folder, runs);
-        let chosen: Vec<_> = runs.chosen_trials().collect();
-        let text = readme::render_scenario_readme(folder, scenario_folder, &chosen);
+        let title = format!("{folder}, {scenario_folder}");
+        let text = readme::render_readme(&title, &self.rows[first_row..]);
         self.add_text(format!("{measurements}/README.md"), text);
         let info = &self.request.info;
         let fields = MEASUREMENT_FIELDS.map(|field| {
@@ -175,7 +175,7 @@ impl ExportBuilder<'_> {
         path: String,
     ) {
         let figure = chosen.figure.clone().filter(|_| test.is_none());
-        self.export.results.push(ExportedResult {
+        let result = ExportedResult {
             benchmark: folder.to_owned(),
             scenario,
             mode: chosen.measurement.mode,
@@ -186,7 +186,20 @@ impl ExportBuilder<'_> {
             trials: chosen.trials,
             reason: chosen.reason.clone(),
             figures: figure.into_iter().collect(),
-        });
+        };
+        self.rows.push(readme::render_result_row(result.label(), chosen));
+        self.export.results.push(result);
+    }
+
+    fn add_tree_readme(&mut self) {
+        let export = &self.export;
+        let title = format!(
+            "{}, {}, {} division, layout of {}",
+            export.submitter, export.system, export.division, export.round
+        );
+        let notice = export.notice.as_ref().map(|notice| format!("\n**{notice}**\n"));
+        let text = readme::render_readme(&title, &self.rows) + &notice.unwrap_or_default();
+        self.add_text("README.md".to_owned(), text);
     }
 
     /// The recipe and the steps of each run, from which it can be repeated.
@@ -204,8 +217,6 @@ impl ExportBuilder<'_> {
                 retrial_plan::shell::render_script(&run.plan, &[]),
             );
         }
-        let text = readme::render_code_readme(&benchmark.folder, used.into_values());
-        self.add_text(format!("{folder}/README.md"), text);
     }
 
     /// Files that a tree has once: the system, calibration, names of benchmarks.

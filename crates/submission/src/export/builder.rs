@@ -38,6 +38,8 @@ pub(super) struct ExportBuilder<'a> {
     pub round: &'a Round,
     pub tree: SubmittedSystem,
     pub export: Export,
+    /// The rows of the README files, in the order of the results.
+    pub rows: Vec<String>,
 }
 
 impl ExportBuilder<'_> {

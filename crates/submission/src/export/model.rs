@@ -201,6 +201,14 @@ pub struct ExportedResult {
     pub figures: BTreeMap<String, FigureValue>,
 }
 
+impl ExportedResult {
+    /// Returns its name: `llama2-70b-99 Offline performance`.
+    pub fn label(&self) -> String {
+        let mode = self.test.clone().unwrap_or_else(|| self.mode.to_string());
+        format!("{} {} {mode}", self.benchmark, self.scenario)
+    }
+}
+
 /// An item that acceptance requires and that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct MissingItem {
