@@ -97,7 +97,7 @@ endef
 .PHONY: bench
 bench: lab ## measure speed, in pairs against docker's command line (best on a quiet machine)
 	$(call say,cargo bench)
-	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench judge --bench history --bench batch --bench batch_cost --bench report --bench website --bench telemetry --bench fetch --bench nodes --bench cluster
+	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench judge --bench telemetry --bench cluster
 
 FAULTS ?= 1000
 

@@ -119,11 +119,6 @@ pub fn between(from: Timestamp, to: Timestamp) -> f64 {
     (to - from).total(jiff::Unit::Second).unwrap()
 }
 
-/// The most memory that this process ever had in use, bytes.
-pub fn peak_memory() -> u64 {
-    peak_memory_in(Path::new("/proc/self/status")).unwrap()
-}
-
 /// The most memory that a command ever had in use, bytes, as it was last seen before its end.
 pub fn peak_memory_of(command: &mut Command) -> u64 {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -142,11 +137,4 @@ fn peak_memory_in(status: &Path) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
     Some(kilobytes * 1024)
-}
-
-/// How long this thread has run on a processor so far.
-pub fn processor_seconds() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    let nanoseconds: f64 = text.split(' ').next().unwrap().parse().unwrap();
-    1e-9 * nanoseconds
 }

@@ -1,4 +1,4 @@
-//! Very many runs, for tests and benches by hand: `cargo run --example many-runs -- --help`.
+//! Very many runs, for tests by hand: `cargo run --example many-runs -- --help`.
 
 #[path = "mod.rs"]
 mod many_runs;
