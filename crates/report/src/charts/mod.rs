@@ -48,7 +48,7 @@ pub enum ChartKind {
     Ratios(RatioChart),
     /// Figures over releases, percentiles or time.
     Lines(LineChart),
-    /// Verdicts over releases or time.
+    /// Verdicts over releases.
     Verdicts(VerdictChart),
     /// Trials at ordered categories, in the order in which they were taken.
     Dots(DotChart),
@@ -150,10 +150,10 @@ pub struct LineSeries {
     pub marked: bool,
 }
 
-/// Verdicts over releases or time.
+/// Verdicts over releases.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VerdictChart {
-    /// The name of the axis: `ROCm`, `month`.
+    /// The name of the axis: `ROCm in the image, by release`.
     pub axis_name: String,
     /// Names of the categories along the axis.
     pub categories: Vec<String>,

@@ -1,4 +1,4 @@
-//! Verdicts over releases or time: a row of cells for each, its label above.
+//! Verdicts over releases: a row of cells for each, its label above.
 
 use super::axes;
 use super::drawing::{BOLD_LETTER_WIDTH, Drawing, text_width};
