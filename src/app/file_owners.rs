@@ -1,6 +1,7 @@
 //! Refuses files that other users of the host can change, as ssh refuses a key that they can write: a
 //! recipe with root-equivalent privileges, a site. Looks at owners and modes only, never at content.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -32,28 +33,53 @@ pub fn require_trusted_owners(
     };
     // Whoever can add files here can add templates.
     trusted.check_path(&directory, GROUP_OR_OTHERS_WRITE)?;
-    let canonical_files = files.iter().filter_map(|file| file.canonicalize().ok());
-    for file in canonical_files {
-        trusted.check_tree(&file)?;
-        trusted.check_ancestors(&file)?;
+    for file in files {
+        trusted.check_tree(&trusted.check_way(file)?)?;
     }
     trusted.check_ancestors(&directory)
 }
 
-/// Checks that no other user can put something else in the place of paths without links: the directories above each.
-/// Paths that do not exist are skipped. The error ends with the reason.
+/// Checks that no other user can put something else in the place of paths, or of links on the way: the directories above
+/// each. The error ends with the reason.
 ///
 /// # Errors
 /// The first directory that another user owns or can write.
 pub fn require_own_directories(paths: &[PathBuf], reason: &str) -> Result<(), Failure> {
     let trusted = TrustedOwners::for_current_user(reason);
-    paths.iter().filter(|path| path.exists()).try_for_each(|path| trusted.check_ancestors(path))
+    paths.iter().try_for_each(|path| trusted.check_way(path).map(drop))
+}
+
+/// Returns the links on the way of a path, and where it leads, all without links above them.
+fn follow_links(path: &Path) -> (Vec<PathBuf>, PathBuf) {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (mut links, mut real) = (Vec::new(), PathBuf::from("/"));
+    let parts = |path: &Path| path.iter().rev().map(OsStr::to_owned).collect::<Vec<_>>();
+    let mut rest = parts(&absolute);
+    while let Some(part) = rest.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        // `/` begins again.
+        let next = real.join(&part);
+        match fs::read_link(&next) {
+            Ok(target) if links.len() < MAX_LINKS => {
+                links.push(next);
+                rest.extend(parts(&target));
+            }
+            _ => real = next,
+        }
+    }
+    (links, real)
 }
 
 /// Returns whether other users own or can write a file or a directory itself.
 pub fn is_written_by_others(path: &Path) -> bool {
     TrustedOwners::for_current_user("").check_path(path, GROUP_OR_OTHERS_WRITE).is_err()
 }
+
+/// How many links a path has at most, as for the kernel.
+const MAX_LINKS: usize = 40;
 
 /// The users who may own such files: root, this one, and the one who called sudo.
 struct TrustedOwners<'a> {
@@ -71,8 +97,8 @@ impl<'a> TrustedOwners<'a> {
 
     fn check_ancestors(&self, path: &Path) -> Result<(), Failure> {
         path.ancestors().zip(path.ancestors().skip(1)).try_for_each(|(entry, directory)| {
-            let is_sticky =
-                fs::metadata(directory).is_ok_and(|status| status.mode() & STICKY_BIT != 0);
+            let is_sticky = fs::symlink_metadata(entry).is_ok()
+                && fs::metadata(directory).is_ok_and(|status| status.mode() & STICKY_BIT != 0);
             if is_sticky {
                 // Its owner may rename it.
                 self.check_path(entry, 0)?;
@@ -81,18 +107,35 @@ impl<'a> TrustedOwners<'a> {
         })
     }
 
+    /// Checks the directories above a path and above each link on its way. Returns where it leads.
+    fn check_way(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let (links, end) = follow_links(path);
+        links.iter().chain([&end]).try_for_each(|stop| self.check_ancestors(stop))?;
+        Ok(end)
+    }
+
     fn check_tree(&self, path: &Path) -> Result<(), Failure> {
-        let entries = WalkDir::new(path).into_iter().filter_map(Result::ok);
-        entries
-            .filter(|entry| !entry.path_is_symlink())
-            .try_for_each(|entry| self.check_path(entry.path(), GROUP_OR_OTHERS_WRITE))
+        for entry in WalkDir::new(path).into_iter().filter_map(Result::ok) {
+            if !entry.path_is_symlink() {
+                self.check_path(entry.path(), GROUP_OR_OTHERS_WRITE)?;
+                continue;
+            }
+            // A template may be a link.
+            let end = self.check_way(entry.path())?;
+            if end.is_file() {
+                self.check_path(&end, GROUP_OR_OTHERS_WRITE)?;
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a path with another owner, or with any of the permissions `refused`.
     fn check_path(&self, path: &Path, refused: u32) -> Result<(), Failure> {
-        let Ok(metadata) = fs::metadata(path) else {
+        let Ok(metadata) = fs::symlink_metadata(path) else {
             return Ok(());
         };
+        // A link has no permissions of its own.
+        let refused = if metadata.is_symlink() { 0 } else { refused };
         let path = path.display();
         let (problem, help) = if !self.users.contains(&metadata.uid()) {
             (

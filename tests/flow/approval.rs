@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::lab::{Lab, case, recipe_with};
+use crate::lab::{Lab, case, image, recipe_with};
 
 /// A service in a container of its own, and a measurement that needs it.
 fn served(run: &str, container: &str) -> String {
@@ -115,6 +115,18 @@ fn a_path_that_another_user_can_replace_is_refused() {
     );
     fs::write(lab.path("recipe.yaml"), recipe_with(&cached, &case("main", "true", ""))).unwrap();
     lab.run(&["--allow", "mounts"]).expect_exit(2).prints("which containers can write");
+    // Retrial's own: another container's control directory could become a link.
+    let own = keys
+        .replace(&data.display().to_string(), &lab.home_path().join("runs").display().to_string());
+    fs::create_dir_all(lab.home_path().join("runs")).unwrap();
+    fs::write(lab.path("recipe.yaml"), recipe_with(&own, &case("main", "true", ""))).unwrap();
+    lab.run(&["--allow", "mounts"]).expect_exit(2).prints("in a directory of Retrial's own");
+    // A link that another user can replace.
+    let private = tempfile::tempdir().unwrap();
+    symlink(private.path(), shared.path().join("link")).unwrap();
+    let linked = keys.replace("/data:", "/link:");
+    fs::write(lab.path("recipe.yaml"), recipe_with(&linked, &case("main", "true", ""))).unwrap();
+    lab.run(&["--allow", "mounts"]).expect_exit(2).prints("in whose place they could put a link");
     fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
     fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
@@ -132,12 +144,11 @@ fn a_path_that_another_user_can_replace_is_refused() {
 #[ignore = "needs the lab"]
 fn a_run_has_a_copy_of_the_recipes_files() {
     let lab = Lab::new();
-    let lab = lab.file("own/figure", "42").file("tool.sh", "cat /own/figure\n");
+    let lab = lab.file("own/figure", "42").file("tool.sh", "cat /own/figure\n").file("one", "");
     fs::set_permissions(lab.path("tool.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-    let keys = "files: { tool.sh: /tool.sh }\ncontainer: { mounts: ['./own:/own'] }";
+    let keys = "files: { tool.sh: /tool.sh }\ncontainer: { mounts: ['./own:/own', './one:/one'] }";
     let first = "echo going; while [ ! -e /own/go ]; do sleep 0.1; done";
-    let second =
-        "test -x /tool.sh; ! echo x 2>/dev/null >/tool.sh; echo 43 >>/own/figure; /tool.sh";
+    let second = "test -x /tool.sh; ! echo x 2>/dev/null >/tool.sh; echo 43 >>/own/figure; echo x >/one; /tool.sh";
     let cases = case("first", first, "") + &case("second", second, "");
     let lab = lab.recipe(&recipe_with(keys, &cases));
     let going = lab.start(&[]);
@@ -151,6 +162,7 @@ fn a_run_has_a_copy_of_the_recipes_files() {
     lab.retrial(&["resume", "last"]).expect_exit(0);
     assert!(lab.output("04-second-performance").starts_with("4243\n"));
     assert_eq!(fs::read_to_string(run.join("companions/own/figure")).unwrap(), "42");
+    assert_eq!(fs::read_to_string(run.join("writable/one")).unwrap(), "x\n");
 }
 
 #[test]
@@ -215,6 +227,11 @@ fn the_recipes_directory_and_private_directories_need_approval() {
     fs::create_dir_all(lab.path("cache")).unwrap();
     let lab = lab.env("HOME", "/nonexistent");
     lab.run(&[]).expect_exit(2).prints("in a directory of Retrial's own");
+    // A home that is next to the recipe.
+    fs::create_dir_all(lab.path("user/.ssh")).unwrap();
+    fs::write(lab.path("recipe.yaml"), with("./user/.ssh")).unwrap();
+    let lab = lab.env("HOME", &format!("{root}user"));
+    lab.run(&[]).expect_exit(2).prints("in the home directory");
 }
 
 #[test]
@@ -287,15 +304,29 @@ fn an_approval_ends_when_code_moves_or_becomes_executable_or_a_link() {
 
 #[test]
 #[ignore = "needs the lab"]
-fn a_link_within_the_recipes_directory_needs_no_approval() {
+fn a_path_through_a_link_in_the_recipes_directory_is_refused() {
     let lab = Lab::new();
-    let lab = lab
-        .file("real/figure", "42")
-        .file("real/Dockerfile", "FROM debian:bookworm-slim\nCOPY figure /built/figure\n");
+    let dockerfile = "FROM debian:bookworm-slim\nCOPY figure /built/figure\n";
+    let lab = lab.file("real/figure", "42").file("real/Dockerfile", dockerfile);
+    let lab = lab.file("mid/deep/x", "").file("etc/x", "a decoy");
     symlink("real", lab.path("link")).unwrap();
-    let keys = "image: { build: { context: link } }\ncontainer: { network: host, mounts: ['./link:/mounted:ro'] }";
-    let lab =
-        lab.recipe(&recipe_with(keys, &case("main", "cmp /built/figure /mounted/figure", "")));
+    symlink("missing", lab.path("dangling")).unwrap();
+    // In a copy that is less deep it would lead elsewhere.
+    symlink("../etc", lab.path("mid/deep/etc")).unwrap();
+    symlink("mid/deep", lab.path("near")).unwrap();
+    let own = |path: &str| format!("container: {{ network: host, mounts: ['{path}:/m:ro'] }}");
+    let build = "image: { build: { context: link } }".to_owned();
+    let host =
+        "setup:\n  tool: { on: host, run: '\"$RETRIAL_RECIPE_DIR/link/figure\"' }".to_owned();
+    let files = "files: { link/figure: /figure }".to_owned();
+    let paths = ["./link", "./link/figure", "./near/etc", "./dangling"].map(own);
+    for keys in paths.into_iter().chain([build, host, files]) {
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        let allowed = ["--allow", "mounts,host", "--force"];
+        lab.run(&allowed).expect_exit(2).prints("is a link, or is reached through one");
+    }
+    let keys = own("./real");
+    fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
     lab.run(&[]).expect_exit(0);
 }
 
@@ -332,6 +363,43 @@ fn a_services_companions_must_belong_to_the_user() {
             .expect_exit(2)
             .prints("scripts is writable by other users");
     }
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_template_that_is_a_link_must_belong_to_the_user() {
+    let lab = Lab::new().file("other/base.yaml", "schema: 1\ncontainer: { privileged: true }\n");
+    let recipe = format!("extends: base\n{}", recipe_with("", &case("main", "true", "")));
+    let lab = lab.recipe(&recipe);
+    fs::create_dir(lab.path("templates")).unwrap();
+    symlink("../other/base.yaml", lab.path("templates/base.yaml")).unwrap();
+    let mode = |path: &str, mode: u32| {
+        fs::set_permissions(lab.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("other/base.yaml", 0o666);
+    let allowed = ["--allow", "privileged,sys-admin"];
+    lab.run(&allowed).expect_exit(2).prints("is writable by other users");
+    mode("other/base.yaml", 0o644);
+    mode("other", 0o777);
+    lab.run(&allowed).expect_exit(2).prints("is writable by other users");
+    mode("other", 0o755);
+    lab.run(&allowed).expect_exit(0);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn an_approval_ends_when_the_lock_changes() {
+    let lab = Lab::new();
+    let keys = format!("image: {}\ncontainer: {{ privileged: true }}", image("busybox"));
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.retrial(&["lock", "./recipe.yaml"]).expect_exit(0);
+    let mut asked = lab.start_in_terminal(&["run", "./recipe.yaml"]);
+    asked.press("y\n");
+    asked.end().expect_exit(0);
+    lab.run(&[]).expect_exit(0);
+    lab.run(&["--lock", "none"]).expect_exit(2).prints("--allow privileged");
+    fs::remove_file(lab.path("recipe.lock.yaml")).unwrap();
+    lab.run(&[]).expect_exit(2).prints("--allow privileged");
 }
 
 #[test]

@@ -30,7 +30,7 @@ mod telemetry;
 pub use access::{RunSession, SessionOptions, measurement_lock};
 pub use container::{
     CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, container_labels, describe_run,
-    find_other_user, label_value,
+    find_other_user, label_value, revoke_privileges_of_run,
 };
 pub use control::PACKAGES_SCRIPT;
 pub use error::RunError;

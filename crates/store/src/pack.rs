@@ -18,7 +18,7 @@ use super::walk::{DirectoryEntry, walk_entries};
 
 /// The excluded parts: the container's side of a run, its process's lock, the working directories of host
 /// commands.
-pub const EXCLUDED_ENTRIES: [&str; 4] = ["control", "lock", "host", WRITABLE_FOLDER];
+pub const EXCLUDED_ENTRIES: [&str; 5] = ["control", "services", "lock", "host", WRITABLE_FOLDER];
 
 /// The number of files in an archive, and the omitted ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -10,9 +10,12 @@ use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{open, runtime, terminal};
 use retrial_document::ErrorText;
 use retrial_engine::api::{ContainerState, Engine};
+use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::whole_run_directory;
-use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, find_other_user, label_value};
+use retrial_run::{
+    JOB_LABEL, PATH_LABEL, RUN_LABEL, find_other_user, label_value, revoke_privileges_of_run,
+};
 use retrial_store::journal::JournalState;
 use retrial_store::lock::FileLock;
 
@@ -28,6 +31,20 @@ pub struct CleanScope {
     /// Print what would be removed, without removing it
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Removes what a container of a run must not leave, as the run itself does when it removes it.
+fn revoke_privileges(global: &GlobalOptions, run: &str) {
+    let Ok(run) = global.home.find_run(run) else {
+        return;
+    };
+    let plan = run.read_json::<Plan>("plan.json");
+    let Some((plan, state)) = plan.ok().zip(run.read_state().ok()) else {
+        return;
+    };
+    for text in revoke_privileges_of_run(&run, &plan, &state) {
+        terminal::print_note(&text);
+    }
 }
 
 /// Removes this user's containers that carry our label and that no process follows.
@@ -74,6 +91,7 @@ pub fn remove_containers(
             }
             if !dry_run {
                 engine.remove_container(&container.id).await?;
+                revoke_privileges(global, &id);
             }
             removed.push(container.name);
         }

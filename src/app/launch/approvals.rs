@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 use crate::app::failure::Failure;
@@ -31,6 +31,7 @@ pub fn approved_privileges(home: &Home, key: &str) -> Result<Vec<String>, Failur
 /// If the file cannot be read or written, or others can write it.
 pub fn remember_approval(home: &Home, key: &str, privileges: &[String]) -> Result<(), Failure> {
     home.create()?;
+    require_own_home(home.root(), &[])?;
     let lock_path = home.root().join(LOCK_FILE);
     let lock = File::create(&lock_path).map_err(StoreError::io("create", &lock_path))?;
     // Until the file is closed.
@@ -52,9 +53,12 @@ fn read_approvals(root: &Path) -> Result<Approvals, Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Approvals::new()),
         read => read.map_err(StoreError::io("read", &path))?,
     };
-    let reason = "it approves privileges for you";
-    file_owners::require_trusted_owners(root, slice::from_ref(&path), reason)?;
+    require_own_home(root, slice::from_ref(&path))?;
     serde_json::from_slice(&bytes).map_err(|error| unreadable(&path, &error))
+}
+
+fn require_own_home(root: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    file_owners::require_trusted_owners(root, files, "it approves privileges for you")
 }
 
 fn unreadable(path: &Path, error: &serde_json::Error) -> Failure {
@@ -89,6 +93,17 @@ mod tests {
         for key in 0..20 {
             assert_eq!(approved_privileges(&home, &key.to_string()).unwrap(), ["host"]);
         }
+    }
+
+    #[test]
+    fn no_lock_is_made_in_a_home_that_others_can_write() {
+        let (directory, home) = home();
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "content").unwrap();
+        std::os::unix::fs::symlink(&victim, directory.path().join(LOCK_FILE)).unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(remember_approval(&home, "a", &["host".to_owned()]).is_err());
+        assert_eq!(fs::read_to_string(victim).unwrap(), "content");
     }
 
     #[test]

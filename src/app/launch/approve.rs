@@ -22,13 +22,16 @@ use retrial_store::Home;
 /// The number of digits of a digest in the question.
 const SHOWN_DIGEST_LENGTH: usize = 12;
 
-/// The key of a remembered approval: a digest of the resolved recipe, of what needs approval, and of the copy of the
-/// files next to it. None if it cannot be determined.
+/// The key of a remembered approval: a digest of the resolved recipe, of what needs approval, of the copy of the files
+/// next to it, and of the images' references. None if it cannot be determined.
 fn approval_key(plan: &Plan) -> Option<String> {
     let non_secrets = plan.privileges.iter().filter(|one| !one.is_secret());
     let privileges: Vec<&Privilege> = non_secrets.collect();
+    // With the digests of a lock.
+    let images: Vec<&String> = plan.pulled_images().collect();
     // JSON, so that no two lists of texts are the same bytes.
-    let parts = serde_json::to_vec(&(&plan.recipe_hash, privileges, &plan.companions)).ok()?;
+    let parts = (&plan.recipe_hash, privileges, &plan.companions, images);
+    let parts = serde_json::to_vec(&parts).ok()?;
     Some(hex::encode(Sha256::digest(parts)))
 }
 

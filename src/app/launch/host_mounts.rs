@@ -11,10 +11,16 @@ use retrial_store::Home;
 
 /// Refuses a path below a directory that a container of the same run can write, or below one that another user can.
 pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
+    let (cache, home_root) = (Path::new(&plan.cache), resolve_existing(home.root()));
     // Directories that steps fill are mounted, too.
-    let filled = resolve_existing(&Path::new(&plan.cache).join("directories"));
-    let mut paths = plan.resolved_host_paths();
-    if let Some(path) = paths.find(|path| Path::new(path).starts_with(&filled)) {
+    let filled = resolve_existing(&cache.join("directories"));
+    let of_retrial = [home_root, resolve_existing(cache)];
+    let is_in = |path: &str, directory: &PathBuf| Path::new(path).starts_with(directory);
+    let mut filled_paths = plan.resolved_host_paths().filter(|path| is_in(path, &filled));
+    // A container could put links in place of what other containers mount.
+    let mut writable = plan.writable_host_paths();
+    let writable = writable.find(|path| of_retrial.iter().any(|own| is_in(path, own)));
+    if let Some(path) = filled_paths.next().or(writable) {
         return Err(Failure::usage(format!(
             "{path} is in a directory of Retrial's own, which containers can write"
         ))
@@ -28,9 +34,11 @@ pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
         ))
         .with_help(format!("mount {writable} read-only (`:ro`), or a directory that does not contain {path}")));
     }
-    let paths: Vec<PathBuf> = plan.resolved_host_paths().map(PathBuf::from).collect();
+    let of_host = plan.host_paths().filter(|one| plan.copied_companion(&one.path).is_none());
+    // By its name, whose links others must not be able to replace either.
+    let named: Vec<PathBuf> = of_host.map(|one| PathBuf::from(one.known_directories())).collect();
     file_owners::require_own_directories(
-        &paths,
+        &named,
         "the recipe mounts a path below it, in whose place they could put a link",
     )
 }

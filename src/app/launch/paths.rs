@@ -201,10 +201,16 @@ impl PrivatePlaces {
     fn describe(&self, directory: &Path, path: &Path) -> Option<String> {
         let (directory, path) = (resolve_existing(directory), resolve_existing(path));
         let contains = |inner: &Path| inner.starts_with(&path);
-        // Of this user, or of another one for whom root runs it.
-        let is_home = |path: &Path| path == self.home || path.parent() == Some("/home".as_ref());
+        // Of this user, of root, or of another one for whom root runs it.
+        let is_home = |path: &Path| {
+            [&*self.home, Path::new("/root")].contains(&path)
+                || path.parent() == Some("/home".as_ref())
+        };
+        // A recipe in a home may have files there, but not one that is above it.
+        let of_path = path.ancestors().find(|above| is_home(above));
+        let is_from_outside = of_path.is_some_and(|home| !directory.starts_with(home));
         let is_below = |outer: &Path| path.starts_with(outer) || directory == outer;
-        if contains(&self.home) || is_home(&path) || is_home(&directory) {
+        if contains(&self.home) || is_home(&path) || is_home(&directory) || is_from_outside {
             return Some("in the home directory".to_owned());
         }
         if self.own.iter().any(|own| contains(own) || is_below(own)) {

@@ -10,7 +10,7 @@ use super::container::container_accesses;
 use super::steps::step_accesses;
 use super::{AccessKind, HostAccess, HostPath, PathFacts};
 use crate::privilege::{PathPlace, Privilege, privilege_for_access};
-use crate::step::Plan;
+use crate::step::{Action, Plan};
 use retrial_host::gpu_support::GpuSupport;
 
 impl Plan {
@@ -60,6 +60,14 @@ impl Plan {
         source.map_or_else(PathFacts::default, |source| PathFacts {
             leads_to: source.leads_to.clone(),
             reason: source.reason.clone(),
+        })
+    }
+
+    /// Returns the references of the images that are pulled.
+    pub fn pulled_images(&self) -> impl Iterator<Item = &String> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Pull { reference, .. } => Some(reference),
+            _ => None,
         })
     }
 

@@ -9,7 +9,6 @@ use super::plan_source::{describe_foreign_plan, plan_differences};
 use super::run::RunFiles;
 use crate::verdict::{Qualifier, QualifierKind, RunContext, settings_qualifiers};
 use retrial_container::ImageRef;
-use retrial_plan::step::Action;
 use retrial_store::import::ImportOrigin;
 
 /// Returns the context of the whole run.
@@ -34,11 +33,8 @@ pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
         let reason = format!("{} in place of {}", check.actual, check.required);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, reason));
     }
-    let pulled = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Pull { reference, .. } => Some(reference),
-        _ => None,
-    });
-    let unpinned = pulled.filter(|reference| !plan.pinned && !reference.contains('@'));
+    let unpinned =
+        plan.pulled_images().filter(|reference| !plan.pinned && !reference.contains('@'));
     let (own, others): (Vec<&String>, Vec<&String>) =
         unpinned.partition(|reference| **reference == plan.image);
     if !own.is_empty() {

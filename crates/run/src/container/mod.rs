@@ -26,3 +26,4 @@ pub use lifecycle::{
     remove_ahead, remove_containers, run_remove_step, tear_down, tear_down_after_error,
 };
 pub use sources::{resolve_context, use_copies};
+pub use writable::revoke_privileges_of_run;

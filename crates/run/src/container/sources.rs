@@ -23,16 +23,28 @@ async fn resolve_source(
         require_source(Path::new(path), path)?;
         return resolve_host_path(&session.plan, path);
     };
-    let copy = session.companions.root().join(companion);
+    let root = session.companions.root();
+    let copy = root.join(companion);
     require_source(&copy, path)?;
-    let copy = if read_only {
-        copy
+    let (root, copy) = if read_only {
+        (root, copy)
     } else {
         let (companions, companion) = (session.companions.clone(), companion.to_owned());
         let made = run_on_thread(&session.stop, move || companions.writable_copy(&companion));
-        made.await??
+        (session.companions.writable_root(), made.await??)
     };
-    RealPath::resolve(&copy).map_err(|error| unresolved_error(path, &error))
+    let resolve =
+        |path_of: &Path| RealPath::resolve(path_of).map_err(|error| unresolved_error(path, &error));
+    let (found, above) = (resolve(&copy)?, resolve(&root)?);
+    let planned = copy.strip_prefix(&root).map(|below| above.path().join(below));
+    if planned.is_ok_and(|planned| planned == found.path()) {
+        return Ok(found);
+    }
+    Err(Halt::failure(
+        StepFault::Request,
+        format!("the copy of {path} is reached through a link"),
+        "name what the link leads to, and start a new run",
+    ))
 }
 
 /// The engine would mount an empty directory.

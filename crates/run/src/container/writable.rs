@@ -1,6 +1,6 @@
 //! What containers leave in the copies of the recipe's files that they may write.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use itertools::Itertools as _;
 use jiff::Timestamp;
@@ -10,9 +10,12 @@ use crate::cache::seed::container_owner;
 use crate::interrupt::run_on_thread;
 use retrial_container::{ContainerSpec, first_process};
 use retrial_engine::api::ExecSpec;
-use retrial_plan::Action;
-use retrial_store::companions::{PrivilegedFile, remove_privileged_files, revoke_privileged_files};
-use retrial_store::journal::EventKind;
+use retrial_plan::{Action, Plan};
+use retrial_store::RunDirectory;
+use retrial_store::companions::{
+    PrivilegedFile, WRITABLE_FOLDER, remove_privileged_files, revoke_privileged_files,
+};
+use retrial_store::journal::{EventKind, JournalState};
 
 /// Makes us the owner of the container's files below the control directory and in copies of the recipe's files,
 /// without following symlinks. Root does not need it.
@@ -45,34 +48,47 @@ fn container_of<'a>(session: &'a RunSession, id: &str) -> Option<&'a ContainerSp
     }
 }
 
-/// Removes set-user-ID bits, capabilities of files and device nodes from what containers could write: copies of the
-/// recipe's files, and directories of the host where the host's own programs are not.
+/// Removes set-user-ID bits, capabilities of files and device nodes from what containers could write.
 pub async fn remove_privileged_leftovers(session: &RunSession) {
-    let own = session.companions.writable_root();
-    let since = session.state().since.as_ref().map_or(Timestamp::MIN, |moment| moment.time);
-    let of_host = session.plan.writable_host_paths().map(PathBuf::from).unique();
-    let of_host: Vec<PathBuf> = of_host.filter(|path| !has_programs(path)).collect();
-    let search = move || {
-        let of_host = of_host.iter().flat_map(|path| revoke_privileged_files(path, since));
-        remove_privileged_files(&own).into_iter().chain(of_host).collect::<Vec<_>>()
-    };
-    let Ok(found) = run_on_thread(&session.stop, search).await else {
+    let (run, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
+    let search = move || revoke_privileges_of_run(&run, &plan, &state);
+    let Ok(texts) = run_on_thread(&session.stop, search).await else {
         let text = "the run was stopped while it looked for set-user-ID files and devices that a container left";
         // As below: it is being removed in any case.
         let _ = session.record(EventKind::Warning { text: text.to_owned() });
         return;
     };
-    for PrivilegedFile { path, removed } in found {
-        let end = removed.map_or_else(
-            |error| format!("which could not be removed: {error}"),
-            |()| "which were removed".to_owned(),
-        );
-        let path = path.display();
-        let text = format!(
-            "a container left privileges of root in {path} (set-user-ID, capabilities or a device), {end}"
-        );
+    for text in texts {
         // On a full disk the container must still be removed.
         let _ = session.record(EventKind::Warning { text });
+    }
+}
+
+/// Removes set-user-ID bits, capabilities of files and device nodes from what containers of a run could write: its own
+/// directories, and those of the host where the host's own programs are not. Returns a sentence for each.
+pub fn revoke_privileges_of_run(
+    run: &RunDirectory,
+    plan: &Plan,
+    state: &JournalState,
+) -> Vec<String> {
+    let own = [WRITABLE_FOLDER, "control", "services"];
+    let own = own.iter().flat_map(|name| remove_privileged_files(&run.join(name)));
+    let since = state.since.as_ref().map_or(Timestamp::MIN, |moment| moment.time);
+    let of_host = plan.writable_host_paths().map(Path::new).unique();
+    let of_host = of_host.filter(|path| !has_programs(path));
+    let found = own.chain(of_host.flat_map(|path| revoke_privileged_files(path, since)));
+    found.map(|file| describe_file(&file)).collect()
+}
+
+fn describe_file(PrivilegedFile { path, removed }: &PrivilegedFile) -> String {
+    let path = path.display();
+    match removed {
+        Ok(()) => format!(
+            "a container left a set-user-ID file, one with capabilities or a device: {path}: its privileges were removed"
+        ),
+        Err(error) => format!(
+            "set-user-ID files and devices that a container may have left could not be removed: {path}: {error}"
+        ),
     }
 }
 

@@ -49,7 +49,11 @@ pub(super) fn copy_tree(from: &Path, target: &Path) -> Result<(), StoreError> {
     }
     // Of a killed process.
     let _ = fs::remove_file(&part);
-    let copied = copy_named(from, Path::new(""), &mut Allowance::unlimited(), &part);
+    let (directory, name) = match from.file_name() {
+        Some(name) if !from.is_dir() => (from.parent().unwrap_or(from), Path::new(name)),
+        _ => (from, Path::new("")),
+    };
+    let copied = copy_named(directory, name, &mut Allowance::unlimited(), &part);
     copied.map_err(|error| StoreError::unusable(from, error.to_string()))?;
     fs::rename(&part, target).map_err(StoreError::io("rename", &part))
 }

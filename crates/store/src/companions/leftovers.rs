@@ -1,17 +1,20 @@
 //! Removes what a container must not leave in a directory that it could write: set-user-ID files, files with
-//! capabilities, and device nodes.
+//! capabilities, and device nodes. Walks by handles, which no link leads away, and no long path ends.
 
-use std::fs::{self, File, Permissions};
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::{AtFlags, Mode, OFlags, fremovexattr, lgetxattr, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fgetxattr, fremovexattr, openat, statat,
+    unlinkat,
+};
 use rustix::io::Errno;
-use walkdir::{DirEntry, WalkDir};
-
-use retrial_beneath::open_beneath;
 
 /// The set-user-ID and set-group-ID bits.
 const SET_ID_BITS: u32 = 0o6000;
@@ -19,7 +22,10 @@ const SET_ID_BITS: u32 = 0o6000;
 /// The attribute with a file's capabilities, capabilities(7).
 const CAPABILITY_ATTRIBUTE: &str = "security.capability";
 
-/// A file with privileges, or a device node, that a container left.
+/// The most directories within one another that are searched: each is open meanwhile.
+const MAX_DEPTH: usize = 400;
+
+/// A file with privileges or a device node that a container left, or a directory that cannot be searched for them.
 #[derive(Debug)]
 pub struct PrivilegedFile {
     pub path: PathBuf,
@@ -27,61 +33,122 @@ pub struct PrivilegedFile {
     pub removed: io::Result<()>,
 }
 
-/// Removes device nodes and files' privileges below a directory of ours. What belongs to somebody else is removed.
+/// Removes device nodes and files' privileges below a directory of ours. A file that keeps them is removed.
 pub fn remove_privileged_files(root: &Path) -> Vec<PrivilegedFile> {
-    let remove = |entry: &DirEntry| {
-        // Its directory is ours, even where the file is the container's.
-        revoke_privileges(root, entry).or_else(|_| fs::remove_file(entry.path()))
-    };
-    privileged_entries(root, None).map(|entry| removed_file(entry, remove)).collect()
+    search(root, None)
 }
 
-/// The same of a directory of the host: only of what changed after a time, and nothing is removed but device nodes.
+/// The same of a directory of the host: only of what changed after a time, and of files nothing else.
 pub fn revoke_privileged_files(root: &Path, since: Timestamp) -> Vec<PrivilegedFile> {
-    let revoke = |entry: &DirEntry| revoke_privileges(root, entry);
-    privileged_entries(root, Some(since)).map(|entry| removed_file(entry, revoke)).collect()
+    search(root, Some(since))
 }
 
-fn removed_file(entry: DirEntry, remove: impl Fn(&DirEntry) -> io::Result<()>) -> PrivilegedFile {
-    PrivilegedFile { removed: remove(&entry), path: entry.into_path() }
-}
-
-fn privileged_entries(root: &Path, since: Option<Timestamp>) -> impl Iterator<Item = DirEntry> {
-    let entries = WalkDir::new(root).same_file_system(true).into_iter().filter_map(Result::ok);
-    entries.filter(move |entry| {
-        let Ok(status) = entry.metadata() else { return false };
-        let is_new = since.is_none_or(|since| status.ctime() >= since.as_second());
-        let kind = status.file_type();
-        let is_device = kind.is_block_device() || kind.is_char_device();
-        is_new && (is_device || kind.is_file() && has_privileges(entry.path(), status.mode()))
-    })
-}
-
-fn has_privileges(path: &Path, mode: u32) -> bool {
-    mode & SET_ID_BITS != 0 || lgetxattr(path, CAPABILITY_ATTRIBUTE, &mut [0; 64]).is_ok()
-}
-
-/// A directory above it may have become a link meanwhile: it is opened beneath the root.
-fn revoke_privileges(root: &Path, entry: &DirEntry) -> io::Result<()> {
-    let relative = entry.path().strip_prefix(root).unwrap_or(Path::new(""));
-    let Some(name) = relative.file_name() else {
-        // The root itself, a single file.
-        return revoke_of_file(&File::open(root)?);
-    };
-    let directory = relative.parent().unwrap_or(Path::new(""));
-    let above = open_beneath(File::open(root)?, directory, OFlags::DIRECTORY)?;
-    if !entry.file_type().is_file() {
-        return Ok(unlinkat(above, name, AtFlags::empty())?);
+fn search(root: &Path, since: Option<Timestamp>) -> Vec<PrivilegedFile> {
+    let mut search = Search { since, device: None, found: Vec::new() };
+    let entry = root.file_name().zip(root.parent());
+    let (name, parent) = entry.unwrap_or((OsStr::new("/"), Path::new("/")));
+    match openat(CWD, parent, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()) {
+        Ok(parent) => search.visit(&parent, name, root, 0),
+        Err(Errno::NOENT) => {}
+        Err(error) => search.report(root, Err(error.into())),
     }
-    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    revoke_of_file(&File::from(openat(above, name, flags, Mode::empty())?))
+    search.found
 }
 
-fn revoke_of_file(file: &File) -> io::Result<()> {
+struct Search {
+    since: Option<Timestamp>,
+    /// The root's file system, which the search does not leave.
+    device: Option<u64>,
+    found: Vec<PrivilegedFile>,
+}
+
+impl Search {
+    fn report(&mut self, path: &Path, removed: io::Result<()>) {
+        self.found.push(PrivilegedFile { path: path.to_owned(), removed });
+    }
+
+    fn visit(&mut self, parent: &OwnedFd, name: &OsStr, path: &Path, depth: usize) {
+        let status = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(status) => status,
+            Err(Errno::NOENT) => return,
+            Err(error) => return self.report(path, Err(error.into())),
+        };
+        if *self.device.get_or_insert(status.st_dev) != status.st_dev {
+            return;
+        }
+        match FileType::from_raw_mode(status.st_mode) {
+            FileType::Directory => {
+                if let Err(error) = self.visit_content(parent, name, path, depth) {
+                    self.report(path, Err(error));
+                }
+            }
+            FileType::RegularFile if self.is_new(&status) => {
+                self.visit_file(parent, name, path, &status);
+            }
+            FileType::BlockDevice | FileType::CharacterDevice if self.is_new(&status) => {
+                let removed = unlinkat(parent, name, AtFlags::empty());
+                self.report(path, removed.map_err(io::Error::from));
+            }
+            _ => {}
+        }
+    }
+
+    fn is_new(&self, status: &Stat) -> bool {
+        let changed = Timestamp::new(
+            status.st_ctime,
+            i32::try_from(status.st_ctime_nsec).unwrap_or_default(),
+        );
+        self.since.is_none_or(|since| changed.is_ok_and(|changed| changed >= since))
+    }
+
+    fn visit_content(
+        &mut self,
+        parent: &OwnedFd,
+        name: &OsStr,
+        path: &Path,
+        depth: usize,
+    ) -> io::Result<()> {
+        if depth > MAX_DEPTH {
+            return Err(io::Error::other("too many directories within one another"));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(parent.as_fd(), name, flags, Mode::empty())?;
+        for entry in Dir::read_from(&opened)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                self.visit(&opened, name, &path.join(name), depth + 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_file(&mut self, parent: &OwnedFd, name: &OsStr, path: &Path, status: &Stat) {
+        let has_bits = status.st_mode & SET_ID_BITS != 0;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = openat(parent.as_fd(), name, flags, Mode::empty()).map(File::from);
+        let revoked = match opened {
+            Ok(file) if has_bits || has_capabilities(&file) => revoke_privileges(&file, status),
+            Err(error) if has_bits => Err(error.into()),
+            _ => return,
+        };
+        let is_ours = self.since.is_none();
+        let removed = match revoked {
+            Err(_) if is_ours => unlinkat(parent, name, AtFlags::empty()).map_err(io::Error::from),
+            revoked => revoked,
+        };
+        self.report(path, removed);
+    }
+}
+
+fn has_capabilities(file: &File) -> bool {
+    fgetxattr(file, CAPABILITY_ATTRIBUTE, &mut [0; 64]).is_ok()
+}
+
+fn revoke_privileges(file: &File, status: &Stat) -> io::Result<()> {
     match fremovexattr(file, CAPABILITY_ATTRIBUTE) {
         Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
         Err(error) => return Err(error.into()),
     }
-    let mode = file.metadata()?.mode();
-    file.set_permissions(Permissions::from_mode(mode & 0o1777))
+    file.set_permissions(Permissions::from_mode(status.st_mode & 0o1777))
 }

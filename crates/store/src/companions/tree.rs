@@ -12,6 +12,7 @@ use miette::Diagnostic;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, readlinkat, statat,
 };
+use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::error::StoreError;
@@ -19,6 +20,9 @@ use retrial_beneath::open_beneath;
 
 /// The most files, directories and links of a recipe.
 const MAX_ENTRIES: usize = 10_000;
+
+/// The most directories within one another.
+const MAX_DEPTH: usize = 100;
 
 /// What may still be read of a recipe's files.
 pub(super) struct Allowance {
@@ -61,15 +65,17 @@ pub enum CompanionError {
         #[source]
         source: io::Error,
     },
-    #[error("{path} leads out of the recipe's directory", path = path.display())]
-    #[diagnostic(help("find out which program made the link, and run it again"))]
-    LeadsOut { path: PathBuf },
+    #[error("{path} is a link, or is reached through one", path = path.display())]
+    #[diagnostic(help(
+        "name what it leads to: in the copy that containers and commands get, a link may lead elsewhere"
+    ))]
+    Link { path: PathBuf },
     #[error("{path} is neither a file, a directory nor a link", path = path.display())]
     #[diagnostic(help(
         "mount its directory by its absolute path, which needs approval and is not copied"
     ))]
     Special { path: PathBuf },
-    #[error("the files next to the recipe have more than 1 GiB or {MAX_ENTRIES} entries, at {path}", path = path.display())]
+    #[error("the files next to the recipe have more than 1 GiB, {MAX_ENTRIES} entries or {MAX_DEPTH} directories within one another, at {path}", path = path.display())]
     #[diagnostic(help("mount data by its absolute path, which needs approval and is not copied"))]
     TooLarge { path: PathBuf },
     #[error(transparent)]
@@ -111,13 +117,15 @@ pub fn examine_companions(
     recipe_owner: u32,
 ) -> Result<CompanionFacts, CompanionError> {
     let (mut facts, mut allowance) = (CompanionFacts::new(), Allowance::of_recipe());
+    let in_repository = |path: &Path| path.iter().any(|part| part == ".git");
+    let is_in_repository = directory.canonicalize().is_ok_and(|real| in_repository(&real));
     for name in names {
         visit_named(directory, name, &mut allowance, &mut |path, _, status| {
             let owned = [0, recipe_owner].contains(&status.st_uid);
             let fact = if !owned {
                 let path = directory.join(path);
                 Some(CompanionFact::OtherOwner { path, user: status.st_uid })
-            } else if path.iter().any(|part| part == ".git") {
+            } else if is_in_repository || in_repository(path) {
                 Some(CompanionFact::Repository { path: directory.join(path) })
             } else {
                 None
@@ -139,23 +147,23 @@ pub(super) fn visit_named(
     visit: &mut Visit<'_>,
 ) -> Result<(), CompanionError> {
     let path = directory.join(name);
-    let failed = |source: io::Error| CompanionError::Read { path: path.clone(), source };
-    let root = directory.canonicalize().map_err(failed)?;
-    let real = match path.canonicalize() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        resolved => resolved.map_err(failed)?,
-    };
-    let leads_out = || CompanionError::LeadsOut { path: path.clone() };
-    let relative = real.strip_prefix(&root).map_err(|_| leads_out())?;
+    let failed = |source: Errno| CompanionError::Read { path: path.clone(), source: source.into() };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = open(&root, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
-    let status_flags = OFlags::PATH | OFlags::NOFOLLOW;
-    // A link that took its place since then is refused.
-    let opened = open_beneath(&handle, relative, status_flags).map_err(|_| leads_out())?;
-    let mut walk = Walk { directory, visit, allowance };
-    let kind = file_type(&fstat(&opened).map_err(|error| failed(error.into()))?);
+    let handle = open(directory, flags, Mode::empty()).map_err(failed)?;
+    let link = || CompanionError::Link { path: path.clone() };
+    let opened = match open_beneath(&handle, name, OFlags::PATH | OFlags::NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::LOOP) => return Err(link()),
+        opened => opened.map_err(failed)?,
+    };
+    let kind = file_type(&fstat(&opened).map_err(failed)?);
+    if kind == FileType::Symlink {
+        return Err(link());
+    }
     let flags = open_flags(kind).ok_or_else(|| CompanionError::Special { path: path.clone() })?;
-    let opened = open_beneath(&handle, relative, flags).map_err(|error| failed(error.into()))?;
+    // It may be another one since then, but no link.
+    let opened = open_beneath(&handle, name, flags).map_err(failed)?;
+    let mut walk = Walk { directory, visit, allowance };
     walk.visit_opened(name, &opened)
 }
 
@@ -184,6 +192,9 @@ impl Walk<'_, '_> {
             }
             FileType::Directory => {
                 self.count(path, 0)?;
+                if path.iter().count() > MAX_DEPTH {
+                    return Err(CompanionError::TooLarge { path: self.directory.join(path) });
+                }
                 (self.visit)(path, &Entry::Directory, &status)?;
                 self.visit_content(path, opened)
             }
