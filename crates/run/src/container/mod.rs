@@ -10,8 +10,6 @@ pub mod installed_packages;
 mod labels;
 mod lifecycle;
 mod mount_check;
-mod reattach;
-mod replace;
 mod sources;
 mod writable;
 

@@ -13,9 +13,9 @@ use crate::access::{RunSession, directories};
 use crate::container::{self, installed_packages};
 use crate::control::{DEADLINE_GRACE_S, DEADLINE_RENEWAL_INTERVAL};
 use crate::error::RunError;
-use crate::execute::RunExecution;
+use crate::execution::{RunExecution, execute_step, open_run};
 use crate::step::{StepSession, watch_services};
-use retrial_plan::step::{Action, Step};
+use retrial_plan::step::Action;
 use retrial_store::journal::StepEnd;
 
 const SERVICE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
@@ -60,7 +60,7 @@ impl Agent<'_> {
         mut orders: UnboundedReceiver<AgentRequest>,
     ) -> Result<(), RunError> {
         let session = self.session;
-        let (mut run, containers_live) = RunExecution::open_run(session).await?;
+        let (mut run, containers_live) = open_run(session).await?;
         self.send_reply(AgentReply::Ready { containers_live });
         let (forward, mut in_turn) = unbounded_channel();
         let on_disconnect = self.on_disconnect;
@@ -194,24 +194,16 @@ impl Agent<'_> {
         let end = if run.completed_steps.contains(&number) && !is_pull {
             StepEnd::Done { exit_code: None }
         } else {
-            self.execute_step(run, step).await?
+            if step.action == Action::Remove
+                && let Some(content) = installed_packages::find_content(self.session).await
+            {
+                content.store(&self.session.run);
+            }
+            execute_step(run, step).await?
         };
         let image = pulled_image(&StepSession::new(self.session, step)).await;
         self.send_reply(AgentReply::Ended { step: number, end, image });
         Ok(())
-    }
-
-    async fn execute_step(
-        &self,
-        run: &mut RunExecution<'_>,
-        step: &Step,
-    ) -> Result<StepEnd, RunError> {
-        if step.action == Action::Remove
-            && let Some(content) = installed_packages::find_content(self.session).await
-        {
-            content.store(&self.session.run);
-        }
-        run.execute_step(step).await
     }
 
     fn send_reply(&self, reply: AgentReply) {

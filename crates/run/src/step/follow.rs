@@ -8,7 +8,7 @@ use super::target::{StartedCommand, StepCommand};
 use super::watch::DirectoryWatch;
 use crate::access::RunSession;
 use crate::control::{ControlDirectory, StepExit};
-use crate::failure::FailureWatch;
+use crate::detection::FailureWatch;
 use retrial_document::ErrorText;
 use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_engine::api::{ContainerState, ExecStatus};

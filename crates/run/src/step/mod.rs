@@ -10,7 +10,6 @@ pub mod host;
 mod mirror;
 pub mod output;
 mod session;
-mod skip;
 mod summary;
 pub mod tail;
 mod target;

@@ -5,7 +5,6 @@ pub mod event;
 mod file;
 pub mod history;
 mod reason;
-mod repeating_failure;
 pub mod state;
 mod step_end;
 mod transfer;

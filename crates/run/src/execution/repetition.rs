@@ -1,42 +1,43 @@
 //! Decides whether another trial would fail as the ones before did. Pure.
 
-use super::reason::SkipReason;
-use super::state::JournalState;
-use super::step_end::StepEnd;
 use retrial_plan::failure::FailureKind;
 use retrial_plan::step::Plan;
+use retrial_store::journal::{JournalState, SkipReason, StepEnd};
 
-impl JournalState {
-    /// Returns why a trial would fail as those before it: the first failed by a cause that repeats, or the latest two by
-    /// the same one.
-    pub fn find_repeating_failure(
-        &self,
-        plan: &Plan,
-        measurement: usize,
-        trial: u32,
-    ) -> Option<SkipReason> {
-        let ends = (1..trial)
-            .filter_map(|earlier| Some((earlier, self.trial_end(plan, measurement, earlier)?)))
-            .filter(|(_, end)| !matches!(end, StepEnd::Skipped { .. }));
-        let causes: Vec<(u32, Option<FailureKind>)> =
-            ends.map(|(earlier, end)| (earlier, end.cause().map(|cause| cause.kind))).collect();
-        let (trials, cause) = match causes.as_slice() {
-            [(only, Some(cause))] if cause.repeats() => (vec![*only], *cause),
-            [.., (earlier, Some(before)), (latest, Some(cause))] if before == cause => {
-                (vec![*earlier, *latest], *cause)
-            }
-            _ => return None,
-        };
-        Some(SkipReason::CauseRepeats { trials, cause })
-    }
-
-    /// Returns how the command of a trial ended; if it was not started for a failed service, how that one did.
-    fn trial_end(&self, plan: &Plan, measurement: usize, trial: u32) -> Option<&StepEnd> {
-        let end = |step: u32| self.ended.get(&step).map(|(end, _)| end);
-        match end(plan.measuring_step(measurement, trial)?.number)? {
-            StepEnd::Skipped { reason: SkipReason::InputMissing { step } } => end(*step),
-            measured => Some(measured),
+/// Returns why a trial would fail as those before it: the first failed by a cause that repeats, or the latest two by
+/// the same one.
+pub fn find_repeating_failure(
+    state: &JournalState,
+    plan: &Plan,
+    measurement: usize,
+    trial: u32,
+) -> Option<SkipReason> {
+    let ends = (1..trial)
+        .filter_map(|earlier| Some((earlier, trial_end(state, plan, measurement, earlier)?)))
+        .filter(|(_, end)| !matches!(end, StepEnd::Skipped { .. }));
+    let causes: Vec<(u32, Option<FailureKind>)> =
+        ends.map(|(earlier, end)| (earlier, end.cause().map(|cause| cause.kind))).collect();
+    let (trials, cause) = match causes.as_slice() {
+        [(only, Some(cause))] if cause.repeats() => (vec![*only], *cause),
+        [.., (earlier, Some(before)), (latest, Some(cause))] if before == cause => {
+            (vec![*earlier, *latest], *cause)
         }
+        _ => return None,
+    };
+    Some(SkipReason::CauseRepeats { trials, cause })
+}
+
+/// Returns how the command of a trial ended; if it was not started for a failed service, how that one did.
+fn trial_end<'a>(
+    state: &'a JournalState,
+    plan: &Plan,
+    measurement: usize,
+    trial: u32,
+) -> Option<&'a StepEnd> {
+    let end = |step: u32| state.ended.get(&step).map(|(end, _)| end);
+    match end(plan.measuring_step(measurement, trial)?.number)? {
+        StepEnd::Skipped { reason: SkipReason::InputMissing { step } } => end(*step),
+        measured => Some(measured),
     }
 }
 
@@ -45,10 +46,10 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::clock::Moment;
-    use crate::journal::StepFault;
     use retrial_plan::failure::FailureCause;
     use retrial_plan::step::{Action, CommandPurpose, ExecStep, Step, StepCondition};
+    use retrial_store::clock::Moment;
+    use retrial_store::journal::StepFault;
 
     fn measuring(number: u32) -> Step {
         let purpose = CommandPurpose::Measure { measurements: vec![0], trial: number };
@@ -99,7 +100,7 @@ mod tests {
         for (step, end) in (1..).zip(ends.iter().cloned()) {
             state.ended.insert(step, (end, Moment::now()));
         }
-        let found = state.find_repeating_failure(&plan, 0, next);
+        let found = find_repeating_failure(&state, &plan, 0, next);
         assert_eq!(found.map(|reason| reason.to_string()).as_deref(), reason);
     }
 }

@@ -1,19 +1,19 @@
-//! The course of a run: whether its steps continue, and the failures so far. Pure.
+//! What follows from the ends of the steps: whether the run continues, and its exit code. Pure.
 
 use retrial_plan::step::{Action, CommandPurpose, Step};
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_store::journal::{AbortReason, StepEnd, StepFault};
 
-/// The course of a run after the steps that have ended.
+/// The outcome of a run by the steps that have ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FailureTracker {
+pub struct RunOutcome {
     /// The most severe fault of a step; none if no step failed.
     fault: Option<StepFault>,
     /// The first reason for which the remaining measurements are aborted, if they are.
     pub abort_reason: Option<AbortReason>,
 }
 
-impl FailureTracker {
+impl RunOutcome {
     /// Takes the end of a step into account.
     pub fn record_end(&mut self, step: &Step, end: &StepEnd) {
         match end {
@@ -83,12 +83,12 @@ mod tests {
         }
     }
 
-    fn after(ends: &[(Action, StepEnd)]) -> FailureTracker {
-        let mut course = FailureTracker::default();
+    fn after(ends: &[(Action, StepEnd)]) -> RunOutcome {
+        let mut outcome = RunOutcome::default();
         for (action, end) in ends {
-            course.record_end(&step(action.clone()), end);
+            outcome.record_end(&step(action.clone()), end);
         }
-        course
+        outcome
     }
 
     fn collect() -> Action {
@@ -104,28 +104,28 @@ mod tests {
     #[test]
     fn a_failed_measurement_does_not_abort_and_the_worst_fault_wins() {
         let missing = StepEnd::failure(StepFault::NoResult, "no results", "");
-        let course = after(&[(collect(), missing.clone())]);
-        assert_eq!(course.abort_reason, None);
-        assert_eq!(course.fault, Some(StepFault::NoResult));
-        assert_eq!(course.exit_code(None, false), ExitCode::Host);
+        let outcome = after(&[(collect(), missing.clone())]);
+        assert_eq!(outcome.abort_reason, None);
+        assert_eq!(outcome.fault, Some(StepFault::NoResult));
+        assert_eq!(outcome.exit_code(None, false), ExitCode::Host);
         let removal = (Action::Remove, StepEnd::host_failure("the engine is unavailable"));
-        let course = after(&[removal, (collect(), missing)]);
-        assert_eq!(course.abort_reason, None);
-        assert_eq!(course.fault, Some(StepFault::Host));
+        let outcome = after(&[removal, (collect(), missing)]);
+        assert_eq!(outcome.abort_reason, None);
+        assert_eq!(outcome.fault, Some(StepFault::Host));
     }
 
     #[test]
     fn the_first_abort_reason_is_kept() {
         let failed = StepEnd::failure(StepFault::Request, "no such user", "more");
-        let course = after(&[
+        let outcome = after(&[
             (Action::Create, failed),
             (Action::Create, StepEnd::Stopped),
             (Action::Create, StepEnd::host_failure("gone")),
         ]);
         let reason =
             AbortReason::StepFailed { name: "one".to_owned(), error: "no such user".to_owned() };
-        assert_eq!(course.abort_reason, Some(reason));
-        assert_eq!(course.exit_code(None, false), ExitCode::Usage);
-        assert_eq!(course.exit_code(None, true), ExitCode::Interrupted);
+        assert_eq!(outcome.abort_reason, Some(reason));
+        assert_eq!(outcome.exit_code(None, false), ExitCode::Usage);
+        assert_eq!(outcome.exit_code(None, true), ExitCode::Interrupted);
     }
 }
