@@ -129,9 +129,7 @@ impl Default for ExecutionOptions {
 
 retrial_document::words! {
     /// The order of the trials.
-    #[derive(
-        Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, clap::ValueEnum,
-    )]
+    #[derive(Default, schemars::JsonSchema, clap::ValueEnum)]
     pub enum RunOrder {
         /// Round by round, with one trial of every cell in each
         #[default]
@@ -143,10 +141,7 @@ retrial_document::words! {
 
 retrial_document::words! {
     /// What happens after a failed run.
-    #[derive(
-        Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum, strum::Display,
-    )]
-    #[strum(serialize_all = "kebab-case")]
+    #[derive(Default, clap::ValueEnum)]
     pub enum OnFailure {
         /// Continue with all cells, including the failed one
         #[default]
@@ -158,7 +153,7 @@ retrial_document::words! {
 
 retrial_document::words! {
     /// When images of later runs are pulled.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+    #[derive(Default, clap::ValueEnum)]
     pub enum PullAhead {
         /// Between measurements, during setup or collection
         #[default]

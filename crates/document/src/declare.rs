@@ -110,14 +110,6 @@ fn read_or_default<T: Default>(
     }
 }
 
-/// Reads a word by the names that serde has for an enum's variants.
-pub fn deserialize_word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
-    use serde::de::IntoDeserializer as _;
-    let text: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
-        node.text()?.into_deserializer();
-    T::deserialize(text).ok()
-}
-
 impl Field for String {
     const TYPE: FieldType = FieldType::Text(formats::ANY);
 
@@ -303,36 +295,7 @@ macro_rules! object {
     };
 }
 
-/// Declares an enum of words, each with its meaning. The type derives serde's `Deserialize`.
-#[macro_export]
-macro_rules! words {
-    (
-        $(#[$($attribute:tt)*])*
-        pub enum $name:ident {
-            $($(#[$($doc:tt)*])* $variant:ident = $word:literal,)*
-        }
-    ) => {
-        $(#[$($attribute)*])*
-        pub enum $name {
-            $($(#[$($doc)*])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $crate::Field for $name {
-            const TYPE: $crate::FieldType = $crate::FieldType::Words(&[
-                $($crate::Word {
-                    name: $word,
-                    doc: $crate::declared!(doc $([$($doc)*])*).trim_ascii(),
-                },)*
-            ]);
-
-            fn from_node(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
-                $crate::deserialize_word(node)
-            }
-        }
-    };
-}
-
-/// Parts of a declaration, for [`object!`] and [`words!`].
+/// Parts of a declaration, for [`object!`] and [`words!`](crate::words).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! declared {
@@ -341,6 +304,9 @@ macro_rules! declared {
         concat!($line, $crate::declared!(doc $($rest)*))
     };
     (doc [$($other:tt)*] $($rest:tt)*) => { $crate::declared!(doc $($rest)*) };
+
+    (same $word:expr, $text:expr) => { $word == $text };
+    (same $word:expr, $text:expr, case) => { $word.eq_ignore_ascii_case($text) };
 
     (key $field:ident key = $key:literal $($rest:tt)*) => { $key };
     (key $field:ident $skipped:tt $($rest:tt)*) => { $crate::declared!(key $field $($rest)*) };

@@ -153,3 +153,46 @@ impl Key {
         Self { required: true, ..self }
     }
 }
+
+/// Returns those of some keys that have these names, for a group of keys that is a part of another. A name that
+/// none has does not compile.
+pub const fn select_keys<const N: usize>(keys: &[Key], names: [&str; N]) -> [Key; N] {
+    let mut selected = [keys[0]; N];
+    let mut at = 0;
+    while at < N {
+        selected[at] = keys[find_key(keys, names[at])];
+        at += 1;
+    }
+    selected
+}
+
+/// Returns keys of which some, by their names, accept other values. A name that none has does not compile.
+pub const fn with_types<const N: usize>(keys: &[Key], types: &[(&str, FieldType)]) -> [Key; N] {
+    let mut changed = [keys[0]; N];
+    changed.copy_from_slice(keys);
+    let mut at = 0;
+    while at < types.len() {
+        changed[find_key(keys, types[at].0)].field_type = types[at].1;
+        at += 1;
+    }
+    changed
+}
+
+const fn find_key(keys: &[Key], name: &str) -> usize {
+    let mut at = 0;
+    while !is_same(keys[at].name.as_bytes(), name.as_bytes()) {
+        at += 1;
+    }
+    at
+}
+
+/// `==` of strings is not const.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([first, rest @ ..], [other_first, other_rest @ ..]) => {
+            *first == *other_first && is_same(rest, other_rest)
+        }
+        _ => false,
+    }
+}

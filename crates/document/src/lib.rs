@@ -58,15 +58,18 @@ mod spanned;
 mod suggest;
 mod text;
 mod validate;
-mod word_enum;
+mod words;
 mod yaml;
 
-pub use declare::{Field, Keys, MapKey, deserialize_word, parse_and_validate, read_document};
+pub use declare::{Field, Keys, MapKey, parse_and_validate, read_document};
 #[doc(hidden)]
 pub use declare::{read_optional, read_required, read_with};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use error_text::ErrorText;
-pub use field_type::{ByteUnits, FieldType, Key, Object, Scope, Word, declare_key, declare_word};
+pub use field_type::{
+    ByteUnits, FieldType, Key, Object, Scope, Word, declare_key, declare_word, select_keys,
+    with_types,
+};
 pub use formats::{FormatMismatch, StringFormat};
 pub use language::{Language, PlainLanguage};
 pub use node::{MapEntry, Node, Scalar, Value};
@@ -76,6 +79,7 @@ pub use spanned::Spanned;
 pub use suggest::{did_you_mean, find_nearest, suggest_nearest};
 pub use text::{escape_harmful, is_harmful};
 pub use validate::Validator;
+pub use words::UnknownWord;
 pub use yaml::{json_to_yaml, quote_scalar, to_yaml};
 
 /// An ordered map, in the order of the file.

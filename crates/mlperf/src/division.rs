@@ -2,26 +2,10 @@
 
 use retrial_document::words;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr};
 
 words! {
     /// `MLCommons`' divisions, spelled as the folders of a submission tree.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        Hash,
-        Serialize,
-        Deserialize,
-        JsonSchema,
-        Display,
-        EnumString,
-        IntoStaticStr,
-    )]
-    #[strum(serialize_all = "lowercase")]
+    #[derive(JsonSchema)]
     #[schemars(inline, with = "String")]
     pub enum Division {
         /// The benchmark's own model and rules.
@@ -35,12 +19,7 @@ words! {
 
 impl Division {
     /// All divisions, in the order of their folders' names.
-    pub const ALL: [Self; 3] = [Self::Closed, Self::Network, Self::Open];
-
-    /// Returns the name of its folder.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
+    pub const BY_NAME: [Self; 3] = [Self::Closed, Self::Network, Self::Open];
 
     /// Returns whether `MLPerf` Training has it, too: only Inference has queries over a network.
     pub fn is_of_training(self) -> bool {
@@ -54,8 +33,8 @@ mod tests {
 
     #[test]
     fn each_division_is_read_by_its_folders_name_only() {
-        for division in Division::ALL {
-            assert_eq!(division.as_str().parse(), Ok(division));
+        for division in Division::BY_NAME {
+            assert_eq!(division.word().parse(), Ok(division));
             assert_eq!(serde_json::to_value(division).unwrap(), division.to_string());
         }
         for other in ["Closed", "clsoed", "half", ""] {

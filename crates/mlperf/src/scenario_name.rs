@@ -110,7 +110,7 @@ impl From<String> for ScenarioName {
 
 impl From<TestScenario> for ScenarioName {
     fn from(scenario: TestScenario) -> Self {
-        Self::from(scenario.as_str())
+        Self::from(scenario.word())
     }
 }
 

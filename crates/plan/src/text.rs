@@ -103,7 +103,7 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
     let submission = [
         Some(submission.suite.as_str()),
         submission.round.as_deref(),
-        submission.division.map(Division::as_str),
+        submission.division.map(Division::word),
         submission.submitter.as_deref(),
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),

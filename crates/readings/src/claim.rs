@@ -2,31 +2,33 @@
 //!
 //! Recipes state it and `retrial-stats` tests it: neither needs the other.
 
+use retrial_document::words;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Whether higher or lower is better.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Throughput, accuracy.
-    #[default]
-    Higher,
-    /// Latency, time.
-    Lower,
+words! {
+    /// Whether higher or lower is better.
+    #[derive(Default, JsonSchema)]
+    pub enum Better {
+        /// Throughput, accuracy.
+        #[default]
+        Higher = "higher",
+        /// Latency, time.
+        Lower = "lower",
+    }
 }
 
-/// How trials are aggregated to one figure.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Aggregate {
-    /// The geometric mean: of trials a few per cent apart the arithmetic one, to a hundredth of one.
-    #[default]
-    Mean,
-    /// The median.
-    Median,
-    /// Fastest and slowest dropped, mean of the rest.
-    Olympic,
+words! {
+    /// How trials are aggregated to one figure.
+    #[derive(Default, JsonSchema)]
+    pub enum Aggregate {
+        /// The geometric mean: of trials a few per cent apart the arithmetic one, to a hundredth of one.
+        #[default]
+        Mean = "mean",
+        /// The median.
+        Median = "median",
+        /// Fastest and slowest dropped, mean of the rest.
+        Olympic = "olympic",
+    }
 }
 
 impl Aggregate {
@@ -40,17 +42,18 @@ impl Aggregate {
     }
 }
 
-/// The claim that is tested of a figure against a reference.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Claim {
-    /// No worse than the reference less the margin (non-inferiority).
-    #[default]
-    NotWorse,
-    /// Within the margin of it, either way (equivalence).
-    Equivalent,
-    /// Better than the reference, by a margin where there is one (superiority).
-    Better,
+words! {
+    /// The claim that is tested of a figure against a reference.
+    #[derive(Default, JsonSchema)]
+    pub enum Claim {
+        /// No worse than the reference less the margin (non-inferiority).
+        #[default]
+        NotWorse = "not-worse",
+        /// Within the margin of it, either way (equivalence).
+        Equivalent = "equivalent",
+        /// Better than the reference, by a margin where there is one (superiority).
+        Better = "better",
+    }
 }
 
 impl Claim {

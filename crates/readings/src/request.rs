@@ -31,7 +31,7 @@ impl CsvCell {
 
 words! {
     /// Which match counts.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default, JsonSchema)]
     pub enum MatchSelection {
         /// The first.
         First = "first",

@@ -2,7 +2,7 @@
 
 mod published;
 
-use retrial_document::{Diagnostics, Node, Source, Value, deserialize_word};
+use retrial_document::{Diagnostics, Node, Source, Value};
 use serde::Serialize;
 
 pub use published::PublishedFigure;
@@ -161,7 +161,7 @@ impl SummaryScope<'_> {
     fn gpu_request(&self, models: &[String]) -> Option<GpuRequest> {
         let gpus = self.recipe.descendant(&["requires", "gpus"])?;
         Some(GpuRequest {
-            vendor: deserialize_word(gpus.get("vendor")?)?,
+            vendor: gpus.get("vendor")?.text()?.parse().ok()?,
             models: models.to_vec(),
             count: self.text(gpus.get("count"))?.parse().ok()?,
             partition: None,

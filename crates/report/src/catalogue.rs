@@ -87,7 +87,7 @@ fn write_requirements(out: &mut String, recipe: &Recipe) {
     let submission = &recipe.submission;
     let who = [
         submission.submitter.as_deref(),
-        submission.division.map(Division::as_str),
+        submission.division.map(Division::word),
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),
     ];

@@ -48,7 +48,7 @@ pub struct PackageDatabase {
     pub packages: BTreeMap<String, String>,
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The package managers whose databases are read.
     pub enum PackageManager {
         /// Debian and Ubuntu.
@@ -96,7 +96,7 @@ pub fn parse_listing(text: &str) -> InstalledPackages {
         if word == "rocm" {
             rocm_files.extend(read_version_file(path, &lines));
         }
-        let Some(manager) = PackageManager::from_word(word) else {
+        let Ok(manager) = word.parse::<PackageManager>() else {
             continue;
         };
         let mut database =

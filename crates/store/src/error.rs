@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::journal::UnreadableLine;
 use super::lock_holder::LockHolder;
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The kind of record.
     pub enum RecordKind {
         /// A directory below `runs`, with one plan and its journal.

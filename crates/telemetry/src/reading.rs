@@ -31,7 +31,7 @@ pub struct ContainerReading {
     pub memory: Option<u64>,
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// What holds a GPU's clocks down.
     #[derive(JsonSchema)]
     pub enum ThrottleCause {

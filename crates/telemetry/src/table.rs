@@ -219,6 +219,6 @@ fn parse_causes(cell: &str) -> Option<Vec<ThrottleCause>> {
     match cell {
         "" => None,
         "no" => Some(Vec::new()),
-        words => words.split('+').map(ThrottleCause::from_word).collect(),
+        words => words.split('+').map(|word| word.parse().ok()).collect(),
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn existing_path(path: PathBuf) -> std::io::Result<PathBuf> {
 
 /// Reads the name of a division.
 pub(super) fn division_parser() -> impl TypedValueParser<Value = Division> {
-    let names = PossibleValuesParser::new(Division::ALL.map(Division::as_str));
+    let names = PossibleValuesParser::new(Division::BY_NAME.map(Division::word));
     names.try_map(|name| name.parse::<Division>())
 }
 

@@ -8,7 +8,7 @@ use retrial_mlperf::ScenarioName;
 use retrial_results::verdict::comparison::EnvironmentGroup;
 use retrial_results::verdict::{Bounds, ExitCode};
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The outcome of a search.
     #[derive(JsonSchema)]
     pub enum SearchOutcome {

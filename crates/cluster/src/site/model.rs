@@ -80,8 +80,6 @@ impl Site {
 
 retrial_document::words! {
     /// What starts jobs on a site.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
-    #[strum(serialize_all = "kebab-case")]
     pub enum Scheduler {
         /// Slurm: sbatch, squeue, sacct and scancel are called.
         Slurm = "slurm",

@@ -131,7 +131,7 @@ pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bo
 
 /// Returns whether the recipe's own keys inject a vendor's GPUs.
 fn names_gpu_devices(container: &Container, vendor: GpuVendor) -> bool {
-    container.extra.runtime.as_deref() == Some(vendor.into())
+    container.extra.runtime.as_deref() == Some(vendor.word())
         || container.devices.iter().any(|name| belongs_to_vendor(name, vendor))
 }
 

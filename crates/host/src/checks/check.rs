@@ -114,7 +114,7 @@ impl HostCheck {
     }
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The kind of a check.
     pub enum HostCheckKind {
         /// The container engine responds.

@@ -52,7 +52,7 @@ pub fn add_gpus(
         Count::Factors(factors) => count_node(builder, &factors, vendor),
         Count::Unknown => ask_for_count(builder, vendor),
     };
-    let vendor_name: &str = vendor.into();
+    let vendor_name = vendor.word();
     let gpus = map_node([("vendor", text_node(vendor_name)), ("count", count)]);
     builder.requires = Some(map_node([("gpus", gpus)]));
 }

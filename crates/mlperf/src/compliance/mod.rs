@@ -38,7 +38,7 @@ impl TestRequirements {
     /// test's own where the round is unknown.
     pub fn new(test: Test, rules: Option<&InferenceRules>, always_logs: bool) -> Self {
         let mut tests = rules.iter().flat_map(|rules| &rules.compliance);
-        let entry = tests.find(|(name, _)| name == test.name());
+        let entry = tests.find(|(name, _)| name == test.word());
         Self {
             test,
             scenario: rules.map(|rules| rules.scenario),

@@ -1,36 +1,24 @@
 //! The names of the tests.
 
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use retrial_document::words;
 
-/// A test of the audit, read in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
-#[strum(
-    serialize_all = "UPPERCASE",
-    ascii_case_insensitive,
-    parse_err_ty = UnknownTest,
-    parse_err_fn = unknown
-)]
-pub enum Test {
-    /// Accuracy in performance mode.
-    Test01,
-    /// Results are not cached.
-    Test04,
-    /// Other seeds (up to v4.1).
-    Test05,
-    /// Tokens of LLMs are consistent.
-    Test06,
-    /// Accuracy in performance mode, where the two have data sets of their own.
-    Test07,
-    /// Accuracy in performance mode of a streaming recommendation.
-    Test08,
-    /// Output tokens in performance mode.
-    Test09,
-}
-
-impl Test {
-    /// Returns the name of its folder: `TEST01`.
-    pub fn name(self) -> &'static str {
-        self.into()
+words! {
+    /// A test of the audit, read in any case; the words are the names of their folders.
+    pub enum Test: any case {
+        /// Accuracy in performance mode.
+        Test01 = "TEST01",
+        /// Results are not cached.
+        Test04 = "TEST04",
+        /// Other seeds (up to v4.1).
+        Test05 = "TEST05",
+        /// Tokens of LLMs are consistent.
+        Test06 = "TEST06",
+        /// Accuracy in performance mode, where the two have data sets of their own.
+        Test07 = "TEST07",
+        /// Accuracy in performance mode of a streaming recommendation.
+        Test08 = "TEST08",
+        /// Output tokens in performance mode.
+        Test09 = "TEST09",
     }
 }
 
@@ -40,7 +28,3 @@ impl Test {
     "`{0}` is not a test of the audit: TEST01, TEST04, TEST05, TEST06, TEST07, TEST08 or TEST09"
 )]
 pub struct UnknownTest(pub String);
-
-fn unknown(text: &str) -> UnknownTest {
-    UnknownTest(text.to_owned())
-}

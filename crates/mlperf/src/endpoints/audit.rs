@@ -38,7 +38,7 @@ pub fn check_audit_outcome(test: Test, outcome: &Map<String, Value>) -> RuleChec
         Some(other) => format!("the outcome of {other}"),
         None => format!("{word}, of a test that it does not name"),
     };
-    RuleCheck::new(test.name(), measured, "passed", is_its_own && passed == Some(true))
+    RuleCheck::new(test.word(), measured, "passed", is_its_own && passed == Some(true))
 }
 
 #[cfg(test)]

@@ -1,31 +1,13 @@
 //! LoadGen's words for what was run and how it ended.
 
 use retrial_document::words;
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr};
 
 /// Samples in one of MultiStream's queries.
 pub const MULTI_STREAM_SAMPLES: u64 = 8;
 
 words! {
     /// MLPerf's scenarios, read in any case.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        Hash,
-        PartialOrd,
-        Ord,
-        Serialize,
-        Deserialize,
-        Display,
-        EnumString,
-        IntoStaticStr,
-    )]
-    #[strum(ascii_case_insensitive)]
-    pub enum TestScenario {
+    pub enum TestScenario: any case {
         /// All samples in one query; throughput counts.
         Offline = "Offline",
         /// Queries arrive at a rate; throughput within latency limits counts.
@@ -53,43 +35,29 @@ impl TestScenario {
             other => other,
         }
     }
+}
 
-    /// Returns the name as MLPerf and `LoadGen` write it: `SingleStream`.
-    pub fn as_str(self) -> &'static str {
-        self.into()
+words! {
+    /// LoadGen's test modes, read in any case.
+    pub enum TestMode: any case {
+        /// The speed is measured.
+        Performance = "PerformanceOnly",
+        /// All samples are answered, and logged.
+        Accuracy = "AccuracyOnly",
+        /// Performance, then accuracy, in one test.
+        SubmissionRun = "SubmissionRun",
+        /// A search for the rate, no measurement.
+        FindPeak = "FindPeakPerformance",
     }
 }
 
-/// LoadGen's test modes, read in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString)]
-#[strum(ascii_case_insensitive)]
-pub enum TestMode {
-    /// `PerformanceOnly`.
-    #[serde(rename = "PerformanceOnly")]
-    #[strum(serialize = "PerformanceOnly")]
-    Performance,
-    /// `AccuracyOnly`.
-    #[serde(rename = "AccuracyOnly")]
-    #[strum(serialize = "AccuracyOnly")]
-    Accuracy,
-    /// `SubmissionRun`: performance, then accuracy, in one test.
-    SubmissionRun,
-    /// `FindPeakPerformance`: a search for the rate, no measurement.
-    #[serde(rename = "FindPeakPerformance")]
-    #[strum(serialize = "FindPeakPerformance")]
-    FindPeak,
-}
-
-/// LoadGen's own result of a performance test, read in any case; the worse one is greater. It does
-/// not count errors: see [`ValidityReport`](super::ValidityReport) for whether a run is valid.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, EnumString,
-)]
-#[serde(rename_all = "UPPERCASE")]
-#[strum(ascii_case_insensitive)]
-pub enum ResultStatus {
-    /// `VALID`.
-    Valid,
-    /// `INVALID`.
-    Invalid,
+words! {
+    /// LoadGen's own result of a performance test, read in any case; the worse one is greater. It does
+    /// not count errors: see [`ValidityReport`](super::ValidityReport) for whether a run is valid.
+    pub enum ResultStatus: any case {
+        /// All of its limits are met.
+        Valid = "VALID",
+        /// One of its limits is not met.
+        Invalid = "INVALID",
+    }
 }

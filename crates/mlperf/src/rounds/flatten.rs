@@ -205,7 +205,7 @@ impl Round {
             && one_of.iter().all(offered)
             && !one_of.iter().any(|scenario| submitted.contains(scenario))
         {
-            let names: Vec<&str> = one_of.iter().map(|scenario| scenario.as_str()).collect();
+            let names: Vec<&str> = one_of.iter().map(|scenario| scenario.word()).collect();
             missing.push(names.join(" or "));
         }
         missing

@@ -1,6 +1,5 @@
 //! A round's rules as its file has them: types and keys in one declaration.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use retrial_document::{
@@ -68,7 +67,6 @@ fn source_path(node: &Node) -> Option<String> {
 
 words! {
     /// How a submission is laid out.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum SubmissionLayout {
         /// measurements/, compliance/ and code/ are next to results/ (v4.1 to v5.1).
         Separate = "separate",
@@ -142,8 +140,6 @@ object! {
 
 words! {
     /// Which samples a test issues.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum SampleSelection {
         /// One sample again and again (performance_issue_same).
         Same = "same",
@@ -224,9 +220,7 @@ object! {
 
 words! {
     /// The category that a system was submitted in: it decides which scenarios are required.
-    #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-    )]
+    #[derive(JsonSchema)]
     pub enum SystemType {
         /// Systems of the datacenter category.
         Datacenter = "datacenter",
@@ -242,11 +236,12 @@ words! {
 #[error("`{0}` is not a type of system: datacenter, edge, or datacenter,edge")]
 pub struct UnknownSystemType(pub String);
 
-impl FromStr for SystemType {
-    type Err = UnknownSystemType;
-
+impl SystemType {
     /// Reads a systems file's `system_type`.
-    fn from_str(text: &str) -> Result<Self, UnknownSystemType> {
+    ///
+    /// # Errors
+    /// If it names no type of system.
+    pub fn from_description(text: &str) -> Result<Self, UnknownSystemType> {
         let lower = text.to_ascii_lowercase();
         let words: Vec<&str> = lower.split(',').map(str::trim).collect();
         match words[..] {

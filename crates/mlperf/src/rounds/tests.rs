@@ -205,8 +205,9 @@ fn missing_scenarios_are_found() {
     assert_eq!(missing(SystemType::Datacenter, &[Offline]), ["Server or Interactive"]);
     assert_eq!(missing(SystemType::Datacenter, &[Server]), ["Offline"]);
     let v41 = built_in_rounds().get("mlperf-inference", "v4.1").unwrap();
-    let missing = v41.missing_scenarios("resnet", "datacenter,edge".parse().unwrap(), &[Server]);
+    let both = SystemType::from_description("datacenter,edge").unwrap();
+    let missing = v41.missing_scenarios("resnet", both, &[Server]);
     let missing: BTreeSet<&str> = missing.iter().map(String::as_str).collect();
-    let expected = [SingleStream, MultiStream, Offline].map(TestScenario::as_str);
+    let expected = [SingleStream, MultiStream, Offline].map(TestScenario::word);
     assert_eq!(missing, BTreeSet::from(expected));
 }

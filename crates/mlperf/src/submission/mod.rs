@@ -60,7 +60,7 @@ pub fn check_system(
             fields::STATUS_VALUES.join(", "),
             fields::STATUS_VALUES.contains(&status.as_str()),
         ),
-        same("system's division", "division", division.as_str()),
+        same("system's division", "division", division.word()),
         same("system's submitter", "submitter", submitter),
     ];
     let wrong = match division {

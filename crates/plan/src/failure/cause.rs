@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use retrial_document::word_enum;
+use retrial_document::words;
 use serde::{Deserialize, Serialize};
 
-word_enum! {
+words! {
     /// The kind of a failure, most specific first: where the output names several, the first of these is the cause of
     /// the others.
     pub enum FailureKind {

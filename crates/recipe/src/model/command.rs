@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use retrial_document::{ByteUnits, FieldType as T, Key, Keys, OrderedMap, object};
+use retrial_document::{
+    ByteUnits, FieldType as T, Key, Keys, OrderedMap, object, select_keys, with_types,
+};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{FailurePattern, ProgressRule};
@@ -46,26 +48,31 @@ object! {
     }
 }
 
-const COMMAND_OPTIONS: &[Key] = CommandOptions::KEYS;
-
 /// A step that is not measured has no limit of its silence, and ends by its exit code.
-pub(super) const SETUP_OPTIONS: &[Key] = &[
-    COMMAND_OPTIONS[0],
-    COMMAND_OPTIONS[2],
-    COMMAND_OPTIONS[3],
-    COMMAND_OPTIONS[4],
-    COMMAND_OPTIONS[5],
-    COMMAND_OPTIONS[6],
-];
+pub(super) const SETUP_OPTIONS: &[Key] =
+    &select_keys(CommandOptions::KEYS, ["timeout", "max_log", "env", "workdir", "user", "shell"]);
 
 /// A service has limits of its own: `ready.timeout` and `stop.timeout`.
-pub(super) const SERVICE_OPTIONS: &[Key] = COMMAND_OPTIONS.split_at(2).1;
+pub(super) const SERVICE_OPTIONS: &[Key] = &select_keys(
+    CommandOptions::KEYS,
+    [
+        "max_log",
+        "env",
+        "workdir",
+        "user",
+        "shell",
+        "fail_on",
+        "progress",
+        "dead_child",
+        "missing_child",
+    ],
+);
 
 /// A measured command may name its scenario, mode and trial.
-pub(super) const MEASURED_OPTIONS: &[Key] = &{
-    let mut options = [COMMAND_OPTIONS[0]; COMMAND_OPTIONS.len()];
-    options.copy_from_slice(COMMAND_OPTIONS);
-    options[3].field_type = T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT_SCOPE));
-    options[4].field_type = T::Template(MEASUREMENT_SCOPE, formats::ABSOLUTE_PATH);
-    options
-};
+pub(super) const MEASURED_OPTIONS: &[Key] = &with_types::<{ CommandOptions::KEYS.len() }>(
+    CommandOptions::KEYS,
+    &[
+        ("env", T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT_SCOPE))),
+        ("workdir", T::Template(MEASUREMENT_SCOPE, formats::ABSOLUTE_PATH)),
+    ],
+);

@@ -66,7 +66,7 @@ object! {
 
 words! {
     /// How GPUs come into a container.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default, JsonSchema)]
     pub enum GpuAccess {
         /// As `devices` says; if it names no GPU device, as this host supports it.
         #[default]
@@ -84,7 +84,7 @@ words! {
 
 words! {
     /// Whether the image's entrypoint runs.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default, JsonSchema)]
     pub enum Entrypoint {
         /// It runs, and is given our first process as its command.
         Image = "image",

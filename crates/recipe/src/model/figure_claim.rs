@@ -1,10 +1,10 @@
 //! What was claimed of two figures of one run: that one is better than the other, or as good.
 
-use retrial_document::{FieldType as T, deserialize_word, object};
+use retrial_document::{FieldType as T, object};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figures::{CLAIM_TYPE, figure_name};
+use super::figures::figure_name;
 use super::{Claim, Mode};
 use crate::formats;
 
@@ -27,7 +27,7 @@ object! {
         /// The figure that it is compared with.
         baseline: ClaimedFigure [required],
         /// What has to hold of the candidate, compared with the baseline.
-        is: Claim [default = "better", read = deserialize_word] = CLAIM_TYPE,
+        is: Claim [default = "better"],
         /// By how much it is better: 10% (0 unless stated). Of the others the allowed difference (2% unless stated).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<f64> = T::Fraction,

@@ -1,8 +1,7 @@
 //! The figures of a recipe: how they are read, published values, and the benchmark's own limits.
 
 use retrial_document::{
-    Field, FieldType as T, Key, Keys, Node, OrderedMap, Scope, declare_word, deserialize_word,
-    object, words,
+    Field, FieldType as T, Key, Keys, Node, OrderedMap, Scope, object, select_keys, words,
 };
 pub use retrial_readings::claim::{Aggregate, Better, Claim};
 use retrial_readings::lexer;
@@ -33,7 +32,7 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<String> = T::Text(formats::LINE),
         /// Whether higher or lower is better.
-        better: Better [default = "higher", read = deserialize_word] = BETTER_TYPE,
+        better: Better [default = "higher"],
         /// The match that is used where several lines match; none: the last, with a warning if their values differ.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         take: Option<MatchSelection>,
@@ -41,7 +40,7 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skip: Option<u32> = T::Integer(1, 1000),
         /// The aggregate of several trials.
-        aggregate: Aggregate [default = "mean", read = deserialize_word] = AGGREGATE_TYPE,
+        aggregate: Aggregate [default = "mean"],
         /// Assumed noise of one trial, for example 0.8%.
         noise: Option<f64> = T::Fraction,
     }
@@ -150,23 +149,6 @@ object! {
     }
 }
 
-const BETTER_TYPE: T = T::Words(&[
-    declare_word("higher", "Throughput, accuracy."),
-    declare_word("lower", "Latency, time."),
-]);
-
-const AGGREGATE_TYPE: T = T::Words(&[
-    declare_word("mean", "The geometric mean."),
-    declare_word("median", "The median."),
-    declare_word("olympic", "Fastest and slowest dropped, mean of the rest."),
-]);
-
-pub(super) const CLAIM_TYPE: T = T::Words(&[
-    declare_word("not-worse", "No worse than published less the margin."),
-    declare_word("equivalent", "Within the margin of it, either way."),
-    declare_word("better", "Better than published, by the figure's own margin where it has one."),
-]);
-
 object! {
     /// A published figure with its source and claim.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -186,7 +168,7 @@ object! {
         margin: Option<f64> = T::Fraction,
         /// The claim that the measured figure has to support.
         #[serde(default, skip_serializing_if = "Claim::is_default")]
-        claim: Claim [default = "not-worse", read = deserialize_word] = CLAIM_TYPE,
+        claim: Claim [default = "not-worse"],
     }
 }
 
@@ -202,7 +184,7 @@ impl Expectation {
 
 object! {
     /// A published figure, or a table of them, as a recipe has it.
-    pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE_AND_OTHER_KEYS.0, last VALUE_AND_OTHER_KEYS.1;
+    pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE_KEY, last OTHER_KEYS;
     fields {
         /// The settings of the figure or of all entries of a table.
         figure: Expectation = Expectation::from_keys,
@@ -214,7 +196,9 @@ object! {
 }
 
 /// `value`, which tables do not have, and the other keys of a published figure.
-const VALUE_AND_OTHER_KEYS: (&[Key], &[Key]) = Expectation::KEYS.split_at(1);
+const VALUE_KEY: &[Key] = &select_keys(Expectation::KEYS, ["value"]);
+const OTHER_KEYS: &[Key] =
+    &select_keys(Expectation::KEYS, ["kind", "source", "sigma", "noise", "margin", "claim"]);
 
 object! {
     /// Published figures that are shown next to the measured ones, and never judged.
@@ -246,11 +230,7 @@ fn read_published_value(node: &Node) -> Option<f64> {
 
 words! {
     /// Who published a figure; official decides, the others are shown.
-    #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-        strum::IntoStaticStr,
-    )]
-    #[strum(serialize_all = "kebab-case")]
+    #[derive(JsonSchema)]
     pub enum ExpectationKind {
         /// Published in the results of the round.
         Official = "official",
@@ -266,7 +246,7 @@ impl ExpectationKind {
     pub fn label(self) -> &'static str {
         match self {
             Self::ThirdParty => "third party",
-            word => word.into(),
+            kind => kind.word(),
         }
     }
 }

@@ -59,10 +59,7 @@ const PARTITION_MODES: &[Word] = &[
 
 words! {
     /// Who made a GPU.
-    #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
-    )]
-    #[strum(serialize_all = "lowercase")]
+    #[derive(JsonSchema)]
     pub enum GpuVendor {
         /// AMD Instinct and Radeon.
         Amd = "amd",

@@ -2,15 +2,10 @@
 
 use retrial_document::words;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 words! {
     /// A mode of MLPerf.
-    #[derive(
-        Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-        strum::Display, strum::EnumString,
-    )]
-    #[strum(serialize_all = "lowercase")]
+    #[derive(Default, JsonSchema)]
     pub enum Mode {
         /// Throughput and latency.
         #[default]

@@ -19,8 +19,7 @@ object! {
 
 words! {
     /// The machines on which a command runs.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
-    #[strum(serialize_all = "lowercase")]
+    #[derive(Default, JsonSchema)]
     pub enum Placement {
         /// The first machine.
         #[default]

@@ -68,7 +68,7 @@ object! {
 
 words! {
     /// How long a service lives.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default, JsonSchema)]
     pub enum ServiceScope {
         /// A fresh one is started for each trial.
         #[default]
@@ -98,8 +98,7 @@ impl Default for StopRule {
 
 words! {
     /// A signal that asks a program to end.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
-    #[strum(serialize_all = "UPPERCASE")]
+    #[derive(Default, JsonSchema)]
     pub enum StopSignal {
         /// Terminate.
         #[default]

@@ -161,7 +161,7 @@ object! {
 
 words! {
     /// Where a dataset's command or a setup step runs.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default, JsonSchema)]
     pub enum SetupPlace {
         /// In the container, on every machine.
         #[default]

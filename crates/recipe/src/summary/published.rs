@@ -1,6 +1,6 @@
 //! The figure by which a recipe's result was published, for lists.
 
-use retrial_document::{MapEntry, Node, deserialize_word};
+use retrial_document::{MapEntry, Node};
 use retrial_mlperf::figures::find_known_figure;
 use serde::Serialize;
 
@@ -46,5 +46,5 @@ fn figure_of_scenario(scope: &SummaryScope<'_>, scenario: &MapEntry) -> Option<P
 }
 
 fn kind_of(node: &Node) -> Option<ExpectationKind> {
-    deserialize_word(node.get("kind")?)
+    node.get("kind")?.text()?.parse().ok()
 }

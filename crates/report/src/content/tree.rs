@@ -117,7 +117,7 @@ impl TreeReport {
         self.counts.add(benchmark, verdict);
         self.notice = self.notice.take().or_else(|| verdict.notice.clone());
         let system = [
-            benchmark.division.map_or("", Division::as_str),
+            benchmark.division.map_or("", Division::word),
             benchmark.submitter.as_deref().unwrap_or_default(),
             &benchmark.system,
         ]

@@ -30,7 +30,7 @@ const COLUMNS: [TrialColumn; 30] = [
     ("round", |row| first_known([&row.result.round, &row.verdict.submission.round])),
     ("division", |row| {
         let division = row.result.division.or(row.verdict.submission.division);
-        division.map_or("", Division::as_str).to_owned()
+        division.map_or("", Division::word).to_owned()
     }),
     ("submitter", |row| first_known([&row.result.submitter, &row.verdict.submission.submitter])),
     ("system", |row| first_known([&row.result.system, &row.verdict.submission.system])),
@@ -57,7 +57,7 @@ const COLUMNS: [TrialColumn; 30] = [
     }),
     ("published", |row| to_text(row.reference.map(|reference| reference.value))),
     ("published_kind", |row| {
-        let kind = row.reference.map(|reference| <&str>::from(reference.kind));
+        let kind = row.reference.map(|reference| reference.kind.word());
         kind.unwrap_or_default().to_owned()
     }),
     ("published_source", |row| {

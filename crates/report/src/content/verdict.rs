@@ -167,7 +167,7 @@ pub(crate) fn submission_title(verdict: &Verdict) -> String {
     let suite = [
         submission.suite.clone(),
         text(&submission.round),
-        submission.division.map_or("", Division::as_str).to_owned(),
+        submission.division.map_or("", Division::word).to_owned(),
     ];
     let axes = verdict.variant.iter();
     let variant = axes.map(|(axis, value)| format!("{axis} {value}"));

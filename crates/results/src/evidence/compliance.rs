@@ -41,7 +41,7 @@ pub fn check_loose_test(
     let requirements = TestRequirements::new(test, rules, false);
     let mut checks = check_test_folder(folder, &requirements).checks;
     let mut audit_rules = rules.iter().flat_map(|rules| &rules.compliance);
-    let audit = audit_rules.find(|(name, _)| name == test.name());
+    let audit = audit_rules.find(|(name, _)| name == test.word());
     if let (Some((_, audit)), true) = (audit, run.detail.is_some()) {
         checks.extend(check_audit(audit, &run.run_settings()));
     }

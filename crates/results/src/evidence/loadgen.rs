@@ -76,7 +76,7 @@ pub(crate) fn check_mode_and_scenario(
     let other_scenario = run.scenario().zip(scenario).and_then(|(actual, scenario)| {
         let logged = scenario.to_logged();
         let is_other = actual != logged && actual != scenario;
-        is_other.then(|| RuleCheck::violation("scenario", actual.to_string(), logged.as_str()))
+        is_other.then(|| RuleCheck::violation("scenario", actual.to_string(), logged.word()))
     });
     other_mode.into_iter().chain(other_scenario).collect()
 }

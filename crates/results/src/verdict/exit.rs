@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Outcome;
 
 /// The exit code of the process.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::FromRepr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "u8", try_from = "u8")]
 #[repr(u8)]
 pub enum ExitCode {
@@ -81,7 +79,9 @@ impl TryFrom<u8> for ExitCode {
     type Error = String;
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
-        Self::from_repr(number)
+        Self::PRECEDENCE
+            .into_iter()
+            .find(|exit| exit.code() == number)
             .ok_or_else(|| format!("{number} is not one of the exit codes 0, 1, 2, 3, 4, 5, 130"))
     }
 }

@@ -11,7 +11,7 @@ use retrial_recipe::model::Submission;
 pub fn trademark_notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
     let suite = join(suite.split(['-', '_', ' ']).map(capitalize), " ");
-    let division = submission.division.map(|division| capitalize(division.as_str()));
+    let division = submission.division.map(|division| capitalize(division.word()));
     let words = [
         "Unverified MLPerf",
         submission.round.as_deref().unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The outcome by the evidence, in order of precedence: of several, the largest is the run's.
     #[derive(JsonSchema)]
     pub enum Outcome {
@@ -23,7 +23,7 @@ retrial_document::word_enum! {
     }
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The outcome of a claim.
     #[derive(JsonSchema)]
     pub enum ClaimOutcome {

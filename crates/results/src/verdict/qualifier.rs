@@ -35,7 +35,7 @@ impl Qualifier {
     }
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The kinds of limits of an outcome.
     #[derive(JsonSchema)]
     pub enum QualifierKind {

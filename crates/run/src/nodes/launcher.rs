@@ -3,12 +3,12 @@
 use std::process::Stdio;
 
 use itertools::join;
-use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::OnDisconnect;
+use retrial_document::words;
 use retrial_recipe::quote::shell_quote;
 
 /// Open files for a process on another machine: its input, its output, its errors, and itself.
@@ -16,15 +16,14 @@ const OPEN_FILES_PER_MACHINE: u64 = 4;
 /// Open files for everything else.
 const OTHER_OPEN_FILES: u64 = 256;
 
-/// The program that starts processes on other machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Launcher {
-    /// `ssh NODE`, without asking for a password.
-    Ssh,
-    /// `srun` within the allocation that this process is in.
-    Srun,
+words! {
+    /// The program that starts processes on other machines.
+    pub enum Launcher {
+        /// `ssh NODE`, without asking for a password.
+        Ssh = "ssh",
+        /// `srun` within the allocation that this process is in.
+        Srun = "srun",
+    }
 }
 
 /// Raises the limit on open files for this number of machines, as far as permitted.

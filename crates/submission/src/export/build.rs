@@ -55,7 +55,7 @@ pub fn build_export(
         .into_iter()
         .filter(|one| division == Division::Closed || !one.closed_only)
         .map(|one| Violation {
-            path: tree.scenario(&benchmarks[one.benchmark].folder, one.scenario.as_str()).results(),
+            path: tree.scenario(&benchmarks[one.benchmark].folder, one.scenario.word()).results(),
             rule: one.rule,
         });
     let export = Export {
@@ -97,7 +97,7 @@ impl ExportBuilder<'_> {
         scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
-        let (folder, scenario_folder) = (benchmark.folder.as_str(), scenario.as_str());
+        let (folder, scenario_folder) = (benchmark.folder.as_str(), scenario.word());
         let paths = self.tree.scenario(folder, scenario_folder);
         let layout = self.tree.layout;
         let (results, compliance) = (paths.results(), paths.compliance(layout));

@@ -114,7 +114,9 @@ fn insert_field(
             "status" if !STATUS_VALUES.contains(&value.to_ascii_lowercase().as_str()) => {
                 Some(format!("`{value}` is not a status: available, preview or rdi"))
             }
-            "system_type" => value.parse::<SystemType>().err().map(|error| error.to_string()),
+            "system_type" => {
+                SystemType::from_description(&value).err().map(|error| error.to_string())
+            }
             _ => None,
         };
         if let Some(message) = invalid {

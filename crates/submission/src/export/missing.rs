@@ -29,7 +29,7 @@ impl ExportBuilder<'_> {
         let system = self.request.info.system.get("system_type");
         // An unknown type is reported among the system's fields.
         let Some(system) =
-            system.and_then(|text| text.parse::<SystemType>().ok()).filter(|_| !is_open)
+            system.and_then(|text| SystemType::from_description(text).ok()).filter(|_| !is_open)
         else {
             return;
         };
@@ -63,7 +63,7 @@ impl ExportBuilder<'_> {
         scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
-        let path = self.tree.scenario(&benchmark.folder, scenario.as_str()).results();
+        let path = self.tree.scenario(&benchmark.folder, scenario.word()).results();
         let (recipe, key) = runs.chosen_trials().next().map_or(("RECIPE", "SCENARIO"), |one| {
             (one.run.plan.recipe.as_str(), one.measurement.key.as_str())
         });
@@ -100,7 +100,7 @@ impl ExportBuilder<'_> {
                     "run the audit's {test} in a `compliance:` mode whose `results:` is its folder {test}"
                 ),
             };
-            let paths = self.tree.scenario(&benchmark.folder, scenario.as_str());
+            let paths = self.tree.scenario(&benchmark.folder, scenario.word());
             let path = format!("{}/{test}", paths.compliance(self.tree.layout));
             self.add_missing(&path, format!("compliance test {test}"), fix);
         }

@@ -215,7 +215,7 @@ impl SubmissionReader<'_> {
 /// Returns the scenario of a run whose figure was submitted in another scenario.
 fn inferred_from(place: &ScenarioFolder, logged: TestScenario) -> Option<&'static str> {
     let is_edge = matches!(logged, TestScenario::SingleStream | TestScenario::MultiStream);
-    (is_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
+    (is_edge && place.scenario() != Some(logged)).then(|| logged.word())
 }
 
 /// The settings of the run: from the log if it states any, else from `user.conf`.

@@ -98,12 +98,12 @@ impl InferenceRules {
 
     /// `online` may be any scenario but Offline.
     fn check_endpoint_scenario(&self, run: &EndpointPerformance) -> RuleCheck {
-        let shown = run.scenario.map_or(NOT_STATED, TestScenario::as_str);
+        let shown = run.scenario.map_or(NOT_STATED, TestScenario::word);
         let is_offline = self.scenario == TestScenario::Offline;
         let passed = run.scenario.is_some_and(|logged| {
             logged == self.scenario || (logged == TestScenario::Server && !is_offline)
         });
-        RuleCheck::new("scenario", shown, self.scenario.as_str(), passed)
+        RuleCheck::new("scenario", shown, self.scenario.word(), passed)
     }
 
     /// Warns of a model whose name has nothing of the benchmark's.

@@ -41,7 +41,7 @@ fn check_scenario(rules: &InferenceRules, run: &RunSettings) -> RuleCheck {
             logged.to_string()
         }
     });
-    RuleCheck::from_logs("scenario", shown, required.as_str(), passed)
+    RuleCheck::from_logs("scenario", shown, required.word(), passed)
 }
 
 /// Checks the errors that LoadGen counted: a run can be VALID and have some.

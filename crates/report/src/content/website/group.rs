@@ -108,7 +108,7 @@ fn submission_key(row: &RunSummary) -> [&str; 6] {
     [
         &submission.suite,
         submission.round.as_deref().unwrap_or_default(),
-        submission.division.map_or("", Division::as_str),
+        submission.division.map_or("", Division::word),
         submission.submitter.as_deref().unwrap_or_default(),
         submission.system.as_deref().unwrap_or_default(),
         &submission.benchmark,

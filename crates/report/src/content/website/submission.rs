@@ -59,7 +59,7 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let facts = [
         ("suite", cut(&submission.suite)),
         ("round", text_of(&submission.round)),
-        ("division", submission.division.map_or("", Division::as_str).to_owned()),
+        ("division", submission.division.map_or("", Division::word).to_owned()),
         ("submitter", text_of(&submission.submitter)),
         ("system", text_of(&submission.system)),
         ("benchmark", cut(&submission.benchmark)),

@@ -224,7 +224,7 @@ fn read_logs(
 fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let expected = [
         ("submission_benchmark", rules.benchmark.as_str(), "as its folder"),
-        ("submission_division", rules.division.as_str(), "as its system's description"),
+        ("submission_division", rules.division.word(), "as its system's description"),
     ];
     let differing = expected.into_iter().filter_map(|(key, expected, basis)| {
         let (log, stated) = logs.iter().find_map(|log| {

@@ -12,7 +12,7 @@ use crate::evidence::loadgen::is_speed_compared;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, RuleCheck, StatedValidity, TrialEvidence, number};
 use retrial_mlperf::check::RuleCheckKind;
-use retrial_mlperf::compliance::{Test, TestRequirements};
+use retrial_mlperf::compliance::{Test, TestRequirements, UnknownTest};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::{ComplianceTest, InferenceRules, SubmissionLayout, check_audit};
 use retrial_mlperf::submission_layout::{PERFORMANCE_RUN, ScenarioPart, is_test};
@@ -65,28 +65,24 @@ fn gather_test(
         evidence.trials.push(trial);
         return evidence;
     }
-    match name.parse::<Test>() {
-        Ok(test) => {
-            // Rounds up to v5.1 ask for TEST01's accuracy logs also where it passed.
-            let always_logs = place.submitter.layout == SubmissionLayout::Separate;
-            let words = TestRequirements::new(test, rules, always_logs);
-            let result = compliance::check_test_folder(&place.submitter.root.join(path), &words);
-            evidence.checks.extend(result.checks);
-            // Where verify_*.txt exist, a missing log is a missing file.
-            let (missing, others): (Vec<_>, Vec<_>) = result
-                .log_checks
-                .into_iter()
-                .partition(|check| check.kind == RuleCheckKind::Missing);
-            files.extend(missing.into_iter().map(|check| MissingFile(path.join(check.rule))));
-            evidence.checks.extend(others);
-            let published = performance.and_then(|evidence| evidence.trials.first());
-            read_run_of_test(place, trial, required, published, &mut evidence);
-        }
-        Err(error) => {
-            let check = RuleCheck::violation("test", error.to_string(), "a test of the audit");
-            evidence.checks.push(check);
-            evidence.trials.push(trial);
-        }
+    if let Ok(test) = name.parse::<Test>() {
+        // Rounds up to v5.1 ask for TEST01's accuracy logs also where it passed.
+        let always_logs = place.submitter.layout == SubmissionLayout::Separate;
+        let words = TestRequirements::new(test, rules, always_logs);
+        let result = compliance::check_test_folder(&place.submitter.root.join(path), &words);
+        evidence.checks.extend(result.checks);
+        // Where verify_*.txt exist, a missing log is a missing file.
+        let (missing, others): (Vec<_>, Vec<_>) =
+            result.log_checks.into_iter().partition(|check| check.kind == RuleCheckKind::Missing);
+        files.extend(missing.into_iter().map(|check| MissingFile(path.join(check.rule))));
+        evidence.checks.extend(others);
+        let published = performance.and_then(|evidence| evidence.trials.first());
+        read_run_of_test(place, trial, required, published, &mut evidence);
+    } else {
+        let unknown = UnknownTest(name.to_owned());
+        let check = RuleCheck::violation("test", unknown.to_string(), "a test of the audit");
+        evidence.checks.push(check);
+        evidence.trials.push(trial);
     }
     evidence
 }

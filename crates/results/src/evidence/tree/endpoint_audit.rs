@@ -35,7 +35,7 @@ pub(crate) fn check_endpoint_audit(
 fn check_outcome(place: &ScenarioFolder, test: Test) -> Option<RuleCheck> {
     let file = format!("audit/audit_{}.json", audit_name(test)?);
     let folder = place.results_path();
-    let failed = |reason: String| RuleCheck::violation(test.name(), reason, "passed");
+    let failed = |reason: String| RuleCheck::violation(test.word(), reason, "passed");
     let content =
         open::read_text_beneath(&place.submitter.root, &folder.join(&file), MAX_OUTCOME_BYTES);
     match content {
@@ -66,5 +66,5 @@ fn check_answer_lengths(test: &ComplianceTest, performance: &Evidence) -> RuleCh
         }
         None => ("stated".to_owned(), mean.is_some()),
     };
-    RuleCheck::new(Test::Test09.name(), measured, required, passed)
+    RuleCheck::new(Test::Test09.word(), measured, required, passed)
 }

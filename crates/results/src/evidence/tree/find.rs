@@ -108,10 +108,10 @@ pub fn find_submission_trees(directory: &Path) -> std::io::Result<Option<Submiss
 fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
     let divisions = match position.names.division {
         Some(division) => vec![division],
-        None => Division::ALL.to_vec(),
+        None => Division::BY_NAME.to_vec(),
     };
     let submitter_names = divisions.into_iter().flat_map(|division| {
-        let at = position.root.join(division.as_str());
+        let at = position.root.join(division.word());
         let names = named_or_all_folders(position.names.submitter.as_ref(), &at).into_iter();
         names.map(move |name| (division, name))
     });
@@ -130,7 +130,7 @@ fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
 
 fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> SubmissionTrees {
     let mut trees = SubmissionTrees::default();
-    let relative = Path::new(division.as_str()).join(name);
+    let relative = Path::new(division.word()).join(name);
     let results = position.root.join(&relative).join(RESULTS_FOLDER);
     if !results.is_dir() {
         return trees;

@@ -72,7 +72,7 @@ pub fn find_position(directory: &Path) -> Option<SubmissionPath> {
         let root = ancestor.parent()?;
         let names = SubmissionNames::parse(names.get(names.len().checked_sub(below + 1)?..)?)?;
         let is_tree = match &names.submitter {
-            Some(submitter) => is_submitter(&root.join(names.division?.as_str()).join(submitter)),
+            Some(submitter) => is_submitter(&root.join(names.division?.word()).join(submitter)),
             None => is_division(directory),
         };
         is_tree.then(|| SubmissionPath { root: root.to_owned(), names })
@@ -94,7 +94,7 @@ fn is_division(directory: &Path) -> bool {
 
 /// Returns whether a directory has divisions with results.
 pub fn is_root(directory: &Path) -> bool {
-    Division::ALL.into_iter().any(|division| is_division(&directory.join(division.as_str())))
+    Division::BY_NAME.into_iter().any(|division| is_division(&directory.join(division.word())))
 }
 
 #[cfg(test)]

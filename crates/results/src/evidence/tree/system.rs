@@ -45,7 +45,7 @@ pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
     };
     let mut system = InferenceSystem::default();
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    match text("system_type").parse() {
+    match SystemType::from_description(text("system_type")) {
         Ok(kind) => system.kind = Some(kind),
         Err(error) => {
             let required = "system_type datacenter, edge or both";

@@ -91,7 +91,7 @@ pub struct RequiredRatio {
     pub negated: bool,
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The property of a figure that a claim compares.
     #[derive(JsonSchema)]
     pub enum Statistic {

@@ -6,7 +6,6 @@ use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
 
 use super::components::stack_position;
 use super::fact::{Fact, FactGroup};
@@ -55,7 +54,7 @@ pub struct AlikeFact {
 
 /// Lays the facts of several subjects side by side; a group of which nothing is known is absent.
 pub fn compare_fact_groups(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
-    let groups = FactGroup::VARIANTS.iter().copied();
+    let groups = FactGroup::ALL.into_iter();
     groups.filter_map(|group| compare_group(group, letters, facts)).collect()
 }
 

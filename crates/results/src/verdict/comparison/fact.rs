@@ -1,53 +1,41 @@
 //! Facts of the environment of a measurement.
 
+use retrial_document::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
-/// The kind of a fact, in the order of reports.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum FactGroup {
-    /// The software of the GPUs: `ROCm` in the image, drivers, frameworks, libraries.
-    Stack,
-    /// The image: reference, digest, labels.
-    Image,
-    /// Packages in the container that carry no component of the stack.
-    Packages,
-    /// Variants, parameters and models.
-    Parameters,
-    /// Environment variables of the container.
-    Variables,
-    /// GPUs, their drivers, power limits and modes.
-    #[strum(serialize = "GPUs")]
-    Gpus,
-    /// The machine and its engine.
-    Host,
-    /// Settings of the machine that change what is measured.
-    Settings,
-    /// Telemetry of GPUs and container.
-    Telemetry,
+words! {
+    /// The kind of a fact, in the order of reports.
+    #[derive(JsonSchema)]
+    pub enum FactGroup {
+        /// The software of the GPUs: `ROCm` in the image, drivers, frameworks, libraries.
+        Stack = "stack",
+        /// The image: reference, digest, labels.
+        Image = "image",
+        /// Packages in the container that carry no component of the stack.
+        Packages = "packages",
+        /// Variants, parameters and models.
+        Parameters = "parameters",
+        /// Environment variables of the container.
+        Variables = "variables",
+        /// GPUs, their drivers, power limits and modes.
+        Gpus = "gpus",
+        /// The machine and its engine.
+        Host = "host",
+        /// Settings of the machine that change what is measured.
+        Settings = "settings",
+        /// Telemetry of GPUs and container.
+        Telemetry = "telemetry",
+    }
 }
 
 impl FactGroup {
     /// Returns the heading of its facts in reports.
     pub fn heading(self) -> &'static str {
-        self.into()
+        match self {
+            Self::Gpus => "GPUs",
+            group => group.word(),
+        }
     }
 }
 

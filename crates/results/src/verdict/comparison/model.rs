@@ -124,7 +124,7 @@ impl MeasuredSide {
     }
 }
 
-retrial_document::word_enum! {
+retrial_document::words! {
     /// The change that an interval shows.
     #[derive(JsonSchema)]
     pub enum Change {

@@ -126,7 +126,7 @@ fn add_requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>
 }
 
 fn describe_gpus(accelerators: &Accelerators, vendor: GpuVendor, count: u32) -> Section {
-    let vendor_name: &str = vendor.into();
+    let vendor_name = vendor.word();
     let models = &accelerators.models;
     let models = (!models.is_empty()).then(|| ("models", published_texts(models)));
     let keys = [("vendor", text_node(vendor_name))].into_iter().chain(models);

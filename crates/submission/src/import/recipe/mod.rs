@@ -64,7 +64,7 @@ fn add_submission(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) 
     let all = [
         ("suite", Some(super::index::SUITE)),
         ("round", published.round),
-        ("division", Some(benchmark.submitter.division.as_str())),
+        ("division", Some(benchmark.submitter.division.word())),
         ("submitter", Some(&*benchmark.submitter.name)),
         ("system", Some(&*benchmark.system)),
         ("benchmark", Some(&*benchmark.name)),

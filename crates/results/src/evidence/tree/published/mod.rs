@@ -124,7 +124,7 @@ impl PublishedFigures {
             _ => true,
         };
         rows.filter(|row| {
-            alike(key.division.map(Division::as_str), &row.division)
+            alike(key.division.map(Division::word), &row.division)
                 && alike(key.submitter, &row.submitter)
                 && key.system.is_none_or(|system| row.is_of_system(system))
                 && (row.benchmark == key.benchmark || key.system.is_none())
