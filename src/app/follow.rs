@@ -60,7 +60,7 @@ pub fn describe_unfinished_run(
 }
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
-pub fn execution_options(global: &GlobalOptions, require_accuracy: bool) -> SessionOptions {
+pub fn session_options(global: &GlobalOptions, require_accuracy: bool) -> SessionOptions {
     let mut options = SessionOptions {
         all_output: global.verbose,
         require_accuracy,
@@ -92,7 +92,7 @@ pub async fn open_session(
     events: UnboundedSender<Event>,
     require_accuracy: bool,
 ) -> Result<RunSession, Failure> {
-    let mut options = execution_options(global, require_accuracy);
+    let mut options = session_options(global, require_accuracy);
     let mut others = None;
     if let Some(allocation) = NodeAllocation::read(&directory)? {
         let begun = nodes::start_machines(global, &directory, &allocation, options.patience);
@@ -212,9 +212,7 @@ pub fn print_for_ci(global: &GlobalOptions, verdicts: &[ReportedVerdict<'_>]) ->
         OutputFormat::Markdown => {
             report::markdown::render_markdown(&content::verdict::verdicts_document(verdicts))
         }
-        OutputFormat::Text | OutputFormat::Json | OutputFormat::Html | OutputFormat::Csv => {
-            return false;
-        }
+        OutputFormat::Text | OutputFormat::Json => return false,
     };
     terminal::print_text(&text);
     true

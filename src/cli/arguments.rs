@@ -71,6 +71,8 @@ impl Arguments {
     pub fn from_command_line(command: clap::Command) -> Result<(Self, ArgMatches), clap::Error> {
         let matches = command.try_get_matches()?;
         let mut arguments = Self::from_arg_matches(&matches)?;
+        // A report is printed by its own format; others that have no such format refuse it.
+        arguments.global.output = arguments.global.report_format.to_output().unwrap_or_default();
         arguments.global.is_output_given =
             matches.value_source("output") == Some(ValueSource::CommandLine);
         Ok((arguments, matches))

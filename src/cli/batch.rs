@@ -6,7 +6,7 @@ use super::plan_batch;
 use crate::app::batch::array;
 use crate::app::batch::file::OpenedBatch;
 use crate::app::batch::follow::execute_and_judge;
-use crate::app::batch::record::{BatchRecord, RunOptions};
+use crate::app::batch::record::{BatchRecord, BatchRunRequest};
 use crate::app::batch::start::BatchPlacement;
 use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
@@ -64,7 +64,7 @@ fn start_or_resume(
     site: Option<SiteFile>,
     new: bool,
 ) -> Result<ExitCode, Failure> {
-    let options = RunOptions::new(plan, &run.request);
+    let options = BatchRunRequest::new(plan, &run.request);
     match start::start_batch(global, opened, options, site, new)? {
         (Some(planned), directory) => execute_planned(global, planned, &directory, run.detach),
         (None, directory) => judge_complete(global, &directory),
@@ -152,7 +152,7 @@ pub fn judge_evidence_so_far(
 fn check_output_format(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
         OutputFormat::Text | OutputFormat::Json => Ok(()),
-        OutputFormat::Junit | OutputFormat::Markdown | OutputFormat::Html | OutputFormat::Csv => {
+        OutputFormat::Junit | OutputFormat::Markdown => {
             Err(Failure::usage("a batch prints text or json; for CI: retrial report BATCH"))
         }
     }

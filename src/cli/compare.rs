@@ -40,8 +40,7 @@ fn print_comparisons(global: &GlobalOptions, comparisons: &[Comparison], json: &
             let document = content::comparisons_document(comparisons, DetailLevel::Brief);
             terminal::print_text(&markdown::render_markdown(&document));
         }
-        // A page and CSV are refused before.
-        OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
+        OutputFormat::Text => {
             for comparison in comparisons {
                 terminal::print_document(&content::comparison_document(
                     comparison,

@@ -42,7 +42,7 @@ use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::options::{GlobalOptions, OutputFormat, ReportFormat};
 use crate::app::{self, clean, log, nodes, stop, terminal};
 use arguments::{Arguments, Command};
 
@@ -174,15 +174,15 @@ fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure
             | Command::Compare(_)
     );
     let is_list = matches!(command, Command::Runs(runs) if runs.what.is_none());
-    let message = match global.output {
-        OutputFormat::Text | OutputFormat::Json => return Ok(()),
+    let message = match global.report_format {
+        ReportFormat::Text | ReportFormat::Json => return Ok(()),
         _ if is_report => return Ok(()),
-        OutputFormat::Markdown if is_list => return Ok(()),
-        OutputFormat::Junit | OutputFormat::Markdown if has_verdict => return Ok(()),
-        OutputFormat::Html | OutputFormat::Csv => {
+        ReportFormat::Markdown if is_list => return Ok(()),
+        ReportFormat::Junit | ReportFormat::Markdown if has_verdict => return Ok(()),
+        ReportFormat::Html | ReportFormat::Csv => {
             "--output html and csv are formats of reports: retrial report RUN --output html"
         }
-        OutputFormat::Junit | OutputFormat::Markdown => {
+        ReportFormat::Junit | ReportFormat::Markdown => {
             "--output junit and markdown are formats of verdicts: run, batch, bisect, resume, judge, compare \
              and report have them, `runs` has markdown, and other commands have text and json"
         }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
+use crate::app::options::{GlobalOptions, ReportFormat, ReportRequest};
 use crate::app::report::{self, PAGE_FILE, Report, website};
 use crate::app::terminal;
 use retrial_document::measures::format;
@@ -26,7 +26,7 @@ enum ReportDestination {
 
 /// Writes a report. The exit code is 0 whatever its verdicts.
 pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
-    let requested = global.is_output_given.then_some(global.output);
+    let requested = global.is_output_given.then_some(global.report_format);
     let output = choose_format(request.to.as_deref(), requested)?;
     if let Some(directory) = website_directory(request, output) {
         website::write_website(global, request, directory)?;
@@ -41,17 +41,17 @@ pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<E
     }
     let text = opened_report.render(output, target.page_directory().as_deref())?;
     write_to_target(&target, &text)?;
-    open_if_requested(request, target.file().filter(|_| output == OutputFormat::Html))
+    open_if_requested(request, target.file().filter(|_| output == ReportFormat::Html))
 }
 
 /// The extensions of files, and their formats.
-const FORMATS_BY_EXTENSION: [(&str, OutputFormat); 6] = [
-    ("html", OutputFormat::Html),
-    ("md", OutputFormat::Markdown),
-    ("csv", OutputFormat::Csv),
-    ("json", OutputFormat::Json),
-    ("xml", OutputFormat::Junit),
-    ("txt", OutputFormat::Text),
+const FORMATS_BY_EXTENSION: [(&str, ReportFormat); 6] = [
+    ("html", ReportFormat::Html),
+    ("md", ReportFormat::Markdown),
+    ("csv", ReportFormat::Csv),
+    ("json", ReportFormat::Json),
+    ("xml", ReportFormat::Junit),
+    ("txt", ReportFormat::Text),
 ];
 
 /// Returns the format of a report: of `--output`, else of the extension of `--to`, else a page.
@@ -60,11 +60,11 @@ const FORMATS_BY_EXTENSION: [(&str, OutputFormat); 6] = [
 /// If the extension is of no format, or of another one than `--output`.
 fn choose_format(
     to: Option<&Path>,
-    requested: Option<OutputFormat>,
-) -> Result<OutputFormat, Failure> {
+    requested: Option<ReportFormat>,
+) -> Result<ReportFormat, Failure> {
     let file = to.filter(|to| !names_directory(to));
     let Some((file, extension)) = file.and_then(|file| Some((file, file.extension()?))) else {
-        return Ok(requested.unwrap_or(OutputFormat::Html));
+        return Ok(requested.unwrap_or(ReportFormat::Html));
     };
     let listed = FORMATS_BY_EXTENSION.iter().find(|(listed, _)| extension == *listed);
     let stated = listed.map(|(_, format)| *format);
@@ -109,9 +109,9 @@ fn open_if_requested(request: &ReportRequest, page: Option<&Path>) -> Result<Exi
 }
 
 /// The directory of a website of all runs: an existing one, or a name that is not a file's.
-fn website_directory(request: &ReportRequest, output: OutputFormat) -> Option<&Path> {
+fn website_directory(request: &ReportRequest, output: ReportFormat) -> Option<&Path> {
     let to = request.to.as_deref()?;
-    (request.all && output == OutputFormat::Html && names_directory(to)).then_some(to)
+    (request.all && output == ReportFormat::Html && names_directory(to)).then_some(to)
 }
 
 /// Returns whether a path is that of a directory: of an existing one, or of none, without an extension or with `/` at
@@ -145,17 +145,17 @@ impl ReportDestination {
 fn report_target(
     global: &GlobalOptions,
     request: &ReportRequest,
-    output: OutputFormat,
+    output: ReportFormat,
     report: &dyn Report,
 ) -> ReportDestination {
     let is_redirected = global.is_output_given && !std::io::stdout().is_terminal();
     match &request.to {
         Some(file) if file.as_os_str() == "-" => ReportDestination::StandardOutput,
-        Some(directory) if output == OutputFormat::Html && directory.is_dir() => {
+        Some(directory) if output == ReportFormat::Html && directory.is_dir() => {
             ReportDestination::DefaultPath(directory.join(PAGE_FILE))
         }
         Some(file) => ReportDestination::Path(file.clone()),
-        None if output == OutputFormat::Html && !is_redirected => ReportDestination::DefaultPath(
+        None if output == ReportFormat::Html && !is_redirected => ReportDestination::DefaultPath(
             report.directory().unwrap_or(Path::new("")).join(PAGE_FILE),
         ),
         None => ReportDestination::StandardOutput,
@@ -225,23 +225,23 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(None, None, OutputFormat::Html)]
-    #[case(Some("-"), None, OutputFormat::Html)]
-    #[case(Some("site"), None, OutputFormat::Html)]
-    #[case(Some("site.v2/"), None, OutputFormat::Html)]
-    #[case(Some("x.html"), None, OutputFormat::Html)]
-    #[case(Some("x.md"), None, OutputFormat::Markdown)]
-    #[case(Some("run.1.csv"), None, OutputFormat::Csv)]
-    #[case(Some("x.json"), None, OutputFormat::Json)]
-    #[case(Some("x.xml"), None, OutputFormat::Junit)]
-    #[case(Some("x.txt"), None, OutputFormat::Text)]
-    #[case(Some("x.md"), Some(OutputFormat::Markdown), OutputFormat::Markdown)]
-    #[case(Some("x.out"), Some(OutputFormat::Csv), OutputFormat::Csv)]
-    #[case(Some("-"), Some(OutputFormat::Json), OutputFormat::Json)]
+    #[case(None, None, ReportFormat::Html)]
+    #[case(Some("-"), None, ReportFormat::Html)]
+    #[case(Some("site"), None, ReportFormat::Html)]
+    #[case(Some("site.v2/"), None, ReportFormat::Html)]
+    #[case(Some("x.html"), None, ReportFormat::Html)]
+    #[case(Some("x.md"), None, ReportFormat::Markdown)]
+    #[case(Some("run.1.csv"), None, ReportFormat::Csv)]
+    #[case(Some("x.json"), None, ReportFormat::Json)]
+    #[case(Some("x.xml"), None, ReportFormat::Junit)]
+    #[case(Some("x.txt"), None, ReportFormat::Text)]
+    #[case(Some("x.md"), Some(ReportFormat::Markdown), ReportFormat::Markdown)]
+    #[case(Some("x.out"), Some(ReportFormat::Csv), ReportFormat::Csv)]
+    #[case(Some("-"), Some(ReportFormat::Json), ReportFormat::Json)]
     fn the_extension_decides_without_an_option(
         #[case] to: Option<&str>,
-        #[case] requested: Option<OutputFormat>,
-        #[case] expected: OutputFormat,
+        #[case] requested: Option<ReportFormat>,
+        #[case] expected: ReportFormat,
     ) {
         assert_eq!(choose_format(to.map(Path::new), requested).unwrap(), expected);
     }
@@ -249,10 +249,10 @@ mod tests {
     #[rstest]
     #[case("x.svg", None)]
     #[case("x.pdf", None)]
-    #[case("x.csv", Some(OutputFormat::Markdown))]
+    #[case("x.csv", Some(ReportFormat::Markdown))]
     fn a_file_of_no_format_or_of_another_is_refused(
         #[case] to: &str,
-        #[case] requested: Option<OutputFormat>,
+        #[case] requested: Option<ReportFormat>,
     ) {
         assert!(choose_format(Some(Path::new(to)), requested).is_err());
     }
@@ -260,6 +260,6 @@ mod tests {
     #[test]
     fn a_directory_has_no_extension() {
         let folder = tempfile::Builder::new().suffix(".v2").tempdir().unwrap();
-        assert_eq!(choose_format(Some(folder.path()), None).unwrap(), OutputFormat::Html);
+        assert_eq!(choose_format(Some(folder.path()), None).unwrap(), ReportFormat::Html);
     }
 }

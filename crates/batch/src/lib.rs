@@ -41,7 +41,7 @@ pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCel
 pub use listed_values::fill_axes;
 pub use matrix::plan_batch;
 pub use model::{
-    Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns, OnFailure,
+    Batch, BatchExecution, BatchRecipe, Combination, ExternalResult, ExternalRuns, OnFailure,
     PullAhead, RunOrder, Spanned, WrittenAxis, WrittenClaim,
 };
 pub use plan::BatchPlan;

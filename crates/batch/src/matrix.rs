@@ -11,7 +11,7 @@ use super::cell::{Cell, ExcludedCell, ExclusionReason};
 use super::check_names::check_names;
 use super::claim::{self, BatchClaim, ClaimSubjects};
 use super::joint_changes::describe_planned_changes;
-use super::model::{Batch, Combination, ExecutionOptions, ExternalResult, WrittenAxis};
+use super::model::{Batch, BatchExecution, Combination, ExternalResult, WrittenAxis};
 use super::names::RECIPE;
 use super::plan::BatchPlan;
 use super::{NamedValues, Schedule};
@@ -64,7 +64,7 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         title: batch.title.clone(),
         axes,
         schedule: Schedule::new(&cells, batch.execution.order),
-        execution: ExecutionOptions { trials: Some(trials), ..batch.execution.clone() },
+        execution: BatchExecution { trials: Some(trials), ..batch.execution.clone() },
         external_results,
         cells,
         external_cells,

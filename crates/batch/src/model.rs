@@ -49,12 +49,12 @@ const RECIPE_KEYS: &[Key] = &[
 object! {
     /// A batch as it was written.
     #[derive(Debug, Clone, Default, PartialEq)]
-    pub struct Batch: "a batch", one of "recipe", "recipes", first RECIPE_KEYS, last ExecutionOptions::KEYS;
+    pub struct Batch: "a batch", one of "recipe", "recipes", first RECIPE_KEYS, last BatchExecution::KEYS;
     fields {
         /// What is run, in order; at least one. Without a name until the others are known.
         recipes: Vec<BatchRecipe> = read_recipes,
         /// How it is executed.
-        execution: ExecutionOptions = ExecutionOptions::from_keys,
+        execution: BatchExecution = BatchExecution::from_keys,
     }
     keys {
         /// One line: what is compared, and on which system.
@@ -86,7 +86,7 @@ object! {
 object! {
     /// How a batch is executed.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub struct ExecutionOptions: "the execution of a batch";
+    pub struct BatchExecution: "the execution of a batch";
     keys {
         /// The number of trials of each cell. Each is a separate run, in a fresh container. Default: the largest number
         /// that the recipes state.
@@ -111,7 +111,7 @@ object! {
     }
 }
 
-impl Default for ExecutionOptions {
+impl Default for BatchExecution {
     fn default() -> Self {
         Self {
             trials: None,

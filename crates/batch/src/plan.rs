@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchPlan;
-use super::{BatchClaim, Cell, ExcludedCell, ExecutionOptions, ExternalResult, Schedule, TrialRun};
+use super::{BatchClaim, BatchExecution, Cell, ExcludedCell, ExternalResult, Schedule, TrialRun};
 
 /// A planned batch: cells, schedule and claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub struct BatchPlan {
     pub schema: u32,
     /// The title: what is compared, and on which system, in one line.
     pub title: String,
-    pub execution: ExecutionOptions,
+    pub execution: BatchExecution,
     /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
     pub axes: Vec<(String, Vec<String>)>,
     /// The cells that are run, each with its trials.

@@ -3,6 +3,7 @@
 use crate::{RunFilter, RunIndex, RunSummary};
 use retrial_plan::Plan;
 use retrial_plan::remaining::StepTimes;
+use retrial_results::verdict::ExitCode;
 use retrial_store::RunDirectory;
 
 /// The latest run of a recipe that was judged on this machine, and how long its steps took.
@@ -18,9 +19,10 @@ impl EarlierRun {
     /// Finds the latest run of the same resolved recipe; none if there is none yet.
     pub fn find(index: &mut RunIndex, plan: &Plan) -> Option<Self> {
         let counts = |row: &RunSummary| {
+            let exit = row.exit_code.and_then(|code| ExitCode::try_from(code).ok());
             row.recipe_hash == plan.recipe_hash
                 && row.imported_from.is_none()
-                && matches!(row.exit_code, Some(0 | 1 | 5))
+                && exit.is_some_and(ExitCode::is_judgement)
         };
         let row = index.runs(&RunFilter::default()).into_iter().rfind(counts)?;
         let directory = RunDirectory::from_path(row.path);

@@ -77,7 +77,7 @@ pub async fn execute_and_judge(
         workers: planned.workers.clone(),
         host: planned.host.clone(),
         run_maker: &maker,
-        options: follow::execution_options(global, false),
+        options: follow::session_options(global, false),
         events,
     });
     let batch = open_result.map_err(|error| match error {

@@ -19,7 +19,7 @@ pub struct BatchRecord {
     pub plan: BatchPlan,
     /// Options that hold for every run.
     #[serde(rename = "asked")]
-    pub options: RunOptions,
+    pub options: BatchRunRequest,
     /// The site on whose nodes it is executed; none if it is executed on one host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
@@ -32,7 +32,7 @@ pub struct BatchRecord {
 
 /// Options that hold for every run of a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunOptions {
+pub struct BatchRunRequest {
     options: PlanOptions,
     files: PlanFiles,
     /// How each run is executed.
@@ -53,7 +53,7 @@ impl BatchRecord {
     }
 }
 
-impl RunOptions {
+impl BatchRunRequest {
     /// Keeps the options that are not part of the batch's plan.
     pub fn new(plan: &PlanRequest, run: &RunRequest) -> Self {
         Self {

@@ -8,7 +8,7 @@ use super::array::{self, SiteBatch};
 use super::cells::{CellRecipes, changed_since_start};
 use super::file::OpenedBatch;
 use super::planned::PlannedBatch;
-use super::record::{BatchRecord, RunOptions};
+use super::record::{BatchRecord, BatchRunRequest};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
@@ -45,7 +45,7 @@ impl BatchPlacement {
 pub fn start_batch(
     global: &GlobalOptions,
     opened: OpenedBatch,
-    options: RunOptions,
+    options: BatchRunRequest,
     site: Option<SiteFile>,
     new: bool,
 ) -> Result<(Option<BatchPlacement>, RecordDirectory), Failure> {

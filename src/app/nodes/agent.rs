@@ -147,7 +147,7 @@ async fn execute_orders(
     let options = SessionOptions {
         patience: begin.patience,
         machine: Some(RunMachine { scope: begin.scope, is_head: false }),
-        ..follow::execution_options(global, false)
+        ..follow::session_options(global, false)
     };
     let session =
         RunSession::open(std::sync::Arc::new(engine), part, events, begin.secrets, options)?;

@@ -52,7 +52,17 @@ pub struct GlobalOptions {
     )]
     pub cache: PathBuf,
     /// Set the format of the result on standard output
-    #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Text)]
+    #[arg(
+        id = "output",
+        long,
+        global = true,
+        value_name = "OUTPUT",
+        value_enum,
+        default_value_t = ReportFormat::Text
+    )]
+    pub report_format: ReportFormat,
+    /// The same, as commands other than `report` have it.
+    #[arg(skip)]
     pub output: OutputFormat,
     /// Whether `--output` was given. Without it, a report is an HTML page.
     #[arg(skip)]
@@ -101,9 +111,9 @@ pub(super) fn division_parser() -> impl TypedValueParser<Value = Division> {
     names.try_map(|name| name.parse::<Division>())
 }
 
-/// The format of a result.
+/// The format of a result, as the command line asks for it. Reports have all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
+pub enum ReportFormat {
     /// Text for a terminal
     Text,
     /// JSON for programs
@@ -116,6 +126,29 @@ pub enum OutputFormat {
     Html,
     /// CSV with a row for each figure of each trial (reports)
     Csv,
+}
+
+/// The format of what commands other than `report` print. All have text and JSON, those with a verdict the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OutputFormat {
+    #[default]
+    Text,
+    Json,
+    Junit,
+    Markdown,
+}
+
+impl ReportFormat {
+    /// Returns the format of what other commands print; none for one that only reports have.
+    pub fn to_output(self) -> Option<OutputFormat> {
+        match self {
+            Self::Text => Some(OutputFormat::Text),
+            Self::Json => Some(OutputFormat::Json),
+            Self::Junit => Some(OutputFormat::Junit),
+            Self::Markdown => Some(OutputFormat::Markdown),
+            Self::Html | Self::Csv => None,
+        }
+    }
 }
 
 /// A recipe and its settings.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Report, steps};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::options::{GlobalOptions, ReportFormat};
 use crate::app::{batch, terminal};
 use retrial_batch::verdict::{BatchVerdict, CellRun, CellVerdict};
 use retrial_plan::{Plan, shell};
@@ -118,21 +118,21 @@ impl Report for BatchReport<'_> {
         charts::batch_charts(&self.verdict)
     }
 
-    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
+    fn render(&self, output: ReportFormat, page: Option<&Path>) -> Result<String, Failure> {
         let verdict = &self.verdict;
         let build_document = |evidence: &str, entries: &[ReportedVerdict<'_>]| {
             content::batch::batch_document(verdict, evidence, entries)
         };
         Ok(match output {
-            OutputFormat::Html => self.render_page(page),
-            OutputFormat::Text => {
+            ReportFormat::Html => self.render_page(page),
+            ReportFormat::Text => {
                 let evidence = self.directory.path().display().to_string();
                 let mut document = build_document(&evidence, &[]);
                 document.blocks.extend(Block::charts(self.charts()));
                 text::render_terminal(&document, terminal::stdout_capabilities())
             }
-            OutputFormat::Json => terminal::to_json_line(verdict),
-            OutputFormat::Csv => {
+            ReportFormat::Json => terminal::to_json_line(verdict),
+            ReportFormat::Csv => {
                 let rows = self.measured_cells().map(|(cell, verdict)| {
                     trials::render_rows(verdict, |trial| {
                         let mut runs = cell.runs.iter();
@@ -142,8 +142,8 @@ impl Report for BatchReport<'_> {
                 });
                 trials::render_header() + &rows.collect::<String>()
             }
-            OutputFormat::Junit => junit::render_batch(verdict, &self.entries()),
-            OutputFormat::Markdown => {
+            ReportFormat::Junit => junit::render_batch(verdict, &self.entries()),
+            ReportFormat::Markdown => {
                 markdown::render_markdown(&build_document("", &self.entries()))
             }
         })

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{Report, steps};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
+use crate::app::options::{GlobalOptions, ReportFormat, ReportRequest};
 use crate::app::{runs, terminal};
 use retrial_history::{RunState, RunSummary};
 use retrial_report::content::history::{self, RunsPage};
@@ -34,11 +34,11 @@ impl HistoryReport {
 }
 
 impl Report for HistoryReport {
-    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
+    fn render(&self, output: ReportFormat, page: Option<&Path>) -> Result<String, Failure> {
         let (rows, zone) = (&self.rows, TimeZone::system());
         let list = || listed::runs_document(rows, &zone);
         Ok(match output {
-            OutputFormat::Html => {
+            ReportFormat::Html => {
                 let link = |row: &RunSummary| {
                     let path = steps::relative_path(page?, &row.path);
                     Some(path.display().to_string())
@@ -50,11 +50,11 @@ impl Report for HistoryReport {
                     zone: &zone,
                 }))
             }
-            OutputFormat::Text => text::render_terminal(&list(), terminal::stdout_capabilities()),
-            OutputFormat::Markdown => markdown::render_markdown(&list()),
-            OutputFormat::Json => terminal::to_json_line(&runs::rows_with_states(rows)),
-            OutputFormat::Csv => render_trials_csv(rows),
-            OutputFormat::Junit => render_junit(rows),
+            ReportFormat::Text => text::render_terminal(&list(), terminal::stdout_capabilities()),
+            ReportFormat::Markdown => markdown::render_markdown(&list()),
+            ReportFormat::Json => terminal::to_json_line(&runs::rows_with_states(rows)),
+            ReportFormat::Csv => render_trials_csv(rows),
+            ReportFormat::Junit => render_junit(rows),
         })
     }
 }

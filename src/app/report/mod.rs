@@ -14,7 +14,7 @@ use itertools::join;
 use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
-use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
+use crate::app::options::{GlobalOptions, ReportFormat, ReportRequest};
 use retrial_document::measures::format;
 use retrial_report::charts::Chart;
 use retrial_report::document::{Line, StyledText};
@@ -39,14 +39,14 @@ pub trait Report {
     }
 
     /// Renders it in a format. Links on a page are relative to the page's directory.
-    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure>;
+    fn render(&self, output: ReportFormat, page: Option<&Path>) -> Result<String, Failure>;
 }
 
 /// Reads and judges the subjects of a report.
 pub fn open_report<'a>(
     global: &'a GlobalOptions,
     request: &ReportRequest,
-    output: OutputFormat,
+    output: ReportFormat,
 ) -> Result<Box<dyn Report + 'a>, Failure> {
     if request.all {
         return Ok(Box::new(history::HistoryReport::open(global, request)?));

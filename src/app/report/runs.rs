@@ -7,7 +7,7 @@ use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::judge::{self, JudgedResults};
 use crate::app::open::RunOrBatch;
-use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat, ReportRequest};
+use crate::app::options::{GlobalOptions, JudgeRequest, ReportFormat, ReportRequest};
 use crate::app::{follow, terminal};
 use retrial_plan::{Plan, shell};
 use retrial_report::charts::{self, Chart};
@@ -62,7 +62,7 @@ impl<'a> RunsReport<'a> {
     pub fn open(
         global: &'a GlobalOptions,
         request: &ReportRequest,
-        output: OutputFormat,
+        output: ReportFormat,
         subjects: Vec<(&String, Option<RunOrBatch>)>,
         bundles: Vec<UnpackedBundle>,
     ) -> Result<Self, Failure> {
@@ -143,32 +143,32 @@ impl Report for RunsReport<'_> {
         all
     }
 
-    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
+    fn render(&self, output: ReportFormat, page: Option<&Path>) -> Result<String, Failure> {
         let (home, results) = (&self.global.home, &self.results);
         let entries: Vec<ReportedVerdict<'_>> = results.iter().map(|one| one.entry(home)).collect();
         Ok(match output {
-            OutputFormat::Html => html::render_html(&page::page_document(&ReportPage {
+            ReportFormat::Html => html::render_html(&page::page_document(&ReportPage {
                 made_by: super::generator_line(),
                 subjects: results.iter().map(|one| one.page_subject(home, page)).collect(),
                 comparison: self.comparison.as_ref(),
                 ..ReportPage::default()
             })),
-            OutputFormat::Text => self.render_text(),
-            OutputFormat::Json => {
+            ReportFormat::Text => self.render_text(),
+            ReportFormat::Json => {
                 let json_entries = results.iter().map(ReportInput::json_entry).collect();
                 terminal::to_json_line(&json::JsonReport::new(
                     json_entries,
                     self.comparison.as_ref(),
                 ))
             }
-            OutputFormat::Csv => {
+            ReportFormat::Csv => {
                 let rows = results
                     .iter()
                     .map(|one| trials::render_rows(&one.judged.verdict, |_| one.name.clone()));
                 trials::render_header() + &rows.collect::<String>()
             }
-            OutputFormat::Junit => junit::render_verdicts(&entries),
-            OutputFormat::Markdown => {
+            ReportFormat::Junit => junit::render_verdicts(&entries),
+            ReportFormat::Markdown => {
                 let mut document = content::verdict::verdicts_document(&entries);
                 let comparisons = self.comparison.iter();
                 let compared = comparisons
@@ -257,14 +257,14 @@ impl ReportInput {
 
 fn read_run(
     directory: RunDirectory,
-    output: OutputFormat,
+    output: ReportFormat,
     bundle: Option<&UnpackedBundle>,
 ) -> Result<(ReportInput, comparison::ComparisonSubject), Failure> {
     let (context, evidence) = read_evidence(&directory)?;
     let run_verdict = verdict::judge(&context, &evidence);
     let facts = environment::facts_of_run(&directory);
     let name = directory.id().to_owned();
-    let is_shown = matches!(output, OutputFormat::Html | OutputFormat::Text);
+    let is_shown = matches!(output, ReportFormat::Html | ReportFormat::Text);
     let telemetry = is_shown.then(|| telemetry::read_rows(&directory));
     let run = ReportedRun {
         is_packed: bundle.is_some(),

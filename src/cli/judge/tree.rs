@@ -40,9 +40,7 @@ impl TreePrinter {
     fn add_benchmark(&mut self, judged: JudgedBenchmark) {
         let blocks = self.tree.report_benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
-            OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
-                terminal::print_blocks(&blocks);
-            }
+            OutputFormat::Text => terminal::print_blocks(&blocks),
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Markdown => {
                 self.verdicts.push(judged.verdict);
                 self.benchmarks.push(judged.benchmark);
@@ -52,7 +50,7 @@ impl TreePrinter {
 
     fn finish(self, faults: &[TreeFault]) {
         let text = match self.output {
-            OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
+            OutputFormat::Text => {
                 return terminal::print_blocks(&self.tree.closing_blocks(faults));
             }
             OutputFormat::Junit => junit::render_tree(&self.entries(), faults),

@@ -4,11 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cell_failure::CellFailure;
 use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
-
-/// The exit code of a run that was stopped.
-const EXIT_INTERRUPTED: u8 = 130;
-/// The exit code of a run whose host or services failed.
-const EXIT_HOST_FAILURE: u8 = 3;
+use retrial_results::verdict::ExitCode;
 
 #[derive(Debug, Clone, Default)]
 pub struct BatchState {
@@ -72,8 +68,7 @@ impl BatchState {
                 if self.final_exit_code.take().is_some() {
                     // So may the tag exist by now that a cell lacked.
                     self.trial_runs.retain(|_, state| {
-                        state.own_failure().is_none()
-                            || state.exit_code() != Some(EXIT_HOST_FAILURE)
+                        state.own_failure().is_none() || !state.has_ended_with(ExitCode::Host)
                     });
                     let trial_runs = self.trial_runs.values_mut();
                     for failed in trial_runs.filter(|trial_run| trial_run.host_failed()) {
@@ -123,22 +118,22 @@ impl BatchState {
         let Some(state) = self.trial_runs.get(&trial_run) else {
             return TrialRunAction::Start { attempt: 1 };
         };
-        match (state.exit_code(), &state.run) {
-            (None | Some(EXIT_INTERRUPTED), Some(run)) => {
-                TrialRunAction::Continue { run: run.clone() }
-            }
-            (None | Some(EXIT_INTERRUPTED), None) => TrialRunAction::Start { attempt: 1 },
+        let is_open = state.end.is_none() || state.has_ended_with(ExitCode::Interrupted);
+        match &state.run {
+            Some(run) if is_open => TrialRunAction::Continue { run: run.clone() },
+            None if is_open => TrialRunAction::Start { attempt: 1 },
             _ if state.host_failed() && state.attempt <= retries => {
                 TrialRunAction::Start { attempt: state.attempt + 1 }
             }
-            (Some(_), _) => TrialRunAction::Complete,
+            _ => TrialRunAction::Complete,
         }
     }
 
     /// Returns whether a trial run has ended and is not repeated, even if the batch is resumed.
     pub fn has_result(&self, trial_run: usize) -> bool {
         let code = self.exit_code(trial_run);
-        code.is_some_and(|code| code != EXIT_INTERRUPTED && code != EXIT_HOST_FAILURE)
+        let without = [ExitCode::Interrupted, ExitCode::Host].map(ExitCode::code);
+        code.is_some_and(|code| !without.contains(&code))
     }
 
     /// Returns whether a trial run has a result, or failed by its cell's own failure.
@@ -173,19 +168,23 @@ impl BatchState {
 
     /// Returns whether a process reached the end of the batch without being stopped.
     pub fn is_over(&self) -> bool {
-        self.final_exit_code.is_some_and(|code| code != EXIT_INTERRUPTED)
+        self.final_exit_code.is_some_and(|code| code != ExitCode::Interrupted.code())
     }
 }
 
 impl TrialRunState {
     /// Returns whether its latest run ended by a failure of the host, for which its cell can do nothing.
     pub fn host_failed(&self) -> bool {
-        self.exit_code() == Some(EXIT_HOST_FAILURE) && self.own_failure().is_none()
+        self.has_ended_with(ExitCode::Host) && self.own_failure().is_none()
     }
 
     /// Returns the failure of its cell by itself, if its latest run ended by one.
     pub fn own_failure(&self) -> Option<&CellFailure> {
         self.end.as_ref()?.failure.as_ref()
+    }
+
+    fn has_ended_with(&self, exit: ExitCode) -> bool {
+        self.exit_code() == Some(exit.code())
     }
 
     /// Returns its exit code, if it has ended.

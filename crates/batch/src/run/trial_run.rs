@@ -128,7 +128,8 @@ async fn resume_run(
     if let Some((code, reason)) = read_run_end(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
         let verdict = directory.read_json("verdict.json").ok();
-        return Ok(Some(trial_run_end(batch, &directory, code, verdict.as_ref(), reason)));
+        let exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
+        return Ok(Some(trial_run_end(batch, &directory, exit, verdict.as_ref(), reason)));
     }
     batch.record(BatchEventKind::TrialRunReattached { trial_run, run: id.to_owned() })?;
     execute_run(batch, trial_run, directory).await.map(Some)
@@ -167,7 +168,7 @@ async fn execute_run(
             return Ok(trial_run_end(
                 batch,
                 &directory,
-                EXIT_HOST_FAILURE,
+                ExitCode::Host,
                 None,
                 Some(ErrorText::of(&error)),
             ));
@@ -201,43 +202,39 @@ async fn execute_run(
     let (ended, ()) = tokio::join!(executed, forwarded);
     let mut end = match ended {
         Ok(ended) => {
-            let (code, verdict) = (ended.exit.code(), ended.verdict.as_ref());
             let reason = ended.reason.map(AbortReason::into_error_text);
-            trial_run_end(batch, &directory, code, verdict, reason)
+            trial_run_end(batch, &directory, ended.exit, ended.verdict.as_ref(), reason)
         }
         Err(error) => {
-            trial_run_end(batch, &directory, EXIT_HOST_FAILURE, None, Some(ErrorText::of(&error)))
+            trial_run_end(batch, &directory, ExitCode::Host, None, Some(ErrorText::of(&error)))
         }
     };
     end.seconds = since.elapsed().as_secs_f64();
     Ok(end)
 }
 
-const EXIT_HOST_FAILURE: u8 = ExitCode::Host as u8;
-
 fn trial_run_end(
     batch: &BatchSession<'_>,
     directory: &RunDirectory,
-    exit_code: u8,
+    exit: ExitCode,
     verdict: Option<&Verdict>,
     reason: Option<ErrorText>,
 ) -> TrialRunEnd {
     let search = batch.job.plan.search.as_ref();
     let searched = search.and_then(|search| search.figure.as_deref());
     TrialRunEnd {
-        exit_code,
+        exit_code: exit.code(),
         run: Some(directory.id().to_owned()),
         outcome: verdict.map(|verdict| verdict.qualified_outcome().to_string()),
         figures: verdict.map(|verdict| trial_run_figures(verdict, searched)).unwrap_or_default(),
         reason,
-        failure: find_own_failure(directory, exit_code),
+        failure: find_own_failure(directory, exit),
         seconds: 0.0,
     }
 }
 
 /// The failure of a run that is its cell's own. A run whose files cannot be read has none that is known.
-fn find_own_failure(directory: &RunDirectory, exit_code: u8) -> Option<CellFailure> {
-    let exit = ExitCode::try_from(exit_code).ok()?;
+fn find_own_failure(directory: &RunDirectory, exit: ExitCode) -> Option<CellFailure> {
     if !matches!(exit, ExitCode::Host | ExitCode::StepFailed) {
         return None;
     }

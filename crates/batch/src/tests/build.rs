@@ -1,6 +1,6 @@
 //! Cells and their plan, for tests.
 
-use crate::{BatchPlan, Cell, ExecutionOptions, NamedValues, RunOrder, Schedule};
+use crate::{BatchExecution, BatchPlan, Cell, NamedValues, RunOrder, Schedule};
 
 /// A cell of a recipe without axes.
 pub fn cell(name: &str, trials: u32) -> Cell {
@@ -23,7 +23,7 @@ pub fn plan_of(cells: Vec<Cell>, order: RunOrder) -> BatchPlan {
     BatchPlan {
         schema: 1,
         title: String::new(),
-        execution: ExecutionOptions::default(),
+        execution: BatchExecution::default(),
         axes: Vec::new(),
         schedule: Schedule::new(&cells, order),
         cells,

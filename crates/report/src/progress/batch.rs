@@ -9,7 +9,7 @@ use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd
 use retrial_document::ErrorText;
 use retrial_document::measures::format::{format_count, format_duration};
 use retrial_plan::remaining::{EstimateBasis, TimeEstimate};
-use retrial_results::verdict::number;
+use retrial_results::verdict::{ExitCode, number};
 
 /// Figures of a run that are shown.
 const MAX_SHOWN_FIGURES: usize = 3;
@@ -256,7 +256,8 @@ impl PlainBatchProgress {
             let ended = self.state.trial_runs.iter().filter_map(|(other, state)| {
                 let end = state.end.as_ref()?;
                 // A failed run took as long as it took to fail.
-                let is_measured = matches!(end.exit_code, 0 | 1 | 5) && end.seconds > 0.0;
+                let exit = ExitCode::try_from(end.exit_code);
+                let is_measured = exit.is_ok_and(ExitCode::is_judgement) && end.seconds > 0.0;
                 let counts = is_measured && (!of_cell || self.cell_of_trial_run(*other) == cell);
                 counts.then_some(end.seconds)
             });
@@ -275,12 +276,15 @@ impl PlainBatchProgress {
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
 /// With `reported`, its reason is that of a run before.
 fn describe_end(end: &TrialRunEnd, reported: bool) -> String {
-    let mut text = match (&end.failure, &end.outcome, end.exit_code) {
-        (_, _, 130) => "stopped".to_owned(),
+    let code = end.exit_code;
+    let mut text = match (&end.failure, &end.outcome, ExitCode::try_from(code)) {
+        (_, _, Ok(ExitCode::Interrupted)) => "stopped".to_owned(),
         (Some(failure), ..) => failure.to_string(),
-        (_, _, code @ 2..=4) => format!("failed with exit code {code}"),
+        (_, _, Ok(ExitCode::Usage | ExitCode::Host | ExitCode::StepFailed)) => {
+            format!("failed with exit code {code}")
+        }
         (_, Some(outcome), _) => outcome.clone(),
-        (_, None, code) => format!("ended with exit code {code}"),
+        (_, None, _) => format!("ended with exit code {code}"),
     };
     for figure in end.figures.iter().take(MAX_SHOWN_FIGURES) {
         let _ = write!(

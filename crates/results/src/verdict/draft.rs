@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::compare::{PublishedFigureTrials, compare_figures, finite_exp};
 use super::figures::{
     aggregate_figures, declared_figures, describe_measured, describe_validity, figure_columns,
     main_figure, unjudged_references,
 };
+use super::published_figure::{PublishedFigureTrials, compare_figures, finite_exp};
 use super::qualifier::{
     Qualifier, QualifierKind, TRIAL_RUN_REASON, explains_better_figure, merge_qualifiers,
 };

@@ -49,6 +49,11 @@ impl ExitCode {
         if is_well { Self::Success } else { self }
     }
 
+    /// Returns whether measurements ended, and were judged.
+    pub fn is_judgement(self) -> bool {
+        matches!(self, Self::Success | Self::NotReproduced | Self::Inconclusive)
+    }
+
     /// Returns the first that applies; success if there is none.
     pub fn first_applicable(codes: impl IntoIterator<Item = Self>) -> Self {
         codes

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::compare::figure_unit;
 use super::evidence::{find_by_name, table_name};
+use super::published_figure::figure_unit;
 use super::{Evidence, FigureColumn, FigureValue, UnjudgedReference, convergence, reference};
 use retrial_document::measures::format;
 use retrial_readings::natural::natural_sort_key;

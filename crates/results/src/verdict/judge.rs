@@ -2,9 +2,9 @@
 //! to performance, the outcome of the run.
 
 use super::claim::{ClaimVerdict, judge_figure_claims};
-use super::compare::{PublishedFigureTrials, find_worse};
 use super::coupling::couple_accuracy;
 use super::draft::ResultDraft;
+use super::published_figure::{PublishedFigureTrials, find_worse};
 use super::qualifier::merge_qualifiers;
 use super::sentence::{RunSentences, describe_run};
 use super::{

@@ -3,7 +3,7 @@
 //! [`judge()`] works in this order, since validity comes before speed:
 //!
 //! 1. `rules`: did every trial finish, give a new result, keep the benchmark's own rules?
-//! 2. `compare`: each published figure against its trials, as log ratios ([`retrial_stats`]).
+//! 2. `published_figure`: each published figure against its trials, as log ratios ([`retrial_stats`]).
 //! 3. `judge`: `holm`'s correction over all figures, outcomes, accuracy coupled to performance.
 //! 4. `claim`: what the recipe claims of two figures, corrected for all claims by themselves.
 //! 5. `sentence`: one sentence of reason for each.
@@ -13,7 +13,6 @@
 mod benchmark;
 mod bounds;
 pub mod claim;
-pub mod compare;
 pub mod comparison;
 mod context;
 pub mod convergence;
@@ -29,6 +28,7 @@ mod noise_basis;
 mod notice;
 pub use retrial_readings::number;
 mod outcome;
+mod published_figure;
 pub mod qualifier;
 mod qualify;
 mod reason_sentence;

@@ -6,7 +6,7 @@ mod trials;
 use itertools::Itertools as _;
 
 use super::claim::{ClaimOutcome, ClaimVerdict, summarize_claims};
-use super::compare::PublishedFigureTrials;
+use super::published_figure::PublishedFigureTrials;
 use super::qualify::MAX_PLAUSIBLE_RATIO;
 use super::{Judgement, Noise, Outcome, QualifierKind, ResultVerdict, UNKNOWN_DIRECTION, number};
 use retrial_document::measures::format;

@@ -6,9 +6,9 @@
 
 use super::model::Gap;
 use crate::verdict::Bounds;
-use crate::verdict::compare::finite_exp;
 use crate::verdict::comparison::MeasuredSide;
 use crate::verdict::outcome::ClaimOutcome;
+use crate::verdict::published_figure::finite_exp;
 use retrial_recipe::model::Claim;
 use retrial_stats::{Decision, Difference};
 

@@ -6,8 +6,8 @@ use super::model::{ClaimPart, ClaimVerdict, RequiredRatio};
 use super::part::{DecisionMethod, PartTest};
 use super::sentence;
 use crate::verdict::Bounds;
-use crate::verdict::compare::finite_exp;
 use crate::verdict::outcome::ClaimOutcome;
+use crate::verdict::published_figure::finite_exp;
 use retrial_stats::holm_step_down;
 
 /// A claim with the tests of its parts.

@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::verdict::{Evidence, NoiseBasis, Outcome, ResultVerdict, RunContext};
-use crate::verdict::{compare, convergence, number, reference};
+use crate::verdict::{convergence, number, published_figure, reference};
 use retrial_mlperf::ScenarioName;
 use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Mode};
@@ -217,7 +217,7 @@ pub(crate) fn measured_figure(
     evidence: &Evidence,
     name: &str,
 ) -> MeasuredFigure {
-    let unit = compare::figure_unit(evidence, name);
+    let unit = published_figure::figure_unit(evidence, name);
     let expectations = evidence.plan.expect.iter().find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::find_decisive(list)?));
     let assumed = reference::assumed_noise(context, evidence, name, decides);
@@ -236,7 +236,8 @@ pub(crate) fn measured_figure(
 /// no usable figure.
 fn normalized_values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
     let factor = convergence::score_factor(evidence, figure).unwrap_or(1.0);
-    let values = compare::usable_values(evidence, figure).filter(|values| !values.is_empty())?;
+    let values =
+        published_figure::usable_values(evidence, figure).filter(|values| !values.is_empty())?;
     Some(values.into_iter().map(|value| value * factor).collect())
 }
 

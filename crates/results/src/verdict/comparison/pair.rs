@@ -6,7 +6,7 @@ use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{ComparedFigure, MeasuredSide};
 use super::{Change, FailIf};
 use crate::verdict::Bounds;
-use crate::verdict::compare::finite_exp;
+use crate::verdict::published_figure::finite_exp;
 use retrial_recipe::model::{Claim, Mode};
 use retrial_stats::{Decision, Difference, Sample, aggregate_trials};
 

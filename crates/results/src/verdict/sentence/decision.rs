@@ -1,6 +1,6 @@
 //! The decision of the bounds on a claim, and what would decide it where they are inconclusive.
 
-use super::super::compare::PublishedFigureTrials;
+use super::super::published_figure::PublishedFigureTrials;
 use super::super::{Judgement, MoreTrials, Noise, Outcome, number};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Aggregate, Better, Claim};

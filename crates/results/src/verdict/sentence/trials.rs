@@ -2,7 +2,7 @@
 
 use itertools::join;
 
-use super::super::compare::PublishedFigureTrials;
+use super::super::published_figure::PublishedFigureTrials;
 use super::super::{Judgement, number};
 use retrial_recipe::model::Better;
 use retrial_stats::{Aggregate, OrderEffect, aggregate_trials};
