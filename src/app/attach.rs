@@ -4,13 +4,13 @@
 //! the run continues.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::app::options::GlobalOptions;
-use crate::app::{batch, estimate, terminal, watch};
+use crate::app::{display, terminal};
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::ProgressEvent;
@@ -28,22 +28,16 @@ pub fn show_run(global: &GlobalOptions, run: &RunDirectory) {
         return note_without_follower(global, run.record());
     }
     note_how_to_leave(global, run.record());
-    let remaining = estimate::estimate_run(global, run);
-    let is_terminal = std::io::stderr().is_terminal();
-    let mut reporter = watch::create_reporter(global, None, remaining, is_terminal);
+    let (sender, incoming) = unbounded_channel();
+    let shown = display::show_run(global, run, incoming);
     let mut events = RunEvents::open_at(run, 0, global.verbose);
-    loop {
-        // Determined before reading: what was written until then is read in this iteration.
-        let is_followed = FileLock::find_holder(&run.lock_path()).is_some();
-        for event in events.poll() {
-            reporter.report_event(&event);
-        }
-        if !is_followed {
-            break;
-        }
-        std::thread::sleep(POLL_INTERVAL);
-    }
-    reporter.finish();
+    while_followed(&run.lock_path(), || {
+        // The display ends with this function only.
+        events.poll().into_iter().for_each(|event| drop(sender.send(event)));
+    });
+    drop(sender);
+    // A display that panicked does not change the verdict.
+    let _ = shown.join();
 }
 
 /// Shows a batch until no process follows it. If none does, it only prints that the batch is not running.
@@ -53,23 +47,31 @@ pub fn show_batch(global: &GlobalOptions, directory: &RecordDirectory, plan: &Ba
     }
     note_how_to_leave(global, directory);
     let (events, incoming) = unbounded_channel();
-    let watcher = batch::watch::spawn_watcher(global, plan, BTreeMap::new(), incoming);
+    let shown = display::show_batch(global, plan, BTreeMap::new(), incoming);
     let mut journal = IncomingFile::open_at(directory.journal_path(), 0);
     let mut runs: BTreeMap<usize, RunEvents> = BTreeMap::new();
-    loop {
-        let is_followed = FileLock::find_holder(&directory.lock_path()).is_some();
+    while_followed(&directory.lock_path(), || {
         for event in journal.poll::<BatchEvent>() {
             show_batch_event(global, event, &mut runs, &events);
         }
         send_run_events(&mut runs, &events);
+    });
+    drop(events);
+    // A display that panicked does not change the verdict.
+    let _ = shown.join();
+}
+
+/// Reads files at intervals, until no process has this lock; then once more.
+fn while_followed(lock: &Path, mut read: impl FnMut()) {
+    loop {
+        // Determined before reading: what was written until then is read in this iteration.
+        let is_followed = FileLock::find_holder(lock).is_some();
+        read();
         if !is_followed {
             break;
         }
         std::thread::sleep(POLL_INTERVAL);
     }
-    drop(events);
-    // A display that panicked does not change the verdict.
-    let _ = watcher.join();
 }
 
 /// Sends an event of a batch to its display, with the events of the run that it starts or ends.

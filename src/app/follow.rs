@@ -1,6 +1,5 @@
 //! Follows a run in this process: reporter, signals, and what is printed at its end.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::app::failure::Failure;
 use crate::app::nodes;
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::{estimate, signals, terminal, watch};
+use crate::app::{display, signals, terminal};
 use retrial_cluster::job::record::is_submitted;
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_document::ErrorText;
@@ -115,26 +114,12 @@ pub async fn follow_run(
     directory: RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let (events, mut incoming) = unbounded_channel::<Event>();
+    let (events, incoming) = unbounded_channel::<Event>();
     let session =
         Arc::new(open_session(global, engine, directory, events, require_accuracy).await?);
     let plan = session.plan.clone();
     let json = global.output == OutputFormat::Json;
-    let (thread_global, run) = (global.clone(), session.run.clone());
-    let watcher = std::thread::spawn(move || {
-        // Earlier runs are read while this one begins.
-        let remaining = estimate::estimate_run(&thread_global, &run);
-        let mut reporter = watch::create_reporter(
-            &thread_global,
-            None,
-            remaining,
-            std::io::stderr().is_terminal(),
-        );
-        while let Some(event) = incoming.blocking_recv() {
-            reporter.report_event(&event);
-        }
-        reporter.finish();
-    });
+    let watcher = display::show_run(global, &session.run, incoming);
     let handler = signals::handle_signals(signals::session_target(global, Arc::clone(&session)))?;
     let run_result = execute_plan(&session).await;
     handler.finish();

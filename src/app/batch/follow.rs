@@ -7,7 +7,6 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::judge;
 use super::planned::PlannedBatch;
 use super::run_maker::TrialRunMaker;
-use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{
@@ -15,7 +14,7 @@ use crate::app::signals::{
     handle_signals,
 };
 use crate::app::site::end::{suggest_command, suggest_evidence};
-use crate::app::{follow, open};
+use crate::app::{display, follow, open};
 use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute_batch};
 use retrial_batch::verdict::BatchVerdict;
@@ -68,7 +67,7 @@ pub async fn execute_and_judge(
     let (events, incoming) = unbounded_channel();
     let cell_plans = planned.plans.iter();
     let plans = cell_plans.map(|(cell, plan)| (cell, plan.plan().clone())).collect();
-    let watcher = watch::spawn_watcher(global, &planned.record.plan, plans, incoming);
+    let watcher = display::show_batch(global, &planned.record.plan, plans, incoming);
     let open_result = BatchSession::open(BatchJob {
         home: global.home.clone(),
         engine: Arc::clone(&engine),

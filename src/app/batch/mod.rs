@@ -13,5 +13,4 @@ mod run_maker;
 mod search;
 pub mod start;
 mod tags;
-pub mod watch;
 mod workers;

@@ -3,11 +3,9 @@
 //!
 //! - `site_files`: site files. `request`: the submission, before a node is known.
 //! - `start`: submits, resumes and stops a run.
-//! - `follow`: follows the job of a run (`run_job`) or the arrays of a batch. A run's job is shown by `display`, and by
-//!   `waiting_line` in the queue; `end` reports how the run ended.
+//! - `follow`: follows the job of a run (`run_job`) or the arrays of a batch. `end` reports how the run ended.
 //! - `node`: the first action of the job on its node.
 
-pub mod display;
 pub mod end;
 pub mod follow;
 pub mod node;
@@ -15,6 +13,5 @@ pub mod request;
 mod run_job;
 pub mod site_files;
 mod start;
-pub mod waiting_line;
 
 pub use start::{has_job, open_or_saved_site, resume_run, stop_run, submit_run};

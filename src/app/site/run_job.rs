@@ -5,8 +5,8 @@ use std::time::Instant;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use super::display::JobDisplay;
 use super::follow::{FollowedJobs, StoppableJob};
+use crate::app::display::JobDisplay;
 use crate::app::options::GlobalOptions;
 use retrial_cluster::job::queries::{JobStatus, query_job};
 use retrial_cluster::job::record::{self, JobEventKind};

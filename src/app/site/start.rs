@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::display::note_unless_quiet;
 use super::end::{describe_continuing, print_detached, report_end};
 use super::follow::{FollowEnd, JobFollower};
 use super::request::{run_job_target, with_site_home};
 use super::run_job::RunJob;
 use super::site_files;
+use crate::app::display::note_unless_quiet;
 use crate::app::failure::Failure;
 use crate::app::launch::OpenedRecipe;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};

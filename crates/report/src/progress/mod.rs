@@ -1,5 +1,5 @@
 //! The progress of a run as text: events in, lines out. Pure: time comes with the events, and
-//! `app::watch` writes to the terminal.
+//! `app::display` writes to the terminal.
 //!
 //! - [`sentence`]: one event in words.
 //! - [`plain`]: the lines of a run without a terminal, with pulls and builds thinned out.

@@ -1,4 +1,4 @@
-//! The state of the live view: the step under way, which `app::watch` draws, and the lines that
+//! The state of the live view: the step under way, which `app::display` draws, and the lines that
 //! stay for what has finished.
 
 use std::collections::VecDeque;

@@ -1,14 +1,11 @@
 //! The arrays of a batch that are followed: the state of their tasks, by Slurm's queue and by the tasks' journals.
 
-use std::collections::BTreeMap;
-
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::display::ArrayDisplay;
+use crate::app::options::GlobalOptions;
 use crate::app::site::follow::{FollowedJobs, StoppableJob};
-use crate::app::site::waiting_line::WaitingLine;
-use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{WorkerQueues, assign_tasks};
@@ -17,19 +14,15 @@ use retrial_cluster::array::manifest::Array;
 use retrial_cluster::job::cause::job_output_tail;
 use retrial_cluster::job::queries::find_jobs;
 use retrial_cluster::slurm::{Job, JobPhase, Slurm, SlurmError};
-use retrial_document::measures::format::format_count;
-use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// The arrays of a batch that are followed.
 pub struct FollowedArrays<'a> {
-    global: &'a GlobalOptions,
     batch: &'a RecordDirectory,
     /// The trial runs of each of the batch's tasks.
     tasks: WorkerQueues,
     arrays: Vec<FollowedArray>,
-    lines: PlainBatchProgress,
-    waiting: WaitingLine,
+    display: ArrayDisplay,
 }
 
 struct FollowedArray {
@@ -44,19 +37,16 @@ struct FollowedArray {
 impl<'a> FollowedArrays<'a> {
     /// Starts to follow arrays of a batch; prints nothing if it is silent.
     pub fn new(
-        global: &'a GlobalOptions,
+        global: &GlobalOptions,
         batch: &'a RecordDirectory,
         plan: &BatchPlan,
         is_silent: bool,
     ) -> Self {
         Self {
-            global,
             batch,
             tasks: assign_tasks(plan),
             arrays: Vec::new(),
-            // Times of earlier runs on this host do not apply to the nodes.
-            lines: PlainBatchProgress::new(plan.clone(), 1, false, BTreeMap::new()),
-            waiting: WaitingLine::new(global.quiet || is_silent),
+            display: ArrayDisplay::new(global, plan, is_silent),
         }
     }
 
@@ -80,18 +70,8 @@ impl<'a> FollowedArrays<'a> {
         Ok(())
     }
 
-    /// Prints an event, as a line or as JSON.
     pub fn report_event(&mut self, event: &BatchEvent) {
-        let lines = self.lines.report_event(event);
-        if self.waiting.is_quiet {
-            return;
-        }
-        if self.global.output == OutputFormat::Json {
-            return terminal::print_json(event);
-        }
-        for line in &lines {
-            self.waiting.print_note(line);
-        }
+        self.display.report_event(event);
     }
 
     pub fn array_count(&self) -> usize {
@@ -134,21 +114,9 @@ impl<'a> FollowedArrays<'a> {
     }
 
     fn report_status(&mut self) {
-        let tasks = || self.arrays.iter().flat_map(|followed| &followed.tasks);
-        let in_phase = |phase| tasks().filter(|task| task.phase == phase).count();
-        let (waiting, active) = (in_phase(JobPhase::Pending), in_phase(JobPhase::Running));
-        let all = tasks().count();
-        self.lines.set_workers(active);
-        if waiting + active == 0 {
-            return;
-        }
-        let text = format!(
-            "{} of {} ended, {active} running, {waiting} pending",
-            all - waiting - active,
-            format_count(all, "task")
-        );
-        // A log has a line when tasks start to run, and when none runs any more.
-        self.waiting.show_status(&text, (active > 0).to_string());
+        let tasks = self.arrays.iter().flat_map(|followed| &followed.tasks);
+        let phases: Vec<JobPhase> = tasks.map(|task| task.phase).collect();
+        self.display.show_tasks(&phases);
     }
 }
 
@@ -194,7 +162,7 @@ impl FollowedJobs for FollowedArrays<'_> {
                 events.extend(task.poll_journal());
                 if let Some(tail) = tail {
                     let text = format!("job {job} ended early; {tail}");
-                    self.waiting.print_note(&text);
+                    self.display.print_note(&text);
                 }
             }
         }
@@ -221,11 +189,11 @@ impl FollowedJobs for FollowedArrays<'_> {
     }
 
     fn print_note(&mut self, text: &str) {
-        self.waiting.print_note(text);
+        self.display.print_note(text);
     }
 
     fn finish_display(&mut self) {
-        self.waiting.clear();
+        self.display.finish();
     }
 }
 

@@ -1,25 +1,11 @@
 //! Shows a job: a line while it waits, then the run's events as those of a run in this process.
 
-use std::io::IsTerminal as _;
-
 use super::waiting_line::WaitingLine;
-use crate::app::estimate;
+use super::{Reporter, run_reporter};
 use crate::app::options::GlobalOptions;
-use crate::app::terminal;
-use crate::app::watch::{self, Reporter};
 use retrial_cluster::slurm::Job;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
-
-/// Returns a function that prints a note, unless the command line asks for quiet.
-pub fn note_unless_quiet(global: &GlobalOptions) -> impl Fn(&str) {
-    let is_quiet = global.quiet;
-    move |text| {
-        if !is_quiet {
-            terminal::print_note(text);
-        }
-    }
-}
 
 /// Prints or draws a job: its place in the queue, then the events of its run.
 pub struct JobDisplay<'a> {
@@ -54,9 +40,7 @@ impl<'a> JobDisplay<'a> {
         }
         if self.reporter.is_none() && matches!(event.what, EventKind::RunStarted { .. }) {
             self.waiting.clear();
-            let is_terminal = std::io::stderr().is_terminal();
-            let remaining = estimate::estimate_run(self.global, self.run);
-            self.reporter = Some(watch::create_reporter(self.global, None, remaining, is_terminal));
+            self.reporter = Some(run_reporter(self.global, self.run));
         }
         if let Some(reporter) = &mut self.reporter {
             reporter.report_event(event);

@@ -8,8 +8,8 @@ use itertools::join;
 use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::{Reporter, create_reporter};
 use crate::app::options::{GlobalOptions, OutputFormat};
-use crate::app::watch::{Reporter, create_reporter};
 use crate::app::{estimate, terminal};
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
@@ -22,8 +22,8 @@ use retrial_report::progress::remaining_time::RemainingTime;
 use retrial_report::terminal::wrap::wrap_words;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 
-/// Shows what happens, until the last event.
-pub fn spawn_watcher(
+/// Shows a batch, until the last event. `plans` has the plan of a run of each cell, where its times are to be estimated.
+pub fn show_batch(
     global: &GlobalOptions,
     plan: &BatchPlan,
     plans: BTreeMap<usize, Plan>,
