@@ -11,13 +11,13 @@ mod values;
 
 const LOGS: [&str; 3] = [
     include_str!(
-        "../../../../examples/training/Example/results/56xEXAMPLE/llama31_405b/result_0.txt"
+        "../../../../../examples/training/Example/results/56xEXAMPLE/llama31_405b/result_0.txt"
     ),
     include_str!(
-        "../../../../examples/training/Example/results/56xEXAMPLE/llama31_405b/result_1.txt"
+        "../../../../../examples/training/Example/results/56xEXAMPLE/llama31_405b/result_1.txt"
     ),
     include_str!(
-        "../../../../examples/training/Example/results/56xEXAMPLE/llama31_405b/result_2.txt"
+        "../../../../../examples/training/Example/results/56xEXAMPLE/llama31_405b/result_2.txt"
     ),
 ];
 

@@ -13,7 +13,7 @@ use crate::release::RocmRelease;
 
 static BUILT_IN: LazyLock<ReleaseTable> = LazyLock::new(|| {
     // Without it nothing would be compared, and no check would report that.
-    serde_saphyr::from_str(include_str!("../releases.yaml"))
+    serde_saphyr::from_str(include_str!("../../releases.yaml"))
         .unwrap_or_else(|error| panic!("releases.yaml, which is built in, cannot be read: {error}"))
 });
 
