@@ -10,12 +10,10 @@ use super::failure::Failure;
 use super::options::GlobalOptions;
 use super::terminal;
 use retrial_engine::docker::DockerEngine;
+use retrial_run::MAX_SILENCE;
 
 /// How long a plan waits for the engine's answer.
 const ENGINE_ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The longest time that people wait without a word.
-const MAX_SILENCE: Duration = Duration::from_secs(5);
 
 /// How long the end of a runtime waits for work on its threads: a file system or a program that hangs must not
 /// keep the process alive.

@@ -121,6 +121,10 @@ fn a_path_that_another_user_can_replace_is_refused() {
     fs::create_dir_all(lab.home_path().join("runs")).unwrap();
     fs::write(lab.path("recipe.yaml"), recipe_with(&own, &case("main", "true", ""))).unwrap();
     lab.run(&["--allow", "mounts"]).expect_exit(2).prints("in a directory of Retrial's own");
+    // Approvals are remembered there.
+    let above = keys.replace(&data.display().to_string(), &lab.path("").display().to_string());
+    fs::write(lab.path("recipe.yaml"), recipe_with(&above, &case("main", "true", ""))).unwrap();
+    lab.run(&["--allow", "mounts"]).expect_exit(2).prints("it could replace it");
     // A link that another user can replace.
     let private = tempfile::tempdir().unwrap();
     symlink(private.path(), shared.path().join("link")).unwrap();
@@ -367,23 +371,24 @@ fn a_services_companions_must_belong_to_the_user() {
 
 #[test]
 #[ignore = "needs the lab"]
-fn a_template_that_is_a_link_must_belong_to_the_user() {
-    let lab = Lab::new().file("other/base.yaml", "schema: 1\ncontainer: { privileged: true }\n");
+fn templates_are_files_of_the_user() {
+    let base = "schema: 1\ncontainer: { privileged: true }\n";
+    let lab = Lab::new().file("other/base.yaml", base).file("templates/base.yaml", base);
     let recipe = format!("extends: base\n{}", recipe_with("", &case("main", "true", "")));
     let lab = lab.recipe(&recipe);
-    fs::create_dir(lab.path("templates")).unwrap();
-    symlink("../other/base.yaml", lab.path("templates/base.yaml")).unwrap();
-    let mode = |path: &str, mode: u32| {
-        fs::set_permissions(lab.path(path), fs::Permissions::from_mode(mode)).unwrap();
-    };
-    mode("other/base.yaml", 0o666);
+    let template = lab.path("templates/base.yaml");
     let allowed = ["--allow", "privileged,sys-admin"];
+    fs::set_permissions(&template, fs::Permissions::from_mode(0o666)).unwrap();
     lab.run(&allowed).expect_exit(2).prints("is writable by other users");
-    mode("other/base.yaml", 0o644);
-    mode("other", 0o777);
-    lab.run(&allowed).expect_exit(2).prints("is writable by other users");
-    mode("other", 0o755);
+    // Also of a recipe that is among them.
+    fs::write(lab.path("templates/own.yaml"), &recipe).unwrap();
+    let own = ["run", "templates/own.yaml", "--allow", "privileged,sys-admin"];
+    lab.retrial(&own).expect_exit(2).prints("is writable by other users");
+    fs::set_permissions(&template, fs::Permissions::from_mode(0o644)).unwrap();
     lab.run(&allowed).expect_exit(0);
+    fs::remove_file(&template).unwrap();
+    symlink("../other/base.yaml", &template).unwrap();
+    lab.run(&allowed).expect_exit(2).prints("it is a link, or is reached through one");
 }
 
 #[test]

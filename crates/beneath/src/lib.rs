@@ -2,8 +2,10 @@
 //! a directory by a link at any time. Knows nothing of runs or containers, and reads no content.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod held_directory;
 mod open;
 mod real_path;
 
+pub use held_directory::HeldDirectory;
 pub use open::open_beneath;
 pub use real_path::{RealPath, resolve_existing};

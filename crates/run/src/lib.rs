@@ -35,6 +35,7 @@ pub use control::PACKAGES_SCRIPT;
 pub use error::RunError;
 pub use execution::{RunEnd, execute_plan};
 pub use prepared_run::{PreparedRun, read_secrets};
+pub use progress::MAX_SILENCE;
 pub use redact::{hide_in_log, redact_log_text};
 pub use results::judge::{judge_files, judge_run, read_complete_evidence, read_evidence};
 pub use step::tail;

@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
 /// The longest time that people wait without a word.
-const MAX_SILENCE: Duration = Duration::from_secs(5);
+pub const MAX_SILENCE: Duration = Duration::from_secs(5);
 
 /// Runs the work and passes its reports on in order, to the last one; none where for a while there was none.
 pub async fn run_with_progress<P, T>(

@@ -109,8 +109,11 @@ impl CellRecipes {
             let arguments = record.options.plan_request(cell, trial_run, gpus);
             match opened.plan_run(&quiet, &arguments, run, host.as_ref()) {
                 Ok(planned) => {
-                    if record.has_other_companions(trial_run.cell, planned.plan()) {
-                        let what = format!("a file next to {}", cell.path);
+                    if record.has_changed(trial_run.cell, planned.plan()) {
+                        let what = format!(
+                            "a file next to {}, or where one of its paths leads,",
+                            cell.path
+                        );
                         failures.add(&cell.name, changed_since_start(&what));
                     }
                     let trial_runs = record.plan.schedule.trial_runs.iter();
@@ -186,11 +189,11 @@ impl TrialRunPlans {
         found.map(|(_, plan)| plan)
     }
 
-    /// The digests of the copied files next to recipes, by the position of the cell.
-    pub fn companions(&self) -> BTreeMap<usize, BTreeSet<String>> {
-        let copied =
-            self.iter().filter_map(|(cell, plan)| Some((cell, plan.plan().companions.clone()?)));
-        copied.into_grouping_map().collect().into_iter().collect()
+    /// What was approved of each cell, for the batch's record.
+    pub fn approved(&self, record: &BatchRecord) -> BTreeMap<usize, BTreeSet<String>> {
+        let approved =
+            self.iter().filter_map(|(cell, plan)| Some((cell, record.approved_of(plan.plan())?)));
+        approved.into_grouping_map().collect().into_iter().collect()
     }
 
     /// Returns every plan, with the position of its cell.

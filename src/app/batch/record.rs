@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::launch::approval_key;
 use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use retrial_batch::{BatchPlan, Cell, TrialRun};
 use retrial_plan::{Plan, PlanOptions};
@@ -25,9 +26,10 @@ pub struct BatchRecord {
     pub site: Option<String>,
     /// SHA-256 of each cell's resolved recipe.
     pub recipe_hashes: Vec<String>,
-    /// The digests of the copied files next to recipes, by the position of the cell.
+    /// What was approved of each cell, by its position: the keys of approvals; of a batch on a site, where paths may
+    /// lead elsewhere on each node, the digests of the copied files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub companions: BTreeMap<usize, BTreeSet<String>>,
+    pub approved: BTreeMap<usize, BTreeSet<String>>,
 }
 
 /// Options that hold for every run of a batch.
@@ -46,10 +48,15 @@ impl BatchRecord {
         directory.read_json::<Self>("batch.json").ok()?.site
     }
 
-    /// Returns whether the files next to a cell's recipe are not those of the runs that there are.
-    pub fn has_other_companions(&self, cell: usize, plan: &Plan) -> bool {
-        let digests = self.companions.get(&cell).zip(plan.companions.as_ref());
-        digests.is_some_and(|(recorded, digest)| !recorded.contains(digest))
+    /// Returns what counts as approved of a plan; none if nothing of it needs to stay as it is.
+    pub fn approved_of(&self, plan: &Plan) -> Option<String> {
+        if self.site.is_some() { plan.companions.clone() } else { approval_key(plan) }
+    }
+
+    /// Returns whether the plan of a cell is not the one of the runs that there are.
+    pub fn has_changed(&self, cell: usize, plan: &Plan) -> bool {
+        let digests = self.approved.get(&cell).zip(self.approved_of(plan));
+        digests.is_some_and(|(recorded, digest)| !recorded.contains(&digest))
     }
 }
 

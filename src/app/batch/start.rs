@@ -31,10 +31,10 @@ pub enum BatchPlacement {
 }
 
 impl BatchPlacement {
-    fn companions(&self) -> BTreeMap<usize, BTreeSet<String>> {
+    fn approved(&self, record: &BatchRecord) -> BTreeMap<usize, BTreeSet<String>> {
         match self {
-            Self::Local(planned) => planned.plans.companions(),
-            Self::OnSite(batch) => batch.companions.clone(),
+            Self::Local(planned) => planned.plans.approved(record),
+            Self::OnSite(batch) => batch.approved.clone(),
         }
     }
 }
@@ -52,7 +52,7 @@ pub fn start_batch(
     let cells = CellRecipes::open(&opened.plan)?;
     let mut record = BatchRecord {
         recipe_hashes: cells.recipe_hashes(),
-        companions: BTreeMap::new(),
+        approved: BTreeMap::new(),
         site: site.as_ref().map(|site| site.name.clone()),
         options,
         plan: opened.plan,
@@ -63,7 +63,8 @@ pub fn start_batch(
     let Some(before) = earlier.filter(|_| !new && has_runs) else {
         let plan_runs = || plan_batch_runs(global, site, &record, cells);
         let planned = has_runs.then(plan_runs).transpose()?;
-        record.companions = planned.as_ref().map(BatchPlacement::companions).unwrap_or_default();
+        record.approved =
+            planned.as_ref().map(|planned| planned.approved(&record)).unwrap_or_default();
         let directory = global.home.create_batch_record(&id_stem(&record.plan.title))?;
         write_record(&directory, &yaml, &record)?;
         if !has_runs {
@@ -72,7 +73,7 @@ pub fn start_batch(
         return Ok((planned, directory));
     };
     let (directory, state) = (before.directory, before.state);
-    record.companions = before.companions;
+    record.approved = before.approved;
     let mut note = format!("{} is unfinished and continues", directory.id());
     if before.plan.claims != record.plan.claims
         && FileLock::find_holder(&directory.lock_path()).is_none()
@@ -146,7 +147,7 @@ pub fn require_unchanged(
 struct EarlierBatch {
     directory: RecordDirectory,
     plan: BatchPlan,
-    companions: BTreeMap<usize, BTreeSet<String>>,
+    approved: BTreeMap<usize, BTreeSet<String>>,
     state: BatchState,
 }
 
@@ -161,12 +162,12 @@ fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Option<EarlierBatch>
         same.plan.claims.clone_from(&record.plan.claims);
         same.plan.restated = record.plan.restated;
         // Compared when its runs are planned, which says what differs.
-        same.companions.clone_from(&record.companions);
+        same.approved.clone_from(&record.approved);
         (same == *record).then(|| EarlierBatch {
             state: read_state(&directory).unwrap_or_default(),
             directory,
             plan: stored.plan,
-            companions: stored.companions,
+            approved: stored.approved,
         })
     });
     let mut found: Vec<EarlierBatch> = candidates.collect();

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{CatalogError, CompanionRoot, FoundRecipe, builtin};
+use retrial_beneath::HeldDirectory;
 use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source, find_nearest};
 use retrial_store::files::parent_directory;
 
@@ -16,7 +17,7 @@ const MAX_NEAR_NAMES: usize = 1000;
 const STREAM_DIRECTORIES: [&str; 2] = ["/dev", "/proc"];
 
 /// The directory in one of them that has files like any other, in memory.
-const MEMORY_DIRECTORY: &str = "/dev/shm";
+pub const MEMORY_DIRECTORY: &str = "/dev/shm";
 
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
@@ -25,15 +26,21 @@ const MEMORY_DIRECTORY: &str = "/dev/shm";
 pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let metadata = fs::metadata(path).map_err(|error| to_catalog_error(path, error))?;
     let file = if metadata.is_dir() { path.join("recipe.yaml") } else { path.to_owned() };
-    let source = read_source(&file).map_err(|error| match error {
-        CatalogError::Missing { .. } if metadata.is_dir() => {
-            CatalogError::NoRecipe { path: path.to_owned() }
-        }
-        error => error,
-    })?;
     let directory = parent_directory(&file);
     let directory =
         fs::canonicalize(directory).map_err(|error| to_catalog_error(directory, error))?;
+    // All of it is read in this directory, whatever takes its place meanwhile.
+    let held = HeldDirectory::open(&directory);
+    let held = held.map_err(|error| to_catalog_error(&directory, error))?;
+    let entry = held.open_entry(Path::new(file.file_name().unwrap_or_default()));
+    let source = entry.map_err(|error| to_catalog_error(&file, error));
+    let source =
+        source.and_then(|entry| read_opened(entry, &file)).map_err(|error| match error {
+            CatalogError::Missing { .. } if metadata.is_dir() => {
+                CatalogError::NoRecipe { path: path.to_owned() }
+            }
+            error => error,
+        })?;
     // `.` and `..` name nothing.
     let name = path.file_name().map_or(&*directory, |_| path).display().to_string();
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
@@ -44,7 +51,7 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let is_stream = !(metadata.is_file() || metadata.is_dir())
         || STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams))
             && !directory.starts_with(MEMORY_DIRECTORY);
-    let home = if is_stream { CompanionRoot::Stream } else { CompanionRoot::Disk(directory) };
+    let home = if is_stream { CompanionRoot::Stream } else { CompanionRoot::Disk(held) };
     let mut found = FoundRecipe { name, source, kind, home, base: None };
     found.base = find_base(&found.source, &found);
     Ok(found)
@@ -89,6 +96,10 @@ fn find_near_path(path: &Path) -> Option<PathBuf> {
 
 pub(super) fn read_source(path: &Path) -> Result<Source, CatalogError> {
     let file = File::open(path).map_err(|error| to_catalog_error(path, error))?;
+    read_opened(file, path)
+}
+
+fn read_opened(file: File, path: &Path) -> Result<Source, CatalogError> {
     let mut bytes = Vec::new();
     // One byte more than the limit shows that a file is too large without reading it all.
     file.take(MAX_DOCUMENT_BYTES as u64 + 1)
@@ -107,10 +118,14 @@ pub(super) fn read_template(
     kind: RecipeFileKind,
     name: &str,
 ) -> Result<Option<Source>, CatalogError> {
-    let path = templates_directory(directory, kind).join(format!("{name}.yaml"));
-    match read_source(&path) {
+    let root = templates_directory(directory, kind);
+    let file = format!("{name}.yaml");
+    let path = root.join(&file);
+    // Not through a link: it could lead to a file that the recipe's author cannot read.
+    let opened = HeldDirectory::open(&root).and_then(|root| root.open_file(Path::new(&file)));
+    match opened.map_err(|error| to_catalog_error(&path, error)) {
         Err(CatalogError::Missing { .. }) => Ok(None),
-        read => read.map(Some),
+        opened => read_opened(opened?, &path).map(Some),
     }
 }
 
@@ -126,7 +141,7 @@ pub(super) fn template_names(directory: &Path, kind: RecipeFileKind) -> Vec<Stri
         .collect()
 }
 
-fn templates_directory(directory: &Path, kind: RecipeFileKind) -> PathBuf {
+pub(super) fn templates_directory(directory: &Path, kind: RecipeFileKind) -> PathBuf {
     match kind {
         RecipeFileKind::Recipe => directory.join("templates"),
         RecipeFileKind::Template => templates_above(directory).unwrap_or(directory).to_owned(),

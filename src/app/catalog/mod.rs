@@ -16,8 +16,9 @@ use itertools::Itertools as _;
 use sha2::{Digest as _, Sha256};
 
 pub use builtin::{omitted_results, recipe_names};
-pub use disk::open_recipe as open_path;
+pub use disk::{MEMORY_DIRECTORY, open_recipe as open_path};
 pub use error::CatalogError;
+use retrial_beneath::HeldDirectory;
 pub use retrial_mlperf::rounds::built_in_rounds;
 
 use retrial_mlperf::rounds::{Round, Rounds};
@@ -44,7 +45,7 @@ enum CompanionRoot {
     /// A directory below the embedded `recipes/`.
     BuiltIn(PathBuf),
     /// A directory of the file system.
-    Disk(PathBuf),
+    Disk(HeldDirectory),
     /// None: the recipe is read from a stream.
     Stream,
 }
@@ -111,11 +112,24 @@ impl FoundRecipe {
         matches!(self.home, CompanionRoot::Stream)
     }
 
+    /// The open directory of a recipe on disk.
+    pub fn held_directory(&self) -> Option<&HeldDirectory> {
+        match &self.home {
+            CompanionRoot::Disk(directory) => Some(directory),
+            CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
+        }
+    }
+
+    /// The directory with the templates of a recipe on disk.
+    pub fn templates_directory(&self) -> Option<PathBuf> {
+        Some(disk::templates_directory(self.directory()?, self.kind))
+    }
+
     /// The recipe's directory on disk; none for one that is read from a stream, and for a built-in one, see
     /// [`FoundRecipe::extract_to`].
     pub fn directory(&self) -> Option<&Path> {
         match &self.home {
-            CompanionRoot::Disk(directory) => Some(directory),
+            CompanionRoot::Disk(directory) => Some(directory.path()),
             CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
         }
     }
@@ -189,7 +203,7 @@ impl TemplateSource for FoundRecipe {
         }
         match &self.home {
             CompanionRoot::BuiltIn(home) => Some(builtin::companion_exists(&home.join(relative))),
-            CompanionRoot::Disk(directory) => directory.join(relative).try_exists().ok(),
+            CompanionRoot::Disk(directory) => directory.path().join(relative).try_exists().ok(),
             CompanionRoot::Stream => Some(false),
         }
     }
@@ -201,7 +215,7 @@ impl TemplateSource for FoundRecipe {
         match &self.home {
             CompanionRoot::BuiltIn(home) => builtin::companion_text(&home.join(relative)),
             CompanionRoot::Disk(directory) => {
-                let source = disk::read_source(&directory.join(relative)).ok()?;
+                let source = disk::read_source(&directory.path().join(relative)).ok()?;
                 Some(source.text.to_string())
             }
             CompanionRoot::Stream => None,

@@ -24,7 +24,7 @@ const SHOWN_DIGEST_LENGTH: usize = 12;
 
 /// The key of a remembered approval: a digest of the resolved recipe, of what needs approval, of the copy of the files
 /// next to it, and of the images' references. None if it cannot be determined.
-fn approval_key(plan: &Plan) -> Option<String> {
+pub fn approval_key(plan: &Plan) -> Option<String> {
     let non_secrets = plan.privileges.iter().filter(|one| !one.is_secret());
     let privileges: Vec<&Privilege> = non_secrets.collect();
     // With the digests of a lock.
@@ -120,7 +120,8 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
 
 /// Refuses a recipe on disk that other users can change.
 fn check_owners(opened: &OpenedRecipe, directory: &Path, plan: &Plan) -> Result<(), Failure> {
-    let mut files = vec![PathBuf::from(&*opened.entry.source.path), directory.join("templates")];
+    let mut files = vec![PathBuf::from(&*opened.entry.source.path)];
+    files.extend(opened.entry.templates_directory());
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
     files.extend(plan.companion_names().iter().map(|name| directory.join(name)));
     let reason = if plan.privileges.iter().all(Privilege::is_secret) {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::app::configuration::configuration_path;
 use crate::app::failure::Failure;
 use crate::app::file_owners;
 use retrial_beneath::resolve_existing;
@@ -26,11 +27,11 @@ pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
         ))
         .with_help("mount a directory of your own"));
     }
-    let runs = resolve_existing(&home.runs_directory());
-    let own = plan.companions.as_ref().map(|_| runs.as_path());
-    if let Some((path, writable)) = plan.find_exposed_path(own) {
+    // What is remembered there is trusted, and its files are mounted.
+    let trusted = [home.root(), cache, &configuration_path()].map(resolve_existing);
+    if let Some((path, writable)) = plan.find_exposed_path(&trusted) {
         return Err(Failure::usage(format!(
-            "{path} is below {writable}, which a container of this run can write: it could put a link there"
+            "{path} is below {writable}, which a container of this run can write: it could replace it"
         ))
         .with_help(format!("mount {writable} read-only (`:ro`), or a directory that does not contain {path}")));
     }

@@ -34,7 +34,7 @@ mod secrets;
 pub mod stand_ins;
 mod start;
 
-pub use approve::require_approved;
+pub use approve::{approval_key, require_approved};
 pub use approved_plan::ApprovedPlan;
 pub use check::{CheckedRun, RefusedRun};
 pub use open::{OpenedRecipe, find_recipe};

@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 use super::host_mounts::describe_other_writers;
 use super::open::OpenedRecipe;
+use crate::app::catalog::MEMORY_DIRECTORY;
 use crate::app::configuration::configuration_path;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use retrial_beneath::resolve_existing;
+use retrial_beneath::{HeldDirectory, resolve_existing};
 use retrial_document::ErrorText;
 use retrial_engine::docker::hash_build_context;
 use retrial_engine::endpoint::{EngineEnvironment, choose_endpoint};
 use retrial_plan::Plan;
 use retrial_plan::access::{AccessKind, HostPath, PathFacts};
 use retrial_recipe::model::Image;
+use retrial_store::StoreError;
 use retrial_store::companions::{
     CompanionError, CompanionFact, CompanionFacts, StagedCompanions, examine_companions,
 };
@@ -25,9 +27,6 @@ use retrial_store::home::home_directory;
 
 /// Directories with files of many programs: nothing directly in them belongs to a recipe.
 const SHARED_DIRECTORIES: [&str; 5] = ["/", "/tmp", "/var/tmp", MEMORY_DIRECTORY, "/home"];
-
-/// A directory for files in memory, although it is in one of the system's.
-const MEMORY_DIRECTORY: &str = "/dev/shm";
 
 /// Directories of the system, with all that is below them.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/dev", "/etc", "/proc", "/sys", "/boot"];
@@ -49,7 +48,9 @@ impl OpenedRecipe {
         };
         let names = plan.companion_names();
         let owner = fs::metadata(&*self.entry.source.path).map_or(0, |status| status.uid());
-        let facts = match examine_companions(&directory, &names, owner) {
+        let held = self.entry.held_directory();
+        let examined = held.map(|held| examine_companions(held, &names, owner));
+        let facts = match examined.unwrap_or_else(|| Ok(CompanionFacts::new())) {
             Err(error) if is_run => return Err(error.into()),
             facts => facts.unwrap_or_default(),
         };
@@ -86,11 +87,13 @@ impl OpenedRecipe {
             return Ok(None);
         }
         let staged = StagedCompanions::new(&global.home.staging_directory())?;
-        let directory = if let Some(own) = self.own_directory(plan) {
-            PathBuf::from(own)
+        let own = self.own_directory(plan).and(self.entry.held_directory()).cloned();
+        let directory = if let Some(own) = own {
+            own
         } else {
-            self.entry.extract_to(&staged.source_directory())?;
-            staged.source_directory()
+            let source = staged.source_directory();
+            self.entry.extract_to(&source)?;
+            HeldDirectory::open(&source).map_err(StoreError::io("open", &source))?
         };
         plan.companions = Some(staged.copy(&directory, &names)?);
         self.check_build_content(plan, &staged)?;

@@ -118,11 +118,12 @@ impl Plan {
         of_host.filter_map(|mount| self.find_host_path(&mount.source)).map(HostPath::resolved)
     }
 
-    /// Returns a path of the host, or `own`, that is below a directory of the host which a container can write, and
+    /// Returns a path of the host, or one of `own`, that is below a directory of the host which a container can write, and
     /// that directory: a container could put a link in its place. The directory itself may be mounted twice.
-    pub fn find_exposed_path<'a>(&'a self, own: Option<&'a Path>) -> Option<(String, String)> {
+    pub fn find_exposed_path(&self, own: &[PathBuf]) -> Option<(String, String)> {
         self.writable_host_paths().find_map(|directory| {
-            let mut paths = self.resolved_host_paths().map(Path::new).chain(own);
+            let mut paths =
+                self.resolved_host_paths().map(Path::new).chain(own.iter().map(PathBuf::as_path));
             let exposed =
                 paths.find(|path| path.starts_with(directory) && *path != Path::new(directory))?;
             Some((exposed.display().to_string(), directory.to_owned()))

@@ -11,6 +11,7 @@ use rustix::fs::Stat;
 use super::tree::{Allowance, CompanionError, Entry, visit_named};
 use crate::error::StoreError;
 use crate::files::remove_directory;
+use retrial_beneath::HeldDirectory;
 
 /// The bits of a mode that are copied.
 const PERMISSIONS: u32 = 0o777;
@@ -21,7 +22,7 @@ const PERMISSIONS: u32 = 0o777;
 /// # Errors
 /// If one cannot be read or copied, leads out, or they are too large.
 pub fn copy_companions(
-    directory: &Path,
+    directory: &HeldDirectory,
     names: &[PathBuf],
     target: &Path,
 ) -> Result<(), CompanionError> {
@@ -53,13 +54,14 @@ pub(super) fn copy_tree(from: &Path, target: &Path) -> Result<(), StoreError> {
         Some(name) if !from.is_dir() => (from.parent().unwrap_or(from), Path::new(name)),
         _ => (from, Path::new("")),
     };
-    let copied = copy_named(directory, name, &mut Allowance::unlimited(), &part);
+    let held = HeldDirectory::open(directory).map_err(StoreError::io("open", directory))?;
+    let copied = copy_named(&held, name, &mut Allowance::unlimited(), &part);
     copied.map_err(|error| StoreError::unusable(from, error.to_string()))?;
     fs::rename(&part, target).map_err(StoreError::io("rename", &part))
 }
 
 fn copy_named(
-    directory: &Path,
+    directory: &HeldDirectory,
     name: &Path,
     allowance: &mut Allowance,
     target: &Path,

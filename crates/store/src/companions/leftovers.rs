@@ -44,7 +44,7 @@ pub fn revoke_privileged_files(root: &Path, since: Timestamp) -> Vec<PrivilegedF
 }
 
 fn search(root: &Path, since: Option<Timestamp>) -> Vec<PrivilegedFile> {
-    let mut search = Search { since, device: None, found: Vec::new() };
+    let mut search = Search { since, found: Vec::new() };
     let entry = root.file_name().zip(root.parent());
     let (name, parent) = entry.unwrap_or((OsStr::new("/"), Path::new("/")));
     match openat(CWD, parent, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()) {
@@ -57,8 +57,6 @@ fn search(root: &Path, since: Option<Timestamp>) -> Vec<PrivilegedFile> {
 
 struct Search {
     since: Option<Timestamp>,
-    /// The root's file system, which the search does not leave.
-    device: Option<u64>,
     found: Vec<PrivilegedFile>,
 }
 
@@ -73,9 +71,6 @@ impl Search {
             Err(Errno::NOENT) => return,
             Err(error) => return self.report(path, Err(error.into())),
         };
-        if *self.device.get_or_insert(status.st_dev) != status.st_dev {
-            return;
-        }
         match FileType::from_raw_mode(status.st_mode) {
             FileType::Directory => {
                 if let Err(error) = self.visit_content(parent, name, path, depth) {

@@ -18,6 +18,7 @@ use super::error::StoreError;
 use super::files::create_private_directory;
 use super::run_directory::RunDirectory;
 use super::staging_directory::{StagingDirectory, remove_leftover_stages};
+use retrial_beneath::HeldDirectory;
 
 pub use digest::{digest_mounts, digest_tree};
 pub use leftovers::{PrivilegedFile, remove_privileged_files, revoke_privileged_files};
@@ -59,7 +60,11 @@ impl StagedCompanions {
     ///
     /// # Errors
     /// If one cannot be read or copied, leads out, or they are too large.
-    pub fn copy(&self, directory: &Path, names: &[PathBuf]) -> Result<String, CompanionError> {
+    pub fn copy(
+        &self,
+        directory: &HeldDirectory,
+        names: &[PathBuf],
+    ) -> Result<String, CompanionError> {
         let root = self.root();
         create_private_directory(&root)?;
         copy::copy_companions(directory, names, &root)?;

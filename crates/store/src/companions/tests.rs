@@ -12,6 +12,10 @@ use rustix::fs::{
 use super::copy::copy_companions;
 use super::*;
 
+fn held(path: &Path) -> HeldDirectory {
+    HeldDirectory::open(path).unwrap()
+}
+
 fn names(of: &[&str]) -> Vec<PathBuf> {
     of.iter().map(PathBuf::from).collect()
 }
@@ -36,7 +40,7 @@ fn nothing_of_a_link_that_replaces_a_directory_is_ever_copied() {
         });
         for _ in 0..2000 {
             let target = tempfile::tempdir().unwrap();
-            let done = copy_companions(root.path(), &names(&["own/sub"]), target.path());
+            let done = copy_companions(&held(root.path()), &names(&["own/sub"]), target.path());
             let copy = target.path().join("own/sub");
             let meta = copy.symlink_metadata();
             assert!(!copy.join("private").exists(), "it left the recipe's directory");
@@ -104,7 +108,7 @@ fn a_copy_has_what_is_named_and_no_more() {
     symlink("/etc", root.path().join("etc")).unwrap();
     let copy = |of: &[&str]| {
         let target = tempfile::tempdir().unwrap();
-        copy_companions(root.path(), &names(of), target.path()).map(|()| target)
+        copy_companions(&held(root.path()), &names(of), target.path()).map(|()| target)
     };
     let target = copy(&["data", "data/deep", "missing", "tools/run.sh"]).unwrap();
     let mode = |name: &str| fs::metadata(target.path().join(name)).unwrap().permissions().mode();
@@ -186,6 +190,23 @@ fn privileges_that_a_container_left_are_revoked() {
 }
 
 #[test]
+fn a_directory_that_is_replaced_after_it_was_opened_is_not_read() {
+    let root = tempfile::tempdir().unwrap();
+    let (own, other) = (root.path().join("own"), root.path().join("other"));
+    for directory in [&own, &other] {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join("hostname"), directory.display().to_string()).unwrap();
+    }
+    let opened = held(&own);
+    fs::rename(&own, root.path().join("aside")).unwrap();
+    symlink(&other, &own).unwrap();
+    let target = tempfile::tempdir().unwrap();
+    copy_companions(&opened, &names(&["hostname"]), target.path()).unwrap();
+    let copied = fs::read_to_string(target.path().join("hostname")).unwrap();
+    assert_eq!(copied, own.display().to_string());
+}
+
+#[test]
 fn data_are_left_to_a_mount() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("many")).unwrap();
@@ -195,7 +216,7 @@ fn data_are_left_to_a_mount() {
         fs::File::create(root.path().join(format!("many/{number}"))).unwrap();
     }
     for name in ["large", "many"] {
-        let refused = examine_companions(root.path(), &names(&[name]), 0);
+        let refused = examine_companions(&held(root.path()), &names(&[name]), 0);
         assert!(matches!(refused, Err(CompanionError::TooLarge { .. })), "{name}");
     }
 }
@@ -206,13 +227,14 @@ fn a_repository_and_files_of_others_are_told() {
     fs::create_dir_all(root.path().join("repository/.git")).unwrap();
     fs::create_dir_all(root.path().join("own")).unwrap();
     let user = rustix::process::getuid().as_raw();
-    let facts = examine_companions(root.path(), &names(&["own", "repository"]), user).unwrap();
+    let facts =
+        examine_companions(&held(root.path()), &names(&["own", "repository"]), user).unwrap();
     assert_eq!(facts.len(), 1);
     let hooks = names(&["repository/.git"]);
-    assert_eq!(examine_companions(root.path(), &hooks, user).unwrap().len(), 1);
+    assert_eq!(examine_companions(&held(root.path()), &hooks, user).unwrap().len(), 1);
     assert!(matches!(facts[Path::new("repository")], CompanionFact::Repository { .. }));
     if user != 0 {
-        let facts = examine_companions(root.path(), &names(&["own"]), user + 1).unwrap();
+        let facts = examine_companions(&held(root.path()), &names(&["own"]), user + 1).unwrap();
         assert!(matches!(facts[Path::new("own")], CompanionFact::OtherOwner { .. }));
     }
 }

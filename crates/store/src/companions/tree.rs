@@ -9,14 +9,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, readlinkat, statat,
-};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::error::StoreError;
-use retrial_beneath::open_beneath;
+use retrial_beneath::HeldDirectory;
 
 /// The most files, directories and links of a recipe.
 const MAX_ENTRIES: usize = 10_000;
@@ -112,21 +110,21 @@ pub(super) type Visit<'a> = dyn FnMut(&Path, &Entry<'_>, &Stat) -> Result<(), Co
 /// # Errors
 /// If one cannot be read or copied, leads out, or they are too large.
 pub fn examine_companions(
-    directory: &Path,
+    directory: &HeldDirectory,
     names: &[PathBuf],
     recipe_owner: u32,
 ) -> Result<CompanionFacts, CompanionError> {
     let (mut facts, mut allowance) = (CompanionFacts::new(), Allowance::of_recipe());
     let in_repository = |path: &Path| path.iter().any(|part| part == ".git");
-    let is_in_repository = directory.canonicalize().is_ok_and(|real| in_repository(&real));
+    let is_in_repository = directory.path().canonicalize().is_ok_and(|real| in_repository(&real));
     for name in names {
         visit_named(directory, name, &mut allowance, &mut |path, _, status| {
             let owned = [0, recipe_owner].contains(&status.st_uid);
             let fact = if !owned {
-                let path = directory.join(path);
+                let path = directory.path().join(path);
                 Some(CompanionFact::OtherOwner { path, user: status.st_uid })
             } else if is_in_repository || in_repository(path) {
-                Some(CompanionFact::Repository { path: directory.join(path) })
+                Some(CompanionFact::Repository { path: directory.path().join(path) })
             } else {
                 None
             };
@@ -141,17 +139,15 @@ pub fn examine_companions(
 
 /// Visits one named file or directory with all that is in it.
 pub(super) fn visit_named(
-    directory: &Path,
+    directory: &HeldDirectory,
     name: &Path,
     allowance: &mut Allowance,
     visit: &mut Visit<'_>,
 ) -> Result<(), CompanionError> {
-    let path = directory.join(name);
+    let path = directory.path().join(name);
     let failed = |source: Errno| CompanionError::Read { path: path.clone(), source: source.into() };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = open(directory, flags, Mode::empty()).map_err(failed)?;
     let link = || CompanionError::Link { path: path.clone() };
-    let opened = match open_beneath(&handle, name, OFlags::PATH | OFlags::NOFOLLOW) {
+    let opened = match directory.open_beneath(name, OFlags::PATH | OFlags::NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(()),
         Err(Errno::LOOP) => return Err(link()),
         opened => opened.map_err(failed)?,
@@ -162,8 +158,8 @@ pub(super) fn visit_named(
     }
     let flags = open_flags(kind).ok_or_else(|| CompanionError::Special { path: path.clone() })?;
     // It may be another one since then, but no link.
-    let opened = open_beneath(&handle, name, flags).map_err(failed)?;
-    let mut walk = Walk { directory, visit, allowance };
+    let opened = directory.open_beneath(name, flags).map_err(failed)?;
+    let mut walk = Walk { directory: directory.path(), visit, allowance };
     walk.visit_opened(name, &opened)
 }
 

@@ -44,8 +44,8 @@ pub struct SiteBatch {
     plan: BatchPlan,
     /// How its arrays are submitted.
     target: JobTarget,
-    /// The digests of the copied files next to recipes, by the position of the cell.
-    pub companions: BTreeMap<usize, BTreeSet<String>>,
+    /// What was approved of each cell.
+    pub approved: BTreeMap<usize, BTreeSet<String>>,
 }
 
 /// Plans a batch for nodes of a site, which are not examined yet, and returns how it is submitted.
@@ -66,7 +66,7 @@ pub fn plan_site_batch(
     }
     let plans = cells.plan_runs(global, record, &[], None)?;
     Ok(SiteBatch {
-        companions: plans.companions(),
+        approved: plans.approved(record),
         target: batch_target(global, site_file, &record.plan, cells)?,
         plan: record.plan.clone(),
     })

@@ -1,0 +1,66 @@
+//! A directory that stays the same one, whatever takes its place.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::io::Errno;
+
+use super::open_beneath;
+
+/// An open directory, and the path by which it was opened.
+#[derive(Debug, Clone)]
+pub struct HeldDirectory {
+    path: PathBuf,
+    handle: Arc<OwnedFd>,
+}
+
+impl HeldDirectory {
+    /// # Errors
+    /// If there is no such directory.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = Arc::new(open(path, flags, Mode::empty())?);
+        Ok(Self { path: path.to_owned(), handle })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// See [`open_beneath`].
+    ///
+    /// # Errors
+    /// Those of [`open_beneath`].
+    pub fn open_beneath(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        open_beneath(&self.handle, relative, flags)
+    }
+
+    /// Opens a regular file that is reached through no link.
+    ///
+    /// # Errors
+    /// If it is a link, or something else, or cannot be read.
+    pub fn open_file(&self, relative: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let opened = self.open_beneath(relative, flags).map_err(|error| match error {
+            Errno::LOOP => io::Error::other("it is a link, or is reached through one"),
+            error => error.into(),
+        })?;
+        if FileType::from_raw_mode(fstat(&opened)?.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        Ok(File::from(opened))
+    }
+
+    /// Opens a file directly in it, which may be a link.
+    ///
+    /// # Errors
+    /// Those of openat(2).
+    pub fn open_entry(&self, name: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::openat(&self.handle, name, flags, Mode::empty())?))
+    }
+}
