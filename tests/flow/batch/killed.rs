@@ -231,7 +231,7 @@ fn a_batch_with_changed_files_is_not_resumed() {
     lab.until("the first run measures", |lab| going_now(lab).is_some());
     batch.kill();
     fs::write(lab.path("tool.sh"), "false\n").unwrap();
-    let changed = "recipe.yaml has changed since the batch started";
+    let changed = "recipe.yaml, or where one of its paths leads, has changed since";
     lab.retrial(&["resume", &lab.batch_id()]).expect_exit(2).prints(changed);
     lab.batch(&ASKS).expect_exit(2).prints(changed);
     fs::write(lab.path("tool.sh"), "true\n").unwrap();
