@@ -1,5 +1,5 @@
-//! Somebody exchanges a directory with a link to `/` while containers that mount it are started: none ever has the
-//! host's root. `RETRIAL_STARTS=100` starts as many; a run has four minutes.
+//! A service exchanges a directory with a link to `/` while others that mount it are started: none ever has the host's
+//! root, and none is refused. `RETRIAL_STARTS=100` starts as many; a run has four minutes.
 
 use std::fs;
 

@@ -7,7 +7,8 @@ pub fn is_harmful(character: char) -> bool {
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a text in which such characters are shown as in Rust: `\n`, `\u{202e}`.
+/// Returns a text in which such characters, those that cannot be seen and all blanks after a first one are shown by
+/// their code: `\u{a}`, `\u{202e}`.
 pub fn escape_harmful(text: &str) -> String {
     let mut before = None;
     let mut shown = String::new();

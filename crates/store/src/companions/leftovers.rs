@@ -123,7 +123,7 @@ impl Search {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = openat(parent.as_fd(), name, flags, Mode::empty()).map(File::from);
         let revoked = match opened {
-            Ok(file) if has_bits || has_capabilities(&file) => revoke_privileges(&file, status),
+            Ok(file) if has_bits || has_capabilities(&file) => revoke_privileges(&file),
             Err(error) if has_bits => Err(error.into()),
             _ => return,
         };
@@ -140,10 +140,11 @@ fn has_capabilities(file: &File) -> bool {
     fgetxattr(file, CAPABILITY_ATTRIBUTE, &mut [0; 64]).is_ok()
 }
 
-fn revoke_privileges(file: &File, status: &Stat) -> io::Result<()> {
+fn revoke_privileges(file: &File) -> io::Result<()> {
     match fremovexattr(file, CAPABILITY_ATTRIBUTE) {
         Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
         Err(error) => return Err(error.into()),
     }
-    file.set_permissions(Permissions::from_mode(status.st_mode & 0o1777))
+    let mode = file.metadata()?.permissions().mode();
+    file.set_permissions(Permissions::from_mode(mode & 0o1777))
 }
