@@ -55,6 +55,15 @@ impl HeldDirectory {
         Ok(File::from(opened))
     }
 
+    /// Whether there is something at a path, be it a link or reached through one; none if that cannot be found out.
+    pub fn contains(&self, relative: &Path) -> Option<bool> {
+        match self.open_beneath(relative, OFlags::PATH) {
+            Ok(_) | Err(Errno::LOOP) => Some(true),
+            Err(Errno::NOENT | Errno::NOTDIR) => Some(false),
+            Err(_) => None,
+        }
+    }
+
     /// Opens a file directly in it, which may be a link.
     ///
     /// # Errors

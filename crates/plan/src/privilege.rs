@@ -88,14 +88,24 @@ pub(super) enum PathPlace {
     Host,
 }
 
-/// The privilege that an access needs, if it needs one. `place` tells where a path is.
+/// The privilege that an access needs, if it needs one. `place` tells where a path is, `is_writable` whether a container
+/// can write to one that is mounted.
 pub(super) fn privilege_for_access(
     access: &HostAccess,
     place: impl Fn(&str) -> PathPlace,
+    is_writable: impl Fn(&str) -> bool,
 ) -> Option<Privilege> {
     let recipient = &access.recipient;
     match &access.kind {
-        AccessKind::Mount(source) => source_privilege(source, "mount", place(&source.path)),
+        AccessKind::Mount(source) => {
+            let place = place(&source.path);
+            let mut privilege = source_privilege(source, "mount", place)?;
+            // Of a companion a copy is mounted.
+            if place != PathPlace::Companion && is_writable(&source.path) {
+                privilege.effect.push_str(", writable");
+            }
+            Some(privilege)
+        }
         AccessKind::BuildContext(source) => {
             source_privilege(source, "build context", place(&source.path))
         }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{CatalogError, CompanionRoot, FoundRecipe, builtin};
+use super::{CatalogError, CompanionRoot, FoundRecipe, TEMPLATES_DIRECTORY, builtin};
 use retrial_beneath::HeldDirectory;
 use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source, find_nearest};
 use retrial_store::files::parent_directory;
@@ -51,7 +51,16 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let is_stream = !(metadata.is_file() || metadata.is_dir())
         || STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams))
             && !directory.starts_with(MEMORY_DIRECTORY);
-    let home = if is_stream { CompanionRoot::Stream } else { CompanionRoot::Disk(held) };
+    let home = match kind {
+        _ if is_stream => CompanionRoot::Stream,
+        RecipeFileKind::Recipe => CompanionRoot::Disk { templates: None, directory: held },
+        RecipeFileKind::Template => {
+            let root = templates_directory(&directory, kind);
+            let templates = HeldDirectory::open(&root);
+            let templates = templates.map_err(|error| to_catalog_error(&root, error))?;
+            CompanionRoot::Disk { templates: Some(templates), directory: held }
+        }
+    };
     let mut found = FoundRecipe { name, source, kind, home, base: None };
     found.base = find_base(&found.source, &found);
     Ok(found)
@@ -62,7 +71,7 @@ fn find_base(source: &Source, templates: &FoundRecipe) -> Option<PathBuf> {
     let (name, _) = retrial_recipe::find_base(source, templates)?;
     match builtin::find_recipe(&name)?.home {
         CompanionRoot::BuiltIn(home) => Some(home),
-        CompanionRoot::Disk(_) | CompanionRoot::Stream => None,
+        CompanionRoot::Disk { .. } | CompanionRoot::Stream => None,
     }
 }
 
@@ -108,22 +117,16 @@ fn read_opened(file: File, path: &Path) -> Result<Source, CatalogError> {
     Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)
 }
 
-/// A template of `templates/` in a recipe's directory; of the same directory for a template. None if there
-/// is none.
+/// A file beneath an open directory. None if there is none.
 ///
 /// # Errors
-/// It cannot be read.
-pub(super) fn read_template(
-    directory: &Path,
-    kind: RecipeFileKind,
-    name: &str,
+/// It cannot be read, or is reached through a link: it could lead to a file that the recipe's author cannot read.
+pub(super) fn read_beneath(
+    root: &HeldDirectory,
+    file: &Path,
 ) -> Result<Option<Source>, CatalogError> {
-    let root = templates_directory(directory, kind);
-    let file = format!("{name}.yaml");
-    let path = root.join(&file);
-    // Not through a link: it could lead to a file that the recipe's author cannot read.
-    let opened = HeldDirectory::open(&root).and_then(|root| root.open_file(Path::new(&file)));
-    match opened.map_err(|error| to_catalog_error(&path, error)) {
+    let path = root.path().join(file);
+    match root.open_file(file).map_err(|error| to_catalog_error(&path, error)) {
         Err(CatalogError::Missing { .. }) => Ok(None),
         opened => read_opened(opened?, &path).map(Some),
     }
@@ -143,7 +146,7 @@ pub(super) fn template_names(directory: &Path, kind: RecipeFileKind) -> Vec<Stri
 
 pub(super) fn templates_directory(directory: &Path, kind: RecipeFileKind) -> PathBuf {
     match kind {
-        RecipeFileKind::Recipe => directory.join("templates"),
+        RecipeFileKind::Recipe => directory.join(TEMPLATES_DIRECTORY),
         RecipeFileKind::Template => templates_above(directory).unwrap_or(directory).to_owned(),
     }
 }
@@ -151,7 +154,7 @@ pub(super) fn templates_directory(directory: &Path, kind: RecipeFileKind) -> Pat
 /// `templates/`, or a directory directly below one.
 fn templates_above(directory: &Path) -> Option<&Path> {
     let mut nearest = directory.ancestors().take(2);
-    nearest.find(|path| path.file_name().is_some_and(|name| name == "templates"))
+    nearest.find(|path| path.file_name().is_some_and(|name| name == TEMPLATES_DIRECTORY))
 }
 
 #[cfg(test)]

@@ -44,11 +44,14 @@ pub struct FoundRecipe {
 enum CompanionRoot {
     /// A directory below the embedded `recipes/`.
     BuiltIn(PathBuf),
-    /// A directory of the file system.
-    Disk(HeldDirectory),
+    /// A directory of the file system, and that of a template's own templates. A recipe's are in `templates/`.
+    Disk { directory: HeldDirectory, templates: Option<HeldDirectory> },
     /// None: the recipe is read from a stream.
     Stream,
 }
+
+/// The directory in a recipe's own that has its templates.
+const TEMPLATES_DIRECTORY: &str = "templates";
 
 /// All built-in recipes, sorted by name.
 pub fn builtin_recipes() -> Vec<FoundRecipe> {
@@ -115,7 +118,7 @@ impl FoundRecipe {
     /// The open directory of a recipe on disk.
     pub fn held_directory(&self) -> Option<&HeldDirectory> {
         match &self.home {
-            CompanionRoot::Disk(directory) => Some(directory),
+            CompanionRoot::Disk { directory, .. } => Some(directory),
             CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
         }
     }
@@ -128,10 +131,7 @@ impl FoundRecipe {
     /// The recipe's directory on disk; none for one that is read from a stream, and for a built-in one, see
     /// [`FoundRecipe::extract_to`].
     pub fn directory(&self) -> Option<&Path> {
-        match &self.home {
-            CompanionRoot::Disk(directory) => Some(directory.path()),
-            CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
-        }
+        self.held_directory().map(HeldDirectory::path)
     }
 
     /// The files of a built-in recipe's directory, or of the one that it extends. None of one on disk: they are where
@@ -163,16 +163,16 @@ impl FoundRecipe {
     fn builtin_home(&self) -> Option<&Path> {
         match &self.home {
             CompanionRoot::BuiltIn(home) => Some(home),
-            CompanionRoot::Disk(_) | CompanionRoot::Stream => self.base.as_deref(),
+            CompanionRoot::Disk { .. } | CompanionRoot::Stream => self.base.as_deref(),
         }
     }
 
     /// Returns whether a companion is a file of the built-in recipe that this one on disk extends. A file of its own
     /// of that name comes first.
     pub fn is_of_base(&self, relative: &str) -> bool {
-        let own = self.directory().map(|directory| directory.join(relative).try_exists());
+        let own = self.held_directory().and_then(|own| own.contains(Path::new(relative)));
         let base = self.base.as_ref().map(|base| base.join(relative));
-        !matches!(own, Some(Ok(true))) && base.is_some_and(|path| builtin::companion_exists(&path))
+        own != Some(true) && base.is_some_and(|path| builtin::companion_exists(&path))
     }
 }
 
@@ -182,8 +182,16 @@ impl TemplateSource for FoundRecipe {
         if !is_template_name(name) {
             return Ok(None);
         }
-        let own = self.directory().map(|directory| disk::read_template(directory, self.kind, name));
-        let own = own.transpose()?.flatten();
+        let file = PathBuf::from(format!("{name}.yaml"));
+        let own = match &self.home {
+            CompanionRoot::Disk { templates: Some(templates), .. } => {
+                disk::read_beneath(templates, &file)?
+            }
+            CompanionRoot::Disk { directory, templates: None } => {
+                disk::read_beneath(directory, &Path::new(TEMPLATES_DIRECTORY).join(file))?
+            }
+            CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
+        };
         Ok(own.or_else(|| builtin::find_template(name)))
     }
 
@@ -203,7 +211,7 @@ impl TemplateSource for FoundRecipe {
         }
         match &self.home {
             CompanionRoot::BuiltIn(home) => Some(builtin::companion_exists(&home.join(relative))),
-            CompanionRoot::Disk(directory) => directory.path().join(relative).try_exists().ok(),
+            CompanionRoot::Disk { directory, .. } => directory.contains(Path::new(relative)),
             CompanionRoot::Stream => Some(false),
         }
     }
@@ -214,8 +222,8 @@ impl TemplateSource for FoundRecipe {
         }
         match &self.home {
             CompanionRoot::BuiltIn(home) => builtin::companion_text(&home.join(relative)),
-            CompanionRoot::Disk(directory) => {
-                let source = disk::read_source(&directory.path().join(relative)).ok()?;
+            CompanionRoot::Disk { directory, .. } => {
+                let source = disk::read_beneath(directory, Path::new(relative)).ok()??;
                 Some(source.text.to_string())
             }
             CompanionRoot::Stream => None,

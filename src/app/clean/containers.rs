@@ -35,12 +35,15 @@ pub struct CleanScope {
 
 /// Removes what a container of a run must not leave, as the run itself does when it removes it.
 fn revoke_privileges(global: &GlobalOptions, run: &str) {
-    let Ok(run) = global.home.find_run(run) else {
-        return;
-    };
-    let plan = run.read_json::<Plan>("plan.json");
-    let Some((plan, state)) = plan.ok().zip(run.read_state().ok()) else {
-        return;
+    let found = global.home.find_run(run).ok();
+    let known = found.and_then(|run| {
+        let plan = run.read_json::<Plan>("plan.json").ok()?;
+        Some((run.read_state().ok()?, plan, run))
+    });
+    let Some((state, plan, run)) = known else {
+        return terminal::print_note(&format!(
+            "{run} cannot be read: directories of the host that it could write were not searched for set-user-ID files and devices"
+        ));
     };
     for text in revoke_privileges_of_run(&run, &plan, &state) {
         terminal::print_note(&text);

@@ -33,7 +33,8 @@ pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "{path} is below {writable}, which a container of this run can write: it could replace it"
         ))
-        .with_help(format!("mount {writable} read-only (`:ro`), or a directory that does not contain {path}")));
+        .with_help(format!("mount {writable} read-only (`:ro`), or a directory that does not contain {path}"))
+        .with_help(other_home_help(Path::new(&path), Path::new(&writable), home)));
     }
     let of_host = plan.host_paths().filter(|one| plan.copied_companion(&one.path).is_none());
     // By its name, whose links others must not be able to replace either.
@@ -42,6 +43,16 @@ pub fn check_host_paths(plan: &Plan, home: &Home) -> Result<(), Failure> {
         &named,
         "the recipe mounts a path below it, in whose place they could put a link",
     )
+}
+
+/// Retrial's own directories can lie elsewhere; nothing else can.
+fn other_home_help(path: &Path, writable: &Path, home: &Home) -> String {
+    let is_home = path == resolve_existing(home.root());
+    if is_home {
+        format!("have Retrial's home outside {}: --home DIRECTORY", writable.display())
+    } else {
+        String::new()
+    }
 }
 
 /// Says that other users can write a path, if they can.

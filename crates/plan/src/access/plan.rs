@@ -196,6 +196,6 @@ impl Plan {
     }
 
     fn needed_privilege(&self, access: &HostAccess) -> Option<Privilege> {
-        privilege_for_access(access, |path| self.place(path))
+        privilege_for_access(access, |path| self.place(path), |path| !self.is_read_only(path))
     }
 }
