@@ -134,3 +134,37 @@ fn append_entry(
     };
     appended.map_err(StoreError::io("write", part))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::Home;
+
+    #[test]
+    fn what_a_container_left_in_its_directories_is_not_packed() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::from_root(folder.path().to_owned());
+        let run = home.create_run_directory("case").unwrap();
+        for directory in EXCLUDED_ENTRIES.iter().filter(|name| **name != "lock") {
+            fs::create_dir_all(run.join(directory)).unwrap();
+            fs::write(run.join(directory).join("left"), "by a container").unwrap();
+        }
+        fs::write(run.join("verdict.json"), "{}").unwrap();
+        let to = folder.path().join("run.tar");
+        pack_runs(std::slice::from_ref(&run), &to).unwrap();
+        let mut archive = tar::Archive::new(File::open(&to).unwrap());
+        let paths = archive.entries().unwrap().map(|entry| {
+            let entry = entry.unwrap();
+            entry.path().unwrap().into_owned()
+        });
+        let packed: Vec<PathBuf> = paths.collect();
+        assert!(packed.contains(&Path::new(run.id()).join("verdict.json")), "{packed:?}");
+        let is_excluded = |path: &PathBuf| {
+            let second = path.components().nth(1);
+            second.is_some_and(|name| EXCLUDED_ENTRIES.iter().any(|one| name.as_os_str() == *one))
+        };
+        assert!(!packed.iter().any(is_excluded), "{packed:?}");
+    }
+}

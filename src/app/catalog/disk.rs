@@ -160,6 +160,26 @@ fn templates_above(directory: &Path) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use retrial_recipe::TemplateSource as _;
+
+    #[test]
+    fn templates_are_those_of_the_directory_that_was_opened() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, title) in [("own", "its own"), ("other", "another")] {
+            let directory = root.path().join(name);
+            fs::create_dir_all(directory.join(TEMPLATES_DIRECTORY)).unwrap();
+            fs::write(directory.join("recipe.yaml"), "schema: 1\n").unwrap();
+            let template = directory.join(TEMPLATES_DIRECTORY).join("base.yaml");
+            fs::write(template, format!("title: {title}\n")).unwrap();
+        }
+        let found = open_recipe(&root.path().join("own")).unwrap();
+        fs::rename(root.path().join("own"), root.path().join("moved")).unwrap();
+        fs::rename(root.path().join("other"), root.path().join("own")).unwrap();
+        let template = found.read_template("base").unwrap().unwrap();
+        assert_eq!(&*template.text, "title: its own\n");
+        assert_eq!(found.companion_exists("recipe.yaml"), Some(true));
+        assert_eq!(found.companion_exists("missing"), Some(false));
+    }
 
     #[test]
     fn a_slip_in_a_path_is_recognised() {
