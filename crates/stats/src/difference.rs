@@ -5,10 +5,13 @@
 //! own ratios, judged as the trials of one figure are. What drifts during a session is then in both
 //! of a pair and cancels.
 //!
+//! One trial shows no scatter of its own. It is taken to scatter as the several trials with which it is compared do, all
+//! of them pooled, or as is assumed of it, whichever is more.
+//!
 //! What was printed is known to half of its last digit and no better: trials that printed the same
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
-use crate::descriptive::{half_last_digit, smallest};
+use crate::descriptive::{half_last_digit, smallest, standard_deviation, to_f64};
 use crate::estimate::{Estimate, ReferenceComparison};
 use crate::more_trials::{MoreTrials, estimate_more_trials, estimate_more_trials_each};
 use crate::region::{AcceptanceRegion, Decision};
@@ -23,8 +26,36 @@ const MIN_ADDITIONAL_TRIALS: u32 = 2;
 pub struct Sample<'a> {
     /// The figure of each trial, in the order in which they ran.
     pub values: &'a [f64],
-    /// Assumed noise of one trial, as a fraction; it counts if there is only one trial.
+    /// Assumed noise of one trial, as a fraction; it counts if there is only one trial. 0: it is exact.
     pub noise: Option<f64>,
+    /// The noise is known of this very figure: more scatter of others does not replace it.
+    pub is_noise_stated: bool,
+}
+
+/// The variance that several trials of one figure show, of their logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialVariance {
+    variance: f64,
+    degrees: f64,
+}
+
+impl TrialVariance {
+    /// Returns the variance of trials; none of fewer than two, or where one is not positive and finite.
+    pub fn from_trials(trials: &[f64]) -> Option<Self> {
+        let usable = |trial: &f64| trial.is_finite() && *trial > 0.0;
+        if trials.len() < 2 || !trials.iter().all(usable) {
+            return None;
+        }
+        let logs: Vec<f64> = trials.iter().map(|trial| trial.ln()).collect();
+        let variance = standard_deviation(&logs).powi(2);
+        Some(Self { variance, degrees: to_f64(trials.len()) - 1.0 })
+    }
+
+    fn of_estimate(estimate: &Estimate) -> Option<Self> {
+        let degrees = estimate.standard_error()?.degrees;
+        let variance = estimate.trial_deviation()?.powi(2);
+        (estimate.count > 1 && degrees.is_finite()).then_some(Self { variance, degrees })
+    }
 }
 
 /// The trials from which the bounds of a difference are computed.
@@ -60,18 +91,21 @@ pub struct Difference {
     pub center: f64,
     /// The trials of a side depend on their order, and count as one.
     pub dependent: bool,
+    /// The standard deviation that one trial of a side is taken to have, since several trials show it.
+    pub pooled_deviation: Option<f64>,
     pub(crate) basis: BoundsBasis,
     /// The rounding error of the ratio.
     pub(crate) rounding_error: f64,
 }
 
 impl Difference {
-    /// Compares two independent samples.
+    /// Compares two independent samples. `others` are the variances that trials of the same figure show elsewhere.
     pub fn between_samples(
         candidate: Sample<'_>,
         baseline: Sample<'_>,
         better: Better,
         how: Aggregate,
+        others: &[TrialVariance],
     ) -> Self {
         let estimate = |sample: Sample<'_>| {
             let comparison = ReferenceComparison::of_trials(better, how, sample.noise);
@@ -79,26 +113,31 @@ impl Difference {
         };
         let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
         let center = of_candidate.center - of_baseline.center;
+        let estimates = [(&of_candidate, candidate), (&of_baseline, baseline)];
+        let (error, pooled_deviation) = error_of_difference(estimates, others);
         Self {
             center,
             dependent: of_candidate.order.is_some() || of_baseline.order.is_some(),
-            basis: BoundsBasis::from_error(
-                center,
-                error_of_difference(&of_candidate, &of_baseline),
-            ),
+            pooled_deviation,
+            basis: BoundsBasis::from_error(center, error),
             rounding_error: rounding_error(candidate, baseline),
         }
     }
 
-    /// Compares pairs: the first trial of one with the first of the other. None if their numbers differ.
+    /// Compares pairs: the first trial of one with the first of the other. None if their numbers differ. `others` count
+    /// for a single pair, which is no more than two trials.
     pub fn between_pairs(
         candidate: Sample<'_>,
         baseline: Sample<'_>,
         better: Better,
         how: Aggregate,
+        others: &[TrialVariance],
     ) -> Option<Self> {
         if candidate.values.len() != baseline.values.len() {
             return None;
+        }
+        if candidate.values.len() == 1 && !others.is_empty() {
+            return Some(Self::between_samples(candidate, baseline, better, how, others));
         }
         let pairs = candidate.values.iter().zip(baseline.values);
         let ratios: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
@@ -110,6 +149,7 @@ impl Difference {
         Some(Self {
             center: estimate.center,
             dependent: estimate.order.is_some(),
+            pooled_deviation: None,
             basis: BoundsBasis::Pairs(estimate),
             rounding_error: rounding_error(candidate, baseline),
         })
@@ -124,6 +164,7 @@ impl Difference {
         Self {
             center,
             dependent: self.dependent || other.dependent,
+            pooled_deviation: None,
             basis: BoundsBasis::from_error(center, errors.map(|(one, other)| one.combine(other))),
             rounding_error: self.rounding_error + other.rounding_error,
         }
@@ -186,20 +227,42 @@ fn rounding_error(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
     half / smallest(candidate.values) + half / smallest(baseline.values)
 }
 
-/// Returns the standard error of the difference of two estimates. One trial without a known noise
-/// is assumed to scatter as the several trials of the other estimate do.
-fn error_of_difference(candidate: &Estimate, baseline: &Estimate) -> Option<StandardError> {
-    match (candidate.standard_error(), baseline.standard_error()) {
-        (Some(one), Some(other)) => Some(one.combine(other)),
-        (None, Some(error)) if candidate.count == 1 => one_trial_error(baseline, error),
-        (Some(error), None) if baseline.count == 1 => one_trial_error(candidate, error),
-        _ => None,
+/// Returns the standard error of the difference of two estimates, and the deviation of one trial that it rests on if
+/// several trials show that: those of the other estimate, and `others`.
+fn error_of_difference(
+    sides: [(&Estimate, Sample<'_>); 2],
+    others: &[TrialVariance],
+) -> (Option<StandardError>, Option<f64>) {
+    let own = sides.map(|(estimate, _)| TrialVariance::of_estimate(estimate));
+    let shown = || own.iter().flatten().chain(others);
+    let degrees: f64 = shown().map(|one| one.degrees).sum();
+    let pooled = shown().map(|one| one.variance * one.degrees / degrees).sum::<f64>().sqrt();
+    let takes_pooled = |sample: Sample<'_>| {
+        let is_known = sample.is_noise_stated || sample.noise == Some(0.0);
+        let assumed = sample.noise.unwrap_or(0.0);
+        sample.values.len() == 1 && degrees > 0.0 && !is_known && assumed <= pooled
+    };
+    let single = sides.iter().filter(|(_, sample)| takes_pooled(*sample)).count();
+    if single == 0 {
+        let [candidate, baseline] = sides.map(|(estimate, _)| estimate.standard_error());
+        return (candidate.zip(baseline).map(|(one, other)| one.combine(other)), None);
     }
-}
-
-fn one_trial_error(several: &Estimate, error: StandardError) -> Option<StandardError> {
-    let deviation = several.trial_deviation().filter(|_| error.degrees.is_finite())?;
-    Some(StandardError { value: error.value.hypot(deviation), trials: 1, ..error })
+    // What one sample shows is one term, however often it counts (Satterthwaite).
+    let share = |one: &TrialVariance| to_f64(single) * one.variance * one.degrees / degrees;
+    let mut terms: Vec<(f64, f64)> = others.iter().map(|one| (share(one), one.degrees)).collect();
+    for ((estimate, sample), own) in sides.iter().zip(&own) {
+        if takes_pooled(*sample) {
+            continue;
+        }
+        let Some(error) = estimate.standard_error() else {
+            return (None, None);
+        };
+        terms.push((error.value.powi(2) + own.as_ref().map_or(0.0, share), error.degrees));
+    }
+    let total: f64 = terms.iter().map(|(term, _)| term).sum();
+    let spread: f64 = terms.iter().map(|(term, degrees)| term * term / degrees).sum();
+    let degrees = if spread > 0.0 { total * total / spread } else { f64::INFINITY };
+    (Some(StandardError { value: total.sqrt(), degrees, trials: 1 }), Some(pooled))
 }
 
 #[cfg(test)]
@@ -209,7 +272,7 @@ mod tests {
     use super::*;
 
     fn sample(values: &[f64]) -> Sample<'_> {
-        Sample { values, noise: None }
+        Sample { values, noise: None, is_noise_stated: false }
     }
 
     fn welch(candidate: &[f64], baseline: &[f64]) -> Difference {
@@ -218,6 +281,7 @@ mod tests {
             sample(baseline),
             Better::Higher,
             Aggregate::Mean,
+            &[],
         )
     }
 
@@ -236,7 +300,7 @@ mod tests {
         // t.test(..., paired = TRUE): -2.460 to -0.700.
         let (one, other) = (sample(&first), sample(&second));
         let paired =
-            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean).unwrap();
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean, &[]).unwrap();
         let (lower, upper) = paired.bounds(0.025).unwrap();
         assert!((lower + 2.459_885_8).abs() < 1e-6, "{lower}");
         assert!((upper + 0.700_114_2).abs() < 1e-6, "{upper}");
@@ -253,19 +317,22 @@ mod tests {
     #[test]
     fn lower_latency_is_better() {
         let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
-        let difference = Difference::between_samples(one, other, Better::Lower, Aggregate::Mean);
+        let difference =
+            Difference::between_samples(one, other, Better::Lower, Aggregate::Mean, &[]);
         assert!(difference.center > 0.0);
         assert_eq!(difference.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
     }
 
     #[test]
     fn single_trials_use_the_assumed_noise_of_both() {
-        let noisy = |values: &'static [f64]| Sample { values, noise: Some(0.008) };
+        let noisy =
+            |values: &'static [f64]| Sample { values, noise: Some(0.008), is_noise_stated: false };
         let difference = Difference::between_samples(
             noisy(&[102.0]),
             noisy(&[100.0]),
             Better::Higher,
             Aggregate::Mean,
+            &[],
         );
         let (lower, upper) = difference.bounds(0.05).unwrap();
         let half = 1.644_854 * 0.008 * 2.0_f64.sqrt();
@@ -280,6 +347,42 @@ mod tests {
         // 2.92 (two degrees of freedom) times 1 % times the root of 1 + 1/3.
         let half = 2.919_986 * 0.010_000_5 * (4.0_f64 / 3.0).sqrt();
         assert!((difference.center - lower - half).abs() < 1e-4, "{lower}");
+    }
+
+    /// The pooled deviation, and its degrees by Satterthwaite; of times to start in four releases.
+    #[test]
+    fn a_single_trial_scatters_as_all_cells_do() {
+        let baseline = [28.58, 28.56, 28.54];
+        let others = [vec![35.24, 33.7, 33.15], vec![41.28, 41.54]];
+        let variances: Vec<TrialVariance> =
+            others.iter().filter_map(|trials| TrialVariance::from_trials(trials)).collect();
+        let compare = |noise, others: &[TrialVariance]| {
+            let single = Sample { values: &[29.53], noise, is_noise_stated: false };
+            let several = sample(&baseline);
+            let (better, how) = (Better::Lower, Aggregate::Mean);
+            Difference::between_samples(single, several, better, how, others)
+        };
+        let alone = compare(None, &[]);
+        assert_eq!(alone.decide(Claim::Better, 0.0, 0.025), Decision::Worse);
+        let with_others = compare(None, &variances);
+        let deviation = with_others.pooled_deviation.unwrap();
+        assert!((deviation - 0.020_11).abs() < 1e-5, "{deviation}");
+        let (lower, upper) = with_others.bounds(0.025).unwrap();
+        // 4.2 times the deviation: the third cell alone, with two degrees of freedom, makes nearly all of it.
+        assert!((0.075..0.095).contains(&((upper - lower) / 2.0)), "{lower} {upper}");
+        // A larger noise that is assumed stays; a smaller one does not.
+        assert_eq!(compare(Some(0.05), &variances).pooled_deviation, None);
+        assert_eq!(compare(Some(0.005), &variances).pooled_deviation, with_others.pooled_deviation);
+        // What is exact stays exact.
+        assert_eq!(compare(Some(0.0), &variances).pooled_deviation, None);
+        let single =
+            |values: &'static [f64]| Sample { values, noise: None, is_noise_stated: false };
+        let pair = |others: &[TrialVariance]| {
+            let (one, other) = (single(&[102.0]), single(&[100.0]));
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean, others).unwrap()
+        };
+        assert_eq!(pair(&[]).bounds(0.025), None);
+        assert!(pair(&variances).bounds(0.025).is_some());
     }
 
     #[rstest]
@@ -300,9 +403,11 @@ mod tests {
 
     #[test]
     fn values_without_noise_are_compared_exactly() {
-        let fixed = |values: &'static [f64]| Sample { values, noise: Some(0.0) };
+        let fixed =
+            |values: &'static [f64]| Sample { values, noise: Some(0.0), is_noise_stated: false };
         let (one, other) = (fixed(&[43.9]), fixed(&[44.0]));
-        let difference = Difference::between_samples(one, other, Better::Higher, Aggregate::Mean);
+        let difference =
+            Difference::between_samples(one, other, Better::Higher, Aggregate::Mean, &[]);
         let (lower, upper) = difference.bounds(0.025).unwrap();
         assert!(upper - lower < 1e-12, "{lower} {upper}");
     }
@@ -310,7 +415,10 @@ mod tests {
     #[test]
     fn pairs_need_partners() {
         let (one, other) = (sample(&[1.0, 2.0]), sample(&[1.0]));
-        assert_eq!(Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean), None);
+        assert_eq!(
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean, &[]),
+            None
+        );
     }
 
     /// A drift of ten per cent that both sides of each pair have in common.
@@ -321,7 +429,7 @@ mod tests {
         assert_eq!(welch(&candidate, &baseline).decide(Claim::Better, 0.0, 0.025), Decision::Open);
         let (one, other) = (sample(&candidate), sample(&baseline));
         let paired =
-            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean).unwrap();
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean, &[]).unwrap();
         assert_eq!(paired.decide(Claim::Better, 0.0, 0.025), Decision::Holds);
     }
 }

@@ -35,7 +35,7 @@ mod slow_trials;
 mod standard_error;
 
 pub use descriptive::median;
-pub use difference::{Difference, Sample};
+pub use difference::{Difference, Sample, TrialVariance};
 pub use estimate::{BoundsMethod, Estimate, ReferenceComparison, aggregate_trials};
 pub use holm::holm_step_down;
 pub use more_trials::{MoreTrials, estimate_more_trials};

@@ -95,7 +95,7 @@ impl Difference {
                 range: (least, most),
             }
         };
-        Self { center, dependent, basis, rounding_error: 0.0 }
+        Self { center, dependent, pooled_deviation: None, basis, rounding_error: 0.0 }
     }
 }
 

@@ -30,7 +30,12 @@ pub(super) fn compare_with_baselines(
     let mut cells = Vec::new();
     for ((cell, cut), [baseline, candidate]) in cuts.iter().zip(&sides) {
         let mut own = Vec::new();
-        pair_up(baseline, candidate, paired, &mut pairs, &mut own);
+        let is_side =
+            |one: &JudgedSubject| cut.subjects.iter().any(|side| std::ptr::eq(*side, one));
+        let others = subjects.iter().filter(|one| !is_side(one));
+        let rounds = others.flat_map(|one| &one.rounds);
+        let others: Vec<_> = rounds.map(|rounds| &rounds.measurement).collect();
+        pair_up([baseline, candidate], &others, paired, &mut pairs, &mut own);
         // A failed cell already reports that it has no figures.
         if !cut.subjects.iter().any(|subject| subject.has_failed()) {
             notes.extend(own);

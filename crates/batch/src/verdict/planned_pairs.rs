@@ -79,7 +79,7 @@ fn pair_of_scenario<'a>(
     };
     let [baseline, candidate] = sides;
     let own = baseline.figure(&figure);
-    let pair = own.and_then(|own| FigurePair::new(baseline, candidate, own, cut.paired));
+    let pair = own.and_then(|own| FigurePair::new(baseline, candidate, own, cut.paired, &[]));
     let found = pair.ok_or_else(|| {
         let reasons = why_unusable(cut.subjects, baseline, &figure);
         reasons.unwrap_or(NotTestable::NoCommonFigure)

@@ -1,7 +1,7 @@
 //! One sample against another: faster, slower, no difference shown.
 
 use retrial_recipe::model::{Aggregate, Better};
-use retrial_stats::{Claim, Decision, Difference, Sample};
+use retrial_stats::{Claim, Decision, Difference, Sample, TrialVariance};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};
@@ -17,7 +17,9 @@ struct Design {
     shared: f64,
     paired: bool,
     /// Assumed of one trial.
-    assumed: f64,
+    assumed: Option<f64>,
+    /// Other cells of three trials that are compared with the same baseline.
+    others: usize,
 }
 
 impl Design {
@@ -27,13 +29,14 @@ impl Design {
             candidate: Noise::Normal(noise),
             shared: 0.0,
             paired: false,
-            assumed: 0.008,
+            assumed: Some(0.008),
+            others: 0,
         }
     }
 
     /// With a noise that is as large as assumed.
     fn known_noise(noise: f64) -> Self {
-        Self { assumed: noise, ..Self::alike(noise) }
+        Self { assumed: Some(noise), ..Self::alike(noise) }
     }
 
     /// Share in which a 95 % interval leaves 1 out.
@@ -62,12 +65,18 @@ impl Design {
             };
             let baseline = take(self.baseline, 1.0, trials.0);
             let candidate = take(self.candidate, truth, trials.1);
-            let sample = |values| Sample { values, noise: Some(self.assumed) };
+            let sample = |values| Sample { values, noise: self.assumed, is_noise_stated: false };
+            let others: Vec<TrialVariance> = (0..self.others)
+                .filter_map(|_| {
+                    let trials = take(self.baseline, 1.0, 3);
+                    TrialVariance::from_trials(&trials)
+                })
+                .collect();
             let (a, b) = (sample(&candidate), sample(&baseline));
             let difference = if self.paired {
-                Difference::between_pairs(a, b, Better::Higher, Aggregate::Mean)
+                Difference::between_pairs(a, b, Better::Higher, Aggregate::Mean, &others)
             } else {
-                Some(Difference::between_samples(a, b, Better::Higher, Aggregate::Mean))
+                Some(Difference::between_samples(a, b, Better::Higher, Aggregate::Mean, &others))
             };
             difference.is_some_and(&counts)
         })
@@ -111,6 +120,33 @@ pub fn equal() -> Table {
             .map(|size| (!design.paired || size.0 == size.1).then(|| design.shown(1.0, size, 600)))
             .collect();
         table.row(name, shares);
+    }
+    table
+}
+
+/// One trial against three, truly equal: a difference that is shown is none.
+pub fn single() -> Table {
+    let mut table = Table::new(
+        "single",
+        &["one trial and three, truly equal", "alone", "2 other cells", "5", "10"],
+    );
+    let unknown = |noise| Design { assumed: None, ..Design::alike(noise) };
+    let designs = [
+        ("2 % each, none assumed", unknown(0.02)),
+        (
+            "2 % each, 0.5 % assumed of every benchmark",
+            Design { assumed: Some(0.005), ..unknown(0.02) },
+        ),
+        ("0.3 % each, 0.8 % assumed of every benchmark", Design::alike(0.003)),
+        (
+            "the baseline and others 0.5 %, the single one 2 %",
+            Design { candidate: Noise::Normal(0.02), ..unknown(0.005) },
+        ),
+    ];
+    for (name, design) in designs {
+        let shares =
+            [0, 2, 5, 10].map(|others| Some(Design { others, ..design }.shown(1.0, (3, 1), 1500)));
+        table.row(name, shares.to_vec());
     }
     table
 }

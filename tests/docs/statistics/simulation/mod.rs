@@ -28,6 +28,7 @@ pub fn tables() -> Vec<Table> {
         figures::holm(),
         figures::equivalence(),
         against::equal(),
+        against::single(),
         against::power(),
         against::fail_if(),
         scatter::error(),

@@ -91,7 +91,7 @@ impl ClaimTester<'_> {
             let subjects = [other, third];
             let pair = first
                 .figure(figure)
-                .and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
+                .and_then(|own| FigurePair::new(*first, *second, own, cut.paired, &[]));
             let pair = pair.ok_or_else(|| {
                 let reason = third.why_unusable(reference, figure);
                 reason.unwrap_or_else(|| NotTestable::NoFigure {

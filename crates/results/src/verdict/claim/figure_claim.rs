@@ -166,6 +166,7 @@ impl FigureClaimTester<'_> {
             ],
             [&other, &figure],
             std::ptr::eq(candidate.evidence, baseline.evidence),
+            &[],
         );
         let alpha = self.context.error_per_analysis(1);
         let compared = pair.to_compared_figure(alpha, Change::NotCompared, None);

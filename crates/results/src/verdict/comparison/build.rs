@@ -31,8 +31,11 @@ pub fn compare_subjects(subjects: &[ComparisonSubject], options: &ComparisonOpti
     let mut notes: Vec<String> = Vec::new();
     let mut pairs = Vec::new();
     if let Some((baseline, others)) = measured.split_first() {
-        for candidate in others {
-            pair_up(baseline, candidate, options.paired, &mut pairs, &mut notes);
+        for (position, candidate) in others.iter().enumerate() {
+            let rest = subjects.iter().skip(1).enumerate().filter(|(at, _)| *at != position);
+            let rest: Vec<&PooledMeasurement> =
+                rest.flat_map(|(_, subject)| &subject.measured).collect();
+            pair_up([baseline, candidate], &rest, options.paired, &mut pairs, &mut notes);
         }
     }
     notes.extend(subjects.iter().flat_map(|subject| subject.notes.clone()));
@@ -113,10 +116,10 @@ fn compare_environments(
     compare_fact_groups(letters, &facts)
 }
 
-/// Pairs every figure that both have, and notes those that only one has.
+/// Pairs every figure that both have, and notes those that only one has. For `others` see [`FigurePair::new`].
 pub fn pair_up<'a>(
-    baseline: &[SideMeasurement<'a>],
-    candidate: &[SideMeasurement<'a>],
+    [baseline, candidate]: [&[SideMeasurement<'a>]; 2],
+    others: &[&PooledMeasurement],
     paired: bool,
     pairs: &mut Vec<FigurePair<'a>>,
     notes: &mut Vec<String>,
@@ -137,7 +140,7 @@ pub fn pair_up<'a>(
                 notes.extend(note_undirected_figure(first, second, figure));
                 continue;
             }
-            match FigurePair::new(*first, *second, figure, paired) {
+            match FigurePair::new(*first, *second, figure, paired, others) {
                 Some(pair) => pairs.push(pair),
                 None => notes.push(note_figure_only_in(first, second, figure)),
             }

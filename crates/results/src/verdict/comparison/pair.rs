@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{ComparedFigure, MeasuredSide};
 use super::{Change, FailIf};
-use crate::verdict::Bounds;
 use crate::verdict::published_figure::finite_exp;
+use crate::verdict::{Bounds, NoiseBasis};
 use retrial_recipe::model::{Claim, Mode};
-use retrial_stats::{Decision, Difference, Sample, aggregate_trials};
+use retrial_stats::{Decision, Difference, Sample, TrialVariance, aggregate_trials};
 
 /// One scenario in one mode of one subject.
 #[derive(Clone, Copy)]
@@ -43,16 +43,30 @@ pub struct FigurePair<'a> {
     pub difference: Option<Difference>,
 }
 
+/// Returns the variances that trials of a figure show in other measurements like this one.
+fn shown_variances(
+    others: &[&PooledMeasurement],
+    like: &PooledMeasurement,
+    figure: &str,
+) -> Vec<TrialVariance> {
+    let valid = others.iter().filter(|one| one.valid && one.is_like(like, true));
+    let figures = valid.filter_map(|one| one.figures.iter().find(|own| own.name == figure));
+    let trials = figures.filter_map(|own| own.trials.as_deref());
+    trials.filter_map(TrialVariance::from_trials).collect()
+}
+
 impl<'a> FigurePair<'a> {
-    /// Returns the figure of the first, if the other has it; there is no difference between units of two kinds.
+    /// Returns the figure of the first, if the other has it; there is no difference between units of two kinds. `others`
+    /// are compared together with these two: their trials show how one trial of the figure scatters.
     pub fn new(
         baseline: SideMeasurement<'a>,
         candidate: SideMeasurement<'a>,
         figure: &'a MeasuredFigure,
         paired: bool,
+        others: &[&PooledMeasurement],
     ) -> Option<Self> {
         let other = candidate.figure(&figure.name)?;
-        Some(Self::between([baseline, candidate], [figure, other], paired))
+        Some(Self::between([baseline, candidate], [figure, other], paired, others))
     }
 
     /// Returns two figures as a pair, whatever their names: the baseline's and the candidate's.
@@ -60,6 +74,7 @@ impl<'a> FigurePair<'a> {
         [baseline, candidate]: [SideMeasurement<'a>; 2],
         [figure, other]: [&'a MeasuredFigure; 2],
         paired: bool,
+        others: &[&PooledMeasurement],
     ) -> Self {
         let converted = other.to_unit(&figure.unit);
         let other = converted.unwrap_or(Cow::Borrowed(other));
@@ -68,13 +83,20 @@ impl<'a> FigurePair<'a> {
             (Some(ours), Some(theirs), Some(better))
                 if valid && have_common_unit([figure, &other]) =>
             {
-                let sample = |values, noise| Sample { values, noise };
-                let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
+                let is_single = ours.len().min(theirs.len()) == 1;
+                let others = if is_single { others } else { &[] };
+                let shown = shown_variances(others, baseline.measured, &figure.name);
+                let sample = |values, of: &MeasuredFigure| Sample {
+                    values,
+                    noise: of.noise,
+                    is_noise_stated: of.noise_basis == Some(NoiseBasis::Recipe),
+                };
+                let (ours, theirs) = (sample(ours, figure), sample(theirs, &other));
                 let how = figure.aggregate;
                 if paired {
-                    Difference::between_pairs(theirs, ours, better, how)
+                    Difference::between_pairs(theirs, ours, better, how, &shown)
                 } else {
-                    Some(Difference::between_samples(theirs, ours, better, how))
+                    Some(Difference::between_samples(theirs, ours, better, how, &shown))
                 }
             }
             _ => None,

@@ -76,7 +76,11 @@ fn describe_basis(
     let is_single =
         |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
     let single = pair.figures.iter().map(AsRef::as_ref).find(is_single);
-    if let Some((noise, from)) =
+    let pooled = pair.difference.as_ref().and_then(|difference| difference.pooled_deviation);
+    if let Some(deviation) = pooled {
+        let deviation = number::format_fine_percent(deviation);
+        words.push(format!("a single trial has the scatter of the others, {deviation}"));
+    } else if let Some((noise, from)) =
         single.and_then(|figure| figure.noise.zip(figure.noise_basis.as_ref()))
         && noise > 0.0
     {

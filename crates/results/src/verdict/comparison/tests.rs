@@ -110,6 +110,25 @@ fn bases(#[case] baseline: &[f64], #[case] candidate: &[f64], #[case] fragment: 
     assert!(sentence.contains(fragment), "{sentence}");
 }
 
+/// Cells of one comparison: the noise of published pairs, 0.3 %, is less than they show.
+#[test]
+fn one_trial_scatters_as_all_cells_do() {
+    let subjects = [
+        subject("1", vec![offline(&[100.0, 100.1, 99.9])]),
+        subject("2", vec![offline(&[97.0])]),
+        subject("3", vec![offline(&[80.0, 84.0, 82.0])]),
+        subject("4", vec![offline(&[50.0, 51.0])]),
+    ];
+    let compare = |subjects: &[ComparisonSubject]| {
+        compare_subjects(subjects, &ComparisonOptions::default()).figures[0].clone()
+    };
+    assert_eq!(compare(&subjects[..2]).change, Change::Slower);
+    let among_others = compare(&subjects);
+    assert_eq!(among_others.change, Change::NoDifference, "{}", among_others.sentence);
+    let basis = "a single trial has the scatter of the others, 1.7 %";
+    assert!(among_others.sentence.contains(basis), "{}", among_others.sentence);
+}
+
 /// A latency that falls is faster, and its ratio is above 1.
 #[test]
 fn a_latency_that_falls_is_faster() {
