@@ -74,9 +74,9 @@ fn complete_command(command: &mut Command, configuration: &Configuration) {
     }
 }
 
-/// A trial run measures once.
+/// A smoke test measures once.
 fn complete_plan(plan: &mut PlanRequest, configuration: &Configuration) {
-    let trials = configuration.trials.filter(|_| !plan.options.trial_run);
+    let trials = configuration.trials.filter(|_| !plan.options.smoke_test);
     let trials = trials.map(|count| Trials { min: count, max: count });
     plan.options.trials = plan.options.trials.or(trials);
 }

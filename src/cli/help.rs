@@ -48,7 +48,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "retrial run v6.0/llama2-70b-mi355x",
             "retrial run mine.yaml --trials 3 --set batch=64",
-            "retrial run mine.yaml --trial-run",
+            "retrial run mine.yaml --smoke-test",
         ],
     ),
     (

@@ -88,7 +88,7 @@ fn the_number_of_trials_can_be_chosen() {
 /// Whoever executes it, this program or a script of its own.
 #[test]
 #[ignore = "needs the lab"]
-fn a_trial_run_shows_figures_and_compares_none() {
+fn a_smoke_test_shows_figures_and_compares_none() {
     let keys = "params: { options: { type: string, default: '' } }\ntrial_run: { params: { options: { default: seconds=0 } } }";
     // Fifty times as slow as published.
     let commands = "set -- seconds=600 ${{ params.options }}; for option; do export \"$option\"; done\nsleep \"$seconds\"; echo 'rate: 1 req/s'";
@@ -96,8 +96,8 @@ fn a_trial_run_shows_figures_and_compares_none() {
     let accuracy = "    accuracy:\n      run: exit 1\n      figures: { score: { pattern: 'score: ([0-9.]+)' } }\n";
     let cases = case("main", commands, more).replace("speed: 42.5", "speed: 0.8") + accuracy;
     let lab = Lab::new().recipe(&recipe_with(keys, &cases));
-    let expected = "trial run: not comparable with the published figure";
-    lab.run(&["--trial-run"]).expect_exit(0).prints(expected);
+    let expected = "smoke test: not comparable with the published figure";
+    lab.run(&["--smoke-test"]).expect_exit(0).prints(expected);
     let verdict = lab.verdict();
     assert_eq!(verdict["outcome"], "measured");
     assert_eq!(verdict["results"].as_array().unwrap().len(), 1);
@@ -108,10 +108,10 @@ fn a_trial_run_shows_figures_and_compares_none() {
         .expect_exit(0)
         .prints(expected)
         .does_not_print("warning");
-    lab.retrial(&["runs"]).prints("measured (trial run");
+    lab.retrial(&["runs"]).prints("measured (smoke test");
 
     let recipe = lab.path("recipe.yaml");
-    let plan = ["plan", recipe.to_str().unwrap(), "--trial-run", "--format", "shell"];
+    let plan = ["plan", recipe.to_str().unwrap(), "--smoke-test", "--format", "shell"];
     let script = lab.retrial(&plan).expect_exit(0).out;
     let by_hand = lab.script(&script);
     let printed = String::from_utf8_lossy(&by_hand.stdout).into_owned();

@@ -28,7 +28,7 @@ pub mod step;
 pub mod text;
 
 pub use build::{PlanError, build_plan};
-pub use changes::{OPTIONS_FILE, TRIAL_RUN_CHANGE};
+pub use changes::{OPTIONS_FILE, SMOKE_TEST_CHANGE};
 pub use derivation::Derivation;
 pub use lookup::service_containers;
 pub use options::{KeepContainer, PlanOptions, PullPolicy};

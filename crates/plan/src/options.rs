@@ -24,11 +24,11 @@ pub struct PlanOptions {
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(0..=MAX_WARMUP_TRIALS))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u32>,
-    /// Try it first, in minutes: as the recipe's `trial_run` says, performance only, once. Its figures are not compared
+    /// Try it first, in minutes: as the recipe's `smoke_test` says, performance only, once. Its figures are not compared
     /// with published ones
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub trial_run: bool,
+    pub smoke_test: bool,
     /// Use only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,

@@ -79,7 +79,7 @@ pub struct Plan {
     pub image_contents: BTreeMap<String, String>,
     /// It only shows that everything starts: its figures are compared with no published ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub trial_run: bool,
+    pub smoke_test: bool,
     /// Options that changed the recipe's own plan so that a figure may differ: `--skip setup-clocks`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,

@@ -66,8 +66,8 @@ pub struct LoadedRecipe {
     problems: Diagnostics,
     /// A template of it is missing.
     base_missing: bool,
-    /// It is resolved for a trial run.
-    trial_run: bool,
+    /// It is resolved for a smoke test.
+    smoke_test: bool,
 }
 
 /// A param as the recipe declares it.
@@ -107,14 +107,14 @@ impl LoadedRecipe {
             variants,
             problems,
             base_missing,
-            trial_run: false,
+            smoke_test: false,
         })
     }
 
-    /// Resolves the recipe for a trial run, if `trial_run`: with its own overlay for one.
+    /// Resolves the recipe for a smoke test, if `smoke_test`: with its own overlay for one.
     #[must_use]
-    pub fn for_trial_run(self, trial_run: bool) -> Self {
-        Self { trial_run, ..self }
+    pub fn for_smoke_test(self, smoke_test: bool) -> Self {
+        Self { smoke_test, ..self }
     }
 
     /// Returns the axes of the recipe's variants, and unsupported combinations.
@@ -229,7 +229,7 @@ impl LoadedRecipe {
         let kind = ResolutionKind {
             partial: false,
             base_missing: self.base_missing,
-            trial_run: self.trial_run,
+            smoke_test: self.smoke_test,
         };
         let stage =
             VariantResolution::new(&self.merged, &choice, settings, kind, templates, problems);

@@ -45,7 +45,7 @@ pub fn check_source(
             let message = "every combination of variants is unsupported";
             problems.error("variant", message, &unsupported.key_span, "leave one");
         }
-        let whole = ResolutionKind { partial, base_missing, trial_run: false };
+        let whole = ResolutionKind { partial, base_missing, smoke_test: false };
         let default = (!partial && choices.len() > 1).then(|| {
             let (choice, ignored) = (variants.default_choice(), &mut Diagnostics::default());
             VariantResolution::new(&merged, &choice, &[], whole, templates, ignored)
@@ -66,8 +66,8 @@ pub fn check_source(
             if let Some(default) = &default {
                 check_inherited_figures(&default.validated, &stage.validated, &mut choice_problems);
             }
-            if merged.get("trial_run").is_some() && !choice_problems.has_errors() {
-                let trial = ResolutionKind { trial_run: true, ..whole };
+            if merged.get("smoke_test").is_some() && !choice_problems.has_errors() {
+                let trial = ResolutionKind { smoke_test: true, ..whole };
                 VariantResolution::new(
                     &merged,
                     choice,
@@ -122,7 +122,7 @@ pub(super) fn is_template_missing(problems: &Diagnostics) -> bool {
     problems.iter().any(is_missing_template)
 }
 
-/// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`, `trial_run`.
+/// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`, `smoke_test`.
 pub(super) fn check_structure(
     merged: &Node,
     partial: bool,
@@ -131,7 +131,7 @@ pub(super) fn check_structure(
     let names = DeclaredNames::default();
     let mut language = RecipeLanguage::new(&names, partial, false);
     let mut validator = Validator::new(&mut language, problems);
-    for name in ["variants", "default", "unsupported", "trial_run"] {
+    for name in ["variants", "default", "unsupported", "smoke_test"] {
         let (Some(entry), Some(key)) = (merged.entry(name), Recipe::OBJECT.key(name)) else {
             continue;
         };
@@ -149,8 +149,8 @@ pub(super) struct ResolutionKind {
     pub partial: bool,
     /// A template of it is missing.
     pub base_missing: bool,
-    /// The recipe as a trial run executes it.
-    pub trial_run: bool,
+    /// The recipe as a smoke test executes it.
+    pub smoke_test: bool,
 }
 
 /// A recipe under one choice of variants.
@@ -170,9 +170,9 @@ impl VariantResolution {
         templates: &dyn TemplateSource,
         problems: &mut Diagnostics,
     ) -> Self {
-        let ResolutionKind { partial, base_missing, trial_run } = kind;
+        let ResolutionKind { partial, base_missing, smoke_test } = kind;
         let chosen = variants::apply_variants(merged, choice, problems);
-        let chosen = variants::apply_trial_run(chosen, trial_run, problems);
+        let chosen = variants::apply_smoke_test(chosen, smoke_test, problems);
         let chosen = settings::apply_settings(chosen, settings, problems);
         let settled = settle_tree(chosen, problems);
         let names = DeclaredNames::from_recipe(&settled, choice.clone(), problems);

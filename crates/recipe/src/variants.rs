@@ -231,19 +231,19 @@ pub fn apply_variants(recipe: &Node, choice: &VariantChoice, problems: &mut Diag
     merged
 }
 
-/// Returns the recipe for a trial run, with its overlay for one merged over it, or for a whole run. The recipe of a trial
+/// Returns the recipe for a smoke test, with its overlay for one merged over it, or for a whole run. The recipe of a trial
 /// run has `true` in place of the overlay, so that its text resolves to the same recipe.
-pub fn apply_trial_run(mut recipe: Node, trial_run: bool, problems: &mut Diagnostics) -> Node {
+pub fn apply_smoke_test(mut recipe: Node, smoke_test: bool, problems: &mut Diagnostics) -> Node {
     let Value::Map(entries) = &mut recipe.value else {
         return recipe;
     };
     let is_overlay =
-        |entry: &MapEntry| entry.key == "trial_run" && matches!(entry.value.value, Value::Map(_));
+        |entry: &MapEntry| entry.key == "smoke_test" && matches!(entry.value.value, Value::Map(_));
     let Some(position) = entries.iter().position(is_overlay) else {
         return recipe;
     };
     let entry = entries.remove(position);
-    if !trial_run {
+    if !smoke_test {
         return recipe;
     }
     let applied = Node::scalar("true", true, entry.value.span.clone());

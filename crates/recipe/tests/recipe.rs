@@ -43,9 +43,9 @@ fn resolved(settings: &[(&str, &str)]) -> ResolvedRecipe {
     resolve(&settings, false)
 }
 
-fn resolve(settings: &[ParamSetting], trial_run: bool) -> ResolvedRecipe {
+fn resolve(settings: &[ParamSetting], smoke_test: bool) -> ResolvedRecipe {
     let loaded = LoadedRecipe::from_source("llama2-like", &source(), &Fixtures).unwrap();
-    match loaded.for_trial_run(trial_run).resolve(&Fixtures, settings) {
+    match loaded.for_smoke_test(smoke_test).resolve(&Fixtures, settings) {
         Ok(resolved) => resolved,
         Err(problems) => panic!("{problems}"),
     }
@@ -82,10 +82,10 @@ fn the_text_resolves_to_the_same_recipe(first: &ResolvedRecipe) {
 }
 
 #[test]
-fn a_trial_run_is_the_recipe_under_its_overlay() {
+fn a_smoke_test_is_the_recipe_under_its_overlay() {
     let whole = resolved(&[]).recipe;
     let trial = resolve(&[], true).recipe;
-    assert!(trial.trial_run && !whole.trial_run);
+    assert!(trial.smoke_test && !whole.smoke_test);
     assert_eq!(trial.params["gpus"], ParamValue::Int(2));
     assert_eq!(trial.requires.gpus.unwrap().count, 2);
     // The recipe's own value for it.

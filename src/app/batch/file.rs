@@ -37,10 +37,10 @@ pub fn open_batch(
     recipe: &str,
     overrides: &CliOverrides,
 ) -> Result<OpenedBatch, Failure> {
-    if overrides.options.trial_run {
+    if overrides.options.smoke_test {
         let help =
-            format!("try one of its cells: retrial run {recipe} --set NAME=VALUE --trial-run");
-        return Err(Failure::usage("--trial-run: a batch has no trial runs").with_help(help));
+            format!("try one of its cells: retrial run {recipe} --set NAME=VALUE --smoke-test");
+        return Err(Failure::usage("--smoke-test: a batch has no smoke tests").with_help(help));
     }
     let home = &global.home;
     let plan_result = match find_batch_file(recipe) {

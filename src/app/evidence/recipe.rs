@@ -18,13 +18,13 @@ const MAX_DIFF_LINES: usize = 20;
 /// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
 pub fn compare_with_builtin(plan: &Plan, text: &str) -> RecipeComparison {
     let settings: Vec<ParamSetting> = plan.settings().collect();
-    compare_with_settings(&plan.recipe, &settings, plan.trial_run, text)
+    compare_with_settings(&plan.recipe, &settings, plan.smoke_test, text)
 }
 
 fn compare_with_settings(
     name: &str,
     settings: &[ParamSetting],
-    trial_run: bool,
+    smoke_test: bool,
     text: &str,
 ) -> RecipeComparison {
     let name = name.to_owned();
@@ -34,7 +34,7 @@ fn compare_with_settings(
     let Some(entry) = entry else {
         return RecipeComparison::NotBuiltIn { name };
     };
-    let Ok(OpenedRecipe { resolved, .. }) = OpenedRecipe::resolve(entry, settings, trial_run)
+    let Ok(OpenedRecipe { resolved, .. }) = OpenedRecipe::resolve(entry, settings, smoke_test)
     else {
         let diff = vec!["the built-in recipe does not have the settings of the run".to_owned()];
         return RecipeComparison::Differs { name, diff };

@@ -59,17 +59,17 @@ impl OpenedRecipe {
             Ok(loaded) => resolve_relative_paths(loaded, settings),
             Err(_) => settings,
         };
-        Self::resolve(entry, &settings, request.options.trial_run).map_err(Failure::of_problems)
+        Self::resolve(entry, &settings, request.options.smoke_test).map_err(Failure::of_problems)
     }
 
-    /// Resolves a recipe with the settings of the command line, for a trial run or a whole one.
+    /// Resolves a recipe with the settings of the command line, for a smoke test or a whole one.
     pub fn resolve(
         entry: FoundRecipe,
         settings: &[ParamSetting],
-        trial_run: bool,
+        smoke_test: bool,
     ) -> Result<Self, Diagnostics> {
         let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry)?;
-        let resolved = loaded.for_trial_run(trial_run).resolve(&entry, settings)?;
+        let resolved = loaded.for_smoke_test(smoke_test).resolve(&entry, settings)?;
         Ok(Self { entry, resolved })
     }
 

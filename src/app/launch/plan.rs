@@ -205,7 +205,7 @@ fn is_settled(warning: &Diagnostic, plan: &Plan, is_builtin: bool) -> bool {
         "single-trial" => {
             let is_repeated =
                 |one: &MeasurementPlan| one.mode != Mode::Performance || one.trials.max > 1;
-            plan.trial_run || plan.measurements.iter().all(is_repeated)
+            plan.smoke_test || plan.measurements.iter().all(is_repeated)
         }
         _ => false,
     }

@@ -48,6 +48,23 @@ fn every_published_figure_of_a_recipe_is_reproduced(#[case] standin: &str) {
     assert!(outcomes.iter().all(held), "{outcomes:?}");
 }
 
+/// The words of the guides for debugging are those that the harness takes.
+#[rstest]
+#[case(LLAMA2)]
+#[case(GPT_OSS)]
+#[ignore = "needs simulated GPUs and the lab"]
+fn a_smoke_test_is_measured_and_compared_with_nothing(#[case] recipe: &str) {
+    let engine = engine();
+    let skipped = if recipe == LLAMA2 { "fetch-llama2" } else { "fetch-gpt-oss" };
+    let ran = run(&engine, recipe, &["--skip", skipped, "--smoke-test"]);
+    assert_eq!(ran.code(), 0, "{}", ran.text());
+    let outcomes = outcomes(&ran.verdict());
+    let is_measured = |(_, mode, outcome): &(String, String, String)| {
+        mode == "performance" && outcome == "measured"
+    };
+    assert!(!outcomes.is_empty() && outcomes.iter().all(is_measured), "{outcomes:?}");
+}
+
 /// Every stand-in is run by a test.
 #[test]
 fn every_described_standin_is_run() {

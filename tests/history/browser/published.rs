@@ -18,7 +18,7 @@ const QUALIFIERS: [&[QualifierKind]; 8] = [
     &[QualifierKind::UnpinnedImage],
     &[QualifierKind::UnpinnedImage, QualifierKind::ExceedsPublished],
     &[QualifierKind::PerformanceOnly],
-    &[QualifierKind::TrialRun],
+    &[QualifierKind::SmokeTest],
     &[
         QualifierKind::PerformanceOnly,
         QualifierKind::Modified,

@@ -82,14 +82,14 @@ const DEBUG_FLAGS: &str = "harness_config.target_qps=300 harness_config.duration
 // 300 queries/s are five times the rate of one machine.
 #[case(NODES[1].0, &DEBUG_FLAGS["harness_config.target_qps=300 ".len()..])]
 #[case(NODES[1].1, &DEBUG_FLAGS["harness_config.target_qps=300 ".len()..])]
-fn a_trial_run_appends_the_guides_flags_for_debugging(#[case] recipe: &str, #[case] flags: &str) {
+fn a_smoke_test_appends_the_guides_flags_for_debugging(#[case] recipe: &str, #[case] flags: &str) {
     let text = |arguments: &[&str]| {
         let output = plan(recipe, arguments);
         let problem = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{problem}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let trial = text(&["--trial-run"]);
+    let trial = text(&["--smoke-test"]);
     assert!(trial.contains("not comparable with the published figures"));
     assert!(!trial.contains("test_mode=accuracy"));
     let settings = ["--set", &format!("options={flags}")];

@@ -21,6 +21,9 @@ while [ $# -gt 0 ]; do
   harness_config.dataset_path=*) dataset=${1#*=} ;;
   harness_config.accuracy_dataset_path=*) accuracy_dataset=${1#*=} ;;
   harness_config.target_qps=* | harness_config.duration_sec=*) [[ ${1#*=} =~ ^[0-9.]+$ ]] || wrong "${1%%=*} is a number, not '${1#*=}'" ;;
+  # Those of the guide for debugging, which the harness reads.
+  harness_config.debug_record_sample_latencies=* | harness_config.debug_print_finished=* | harness_config.debug_dump_model_output=*)
+    [[ ${1#*=} =~ ^(True|False)$ ]] || wrong "${1%%=*} is True or False, not '${1#*=}'" ;;
   vllm_sampling_config.max_tokens=*) [[ ${1#*=} =~ ^[0-9]+$ ]] || wrong "max_tokens is a number, not '${1#*=}'" ;;
   *) wrong "unrecognized argument: '$1'" ;;
   esac

@@ -27,12 +27,12 @@ pub enum PlanError {
         /// The scenarios of the recipe, comma-separated.
         available: String,
     },
-    /// `--trial-run` of a recipe that does not say how.
-    #[error("--trial-run: the recipe does not say what a trial run changes (trial_run)")]
+    /// `--smoke-test` of a recipe that does not say how.
+    #[error("--smoke-test: the recipe does not say what a smoke test changes (smoke_test)")]
     #[diagnostic(help(
         "shorten it by settings, --set NAME=VALUE, and by --mode performance; `retrial show` lists them"
     ))]
-    NoTrialRun,
+    NoSmokeTest,
     /// `--warmup` for a measurement that shares its command.
     #[error(
         "--warmup: {measurement} shares its command ({command}) with other scenarios or modes, of which a warm-up would be a judged trial"

@@ -157,7 +157,7 @@ impl PlanBuilder<'_> {
             }
         }
         let (trials, warmup) = match mode {
-            Mode::Performance if self.recipe.trial_run => {
+            Mode::Performance if self.recipe.smoke_test => {
                 (self.options.trials.unwrap_or_default(), self.options.warmup.unwrap_or(0))
             }
             Mode::Performance => (
@@ -199,7 +199,7 @@ impl PlanBuilder<'_> {
         let modes = &self.options.modes;
         let is_mode_selected = if modes.is_empty() {
             // The accuracy is that of a whole data set, which no setting makes shorter.
-            !self.recipe.trial_run || entry.mode == Mode::Performance
+            !self.recipe.smoke_test || entry.mode == Mode::Performance
         } else {
             modes.contains(&entry.mode)
         };
@@ -214,7 +214,7 @@ impl PlanBuilder<'_> {
 
     /// Returns the scenarios whose speed is measured without the accuracy that the recipe has for them.
     pub(super) fn excluded_accuracy(&self) -> Vec<ScenarioName> {
-        let all = recipe_measurements(self.recipe).filter(|_| !self.recipe.trial_run);
+        let all = recipe_measurements(self.recipe).filter(|_| !self.recipe.smoke_test);
         let excluded = all.filter(|entry| {
             entry.mode == Mode::Accuracy
                 && self.is_scenario_selected(entry)

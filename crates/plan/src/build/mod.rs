@@ -79,8 +79,8 @@ fn build_without_changes(
     }
     let recipe = &reduced_recipe;
     check_secrets(recipe, options)?;
-    if options.trial_run && !recipe.trial_run {
-        return Err(PlanError::NoTrialRun);
+    if options.smoke_test && !recipe.smoke_test {
+        return Err(PlanError::NoSmokeTest);
     }
     let recipe_notes = recipe.host_notes.iter();
     let host_notes = recipe_notes.map(|note| format!("host note: {}", note.trim_end()));
@@ -119,7 +119,7 @@ fn build_without_changes(
         base: recipe.base.clone(),
         published_image: recipe.published_image.clone(),
         image_contents: recipe.image_contents.clone(),
-        trial_run: recipe.trial_run,
+        smoke_test: recipe.smoke_test,
         options: options.clone(),
         requires: recipe.requires.clone(),
         nodes: recipe.nodes,
@@ -142,13 +142,13 @@ fn build_without_changes(
     Ok(plan)
 }
 
-/// Returns the recipe's claims whose figures are both measured. A trial run shows nothing of them.
+/// Returns the recipe's claims whose figures are both measured. A smoke test shows nothing of them.
 fn measured_claims(recipe: &Recipe, measurements: &[MeasurementPlan]) -> Vec<FigureClaim> {
     let is_measured = |side: &ClaimedFigure| {
         let mut planned = measurements.iter();
         planned.any(|one| one.mode == side.mode && one.has_scenario_name(&side.scenario))
     };
-    let claims = recipe.claims.iter().filter(|_| !recipe.trial_run);
+    let claims = recipe.claims.iter().filter(|_| !recipe.smoke_test);
     let measured = claims.filter(|claim| claim.sides().into_iter().all(is_measured));
     measured.cloned().collect()
 }

@@ -16,8 +16,8 @@ use retrial_recipe::model::Recipe;
 /// whoever judges them reads it.
 pub const OPTIONS_FILE: &str = "changed-options.txt";
 
-/// The change by which a plan is a trial run: its figures are not compared with published ones.
-pub const TRIAL_RUN_CHANGE: &str = "--trial-run";
+/// The change by which a plan is a smoke test: its figures are not compared with published ones.
+pub const SMOKE_TEST_CHANGE: &str = "--smoke-test";
 
 /// The largest number of steps that a change names.
 const MAX_NAMED_STEPS: usize = 3;
@@ -26,8 +26,8 @@ impl Plan {
     /// Returns the options that changed the execution, as fragments: `--skip setup-clocks`. Those that removed steps or
     /// privileges are read from the plan's own steps and privileges, whoever wrote its list of changes.
     pub fn changing_options(&self) -> Vec<String> {
-        let trial_run = self.trial_run.then(|| TRIAL_RUN_CHANGE.to_owned());
-        let listed = trial_run.into_iter().chain(self.changes.iter().cloned());
+        let smoke_test = self.smoke_test.then(|| SMOKE_TEST_CHANGE.to_owned());
+        let listed = smoke_test.into_iter().chain(self.changes.iter().cloned());
         let all = listed.chain(removed_by_options(self));
         all.unique().collect()
     }
@@ -144,7 +144,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
         // The bounds of a figure depend on the number of its trials.
         trials,
         // `Plan::changing_options` lists it.
-        trial_run,
+        smoke_test,
         warmup: _,
         // Fewer or other GPUs than required are an unmet requirement, `other hardware`; more are listed.
         gpus,
@@ -162,7 +162,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
         scenarios: scenarios.clone(),
         modes: modes.clone(),
         trials: *trials,
-        trial_run: *trial_run,
+        smoke_test: *smoke_test,
         warmup: None,
         gpus: gpus.clone(),
         least_privilege: false,
@@ -280,7 +280,7 @@ impl<'a> Execution<'a> {
             base: _,
             published_image: _,
             image_contents: _,
-            trial_run: _,
+            smoke_test: _,
             changes: _,
             options: _,
             batch: _,

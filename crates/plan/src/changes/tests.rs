@@ -42,13 +42,13 @@ fn build_plan_of(text: &str, settings: &[&str], options: &PlanOptions, host: &Ho
     crate::build_plan(&recipe, &RecipeOrigin::default(), options, host).unwrap()
 }
 
-/// The plan of a trial run with these options.
+/// The plan of a smoke test with these options.
 fn trial_plan(options: &PlanOptions) -> Plan {
-    let text = format!("{RECIPE}trial_run: {{}}\n");
+    let text = format!("{RECIPE}smoke_test: {{}}\n");
     let source = retrial_recipe::Source::new("r.yaml", text);
     let templates = &retrial_recipe::NoTemplates;
     let loaded = retrial_recipe::LoadedRecipe::from_source("r", &source, templates).unwrap();
-    let resolved = loaded.for_trial_run(true).resolve(templates, &[]).unwrap();
+    let resolved = loaded.for_smoke_test(true).resolve(templates, &[]).unwrap();
     let (origin, host) = (RecipeOrigin::default(), HostView::default());
     crate::build_plan(&resolved.recipe, &origin, options, &host).unwrap()
 }
@@ -201,8 +201,8 @@ fn a_script_keeps_the_options_next_to_its_results() {
 }
 
 #[test]
-fn a_trial_run_measures_performance_once_and_says_so() {
-    let options = PlanOptions { trial_run: true, ..PlanOptions::default() };
+fn a_smoke_test_measures_performance_once_and_says_so() {
+    let options = PlanOptions { smoke_test: true, ..PlanOptions::default() };
     let plan = trial_plan(&options);
     let measured: Vec<_> = plan
         .measurements
@@ -211,9 +211,9 @@ fn a_trial_run_measures_performance_once_and_says_so() {
         .collect();
     let expected = ["s-performance", "other-performance"].map(|stem| (stem.to_owned(), 1, 0));
     assert_eq!(measured, expected);
-    assert_eq!(plan.changing_options(), ["--trial-run"]);
+    assert_eq!(plan.changing_options(), ["--smoke-test"]);
     let script = crate::shell::render_script(&plan, &[]);
-    assert!(script.contains("'%s\\n' --trial-run >results/changed-options.txt"));
+    assert!(script.contains("'%s\\n' --smoke-test >results/changed-options.txt"));
     // What the command line states is done.
     let options = PlanOptions { modes: vec![Mode::Accuracy], ..options };
     let plan = trial_plan(&options);
@@ -222,12 +222,12 @@ fn a_trial_run_measures_performance_once_and_says_so() {
 }
 
 #[test]
-fn a_recipe_without_a_trial_run_has_none() {
+fn a_recipe_without_a_smoke_test_has_none() {
     let source = retrial_recipe::Source::new("r.yaml", RECIPE);
     let templates = &retrial_recipe::NoTemplates;
     let recipe = retrial_recipe::resolve_recipe("r", &source, templates, &[]).unwrap();
-    let options = PlanOptions { trial_run: true, ..PlanOptions::default() };
+    let options = PlanOptions { smoke_test: true, ..PlanOptions::default() };
     let (origin, host) = (RecipeOrigin::default(), HostView::default());
     let error = crate::build_plan(&recipe.recipe, &origin, &options, &host).unwrap_err();
-    assert!(matches!(error, crate::build::PlanError::NoTrialRun));
+    assert!(matches!(error, crate::build::PlanError::NoSmokeTest));
 }

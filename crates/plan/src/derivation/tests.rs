@@ -18,7 +18,7 @@ container:
 params: { batch: { type: int, default: 4 } }
 variants: { backend: { vllm: {}, other: { title: other } } }
 default: { backend: vllm }
-trial_run: { params: { batch: { default: 1 } }, scenarios: { s: { accuracy: null } } }
+smoke_test: { params: { batch: { default: 1 } }, scenarios: { s: { accuracy: null } } }
 models: { m: { source: { hub: amd/tiny, revision: main }, mount: /m } }
 host_notes: [reboot first]
 setup:
@@ -66,11 +66,11 @@ fn two_gpu_host() -> HostView {
     }
 }
 
-fn resolve_with_settings(settings: &[&str], trial_run: bool) -> ResolvedRecipe {
+fn resolve_with_settings(settings: &[&str], smoke_test: bool) -> ResolvedRecipe {
     let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
     let source = Source::new("r.yaml", RECIPE);
     let loaded = LoadedRecipe::from_source("r", &source, &NoTemplates).unwrap();
-    let resolved = loaded.for_trial_run(trial_run).resolve(&NoTemplates, &settings);
+    let resolved = loaded.for_smoke_test(smoke_test).resolve(&NoTemplates, &settings);
     resolved.map_err(|problems| problems.render(false)).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn plan_and_stored_recipe(
     options: &PlanOptions,
     lock: Option<&RecipeLock>,
 ) -> (Plan, ResolvedRecipe) {
-    let resolved = resolve_with_settings(settings, options.trial_run);
+    let resolved = resolve_with_settings(settings, options.smoke_test);
     let origin = RecipeOrigin {
         directory: Some("/recipes/r".to_owned()),
         hash: resolved.hash.clone(),
@@ -130,7 +130,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
             scenarios: vec!["s".into()],
             modes: vec![Mode::Performance],
             trials: Some(Trials { min: 2, max: 5 }),
-            trial_run: false,
+            smoke_test: false,
             warmup: Some(3),
             gpus: vec!["0".to_owned(), "1".to_owned()],
             least_privilege: true,
@@ -141,7 +141,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
             secrets: vec!["TOKEN".to_owned()],
         },
         PlanOptions { from: Some("setup-unpack".to_owned()), ..PlanOptions::default() },
-        PlanOptions { trial_run: true, ..PlanOptions::default() },
+        PlanOptions { smoke_test: true, ..PlanOptions::default() },
     ];
     for options in &options {
         for settings in [&[][..], &["batch=8"], &["batch=8", "backend=other"]] {
@@ -207,13 +207,13 @@ fn requirements_changes_and_settings_cannot_be_removed() {
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &options, None);
     plan.options = PlanOptions::default();
     assert!(!list_differences(&plan, &resolved).is_empty());
-    // As if a trial run had been a whole one.
-    let trial_run = PlanOptions { trial_run: true, ..PlanOptions::default() };
-    let (mut plan, resolved) = plan_and_stored_recipe(&[], &trial_run, None);
+    // As if a smoke test had been a whole one.
+    let smoke_test = PlanOptions { smoke_test: true, ..PlanOptions::default() };
+    let (mut plan, resolved) = plan_and_stored_recipe(&[], &smoke_test, None);
     assert_eq!(plan.params["batch"].to_string(), "1");
     plan.options = PlanOptions::default();
-    plan.trial_run = false;
-    assert_eq!(list_differences(&plan, &resolved), ["trial_run: recorded nothing, derived true"]);
+    plan.smoke_test = false;
+    assert_eq!(list_differences(&plan, &resolved), ["smoke_test: recorded nothing, derived true"]);
     // More unmet requirements, which the host's files show, are no advantage.
     let (mut plan, resolved) = plan_and_stored_recipe(&[], &PlanOptions::default(), None);
     let missing = retrial_host::checks::HostCheck::missing_source("/data", "/data");

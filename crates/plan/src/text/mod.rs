@@ -129,7 +129,8 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
         let (whole, on) = (format_time_limit(whole.as_secs()), plan.published_system_suffix());
         format!("{whole}{on}, all scenarios, without downloads")
     });
-    let trial_run = plan.trial_run.then(|| "not comparable with the published figures".to_owned());
+    let smoke_test =
+        plan.smoke_test.then(|| "not comparable with the published figures".to_owned());
     let rows = [
         ("recipe", Some(plan.recipe.clone())),
         ("submission", Some(submission)),
@@ -138,7 +139,7 @@ pub fn summary_rows(plan: &Plan, here: Option<&str>) -> Vec<(&'static str, Strin
         ("may move", describe_unpinned(plan)),
         ("nodes", nodes),
         ("rules", plan.describe_rules()),
-        ("trial run", trial_run),
+        ("smoke test", smoke_test),
         ("qualifier", plan.judge.reimplemented.then(reimplemented)),
         ("takes", duration),
         ("takes here", here.map(str::to_owned)),
@@ -280,7 +281,7 @@ fn judge_line(plan: &Plan, measured: &MeasurementPlan) -> String {
         entries.map(move |entry| format!("{name} {} ({})", entry.value, entry.publisher()))
     });
     let mut expected: Vec<String> = published.collect();
-    if plan.trial_run {
+    if plan.smoke_test {
         expected = vec!["measured, not compared".to_owned()];
     } else if expected.is_empty() {
         expected.push("measured, nothing published".to_owned());

@@ -136,7 +136,7 @@ impl CheckContext<'_> {
         let trials = measurement.get("trials");
         let max_trials = trials.map_or(Some("1"), |trials| trials.text().or(trials.text_at("max")));
         let is_single = max_trials == Some("1");
-        let is_trial_run = self.recipe.text_at("trial_run") == Some("true");
+        let is_smoke_test = self.recipe.text_at("smoke_test") == Some("true");
         let states_noise =
             |node: Option<&Node>| node.is_some_and(|node| node.get("noise").is_some());
         // Published pairs of runs show the noise of MLPerf Inference's own benchmarks.
@@ -144,7 +144,7 @@ impl CheckContext<'_> {
         let suite = suite.and_then(Node::text).unwrap_or_default();
         let is_known_noise =
             suite.starts_with("mlperf-inference") || states_noise(self.recipe.get("judge"));
-        if !is_single || is_trial_run || is_known_noise || self.partial {
+        if !is_single || is_smoke_test || is_known_noise || self.partial {
             return;
         }
         let figures = measurement.entries_at("figures");

@@ -131,10 +131,10 @@ object! {
         /// Combinations of variants that are not supported, each with a `reason`; a list of values is any of them.
         #[serde(skip)]
         unsupported: () [read = read_default] = T::List(&T::Map(formats::NAME, &T::Either(&[T::Text(formats::ANY), T::List(&T::Text(formats::ANY), 1)])), 0),
-        /// An overlay on this recipe for `run --trial-run`: a run of minutes that shows that everything starts. Only
+        /// An overlay on this recipe for `run --smoke-test`: a run of minutes that shows that everything starts. Only
         /// performance is measured, once. `true`, once it is applied: written by retrial into a run's recipe.yaml.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        trial_run: bool = T::Either(&[T::Bool, T::Overlay]),
+        smoke_test: bool = T::Either(&[T::Bool, T::Overlay]),
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
         /// Requirements of the host; with several machines, of each.

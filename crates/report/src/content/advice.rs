@@ -38,16 +38,20 @@ fn run_id(evidence: &str) -> Option<&str> {
 fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> Vec<String> {
     let program = &entry.program;
     let id = run_id(&entry.evidence);
-    let judge_command = id.map(|id| format!("{program} judge {id} "));
-    let command = judge_command.unwrap_or_default();
-    let rules = format!(
-        "fix the violated rules and run it again; all rules with measured and required values: \
-         {command}--output json"
-    );
     let logs = id.filter(|_| misses_own_figure(entry.verdict)).map(|id| {
         format!("correct the figure in the recipe by what the step printed: {program} logs {id}")
     });
-    logs.into_iter().chain([rules]).collect()
+    let of_results = entry.verdict.results.iter().flat_map(|result| &result.rules);
+    let is_violated = entry.rules.iter().chain(of_results).any(|rule| !rule.passed);
+    let rules = is_violated.then(|| {
+        // Results of others are not run again.
+        let fix = id.map_or("", |_| "fix the violated rules and run it again; ");
+        let subject = id.unwrap_or(&entry.evidence);
+        format!(
+            "{fix}all rules with measured and required values: {program} judge {subject} --output json"
+        )
+    });
+    logs.into_iter().chain(rules).collect()
 }
 
 /// Returns whether all steps of a result succeeded, and a published figure that the recipe itself reads is missing, or

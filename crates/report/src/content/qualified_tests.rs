@@ -114,15 +114,15 @@ fn lists_of_runs_have_them() {
     assert_eq!(text.matches("1 not reproduced, 1 qualified").count(), 1, "{text}");
 }
 
-/// All but those of a trial run, which is never a submission's verdict.
+/// All but those of a smoke test, which is never a submission's verdict.
 #[test]
 fn the_website_and_its_feed_have_them() {
     let mut rows = rows();
-    rows[1].qualifiers.retain(|kind| *kind != QualifierKind::TrialRun);
-    let mut trial_run = rows[0].clone();
-    trial_run.id = "three".to_owned();
-    trial_run.qualifiers = vec![QualifierKind::TrialRun];
-    rows.push(trial_run);
+    rows[1].qualifiers.retain(|kind| *kind != QualifierKind::SmokeTest);
+    let mut smoke_test = rows[0].clone();
+    smoke_test.id = "three".to_owned();
+    smoke_test.qualifiers = vec![QualifierKind::SmokeTest];
+    rows.push(smoke_test);
     let kinds = QualifiedOutcome::from_kinds(Outcome::Reproduced, rows[1].qualifiers.clone());
     let words = rows[1].qualifiers.iter().map(ToString::to_string).collect::<Vec<_>>();
     let notes = format!("reproduced <small class=\"note\">{}</small>", words.join(", "));
@@ -135,7 +135,7 @@ fn the_website_and_its_feed_have_them() {
     }
     let text = website.feed().to_atom();
     assert!(text.contains(&format!("now {kinds}")), "{text}");
-    assert!(!text.contains("trial run"), "{text}");
+    assert!(!text.contains("smoke test"), "{text}");
 }
 
 #[test]

@@ -164,8 +164,11 @@ impl TreeReport {
         let qualified = QualifiedOutcome::from_kinds(outcome, kinds).to_string();
         let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
             let word = match (result.valid, result.violates_rule()) {
+                (true, _) if result.division == Some(Division::Open) => "measured",
                 (true, _) => "passed",
-                (false, true) => "violated",
+                (false, true) if violates_limit(result) => "violated",
+                // The figure may be good, and something else of its run not.
+                (false, true) => "invalid",
                 (false, false) => "not judged",
             };
             let deciding_figure = result.deciding_figure();
@@ -275,6 +278,12 @@ pub fn tree_document(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> D
 fn faults_list(faults: &[TreeFault]) -> Option<Block> {
     let items = faults.iter();
     Block::list(items.map(|fault| ListItem::new(fault.to_string()).with_mark(marks::BAD)))
+}
+
+/// Returns whether a figure is outside its limit, whatever else is violated.
+fn violates_limit(result: &ResultVerdict) -> bool {
+    let mut violated = result.rules.iter().filter(|rule| !rule.passed);
+    violated.any(|rule| result.figures.keys().any(|name| name.eq_ignore_ascii_case(&rule.rule)))
 }
 
 fn last_part(path: &str) -> &str {

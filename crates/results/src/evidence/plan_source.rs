@@ -31,7 +31,7 @@ const JUDGED_FACTS: [&str; 18] = [
     "published_image",
     "changes",
     "unmet",
-    "trial_run",
+    "smoke_test",
     "pinned",
     "same_sku",
 ];

@@ -90,9 +90,9 @@ impl RunContext {
     }
 
     /// Returns whether the run was only tried: nothing of it is compared with published figures.
-    pub(crate) fn is_trial_run(&self) -> bool {
+    pub(crate) fn is_smoke_test(&self) -> bool {
         let mut qualifiers = self.execution.iter();
-        qualifiers.any(|qualifier| qualifier.kind == QualifierKind::TrialRun)
+        qualifiers.any(|qualifier| qualifier.kind == QualifierKind::SmokeTest)
     }
 
     /// `MLPerf` Inference asks for accuracy in every scenario.

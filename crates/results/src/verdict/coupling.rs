@@ -4,7 +4,7 @@ use super::qualifier::merge_qualifiers;
 use super::{
     Evidence, Outcome, Qualifier, QualifierKind, ReasonSentence, ResultVerdict, RunContext,
 };
-use retrial_mlperf::ScenarioName;
+use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::Mode;
 
 /// Speed without accuracy is qualified, speed with an accuracy that failed is invalid.
@@ -13,7 +13,7 @@ pub(crate) fn couple_accuracy(
     evidence: &[Evidence],
     results: &mut [ResultVerdict],
 ) {
-    if context.is_trial_run() {
+    if context.is_smoke_test() {
         return;
     }
     let accuracy: Vec<(ScenarioName, Outcome, bool, ReasonSentence)> = results
@@ -21,9 +21,11 @@ pub(crate) fn couple_accuracy(
         .zip(evidence)
         .filter(|(result, _)| result.mode == Mode::Accuracy)
         .map(|(result, evidence)| {
+            // The open division has no limits: its accuracy is stated.
+            let has_limits = || evidence.limited_figures().next().is_some();
+            let is_open = result.division == Some(Division::Open);
             let judged = result.outcome == Outcome::Reproduced
-                || (result.outcome == Outcome::Measured
-                    && evidence.limited_figures().next().is_some());
+                || (result.outcome == Outcome::Measured && (is_open || has_limits()));
             (result.scenario.clone(), result.outcome, judged, result.sentence.clone())
         })
         .collect();

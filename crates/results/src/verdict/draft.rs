@@ -10,7 +10,7 @@ use super::figures::{
 };
 use super::published_figure::{PublishedFigureTrials, compare_figures, finite_exp};
 use super::qualifier::{
-    Qualifier, QualifierKind, TRIAL_RUN_REASON, explains_better_figure, merge_qualifiers,
+    Qualifier, QualifierKind, SMOKE_TEST_REASON, explains_better_figure, merge_qualifiers,
 };
 use super::qualify::{MAX_PLAUSIBLE_RATIO, qualifiers_of_exceeding, qualifiers_of_result};
 use super::rules::{RuleFindings, check_rules};
@@ -36,8 +36,8 @@ impl<'a> ResultDraft<'a> {
         merge_qualifiers(&mut qualifiers, qualifiers_of_result(evidence, context));
         Self {
             evidence,
-            checked: check_rules(evidence, context.is_trial_run()),
-            compared: if context.is_trial_run() {
+            checked: check_rules(evidence, context.is_smoke_test()),
+            compared: if context.is_smoke_test() {
                 Vec::new()
             } else {
                 compare_figures(context, evidence)
@@ -132,8 +132,8 @@ impl<'a> ResultDraft<'a> {
         if self.checked.is_running {
             return (Outcome::Running, "its measurement has not ended".to_owned());
         }
-        if context.is_trial_run() {
-            return measured(&format!("{}: {TRIAL_RUN_REASON}", QualifierKind::TrialRun));
+        if context.is_smoke_test() {
+            return measured(&format!("{}: {SMOKE_TEST_REASON}", QualifierKind::SmokeTest));
         }
         if let Some(judgement) = deciding {
             let clause = judgement.sentence.clause();
@@ -141,7 +141,7 @@ impl<'a> ResultDraft<'a> {
         }
         match self.reason_not_shown(None) {
             Some(clause) => (Outcome::Inconclusive, clause),
-            None => measured(&describe_validity(self.evidence)),
+            None => measured(&describe_validity(self.evidence, context.submission.division)),
         }
     }
 

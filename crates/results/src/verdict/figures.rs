@@ -8,6 +8,7 @@ use super::evidence::{find_by_name, table_name};
 use super::published_figure::figure_unit;
 use super::{Evidence, FigureColumn, FigureValue, UnjudgedReference, convergence, reference};
 use retrial_document::measures::format;
+use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate_trials;
@@ -37,7 +38,7 @@ pub(crate) fn main_figure(
 }
 
 /// Returns what the benchmark's own rules say of a valid result with nothing to compare it with.
-pub(crate) fn describe_validity(evidence: &Evidence) -> String {
+pub(crate) fn describe_validity(evidence: &Evidence, division: Option<Division>) -> String {
     let is_limited = evidence.limited_figures().next().is_some();
     let round = evidence.plan.rules.as_ref().map(|rules| rules.round.as_str());
     match (evidence.plan.mode, is_limited, round) {
@@ -50,6 +51,9 @@ pub(crate) fn describe_validity(evidence: &Evidence) -> String {
         (Mode::Accuracy, true, Some(round)) => format!("within the limits of {round}"),
         (Mode::Accuracy | Mode::Compliance, true, _) => {
             "within the benchmark's own limits".to_owned()
+        }
+        (Mode::Accuracy, false, Some(_)) if division == Some(Division::Open) => {
+            "the open division has no limits".to_owned()
         }
         (_, false, _) => "nothing was published to compare with".to_owned(),
     }

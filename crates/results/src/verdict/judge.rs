@@ -8,7 +8,8 @@ use super::published_figure::{PublishedFigureTrials, find_worse};
 use super::qualifier::merge_qualifiers;
 use super::sentence::{RunSentences, describe_run};
 use super::{
-    Evidence, ExitCode, Outcome, ResultVerdict, RunContext, Verdict, telemetry, trademark_notice,
+    Evidence, ExitCode, Outcome, ResultVerdict, RuleCheck, RunContext, Verdict, telemetry,
+    trademark_notice,
 };
 
 /// Version of verdict.json.
@@ -40,6 +41,29 @@ pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
     }
     let claims = judge_figure_claims(context, evidence, &results);
     combine_results(context, results, claims)
+}
+
+/// Judges a benchmark of a submission: its results, and the rules of the benchmark as a whole, without which no result
+/// of it counts.
+pub(crate) fn judge_whole_benchmark(
+    context: &RunContext,
+    evidence: &[Evidence],
+    rules: &[RuleCheck],
+) -> Verdict {
+    let mut verdict = judge(context, evidence);
+    let violated: Vec<&RuleCheck> = rules.iter().filter(|rule| !rule.passed).collect();
+    if let Some(first) = violated.first()
+        && verdict.outcome < Outcome::Invalid
+    {
+        verdict.outcome = Outcome::Invalid;
+        verdict.exit_code = ExitCode::from(Outcome::Invalid);
+        verdict.headline = match violated.len() {
+            1 => "A rule of the whole benchmark is violated.".to_owned(),
+            count => format!("{count} rules of the whole benchmark are violated."),
+        };
+        verdict.detail = first.to_string();
+    }
+    verdict
 }
 
 fn combine_results(

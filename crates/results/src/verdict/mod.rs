@@ -47,6 +47,7 @@ pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_n
 pub use exit::ExitCode;
 pub use figure_value::{FigureLocation, FigureValue, MarkedLine, RepeatedValues, Skipped};
 pub use judge::judge;
+pub(crate) use judge::judge_whole_benchmark;
 pub use model::{
     FigureColumn, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, UnjudgedReference,
     Verdict,

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Outcome;
-use retrial_plan::TRIAL_RUN_CHANGE;
+use retrial_plan::SMOKE_TEST_CHANGE;
 
-/// Why a trial run decides nothing.
-pub(crate) const TRIAL_RUN_REASON: &str = "not comparable with the published figure";
+/// Why a smoke test decides nothing.
+pub(crate) const SMOKE_TEST_REASON: &str = "not comparable with the published figure";
 
 /// A qualifier and why it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,8 +28,8 @@ impl Qualifier {
 
     /// Returns the qualifier of an option that changed a plan, as `Plan::changing_options` lists it.
     pub(crate) fn from_change(change: String) -> Self {
-        if change == TRIAL_RUN_CHANGE {
-            return Self::new(QualifierKind::TrialRun, TRIAL_RUN_REASON);
+        if change == SMOKE_TEST_CHANGE {
+            return Self::new(QualifierKind::SmokeTest, SMOKE_TEST_REASON);
         }
         Self::new(QualifierKind::Modified, change)
     }
@@ -40,7 +40,7 @@ retrial_document::words! {
     #[derive(JsonSchema)]
     pub enum QualifierKind {
         /// A run of minutes, which shows that everything starts: nothing is compared with published figures.
-        TrialRun = "trial run",
+        SmokeTest = "smoke test",
         /// GPUs that the recipe requires were idle: the figure may be the CPU's.
         IdleGpus = "idle GPUs",
         /// Performance without accuracy.

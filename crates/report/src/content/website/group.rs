@@ -74,7 +74,7 @@ pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSumma
     newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
-/// The newest run with a verdict, of runs whose newest is the last. A trial run, and a trial of a batch's cell that is
+/// The newest run with a verdict, of runs whose newest is the last. A smoke test, and a trial of a batch's cell that is
 /// inconclusive alone, only count where no other run does.
 pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
     let newest_of = |rows: &[&'a RunSummary]| {
@@ -84,7 +84,7 @@ pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummar
     newest_of(&select_judged_alone(rows)).or_else(|| newest_of(rows))
 }
 
-/// Returns the runs without trial runs, which are compared with nothing, and without trials of a batch's cell that are
+/// Returns the runs without smoke tests, which are compared with nothing, and without trials of a batch's cell that are
 /// inconclusive alone: several trials of a cell are judged together, on the page of their batch.
 pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
     let trials = rows.iter().filter_map(|row| batch_cell(row)).counts();
@@ -92,7 +92,7 @@ pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSum
         |row: &RunSummary| batch_cell(row).is_some_and(|cell| trials[&cell] > 1);
     let is_open = |row: &RunSummary| row.outcome == Some(Outcome::Inconclusive);
     let is_judged_alone = |row: &&RunSummary| !(is_open(row) && is_one_of_several(row));
-    let is_compared = |row: &&RunSummary| !row.qualifiers.contains(&QualifierKind::TrialRun);
+    let is_compared = |row: &&RunSummary| !row.qualifiers.contains(&QualifierKind::SmokeTest);
     rows.iter().copied().filter(is_judged_alone).filter(is_compared).collect()
 }
 

@@ -101,8 +101,8 @@ pub fn gather_evidence(
 pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTraining {
     let read = read_result(result, by);
     let context = result_context(result, by, read.system.division);
-    let result_verdict = verdict::judge(&context, std::slice::from_ref(&read.evidence));
-    let rules = read.system.checks;
+    let (evidence, rules) = (std::slice::from_ref(&read.evidence), read.system.checks);
+    let result_verdict = verdict::judge_whole_benchmark(&context, evidence, &rules);
     let is_valid = result_verdict.results.iter().all(|result| result.valid);
     let benchmark = BenchmarkVerdict {
         path: result.relative_path().display().to_string(),

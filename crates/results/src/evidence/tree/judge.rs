@@ -67,7 +67,7 @@ pub fn judge_benchmark(
     rules.extend(files::check_missing_files(&missing, &benchmark.relative_path()));
     rules.extend(required::check_benchmark(benchmark, kind, judge_context));
     let context = benchmark_context(benchmark, judge_context);
-    let results_verdict = verdict::judge(&context, &evidence);
+    let results_verdict = verdict::judge_whole_benchmark(&context, &evidence, &rules);
     let runs = ResultRun::from_evidence(&evidence);
     let suite_name = official.as_ref().unwrap_or(&benchmark.name);
     let family = suite_name.trim_end_matches("-99.9").trim_end_matches("-99");

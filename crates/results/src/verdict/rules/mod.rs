@@ -30,9 +30,9 @@ pub(crate) struct RuleFindings {
     pub valid_trials: Vec<bool>,
 }
 
-/// Checks the rules of every trial, and adds those that were checked with the files. A trial run has to finish and to
+/// Checks the rules of every trial, and adds those that were checked with the files. A smoke test has to finish and to
 /// give its figures: it is too short for the rules of a round and for limits.
-pub(crate) fn check_rules(evidence: &Evidence, is_trial_run: bool) -> RuleFindings {
+pub(crate) fn check_rules(evidence: &Evidence, is_smoke_test: bool) -> RuleFindings {
     let mut checked = RuleFindings::default();
     add_file_checks(&mut checked, evidence);
     if evidence.trials.is_empty() && checked.invalid.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn check_rules(evidence: &Evidence, is_trial_run: bool) -> RuleFindin
             checked: &mut checked,
             evidence,
             trial,
-            is_trial_run,
+            is_smoke_test,
         }
         .check_trial();
         let passed = checked.failed.len() + checked.invalid.len() == before;
@@ -58,7 +58,7 @@ pub(crate) fn check_rules(evidence: &Evidence, is_trial_run: bool) -> RuleFindin
         let has_ended = trial.outcome != StepOutcome::Running;
         checked.valid_trials.push(passed && has_ended && !found_outside);
     }
-    if !is_trial_run {
+    if !is_smoke_test {
         check_convergence(&mut checked, evidence);
     }
     checked
@@ -109,7 +109,7 @@ struct TrialRules<'a> {
     checked: &'a mut RuleFindings,
     evidence: &'a Evidence,
     trial: &'a TrialEvidence,
-    is_trial_run: bool,
+    is_smoke_test: bool,
     /// Names the trial in reasons.
     prefix: String,
 }
@@ -153,7 +153,7 @@ impl TrialRules<'_> {
         let failure = match &self.trial.outcome {
             StepOutcome::Finished => {
                 self.add_passed("step", "finished", "finished");
-                if !self.is_trial_run {
+                if !self.is_smoke_test {
                     self.check_validity();
                     self.check_round();
                 }
@@ -231,7 +231,7 @@ impl TrialRules<'_> {
         for (name, _) in &evidence.plan.expect {
             self.check_expected_figure(name);
         }
-        let limits = if self.is_trial_run { &[] } else { evidence.plan.limits.as_slice() };
+        let limits = if self.is_smoke_test { &[] } else { evidence.plan.limits.as_slice() };
         for (name, limit) in limits {
             self.check_limit(name, limit);
         }

@@ -195,12 +195,12 @@ fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
     let figure_count = judged.iter().filter(|judged| **judged == outcome).count();
     let result_count = results.iter().filter(|result| result.outcome == outcome).count();
     let is_or_are = |count: usize| if count == 1 { "is" } else { "are" };
-    let is_trial_run = |result: &ResultVerdict| {
-        result.qualifiers.iter().any(|qualifier| qualifier.kind == QualifierKind::TrialRun)
+    let is_smoke_test = |result: &ResultVerdict| {
+        result.qualifiers.iter().any(|qualifier| qualifier.kind == QualifierKind::SmokeTest)
     };
     match outcome {
-        Outcome::Measured if results.iter().any(is_trial_run) => {
-            "Everything ran; a trial run is compared with nothing.".to_owned()
+        Outcome::Measured if results.iter().any(is_smoke_test) => {
+            "Everything ran; a smoke test is compared with nothing.".to_owned()
         }
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
         Outcome::Reproduced if judged_count == 1 => "The published figure holds.".to_owned(),

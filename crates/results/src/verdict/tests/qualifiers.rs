@@ -124,9 +124,9 @@ fn far_better_than_published_needs_an_explanation(
     assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence());
 }
 
-fn trial_run_context() -> RunContext {
+fn smoke_test_context() -> RunContext {
     let mut context = context();
-    let change = retrial_plan::TRIAL_RUN_CHANGE.to_owned();
+    let change = retrial_plan::SMOKE_TEST_CHANGE.to_owned();
     context.execution = vec![Qualifier::from_change(change)];
     context
 }
@@ -135,32 +135,32 @@ fn trial_run_context() -> RunContext {
 #[case(100.0)]
 #[case(1.0)]
 #[case(1e6)]
-fn a_trial_run_is_compared_with_nothing(#[case] value: f64) {
+fn a_smoke_test_is_compared_with_nothing(#[case] value: f64) {
     let mut evidence = offline(&[value]).expecting(TOKENS, official(100.0));
     // Too short, as LoadGen says.
     let reason = "min duration not satisfied".to_owned();
     evidence.trials[0].validity = StatedValidity::Invalid(vec![reason]);
     let whole = judge(&context(), std::slice::from_ref(&evidence));
     assert_eq!(whole.outcome, Outcome::Invalid);
-    let verdict = judge(&trial_run_context(), &[evidence]);
+    let verdict = judge(&smoke_test_context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Measured);
-    assert_eq!(kinds(&verdict), [QualifierKind::TrialRun]);
+    assert_eq!(kinds(&verdict), [QualifierKind::SmokeTest]);
     assert_eq!(verdict.exit_code.code(), 0);
     let result = &verdict.results[0];
     assert_eq!((result.ratio, result.judgements.len()), (None, 0));
     let value = result.figures[TOKENS].clone();
     let expected =
-        format!("{TOKENS}: {value}; trial run: not comparable with the published figure.");
+        format!("{TOKENS}: {value}; smoke test: not comparable with the published figure.");
     assert_eq!(&*result.sentence, expected);
 }
 
 /// Limits are those of a run of full length, and yet a figure is to be there.
 #[test]
-fn a_trial_run_keeps_no_limits_and_needs_a_figure() {
+fn a_smoke_test_keeps_no_limits_and_needs_a_figure() {
     let limit = Limit { min: Some(1000.0), ..Limit::default() };
     let mut evidence = offline(&[1.0]).limited(TOKENS, limit);
     let judge_trial = |evidence: &Evidence| {
-        let verdict = judge(&trial_run_context(), std::slice::from_ref(evidence));
+        let verdict = judge(&smoke_test_context(), std::slice::from_ref(evidence));
         verdict.outcome
     };
     assert_eq!(judge_trial(&evidence), Outcome::Measured);
@@ -169,12 +169,12 @@ fn a_trial_run_keeps_no_limits_and_needs_a_figure() {
 }
 
 #[test]
-fn a_trial_run_without_its_figure_shows_a_fault() {
+fn a_smoke_test_without_its_figure_shows_a_fault() {
     let mut evidence = offline(&[100.0]).expecting(TOKENS, official(100.0));
     evidence.trials[0].figures.clear();
-    let verdict = judge(&trial_run_context(), &[evidence.clone()]);
+    let verdict = judge(&smoke_test_context(), &[evidence.clone()]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     evidence.trials[0].outcome = StepOutcome::TimedOut { reason: "after 1 h".to_owned() };
-    let verdict = judge(&trial_run_context(), &[evidence]);
+    let verdict = judge(&smoke_test_context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Failed);
 }
