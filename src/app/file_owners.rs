@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -16,11 +17,11 @@ const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
 /// In a directory with this bit, users rename and remove only files of their own.
 const STICKY_BIT: u32 = 0o1000;
 
-/// Checks a directory, and files and directories with all that is in them. Paths that do not exist are
+/// Checks a directory, and files and directories with all that is in them. Files that do not exist are
 /// skipped. The error ends with the reason why others must not write them.
 ///
 /// # Errors
-/// The first file or directory that another user owns or can write.
+/// The first file or directory that another user owns or can write; a directory that is not there.
 pub fn require_trusted_owners(
     directory: &Path,
     files: &[PathBuf],
@@ -28,9 +29,7 @@ pub fn require_trusted_owners(
 ) -> Result<(), Failure> {
     let trusted = TrustedOwners::for_current_user(reason);
     // Without links, so that these are the directories which lead to the files.
-    let Ok(directory) = directory.canonicalize() else {
-        return Ok(());
-    };
+    let directory = directory.canonicalize().map_err(|error| unknown_owner(directory, &error))?;
     // Whoever can add files here can add templates.
     trusted.check_path(&directory, GROUP_OR_OTHERS_WRITE)?;
     for file in files {
@@ -71,6 +70,11 @@ fn follow_links(path: &Path) -> (Vec<PathBuf>, PathBuf) {
         }
     }
     (links, real)
+}
+
+fn unknown_owner(path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(format!("whose {} is cannot be found out: {error}", path.display()))
+        .with_help("create it, or correct the path; nothing may move it while a run starts")
 }
 
 /// Returns whether other users own or can write a file or a directory itself.
@@ -129,11 +133,10 @@ impl<'a> TrustedOwners<'a> {
         Ok(())
     }
 
-    /// Refuses a path with another owner, or with any of the permissions `refused`.
+    /// Refuses a path of which nothing is known, with another owner, or with any of the permissions `refused`.
     fn check_path(&self, path: &Path, refused: u32) -> Result<(), Failure> {
-        let Ok(metadata) = fs::symlink_metadata(path) else {
-            return Ok(());
-        };
+        // One that is gone may come back as another's.
+        let metadata = fs::symlink_metadata(path).map_err(|error| unknown_owner(path, &error))?;
         // A link has no permissions of its own.
         let refused = if metadata.is_symlink() { 0 } else { refused };
         let path = path.display();
@@ -151,5 +154,20 @@ impl<'a> TrustedOwners<'a> {
             return Ok(());
         };
         Err(Failure::usage(format!("{path} {problem}, and {}", self.reason)).with_help(help))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever moves it away may bring it back.
+    #[test]
+    fn a_directory_that_is_not_there_is_not_trusted() {
+        let root = tempfile::tempdir().unwrap();
+        let missing = root.path().join("away");
+        assert!(require_trusted_owners(root.path(), &[], "of a test").is_ok());
+        assert!(require_trusted_owners(&missing, &[], "of a test").is_err());
+        assert!(require_own_directories(&[missing.join("data")], "of a test").is_err());
     }
 }

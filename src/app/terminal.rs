@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use tracing::level_filters::LevelFilter;
 
-use retrial_document::ErrorText;
+use retrial_document::{ErrorText, is_harmful};
 use retrial_readings::{sanitize, sanitize_message};
 use retrial_recipe::Diagnostics;
 use retrial_report::document::{Block, Document};
@@ -112,6 +112,20 @@ impl Write for Stdout {
 pub fn print_text(text: &str) {
     let mut out = std::io::stdout().lock();
     record_write_failure(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Prints text to standard output that quotes a recipe: characters that would control the terminal are shown by their
+/// codes.
+pub fn print_quoted_text(text: &str) {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character != '\n' && is_harmful(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    print_text(&shown);
 }
 
 /// Prints a value to standard output as JSON in one line.

@@ -83,7 +83,7 @@ fn print_plan(global: &GlobalOptions, plan: &Plan, files: &[RecipeFile], format:
             );
             let here = remaining.describe_by_earlier_run(Timestamp::now());
             let (here, hub) = (here.as_deref(), hub::hub_from_environment());
-            terminal::print_text(&match format {
+            terminal::print_quoted_text(&match format {
                 PlanFormat::Markdown => {
                     markdown::render_markdown(&plan_document(plan, here, &hub, files))
                 }

@@ -26,7 +26,7 @@ pub fn show_recipe(
         if global.output == OutputFormat::Json {
             terminal::print_pretty_json(&opened.resolved.list_origins());
         } else {
-            terminal::print_text(&render_origins(&opened.resolved));
+            terminal::print_quoted_text(&render_origins(&opened.resolved));
         }
         if opened.entry.is_builtin() {
             advise_extending(&opened);
@@ -43,7 +43,7 @@ pub fn show_recipe(
     let entry = &opened.entry;
     let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, entry).ok();
     let shown = render_recipe(recipe, &plan, loaded.as_ref(), &unset);
-    terminal::print_text(&name_stand_ins(shown, &unset));
+    terminal::print_quoted_text(&name_stand_ins(shown, &unset));
     let mut published = plan.measurements.iter().map(|one| one.expect.len());
     let suite = published.any(|count| count > 0).then_some(&*recipe.submission.suite);
     terminal::print_notice(published_notice(suite));

@@ -482,3 +482,22 @@ fn a_token_that_was_not_set_at_the_start_is_not_given_to_a_resumed_run() {
     lab.retrial(&["resume", "last"]).expect_exit(0);
     assert!(!lab.output("04-second-performance").contains("given"));
 }
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_batch_that_gives_a_built_in_recipe_parameters_needs_approval() {
+    let lab = Lab::new();
+    let recipe = "recipe: training-benchmarks/amd/mi350x/qwen3-8b-madengine";
+    let written = lab.path("written");
+    let set = format!(
+        "set: {{ by: madengine, mad: {}, revision: \"x' ; touch {} ; : '\" }}",
+        lab.path("mad").display(),
+        written.display()
+    );
+    fs::write(lab.path("batch.yaml"), format!("schema: 1\ntitle: t\n{recipe}\ntrials: 1\n{set}\nvary: {{ image: {{ a: debian:bookworm-slim }} }}\n")).unwrap();
+    lab.retrial(&["batch", "batch.yaml", "--force"])
+        .expect_exit(2)
+        .prints("needs root-equivalent privileges")
+        .prints("--allow host");
+    assert!(!written.exists());
+}

@@ -1,5 +1,7 @@
 //! A batch as it is planned: batch.json.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchPlan;
@@ -10,6 +12,9 @@ use super::{BatchClaim, BatchExecution, Cell, ExcludedCell, ExternalResult, Sche
 pub struct BatchPlan {
     /// The version of this document's format.
     pub schema: u32,
+    /// The batch's file, absolute: its author sets what the cells have of their own. None of a batch from a command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
     /// The title: what is compared, and on which system, in one line.
     pub title: String,
     pub execution: BatchExecution,

@@ -138,24 +138,33 @@ fn source_privilege(source: &HostPath, what: &str, place: PathPlace) -> Option<P
     let setting = format!("{what} {}", source.path);
     let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
     let mut paths = [Some(&source.path), source.leads_to.as_ref()].into_iter().flatten();
-    if paths.any(|path| sockets.iter().any(|socket| path.ends_with(socket))) {
-        let effect = "the engine, and through it the host";
+    // Also where it does not exist yet, or not here.
+    let is_named_so = paths.any(|path| sockets.iter().any(|socket| path.ends_with(socket)));
+    if is_named_so || source.is_socket {
+        let effect = if is_named_so {
+            "the engine, and through it the host"
+        } else {
+            "a socket of the host: its engine's, or another program's"
+        };
         return Some(Privilege::new("engine-socket", setting, effect));
     }
-    let effect = match (place, &source.leads_to, &source.reason) {
+    let leads_to = source.leads_to.as_ref().map(|path| format!("leads to {path}"));
+    let (effect, leads_to) = match (place, &source.leads_to, &source.reason) {
         (PathPlace::Companion, None, None) => return None,
-        (PathPlace::Companion, None, Some(_)) => None,
+        (PathPlace::Companion, None, Some(_)) => (None, None),
         (PathPlace::Companion, Some(path), _) => {
-            Some(format!("a link to {path}, outside the recipe's directory"))
+            (Some(format!("a link to {path}, outside the recipe's directory")), None)
         }
-        (PathPlace::RecipeDirectory, _, _) => Some("the recipe's directory itself".to_owned()),
-        (PathPlace::InPlace, _, _) => Some("next to the recipe, and not a copy".to_owned()),
-        (PathPlace::Host, None, _) => Some("outside the recipe's directory".to_owned()),
-        (PathPlace::Host, Some(path), _) => {
-            Some(format!("outside the recipe's directory, leads to {path}"))
+        (PathPlace::RecipeDirectory, ..) => {
+            (Some("the recipe's directory itself".to_owned()), leads_to)
         }
+        (PathPlace::InPlace, ..) => {
+            (Some("next to the recipe, and not a copy".to_owned()), leads_to)
+        }
+        (PathPlace::Host, ..) => (Some("outside the recipe's directory".to_owned()), leads_to),
     };
-    let effects: Vec<String> = effect.into_iter().chain(source.reason.clone()).collect();
+    let effects = effect.into_iter().chain(leads_to).chain(source.reason.clone());
+    let effects: Vec<String> = effects.collect();
     // Others decide what it leads to by the time of the next run.
     let each_time = place != PathPlace::Companion && source.reason.is_some();
     Some(Privilege { each_time, ..Privilege::new("mounts", setting, &effects.join(", ")) })

@@ -38,9 +38,10 @@ pub fn runs_recipe_file(command: &ExecStep) -> bool {
         && words.all(|word| is_recipe_file(word) || is_plain_argument(word))
 }
 
+/// In quotes: a directory's name may have blanks, at which the shell would take the path apart.
 fn is_recipe_file(word: &str) -> bool {
     let quoted = word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
-    let word = quoted.unwrap_or(word);
+    let word = quoted.unwrap_or_default();
     let starts = ["$RETRIAL_RECIPE_DIR/", "${RETRIAL_RECIPE_DIR}/"];
     let mut paths = starts.iter().filter_map(|start| word.strip_prefix(start));
     paths.next().is_some_and(is_plain_path)

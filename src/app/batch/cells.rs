@@ -51,7 +51,11 @@ impl CellRecipes {
                 continue;
             }
             match catalog::open_recipe(&cell.path) {
-                Ok(entry) => match OpenedRecipe::resolve(entry, &cell.recipe_settings(), false) {
+                Ok(entry) => match OpenedRecipe::resolve_cell(
+                    entry,
+                    &cell.recipe_settings(),
+                    plan.file.as_deref(),
+                ) {
                     Ok(opened) => drop(cells.insert(position, opened)),
                     Err(errors) => problems.extend(errors),
                 },

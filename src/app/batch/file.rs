@@ -49,7 +49,10 @@ pub fn open_batch(
             if let Some(batch) = &mut batch {
                 problems.extend(overrides.apply_to(batch));
             }
-            plan_batch(batch, problems, &source, home)
+            plan_batch(batch, problems, &source, home).map(|opened| {
+                let file = std::path::absolute(&*source.path).ok();
+                OpenedBatch { plan: BatchPlan { file, ..opened.plan }, ..opened }
+            })
         }
         None => overrides.to_batch(recipe).and_then(|batch| {
             let source = Source::new("RECIPE", recipe);

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{CatalogError, CompanionRoot, FoundRecipe, TEMPLATES_DIRECTORY, builtin};
@@ -33,14 +34,16 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let held = HeldDirectory::open(&directory);
     let held = held.map_err(|error| to_catalog_error(&directory, error))?;
     let entry = held.open_entry(Path::new(file.file_name().unwrap_or_default()));
-    let source = entry.map_err(|error| to_catalog_error(&file, error));
-    let source =
-        source.and_then(|entry| read_opened(entry, &file)).map_err(|error| match error {
-            CatalogError::Missing { .. } if metadata.is_dir() => {
-                CatalogError::NoRecipe { path: path.to_owned() }
-            }
-            error => error,
-        })?;
+    let read = entry.map_err(|error| to_catalog_error(&file, error)).and_then(|entry| {
+        let owner = entry.metadata().map_err(|error| to_catalog_error(&file, error))?.uid();
+        Ok((read_opened(entry, &file)?, owner))
+    });
+    let (source, owner) = read.map_err(|error| match error {
+        CatalogError::Missing { .. } if metadata.is_dir() => {
+            CatalogError::NoRecipe { path: path.to_owned() }
+        }
+        error => error,
+    })?;
     // `.` and `..` name nothing.
     let name = path.file_name().map_or(&*directory, |_| path).display().to_string();
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
@@ -53,12 +56,12 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
             && !directory.starts_with(MEMORY_DIRECTORY);
     let home = match kind {
         _ if is_stream => CompanionRoot::Stream,
-        RecipeFileKind::Recipe => CompanionRoot::Disk { templates: None, directory: held },
+        RecipeFileKind::Recipe => CompanionRoot::Disk { templates: None, directory: held, owner },
         RecipeFileKind::Template => {
             let root = templates_directory(&directory, kind);
             let templates = HeldDirectory::open(&root);
             let templates = templates.map_err(|error| to_catalog_error(&root, error))?;
-            CompanionRoot::Disk { templates: Some(templates), directory: held }
+            CompanionRoot::Disk { templates: Some(templates), directory: held, owner }
         }
     };
     let mut found = FoundRecipe { name, source, kind, home, base: None };
@@ -161,6 +164,23 @@ fn templates_above(directory: &Path) -> Option<&Path> {
 mod tests {
     use super::*;
     use retrial_recipe::TemplateSource as _;
+
+    /// Takes root.
+    #[test]
+    fn the_owner_is_that_of_the_file_that_was_read() {
+        if !rustix::process::getuid().is_root() {
+            eprintln!("skipped: only root can give a file away");
+            return;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("recipe.yaml");
+        fs::write(&path, "schema: 1\n").unwrap();
+        std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
+        let found = open_recipe(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "schema: 1\n").unwrap();
+        assert_eq!(found.owner(), Some(65534));
+    }
 
     #[test]
     fn templates_are_those_of_the_directory_that_was_opened() {

@@ -44,8 +44,9 @@ pub struct FoundRecipe {
 enum CompanionRoot {
     /// A directory below the embedded `recipes/`.
     BuiltIn(PathBuf),
-    /// A directory of the file system, and that of a template's own templates. A recipe's are in `templates/`.
-    Disk { directory: HeldDirectory, templates: Option<HeldDirectory> },
+    /// A directory of the file system, that of a template's own templates (a recipe's are in `templates/`), and the owner
+    /// of the recipe's file.
+    Disk { directory: HeldDirectory, templates: Option<HeldDirectory>, owner: u32 },
     /// None: the recipe is read from a stream.
     Stream,
 }
@@ -123,6 +124,14 @@ impl FoundRecipe {
         }
     }
 
+    /// The user who owns the file of a recipe on disk, as it was read.
+    pub fn owner(&self) -> Option<u32> {
+        match &self.home {
+            CompanionRoot::Disk { owner, .. } => Some(*owner),
+            CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
+        }
+    }
+
     /// The directory with the templates of a recipe on disk.
     pub fn templates_directory(&self) -> Option<PathBuf> {
         Some(disk::templates_directory(self.directory()?, self.kind))
@@ -187,7 +196,7 @@ impl TemplateSource for FoundRecipe {
             CompanionRoot::Disk { templates: Some(templates), .. } => {
                 disk::read_beneath(templates, &file)?
             }
-            CompanionRoot::Disk { directory, templates: None } => {
+            CompanionRoot::Disk { directory, templates: None, .. } => {
                 disk::read_beneath(directory, &Path::new(TEMPLATES_DIRECTORY).join(file))?
             }
             CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,

@@ -117,7 +117,11 @@ pub fn remove_containers(
 ///
 /// # Errors
 /// If the engine does not answer.
-pub async fn remove_of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
+pub async fn remove_of_earlier_jobs(
+    global: &GlobalOptions,
+    engine: &dyn Engine,
+    runs: &[&str],
+) -> Result<(), Failure> {
     for container in engine.list_containers(RUN_LABEL).await? {
         let id = label_value(&container, RUN_LABEL);
         if container.labels.contains_key(JOB_LABEL)
@@ -125,6 +129,7 @@ pub async fn remove_of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Resul
             && find_other_user(&container.labels).is_none()
         {
             engine.remove_container(&container.id).await?;
+            revoke_privileges(global, id);
         }
     }
     Ok(())

@@ -75,11 +75,11 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
     let mut missing = Vec::new();
     for run in runs {
         let PlannedRun { opened, plan, .. } = run;
-        if opened.entry.is_builtin() {
+        if opened.is_trusted() {
             continue;
         }
-        if let Some(directory) = opened.entry.directory().filter(|_| !plan.privileges.is_empty()) {
-            check_owners(opened, directory, plan)?;
+        if !plan.privileges.is_empty() {
+            check_owners(opened, plan)?;
         }
         missing.extend(find_unapproved(home, plan, &run.request.allow)?);
     }
@@ -94,7 +94,10 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
     let recipe_names = missing.iter().map(|one| one.plan.recipe.as_str());
     let recipes = recipe_names.sorted().dedup().join("    retrial plan ");
     let plan_command = format!("retrial plan {recipes}");
-    let question = format!("{text}Approve this until the recipe changes?");
+    let mut asked = missing.iter().flat_map(|one| &one.privileges);
+    let until =
+        if asked.all(|one| one.each_time) { "for this run" } else { "until the recipe changes" };
+    let question = format!("{text}Approve this {until}?");
     let answer = interactive.then(|| terminal::confirm(&question)).flatten();
     match answer {
         Some(true) => {}
@@ -119,17 +122,23 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
 }
 
 /// Refuses a recipe on disk that other users can change.
-fn check_owners(opened: &OpenedRecipe, directory: &Path, plan: &Plan) -> Result<(), Failure> {
-    let mut files = vec![PathBuf::from(&*opened.entry.source.path)];
+fn check_owners(opened: &OpenedRecipe, plan: &Plan) -> Result<(), Failure> {
+    let mut files = opened.files();
+    let directories: Vec<PathBuf> =
+        files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
     files.extend(opened.entry.templates_directory());
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
-    files.extend(plan.companion_names().iter().map(|name| directory.join(name)));
+    let own = opened.entry.directory();
+    let companions = plan.companion_names();
+    files.extend(own.into_iter().flat_map(|own| companions.iter().map(|name| own.join(name))));
     let reason = if plan.privileges.iter().all(Privilege::is_secret) {
         "the recipe asks for a secret of yours"
     } else {
         "the recipe needs root-equivalent privileges"
     };
-    file_owners::require_trusted_owners(directory, &files, reason)
+    let own = own.map(Path::to_owned).into_iter().chain(directories);
+    own.unique()
+        .try_for_each(|directory| file_owners::require_trusted_owners(&directory, &files, reason))
 }
 
 fn find_unapproved<'a>(

@@ -51,7 +51,7 @@ impl ApprovedPlan {
             ))
             .with_help("undo the change, or start again"));
         }
-        let here = if opened.entry.is_builtin() {
+        let here = if opened.is_trusted() {
             Self { plan, companions: None }
         } else {
             self.approve_here(plan)?

@@ -1,6 +1,7 @@
 //! The first step: a recipe is found, and resolved with the settings of the command line.
 
 use std::iter;
+use std::path::{Path, PathBuf};
 
 use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
@@ -9,7 +10,7 @@ use retrial_batch::is_batch;
 use retrial_engine::docker::hash_build_context;
 use retrial_plan::named_recipe_files;
 use retrial_recipe::expression::render_template;
-use retrial_recipe::model::{Image, StepLocation};
+use retrial_recipe::model::{Image, ModelSource, StepLocation};
 use retrial_recipe::{Diagnostics, LoadedRecipe, ParamSetting, ResolvedRecipe};
 
 /// Makes the relative paths among the settings absolute: on the command line a path is of where one stands, in a recipe
@@ -36,6 +37,8 @@ pub struct OpenedRecipe {
     pub entry: FoundRecipe,
     /// The recipe merged with its templates, variants and `--set`.
     pub resolved: ResolvedRecipe,
+    /// The file of a batch whose author gave the recipe parameters or an image.
+    batch_file: Option<PathBuf>,
 }
 
 /// Finds a recipe. Refuses a batch's file: a batch has commands of its own.
@@ -70,7 +73,38 @@ impl OpenedRecipe {
     ) -> Result<Self, Diagnostics> {
         let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry)?;
         let resolved = loaded.for_smoke_test(smoke_test).resolve(&entry, settings)?;
-        Ok(Self { entry, resolved })
+        Ok(Self::new(entry, resolved))
+    }
+
+    /// A recipe with the user's own settings.
+    pub(super) fn new(entry: FoundRecipe, resolved: ResolvedRecipe) -> Self {
+        Self { entry, resolved, batch_file: None }
+    }
+
+    /// Resolves a recipe with the settings of a batch, which are those of its file if it has one.
+    pub fn resolve_cell(
+        entry: FoundRecipe,
+        settings: &[ParamSetting],
+        batch_file: Option<&Path>,
+    ) -> Result<Self, Diagnostics> {
+        let opened = Self::resolve(entry, settings, false)?;
+        let variant = &opened.resolved.recipe.variant;
+        // The variants of a recipe are its own.
+        let is_changed = settings.iter().any(|setting| !variant.contains_key(&setting.name));
+        let batch_file = batch_file.filter(|_| is_changed).map(Path::to_owned);
+        Ok(Self { batch_file, ..opened })
+    }
+
+    /// Whether all that it does is of this program: it is built in, and nobody but the user of the command line gave it
+    /// parameters or an image. It needs no approval.
+    pub fn is_trusted(&self) -> bool {
+        self.entry.is_builtin() && self.batch_file.is_none()
+    }
+
+    /// The files whose authors decide what it does, of those that are not of this program.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let own = self.entry.directory().map(|_| PathBuf::from(&*self.entry.source.path));
+        own.into_iter().chain(self.batch_file.clone()).collect()
     }
 
     /// The directory that the plan names for the recipe's files. Those of a built-in recipe, run or extended, are on no
@@ -128,8 +162,12 @@ impl OpenedRecipe {
         let services = recipe.services.iter();
         let own = services.filter_map(|(_, service)| Some(&service.own_container.as_ref()?.flags));
         let mounts = iter::once(&recipe.container).chain(own).flat_map(|one| &one.mounts);
-        let sources = mounts.filter_map(|mount| {
-            let source = render_template(&mount.source, &scope).ok()?;
+        let of_models = recipe.models.iter().filter_map(|(_, model)| match &model.source {
+            ModelSource::Path(path) => Some(path),
+            _ => None,
+        });
+        let sources = mounts.map(|mount| &mount.source).chain(of_models).filter_map(|source| {
+            let source = render_template(source, &scope).ok()?;
             (!source.starts_with(['/', '~'])).then_some(source)
         });
         let steps = recipe.datasets.iter().chain(&recipe.setup);
@@ -152,4 +190,28 @@ fn mixed_companions(of_base: &str, own: &str) -> Failure {
     Failure::usage(message).with_help(format!(
         "a run has the files of one directory: write `{of_base}` next to the recipe, too"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parameters are parts of commands: those of a batch's file are its author's.
+    #[test]
+    fn a_built_in_recipe_with_the_parameters_of_a_file_is_not_trusted() {
+        let open = |settings: &[(&str, &str)], file: Option<&Path>| {
+            let entry = catalog::open_recipe("training-benchmarks/amd/mi350x/qwen3-8b-madengine");
+            let settings = settings.iter().map(|(name, value)| ParamSetting::new(*name, *value));
+            let settings: Vec<ParamSetting> = settings.collect();
+            OpenedRecipe::resolve_cell(entry.unwrap(), &settings, file).unwrap()
+        };
+        let file = Some(Path::new("/srv/batch.yaml"));
+        let (variant, parameter) = (("by", "madengine"), ("revision", "x'; touch /tmp/x; '"));
+        assert!(open(&[variant], file).is_trusted());
+        assert!(open(&[variant, parameter], None).is_trusted(), "the user's own");
+        let other = open(&[variant, parameter], file);
+        assert!(!other.is_trusted());
+        assert_eq!(other.files(), [PathBuf::from("/srv/batch.yaml")]);
+        assert!(!open(&[("image", "debian:bookworm-slim")], file).is_trusted());
+    }
 }

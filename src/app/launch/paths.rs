@@ -2,7 +2,7 @@
 //! of each, and the copy of those next to the recipe.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl OpenedRecipe {
             return Ok(());
         };
         let names = plan.companion_names();
-        let owner = fs::metadata(&*self.entry.source.path).map_or(0, |status| status.uid());
+        let owner = self.entry.owner().unwrap_or_default();
         let held = self.entry.held_directory();
         let examined = held.map(|held| examine_companions(held, &names, owner));
         let facts = match examined.unwrap_or_else(|| Ok(CompanionFacts::new())) {
@@ -102,9 +102,9 @@ impl OpenedRecipe {
 
     /// The directory of the recipe on disk whose files the plan has; none if they are a built-in recipe's.
     fn own_directory<'a>(&self, plan: &'a Plan) -> Option<&'a str> {
-        let own = self.entry.directory()?.canonicalize().ok()?;
+        // By the names at which it was opened, whatever is there now.
         let directory = plan.directory.as_deref()?;
-        (resolve_existing(Path::new(directory)) == own).then_some(directory)
+        (Path::new(directory) == self.entry.directory()?).then_some(directory)
     }
 
     /// Refuses a build whose files changed since its image was named.
@@ -157,8 +157,9 @@ fn record_links(plan: &mut Plan) {
         let real = resolve_existing(named);
         let is_inside = planned.is_companion(path)
             && directory.as_ref().is_some_and(|own| real.starts_with(own) && real != *own);
+        let is_socket = fs::metadata(&real).is_ok_and(|status| status.file_type().is_socket());
         let leads_to = (!is_inside && real != named).then(|| real.display().to_string());
-        PathFacts { leads_to, reason: None }
+        PathFacts { leads_to, reason: None, is_socket }
     });
 }
 

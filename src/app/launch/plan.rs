@@ -53,7 +53,7 @@ impl OpenedRecipe {
     ) -> Result<PlannedRun<'a>, Failure> {
         self.require_complete()?;
         let mut plan = self.build_plan(global, request, host, true)?;
-        if !self.entry.is_builtin() {
+        if !self.is_trusted() {
             withdraw_unset_secrets(global, &mut plan);
         }
         // Options that can change a figure are in the plan, where the verdict's context reads them.
@@ -102,7 +102,7 @@ impl OpenedRecipe {
             directory: self.directory(global)?,
             home: std::env::var("HOME").ok().filter(|home| home.starts_with('/')),
             hash: self.resolved.hash.clone(),
-            built_in: self.entry.is_builtin(),
+            built_in: self.is_trusted(),
             build_content: self.hash_build_content(),
         };
         let (recipe, lock) = self.follow_lock(global, request)?;

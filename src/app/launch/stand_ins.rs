@@ -54,7 +54,7 @@ fn resolve_unset(
     stand_in: impl Fn(&str, &str) -> String,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
     let problems = match resolve_recipe(&entry.name, &entry.source, &entry, &settings) {
-        Ok(resolved) => return Ok((OpenedRecipe { entry, resolved }, Vec::new())),
+        Ok(resolved) => return Ok((OpenedRecipe::new(entry, resolved), Vec::new())),
         Err(problems) => problems,
     };
     let unset_problems = problems.iter().filter(|problem| problem.code == "unset");
@@ -69,7 +69,7 @@ fn resolve_unset(
     settings.extend(stand_ins);
     let with_stand_ins = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
     let resolved = with_stand_ins.map_err(|_| Failure::of_problems(problems))?;
-    Ok((OpenedRecipe { entry, resolved }, unset))
+    Ok((OpenedRecipe::new(entry, resolved), unset))
 }
 
 /// Replaces stand-ins in a text by the names of their params.

@@ -114,7 +114,7 @@ async fn prepare_machine(
 ) -> Result<DockerEngine, Failure> {
     let engine = open::connect_engine(global).await?;
     if begin.exclusive {
-        clean::containers::remove_of_earlier_jobs(&engine, &[run.id()]).await?;
+        clean::containers::remove_of_earlier_jobs(global, &engine, &[run.id()]).await?;
     }
     let recipe = read_shared_recipe(run, &shared.recipe)?;
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())

@@ -50,7 +50,7 @@ pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Resu
         let allocation = job_allocation(directory, request.force).await?;
         let engine = open::connect_engine(global).await?;
         if allocation.exclusive {
-            clean::containers::remove_of_earlier_jobs(&engine, &[directory.id()]).await?;
+            clean::containers::remove_of_earlier_jobs(global, &engine, &[directory.id()]).await?;
         }
         let prepared = plan.prepare(global, host, &engine, recipe, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))

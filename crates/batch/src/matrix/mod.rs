@@ -61,6 +61,7 @@ pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Di
         matrix.cells.into_iter().partition(|cell| cell.external.is_some());
     Ok(BatchPlan {
         schema: BATCH_SCHEMA_VERSION,
+        file: None,
         title: batch.title.clone(),
         axes,
         schedule: Schedule::new(&cells, batch.execution.order),

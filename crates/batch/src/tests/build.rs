@@ -22,6 +22,7 @@ pub fn cell(name: &str, trials: u32) -> Cell {
 pub fn plan_of(cells: Vec<Cell>, order: RunOrder) -> BatchPlan {
     BatchPlan {
         schema: 1,
+        file: None,
         title: String::new(),
         execution: BatchExecution::default(),
         axes: Vec::new(),

@@ -91,6 +91,9 @@ pub struct HostPath {
     /// Why it is asked for wherever it is: `in the home directory`. Recorded as `leads_to` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// It is a socket, whatever it is called. Recorded as `leads_to` is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_socket: bool,
 }
 
 /// What was found out about a path when the plan was made.
@@ -100,6 +103,8 @@ pub struct PathFacts {
     pub leads_to: Option<String>,
     /// See [`HostPath::reason`].
     pub reason: Option<String>,
+    /// See [`HostPath::is_socket`].
+    pub is_socket: bool,
 }
 
 /// A namespace that a container may share.
@@ -179,6 +184,6 @@ impl HostPath {
 
     /// Returns a path whose links are not known yet.
     pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), leads_to: None, reason: None }
+        Self { path: path.to_owned(), leads_to: None, reason: None, is_socket: false }
     }
 }

@@ -47,8 +47,11 @@ impl Plan {
     pub fn record_paths(&mut self, facts: impl Fn(&str) -> PathFacts) {
         for access in &mut self.access {
             if let Some(source) = access.kind.host_path_mut() {
-                PathFacts { leads_to: source.leads_to, reason: source.reason } =
-                    facts(&source.path);
+                PathFacts {
+                    leads_to: source.leads_to,
+                    reason: source.reason,
+                    is_socket: source.is_socket,
+                } = facts(&source.path);
             }
         }
         self.privileges = self.needed_privileges();
@@ -60,6 +63,7 @@ impl Plan {
         source.map_or_else(PathFacts::default, |source| PathFacts {
             leads_to: source.leads_to.clone(),
             reason: source.reason.clone(),
+            is_socket: source.is_socket,
         })
     }
 
@@ -128,6 +132,29 @@ impl Plan {
                 paths.find(|path| path.starts_with(directory) && *path != Path::new(directory))?;
             Some((exposed.display().to_string(), directory.to_owned()))
         })
+    }
+
+    /// Returns a path next to the recipe of which no directory is known before the run: nothing of it can be copied.
+    pub(crate) fn find_unknown_companion(&self) -> Option<&str> {
+        let mut paths = self.host_paths();
+        let is_unknown = |source: &&HostPath| {
+            self.is_companion(&source.path) && !self.is_companion(source.known_directories())
+        };
+        paths.find(is_unknown).map(|source| source.path.as_str())
+    }
+
+    /// Returns a path that the recipe names as one next to it, and as a path of the host, too. `relative` are those of
+    /// its mounts next to it.
+    pub(crate) fn find_path_named_twice(&self, relative: &[String]) -> Option<&str> {
+        let files = self.access.iter().filter_map(|access| match &access.kind {
+            AccessKind::BuildContext(source) | AccessKind::RecipeFile(source) => Some(&source.path),
+            _ => None,
+        });
+        let named = relative.iter().chain(files);
+        self.in_place
+            .iter()
+            .find(|path| named.clone().any(|other| other == *path))
+            .map(String::as_str)
     }
 
     /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::access::PathFacts;
-use crate::build::{RecipeOrigin, build_plan};
+use crate::build::{PlanError, RecipeOrigin, build_plan};
 use crate::options::PlanOptions;
 use crate::step::Action;
 use crate::step::Plan;
@@ -11,11 +11,15 @@ const HEAD: &str = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b,
 const REST: &str = "scenarios: { s: { performance: { run: \"echo $HF_TOKEN\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
 
 fn plan(keys: &str, rest: &str) -> Plan {
+    try_plan(keys, rest).unwrap()
+}
+
+fn try_plan(keys: &str, rest: &str) -> Result<Plan, PlanError> {
     let source = retrial_recipe::Source::new("r.yaml", format!("{HEAD}{keys}{rest}"));
     let resolved = retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
     let origin = RecipeOrigin { directory: Some("/recipe".to_owned()), ..RecipeOrigin::default() };
     let (options, host) = (PlanOptions::default(), HostView::default());
-    build_plan(&resolved.unwrap().recipe, &origin, &options, &host).unwrap()
+    build_plan(&resolved.unwrap().recipe, &origin, &options, &host)
 }
 
 fn names(plan: &Plan) -> Vec<String> {
@@ -188,6 +192,71 @@ fn an_absolute_path_next_to_the_recipe_is_a_path_of_the_host() {
 }
 
 #[test]
+fn where_a_path_leads_is_a_part_of_what_is_approved() {
+    let mut plan = plan(
+        "image: a:1\ncontainer: { mounts: ['/recipe/data:/data:ro', './:/own:ro', '/srv:/srv:ro'] }\n",
+        REST,
+    );
+    let mut seen = Vec::new();
+    for target in ["/secret", "/other"] {
+        plan.record_paths(|_| PathFacts {
+            leads_to: Some(target.to_owned()),
+            ..PathFacts::default()
+        });
+        let effects: Vec<&str> = plan.privileges.iter().map(|one| one.effect.as_str()).collect();
+        assert!(
+            effects.len() == 3 && effects.iter().all(|effect| effect.ends_with(target)),
+            "{effects:?}"
+        );
+        seen.push(plan.privileges.clone());
+    }
+    assert_ne!(seen[0], seen[1]);
+}
+
+#[test]
+fn a_socket_is_the_engines_under_any_name() {
+    let mut plan = plan("image: a:1\ncontainer: { mounts: ['/srv/e:/e'] }\n", REST);
+    assert_eq!(names(&plan), ["mounts mount /srv/e"]);
+    plan.record_paths(|_| PathFacts { is_socket: true, ..PathFacts::default() });
+    assert_eq!(names(&plan), ["engine-socket mount /srv/e"]);
+}
+
+/// Nothing of the recipe's directory is mounted as it is, whatever an expression says later.
+#[test]
+fn a_companion_begins_with_a_directory_that_is_known() {
+    let mounts = |source: &str| {
+        let model = "models: { m: { source: { hub: a/b, revision: main }, mount: /m } }";
+        try_plan(
+            &format!("image: a:1\n{model}\ncontainer: {{ mounts: [\"{source}:/x\"] }}\n"),
+            REST,
+        )
+    };
+    for source in
+        ["./${{ models.m.commit }}", ".//${{ models.m.commit }}", "./${{ models.m.commit }}/sub"]
+    {
+        let refused = mounts(source);
+        assert!(
+            matches!(refused, Err(PlanError::UnknownCompanion { .. })),
+            "{source}: {refused:?}"
+        );
+    }
+    let plan = mounts("./data/${{ models.m.commit }}").unwrap();
+    assert_eq!(plan.companion_names(), [PathBuf::from("data")]);
+}
+
+#[test]
+fn a_path_is_named_in_one_way() {
+    for keys in [
+        "image: a:1\ncontainer: { mounts: ['/recipe/data:/data', './data:/own'] }\n",
+        "image: { build: { context: ./data } }\ncontainer: { mounts: ['/recipe/data:/data'] }\n",
+        "image: a:1\ncontainer: { mounts: ['/recipe/x.sh:/data'] }\nsetup: { own: { on: host, run: '\"$RETRIAL_RECIPE_DIR/x.sh\"' } }\n",
+    ] {
+        let refused = try_plan(keys, REST);
+        assert!(matches!(refused, Err(PlanError::NamedTwice { .. })), "{keys}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_companion_with_a_reason_needs_approval_and_is_copied() {
     let mut plan = plan("image: a:1\ncontainer: { mounts: ['./own:/own'] }\n", REST);
     plan.record_paths(|_| PathFacts { reason: Some("in /tmp".to_owned()), ..PathFacts::default() });
@@ -197,9 +266,13 @@ fn a_companion_with_a_reason_needs_approval_and_is_copied() {
 
 #[test]
 fn only_a_step_that_runs_a_file_of_the_recipe_is_remembered() {
-    for (run, each_time) in
-        [("$RETRIAL_RECIPE_DIR/x.sh", false), ("sh $RETRIAL_RECIPE_DIR/x.sh", true)]
-    {
+    for (run, each_time) in [
+        ("\"$RETRIAL_RECIPE_DIR/x.sh\" --fast", false),
+        ("sh \"$RETRIAL_RECIPE_DIR/x.sh\"", true),
+        // A blank in the directory's name would make another program of it.
+        ("$RETRIAL_RECIPE_DIR/x.sh", true),
+        ("\"$RETRIAL_RECIPE_DIR/x.sh\" $RETRIAL_RECIPE_DIR/y", true),
+    ] {
         let keys = format!("image: a:1\nsetup: {{ own: {{ on: host, run: '{run}' }} }}\n");
         assert_eq!(plan(&keys, REST).privileges[0].each_time, each_time, "{run}");
     }

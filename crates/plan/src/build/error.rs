@@ -88,6 +88,22 @@ pub enum PlanError {
         /// The name of the step: `setup-build`.
         step: String,
     },
+    /// A path next to the recipe that begins with an expression of the run.
+    #[error("{path}: which file of the recipe it is, is known only during the run")]
+    #[diagnostic(help(
+        "write a directory before the expression: ./data/…; it is copied before the run"
+    ))]
+    UnknownCompanion {
+        /// The path, absolute, with its expression.
+        path: String,
+    },
+    /// A path that is to be copied, and not.
+    #[error("{path} is named as a file next to the recipe, and as a path of the host")]
+    #[diagnostic(help("name it in one way: ./… is copied, an absolute path is mounted as it is"))]
+    NamedTwice {
+        /// The path, absolute.
+        path: String,
+    },
     /// The key or the path of a cached directory is not usable.
     #[error("{step}: nothing can be cached as `{key}` at `{path}`")]
     #[diagnostic(help("a key is a directory's name, a path is absolute and not the root"))]

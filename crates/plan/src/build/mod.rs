@@ -139,6 +139,13 @@ fn build_without_changes(
     };
     plan.notes.extend(plan.describe_foreign_figures());
     plan.derive_access(&host.gpu_support, &options.secrets);
+    if let Some(path) = plan.find_unknown_companion() {
+        return Err(PlanError::UnknownCompanion { path: path.to_owned() });
+    }
+    let relative = mounts_next_to_recipe(recipe, origin);
+    if let Some(path) = plan.find_path_named_twice(&relative) {
+        return Err(PlanError::NamedTwice { path: path.to_owned() });
+    }
     Ok(plan)
 }
 
@@ -287,6 +294,14 @@ fn paths_in_place(recipe: &Recipe, origin: &RecipeOrigin, scope: &ExpressionScop
     let directory = origin.directory.as_deref();
     let inside = |path: &String| directory.is_some_and(|own| Path::new(path).starts_with(own));
     paths.filter(inside).sorted().dedup().collect()
+}
+
+/// Returns the paths of mounts that the recipe names as next to it.
+fn mounts_next_to_recipe(recipe: &Recipe, origin: &RecipeOrigin) -> Vec<String> {
+    let scope = recipe.expression_scope();
+    let sources = mount_sources(recipe).filter_map(|source| render_template(source, &scope).ok());
+    let own = sources.filter(|source| !source.starts_with(['/', '~']));
+    own.map(|source| resolve_host_path(origin, &source)).collect()
 }
 
 /// A path of the host; relative paths are resolved in the recipe's directory, and `~/` in the home directory.

@@ -67,13 +67,13 @@ fn resolve_host_path(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
         // A directory of Retrial's own, a file of the hub's cache, or of the GPU's driver.
         return Ok(found);
     };
-    let approved = Path::new(source.resolved());
-    let is_approved = if source.path == path {
-        found.path() == approved
-    } else {
-        found.path().starts_with(approved)
+    // Nothing is a link below the directories that were known when it was approved.
+    let below = Path::new(path).strip_prefix(source.known_directories());
+    let approved = match below {
+        Ok(below) if source.path != path => Path::new(source.resolved()).join(below),
+        _ => PathBuf::from(source.resolved()),
     };
-    if is_approved {
+    if found.path() == approved {
         return Ok(found);
     }
     let to = found.path().display();
@@ -163,4 +163,40 @@ fn replaced_error(path: &Path, reason: &str) -> Halt {
         format!("the mount's source {} is not what was approved: {reason}", path.display()),
         "find out which program replaced it; the container was removed",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use retrial_plan::access::{AccessKind, HostAccess, HostPath};
+
+    /// `leads` is where the directories lead that are known before the run.
+    fn plan(path: &str, leads: &Path) -> Plan {
+        let source = HostPath {
+            path: path.to_owned(),
+            leads_to: Some(leads.display().to_string()),
+            reason: None,
+            is_socket: false,
+        };
+        let access =
+            HostAccess { recipient: "container".to_owned(), kind: AccessKind::Mount(source) };
+        Plan { access: vec![access], ..Plan::default() }
+    }
+
+    #[test]
+    fn no_link_is_followed_below_what_was_approved() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("real/node-1")).unwrap();
+        symlink("real", root.join("named")).unwrap();
+        symlink("/", root.join("real/node-2")).unwrap();
+        let named = root.join("named").display().to_string();
+        let plan = plan(&format!("{named}/${{{{ node.name }}}}"), &root.join("real"));
+        let resolve = |name: &str| resolve_host_path(&plan, &format!("{named}/{name}"));
+        assert_eq!(resolve("node-1").unwrap().path(), root.join("real/node-1"));
+        assert!(resolve("node-2").is_err());
+        assert!(resolve("../real").is_err());
+    }
 }

@@ -75,7 +75,7 @@ fn try_execute(
             let engine = open::connect_engine(global).await?;
             let state = read_journal(task)?;
             let own: Vec<&str> = state.latest_runs().map(|(_, run)| run).collect();
-            clean::containers::remove_of_earlier_jobs(&engine, &own).await?;
+            clean::containers::remove_of_earlier_jobs(global, &engine, &own).await?;
         }
         execute_and_judge(global, &planned, task).await
     })?;
