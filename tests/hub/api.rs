@@ -6,8 +6,8 @@ use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::access::{self, Access, Caller, may_see};
-use super::answer::{Answer, json_answer, redirect, refusal};
-use super::fault::Place;
+use super::answer::{Answer, json_answer, redirect, refusal, set};
+use super::fault::{Fault, Place};
 use super::repository::{Files, Stored};
 use super::resolve::{no_revision, serve_cached};
 use super::route::ParsedRequest;
@@ -68,9 +68,8 @@ fn model(
         _ => Place::Other,
     };
     request.about(place, repository, None);
-    if let Some(fault) = state.fault(place, repository, None)
-        && let Some(answer) = request.refused(&fault)
-    {
+    let fault = state.fault(place, repository, None);
+    if let Some(answer) = fault.as_ref().and_then(|fault| request.refused(fault)) {
         return answer;
     }
     let inner = state.lock();
@@ -91,7 +90,11 @@ fn model(
         [] | ["revision", _] => info(stored, commit, files, request.flag("blobs")),
         ["tree", _, path @ ..] => {
             let page = inner.page;
-            tree::serve(state, request, commit, files, &path.join("/"), page)
+            let mut answer = tree::serve(state, request, commit, files, &path.join("/"), page);
+            if let Some(Fault::NextPage(address)) = fault {
+                set(answer.headers_mut(), "link", &format!("<{address}>; rel=\"next\""));
+            }
+            answer
         }
         ["xet-read-token", _] => match access::may_read(stored, &request.caller, &state.endpoint) {
             Ok(()) => xet::token(state),

@@ -32,6 +32,10 @@ pub enum Fault {
     Expired,
     /// The connection breaks before an answer.
     Silence,
+    /// A redirect to this location.
+    Redirect(String),
+    /// A page of a listing whose next one is at this address.
+    NextPage(String),
 }
 
 /// Which kind of request.

@@ -12,7 +12,7 @@ use futures_util::stream;
 use reqwest::Url;
 
 use super::access::Caller;
-use super::answer::{Answer, refusal, set, text};
+use super::answer::{Answer, redirect, refusal, set, text};
 use super::fault::{Fault, Place};
 use super::log::Request;
 use super::state::State;
@@ -108,6 +108,7 @@ impl ParsedRequest {
                 let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::other("cut")) });
                 Answer::new(Body::from_stream(broken))
             }
+            Fault::Redirect(location) => redirect(StatusCode::TEMPORARY_REDIRECT, location),
             _ => return None,
         })
     }

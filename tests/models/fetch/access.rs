@@ -1,7 +1,10 @@
 //! Access rights, the messages for users, and where a token goes.
 
+use retrial_hub::FetchError;
+use rstest::rstest;
+
 use super::scene::{NAME, Scene, model_spec};
-use crate::hub::{Access, Content, Repository};
+use crate::hub::{Access, At, Content, Fault, Place, Repository, Request};
 use crate::support::remedy::with_remedy;
 
 fn model(access: Access) -> Repository {
@@ -59,6 +62,38 @@ async fn the_token_is_sent_only_to_the_hub() {
     let at_cdn = requests.iter().filter(|request| !request.authorized);
     assert_eq!(at_cdn.count(), 1, "{requests:#?}");
     assert!(requests.iter().filter(|request| request.authorized).count() >= 3);
+}
+
+#[rstest]
+#[case(Place::Info)]
+#[case(Place::Tree)]
+#[case(Place::Resolve)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_does_not_take_the_token_to_another_host(
+    #[case] place: Place,
+    #[values("http://", "//", "/\\")] prefix: &str,
+) {
+    let scene = scene(Access::Private(vec!["me".to_owned()])).token("hf_mine");
+    let host = scene.hub.cdn().strip_prefix("http://").unwrap();
+    let location = format!("{prefix}{host}/elsewhere");
+    scene.hub.fault(Fault::Redirect(location), &At::any(place, NAME), 100);
+    scene.main().await.error();
+    let requests = scene.hub.requests();
+    let elsewhere = |request: &&Request| request.path == "/elsewhere";
+    let mut elsewhere = requests.iter().filter(elsewhere).peekable();
+    assert!(elsewhere.peek().is_some());
+    assert!(elsewhere.all(|request| !request.authorized), "{requests:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_does_not_continue_on_another_host() {
+    let scene = scene(Access::Private(vec!["me".to_owned()])).token("hf_mine");
+    let next = format!("{}/next", scene.hub.cdn());
+    scene.hub.fault(Fault::NextPage(next), &At::any(Place::Tree, NAME), 1);
+    let error = scene.main().await.error();
+    assert!(matches!(error, FetchError::Malformed { .. }), "{error}");
+    let requests = scene.hub.requests();
+    assert!(requests.iter().all(|request| request.path != "/next"), "{requests:#?}");
 }
 
 impl Scene {
