@@ -2,7 +2,6 @@
 //! for while another process downloads it.
 
 use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -20,6 +19,9 @@ use crate::{records, sink};
 
 /// The time between two attempts to acquire a lock that another process holds.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Files downloaded at the same time, as the Python client does.
+const MAX_PARALLEL_DOWNLOADS: usize = 8;
 
 /// Populates the cache with a snapshot's blobs.
 pub struct BlobFetcher<'a> {
@@ -40,7 +42,7 @@ impl BlobFetcher<'_> {
     ) -> Result<(u64, Vec<&'f RemoteFile>), FetchError> {
         let (mut bytes_fetched, mut busy, mut fault) = (0, Vec::new(), None);
         let work = files.into_iter().map(async |file| (file, self.populate_blob(file, wait).await));
-        let mut work = futures_util::stream::iter(work).buffer_unordered(self.parallel_downloads());
+        let mut work = futures_util::stream::iter(work).buffer_unordered(MAX_PARALLEL_DOWNLOADS);
         while let Some((file, populated)) = work.next().await {
             match populated {
                 Ok(Some(bytes)) => bytes_fetched += bytes,
@@ -59,7 +61,7 @@ impl BlobFetcher<'_> {
     pub async fn find_missing(&self) -> Result<Vec<String>, FetchError> {
         let files = self.snapshot.files.iter();
         let work = files.map(async |file| (file, self.is_blob_correct(file).await));
-        let mut work = futures_util::stream::iter(work).buffered(self.parallel_downloads());
+        let mut work = futures_util::stream::iter(work).buffered(MAX_PARALLEL_DOWNLOADS);
         let mut missing = Vec::new();
         while let Some((file, correct)) = work.next().await {
             if !correct? {
@@ -67,10 +69,6 @@ impl BlobFetcher<'_> {
             }
         }
         Ok(missing)
-    }
-
-    fn parallel_downloads(&self) -> usize {
-        self.connection.transport.settings.parallel.max(1)
     }
 
     /// Returns the bytes fetched; none if another process downloads the file.
@@ -81,8 +79,7 @@ impl BlobFetcher<'_> {
     ) -> Result<Option<u64>, FetchError> {
         let mut reporter = self.new_reporter(file);
         let (cache, digest) = (self.cache, &file.digest);
-        let before = find_cached_blob(cache, file).map(|blob| blob.ino());
-        if before.is_some() && self.is_blob_correct(file).await? {
+        if self.is_blob_correct(file).await? {
             return Ok(Some(0));
         }
         if self.connection.stop.is_cancelled() {
@@ -99,8 +96,7 @@ impl BlobFetcher<'_> {
             None => return Ok(None),
         };
         // The holder of the lock may have downloaded it.
-        let now = find_cached_blob(cache, file).map(|blob| blob.ino());
-        if now.is_some() && now != before && self.is_blob_correct(file).await? {
+        if self.is_blob_correct(file).await? {
             return Ok(Some(0));
         }
         let blob = cache.blob_path(digest);
@@ -150,7 +146,7 @@ impl BlobFetcher<'_> {
             let mut hashing = reporter.clone();
             let report = move |done| hashing.report_state(DownloadState::Verifying, done);
             let path = cache.blob_path(digest);
-            let hash = sink::hash_file(&path, digest, file.size, self.connection.stop, report);
+            let hash = sink::hash_file(&path, file, self.connection.stop, report);
             if hash.await? != *digest {
                 return Ok(false);
             }

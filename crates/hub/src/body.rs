@@ -25,8 +25,6 @@ enum BlobSource {
 pub enum TransferInterruption {
     /// The request failed or was cut.
     Failed(RequestFailure),
-    /// The file has to be read from its beginning: from this answer, if there is one.
-    Restart(Option<BlobStream>),
     /// The answer is not the file that the hub lists, for this reason.
     Mismatch(String),
     /// The disk is full, as the sink will explain.
@@ -54,33 +52,30 @@ impl BlobStream {
         size: u64,
     ) -> Result<Self, TransferInterruption> {
         let mismatch = |reason| Err(TransferInterruption::Mismatch(reason));
-        let end = match answer.status() {
+        let expected = match answer.status() {
             // A server that knows no ranges sends everything.
-            StatusCode::OK => size,
+            StatusCode::OK if from == 0 => size,
+            StatusCode::OK => {
+                return mismatch("it comes whole where its rest was requested".to_owned());
+            }
             StatusCode::PARTIAL_CONTENT => match parse_content_range(&answer) {
                 Some((_, Some(total))) if total != size => {
                     return mismatch(format!("it has {total} bytes and lists {size}"));
                 }
                 Some((first, _)) if first != Some(from) => {
-                    return Err(TransferInterruption::Restart(None));
+                    return mismatch(format!("it does not continue at byte {from}"));
                 }
-                _ => end,
+                _ => end - from,
             },
             StatusCode::RANGE_NOT_SATISFIABLE => {
                 return mismatch(format!("it has no bytes from {from} on, and lists {size}"));
             }
             other => return mismatch(format!("it returned {other}")),
         };
-        let restart = answer.status() == StatusCode::OK && from > 0;
-        let expected = if restart { end } else { end - from };
-        let length = answer.content_length();
-        let source = BlobSource::Http(Box::new(answer));
-        let body = Self { source, end };
-        match length.filter(|length| *length != expected) {
-            Some(length) => mismatch(format!("it sends {length} bytes instead of {expected}")),
-            None if restart => Err(TransferInterruption::Restart(Some(body))),
-            None => Ok(body),
+        if let Some(length) = answer.content_length().filter(|length| *length != expected) {
+            return mismatch(format!("it sends {length} bytes instead of {expected}"));
         }
+        Ok(Self { source: BlobSource::Http(Box::new(answer)), end: from + expected })
     }
 
     /// Returns whether it comes from the Xet store.
@@ -95,14 +90,6 @@ impl BlobStream {
             BlobSource::Xet(stream) => {
                 stream.next().await.map_err(|error| RequestFailure::from_xet(&error))
             }
-        }
-    }
-}
-
-impl Drop for BlobSource {
-    fn drop(&mut self) {
-        if let Self::Xet(stream) = self {
-            stream.cancel();
         }
     }
 }

@@ -16,6 +16,9 @@ use crate::transport::{Backoff, Connection};
 use crate::tree::RemoteFile;
 use crate::xet::XetStore;
 
+/// Downloads of a file that does not match its hash.
+const MAX_DOWNLOADS: u32 = 3;
+
 pub struct FileDownload<'a> {
     pub connection: Connection<'a>,
     pub xet: &'a XetStore,
@@ -44,9 +47,8 @@ impl FileDownload<'_> {
         let digest = &self.file.digest;
         let (partial, blob) = (self.cache.partial_path(digest), self.cache.blob_path(digest));
         let mut fetched = 0;
-        let attempts = self.connection.transport.settings.retries.attempts_per_file;
         let mut last = String::new();
-        for _ in 0..attempts {
+        for _ in 0..MAX_DOWNLOADS {
             match self.transfer_once(&lock, reporter, &mut fetched).await? {
                 TransferOutcome::Verified => {
                     fs::rename(&partial, &blob).map_err(FetchError::io("rename", &partial))?;
@@ -66,7 +68,7 @@ impl FileDownload<'_> {
             repository: self.request.repository.to_owned(),
             path: self.file.path.clone(),
             reason: last,
-            attempts,
+            attempts: MAX_DOWNLOADS,
         })
     }
 
@@ -77,13 +79,14 @@ impl FileDownload<'_> {
         reporter: &mut FileProgressReporter,
         fetched: &mut u64,
     ) -> Result<TransferOutcome, FetchError> {
-        let mut sink = self.open_sink(lock, false).await?;
+        let partial = self.cache.partial_path(&self.file.digest);
+        let (lock, stop) = (Arc::clone(lock), self.connection.stop);
+        let mut sink = Sink::open_partial(&partial, self.file, lock, stop).await?;
         reporter.report_state(DownloadState::Downloading, sink.position());
         let mut backoff = Backoff::new(self.connection, &self.request);
-        let (mut body, mut restarts) = (None, 0);
         while sink.position() < self.file.size {
             let before = sink.position();
-            let received = self.receive_body(body.take(), &mut sink, reporter).await;
+            let received = self.receive_body(&mut sink, reporter).await;
             *fetched += sink.position() - before;
             if sink.position() > before {
                 backoff.reset_attempts();
@@ -98,21 +101,10 @@ impl FileDownload<'_> {
                         sink.finish_writing().await?;
                         if empty {
                             // An empty file that is left is continued by the next download.
-                            let _ = fs::remove_file(self.cache.partial_path(&self.file.digest));
+                            let _ = fs::remove_file(&partial);
                         }
                         return Err(error);
                     }
-                }
-                Err(TransferInterruption::Restart(from_start)) => {
-                    sink.finish_writing().await?;
-                    restarts += 1;
-                    // A server that cuts each answer and knows no ranges would never end.
-                    if restarts > self.connection.transport.settings.retries.attempts {
-                        let reason = "the hub truncates every response and supports no ranges";
-                        return Ok(TransferOutcome::Mismatch(reason.to_owned()));
-                    }
-                    sink = self.open_sink(lock, true).await?;
-                    body = from_start;
                 }
                 Err(TransferInterruption::Mismatch(reason)) => {
                     sink.finish_writing().await?;
@@ -128,13 +120,6 @@ impl FileDownload<'_> {
         } else {
             TransferOutcome::Mismatch(format!("it hashes to {actual}, and the hub lists {listed}"))
         })
-    }
-
-    async fn open_sink(&self, lock: &Arc<BlobLock>, truncate: bool) -> Result<Sink, FetchError> {
-        let partial = self.cache.partial_path(&self.file.digest);
-        let (digest, size) = (&self.file.digest, self.file.size);
-        let (lock, stop) = (Arc::clone(lock), self.connection.stop);
-        Sink::open_partial(&partial, digest, size, truncate, lock, stop).await
     }
 
     /// Opens the file's bytes from `from` on, in the Xet store if it has them.
@@ -174,17 +159,13 @@ impl FileDownload<'_> {
         }
     }
 
-    /// Writes an answer's bytes to the sink: of `body`, or of a new request for the missing bytes.
+    /// Requests the missing bytes, and writes those of one answer to the sink.
     async fn receive_body(
         &self,
-        body: Option<BlobStream>,
         sink: &mut Sink,
         reporter: &mut FileProgressReporter,
     ) -> Result<(), TransferInterruption> {
-        let mut body = match body {
-            Some(body) => body,
-            None => self.open_body(sink.position(), reporter).await?,
-        };
+        let mut body = self.open_body(sink.position(), reporter).await?;
         loop {
             let bytes = match run_unless_stopped(self.connection.stop, body.next_chunk()).await {
                 // A connection that breaks after the last byte has done its work.

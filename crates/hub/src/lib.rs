@@ -61,5 +61,5 @@ pub use hub::Hub;
 pub use listing::ModelSnapshot;
 pub use model::{FetchedFile, FetchedModel, ModelSpec};
 pub use progress::{DownloadState, FetchProgress};
-pub use settings::{HubSettings, RetryPolicy, Token};
+pub use settings::{HubSettings, Token};
 pub use tree::RemoteFile;

@@ -8,8 +8,6 @@ use reqwest::Url;
 
 use crate::error::FetchError;
 
-/// Files downloaded at the same time, as the Python client does.
-const MAX_PARALLEL_DOWNLOADS: usize = 8;
 /// The hub's CDN refuses more than 50 GB in one plain answer (`MAX_HTTP_DOWNLOAD_SIZE` of the
 /// Python client, which refuses larger files without Xet); by ranges it serves everything.
 const MAX_RANGE_BYTES: u64 = 40_000_000_000;
@@ -29,39 +27,12 @@ pub struct HubSettings {
     pub offline: bool,
     /// Reads files that are in the hub's Xet store from there.
     pub xet: bool,
-    /// Files downloaded at the same time.
-    pub parallel: usize,
     /// The most bytes in one plain request.
     pub max_range: u64,
-    /// When failed requests are repeated, and how often.
-    pub retries: RetryPolicy,
-}
-
-/// When failed requests are repeated, and how often.
-#[derive(Debug, Clone, Copy)]
-pub struct RetryPolicy {
-    /// Attempts in a row that bring no byte.
-    pub attempts: u32,
-    /// The wait after the first of them; it doubles.
-    pub base_delay: Duration,
+    /// The wait after the first attempt that brings no byte; it doubles.
+    pub retry_delay: Duration,
     /// A connection that is silent for so long is cut.
     pub read_timeout: Duration,
-    /// The longest wait that the hub may ask for.
-    pub max_retry_after: Duration,
-    /// Downloads of a file that does not match its hash.
-    pub attempts_per_file: u32,
-}
-
-impl Default for RetryPolicy {
-    fn default() -> Self {
-        Self {
-            attempts: 6,
-            base_delay: Duration::from_secs(1),
-            read_timeout: Duration::from_secs(30),
-            max_retry_after: Duration::from_mins(15),
-            attempts_per_file: 3,
-        }
-    }
 }
 
 /// A token and its source. Its value is never shown.
@@ -106,9 +77,9 @@ impl HubSettings {
             cache: std::path::absolute(&cache_path).unwrap_or(cache_path),
             offline: false,
             xet: true,
-            parallel: MAX_PARALLEL_DOWNLOADS,
             max_range: MAX_RANGE_BYTES,
-            retries: RetryPolicy::default(),
+            retry_delay: Duration::from_secs(1),
+            read_timeout: Duration::from_secs(30),
         })
     }
 
@@ -145,7 +116,7 @@ impl HubSettings {
             .find_map(|name| look(name).filter(|text| !text.is_empty()))
             .is_some_and(|text| is_true(&text));
         if let Some(seconds) = look("HF_HUB_DOWNLOAD_TIMEOUT").and_then(|text| text.parse().ok()) {
-            settings.retries.read_timeout = Duration::from_secs(seconds);
+            settings.read_timeout = Duration::from_secs(seconds);
         }
         Ok(settings)
     }

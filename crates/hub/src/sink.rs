@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::digest::{Digest, Hasher};
 use crate::error::FetchError;
 use crate::lock::BlobLock;
+use crate::tree::RemoteFile;
 
 /// Chunks that may wait for the disk.
 const MAX_QUEUED_CHUNKS: usize = 32;
@@ -29,22 +30,21 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Continues a partial file, whose bytes are hashed first; `truncate` starts from nothing.
+    /// Continues a partial file, whose bytes are hashed first.
     /// The lock is held until the last byte is written, even if no caller waits for it.
     pub async fn open_partial(
         path: &Path,
-        expected: &Digest,
-        size: u64,
-        truncate: bool,
+        listed: &RemoteFile,
         lock: Arc<BlobLock>,
         stop: &CancellationToken,
     ) -> Result<Self, FetchError> {
-        let mut hasher = Hasher::new(expected, size);
+        let size = listed.size;
+        let mut hasher = Hasher::new(&listed.digest, size);
         let owned = path.to_owned();
         let opened = run_blocking("write", path, stop, move |stop| {
             let mut options = OpenOptions::new();
             let mut file =
-                options.create(true).truncate(truncate).read(true).write(true).open(&owned)?;
+                options.create(true).truncate(false).read(true).write(true).open(&owned)?;
             let mut position = file.metadata()?.len();
             if position > size {
                 file.set_len(0)?;
@@ -98,12 +98,12 @@ fn write_and_hash(
 /// Hashes a file. `report` receives the bytes done.
 pub async fn hash_file(
     path: &Path,
-    expected: &Digest,
-    size: u64,
+    listed: &RemoteFile,
     stop: &CancellationToken,
     mut report: impl FnMut(u64) + Send + 'static,
 ) -> Result<Digest, FetchError> {
-    let mut hasher = Hasher::new(expected, size);
+    let size = listed.size;
+    let mut hasher = Hasher::new(&listed.digest, size);
     let owned = path.to_owned();
     let work = run_blocking("read", path, stop, move |stop| {
         let mut file = File::open(owned)?;

@@ -22,6 +22,10 @@ use crate::settings::HubSettings;
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The most that is read of a refusal, in bytes.
 const MAX_REFUSAL_BYTES: usize = 4096;
+/// Attempts in a row that bring no byte.
+const MAX_ATTEMPTS: u32 = 6;
+/// The longest wait that the hub may ask for.
+const MAX_RETRY_AFTER: Duration = Duration::from_mins(15);
 /// The longest wait between two attempts that the server does not ask for.
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
 /// The longest time for a whole answer that is no file.
@@ -49,7 +53,7 @@ impl Transport {
             // Over HTTP/2 all files would share a single connection.
             .http1_only()
             .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(settings.retries.read_timeout)
+            .read_timeout(settings.read_timeout)
             .build()
             .map_err(|error| FetchError::Client(format_chain(&error)))?;
         Ok(Self { client, settings })
@@ -160,7 +164,7 @@ pub struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    /// Fetches a whole answer that is no file, with as many attempts as the settings allow.
+    /// Fetches a whole answer that is no file, with several attempts.
     pub async fn fetch_with_retries(
         &self,
         request: &HubRequest<'_>,
@@ -222,10 +226,9 @@ impl<'a> Backoff<'a> {
             }
         };
         let settings = &self.connection.transport.settings;
-        let retries = &settings.retries;
         let (endpoint, subject) = (settings.endpoint.to_string(), self.request.subject());
         self.failed_attempts += 1;
-        if self.failed_attempts >= retries.attempts {
+        if self.failed_attempts >= MAX_ATTEMPTS {
             let attempts = self.failed_attempts;
             return Err(if answered {
                 FetchError::Unavailable { endpoint, subject, reason, attempts }
@@ -233,10 +236,10 @@ impl<'a> Backoff<'a> {
                 FetchError::Unreachable { endpoint, subject, reason }
             });
         }
-        if let Some(wait) = retry_after.filter(|wait| *wait > retries.max_retry_after) {
+        if let Some(wait) = retry_after.filter(|wait| *wait > MAX_RETRY_AFTER) {
             return Err(FetchError::RateLimited { endpoint, subject, wait });
         }
-        let doubled = retries.base_delay.saturating_mul(1 << (self.failed_attempts - 1).min(16));
+        let doubled = settings.retry_delay.saturating_mul(1 << (self.failed_attempts - 1).min(16));
         let delay = retry_after.unwrap_or(doubled.min(MAX_RETRY_DELAY));
         tracing::debug!(%subject, ?delay, "trying again after a pause");
         // Without a listener the download continues.

@@ -33,8 +33,8 @@ impl XetStore {
         let mut config = XetConfig::new();
         // By default the client reports every transfer to the store.
         config.telemetry.enabled = false;
-        config.client.read_timeout = settings.retries.read_timeout;
-        config.client.retry_base_delay = settings.retries.base_delay;
+        config.client.read_timeout = settings.read_timeout;
+        config.client.retry_base_delay = settings.retry_delay;
         // Plain HTTP is there to fall back to.
         config.client.retry_max_attempts = 2;
         Self {

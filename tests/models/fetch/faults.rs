@@ -192,7 +192,7 @@ async fn a_part_that_was_damaged_on_the_disk_is_discarded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stalled_connection_is_closed() {
     let mut scene = scene();
-    scene.settings.retries.read_timeout = Duration::from_secs(2);
+    scene.settings.read_timeout = Duration::from_secs(2);
     scene.hub.fault(Fault::Stall(1_000_000), &bytes(), 1);
     let went = scene.main().await;
     assert_eq!(went.retries().len(), 1, "{:?}", went.progress);

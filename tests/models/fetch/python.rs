@@ -17,7 +17,7 @@ const SIZE: u64 = 2 << 20;
 fn scene() -> (Scene, PathBuf) {
     let mut scene = Scene::new(Repository::sharded(NAME, 2, SIZE));
     // A stalled connection must outlast the start of Python on a busy machine.
-    scene.settings.retries.read_timeout = Duration::from_mins(1);
+    scene.settings.read_timeout = Duration::from_mins(1);
     (scene, find_python(&[]))
 }
 

@@ -38,8 +38,8 @@ impl Scene {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = HubSettings::new(hub.endpoint(), directory.path().join("hub")).unwrap();
         settings.token_path = PathBuf::from("/home/me/.cache/huggingface/token");
-        settings.retries.base_delay = Duration::from_millis(1);
-        settings.retries.read_timeout = Duration::from_secs(5);
+        settings.retry_delay = Duration::from_millis(1);
+        settings.read_timeout = Duration::from_secs(5);
         Self { hub, directory, settings }
     }
 
