@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod axis_groups;
+mod cell_outcome;
 pub mod earlier_run;
 pub mod entry;
 pub mod index;

@@ -66,6 +66,10 @@ pub struct RunSummary {
     /// The outcome of its verdict; none if it was not judged.
     pub outcome: Option<Outcome>,
     pub qualifiers: Vec<QualifierKind>,
+    /// The number of trials that the outcome rests on: those of its cell in a batch, judged together. None if the run was
+    /// judged alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_trials: Option<usize>,
     /// The exit code of the tool.
     pub exit_code: Option<u8>,
     /// Why it ended early, in a lower-case fragment.

@@ -19,7 +19,7 @@ use retrial_results::evidence::identity::copies::find_copy_of_run;
 use retrial_results::verdict::comparison::{
     Comparison, ComparisonSubject, Comparisons, Fact, PooledMeasurement, compare_subjects,
 };
-use retrial_results::verdict::{Evidence, ExitCode};
+use retrial_results::verdict::{Evidence, ExitCode, Outcome};
 use retrial_run::read_evidence;
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
@@ -145,6 +145,9 @@ impl PooledRun for HistoryRun<'_> {
 fn pool_side(side: Pool<HistoryRun<'_>>, all_files: bool) -> ComparisonSubject {
     let newest = side.runs.iter().rev().map(|run| run.row).find(|row| row.outcome.is_some());
     let count = side.runs.len();
+    // Alone a trial of a cell shows less than all of them.
+    let of_cells = side.runs.iter().filter(|run| run.row.cell_trials.is_some());
+    let cell_outcome = of_cells.filter_map(|run| run.row.outcome).max();
     // Hundreds of runs in one environment list its facts once.
     let mut listed: Vec<Vec<Fact>> = Vec::new();
     let run_subjects = side.runs.into_iter().map(|HistoryRun { row, measured, .. }| {
@@ -161,6 +164,9 @@ fn pool_side(side: Pool<HistoryRun<'_>>, all_files: bool) -> ComparisonSubject {
     let name = side.name;
     let mut pool = ComparisonSubject::pool(name.as_str(), subjects);
     pool.notes.extend(side.notes);
+    if let Some(outcome) = cell_outcome.filter(|_| pool.outcome < Outcome::Invalid) {
+        pool.outcome = outcome;
+    }
     if let Some(row) = newest.filter(|_| all_files) {
         let files = environment::facts_of_run(&row.directory());
         if !files.is_empty() {

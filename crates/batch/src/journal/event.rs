@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use retrial_document::ErrorText;
 use retrial_mlperf::ScenarioName;
+use retrial_results::verdict::QualifiedOutcome;
 use serde::{Deserialize, Serialize};
 
 use super::cell_failure::CellFailure;
@@ -145,7 +146,7 @@ pub struct TrialRunEnd {
     pub run: Option<String>,
     /// The verdict's outcome, if there is a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
+    pub outcome: Option<QualifiedOutcome>,
     /// The deciding figure of each performance result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<TrialRunFigure>,

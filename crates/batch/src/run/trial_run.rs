@@ -225,7 +225,7 @@ fn trial_run_end(
     TrialRunEnd {
         exit_code: exit.code(),
         run: Some(directory.id().to_owned()),
-        outcome: verdict.map(|verdict| verdict.qualified_outcome().to_string()),
+        outcome: verdict.map(Verdict::qualified_outcome),
         figures: verdict.map(|verdict| trial_run_figures(verdict, searched)).unwrap_or_default(),
         reason,
         failure: find_own_failure(directory, exit),

@@ -16,11 +16,13 @@ mod tests;
 
 use std::fs;
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 
 use self::file::IndexFile;
 use self::sync::RunDirectories;
+use crate::cell_outcome::apply_cell_verdicts;
 use crate::{RunFilter, RunState, RunSummary};
 use retrial_store::lock::FileLock;
 use retrial_store::{Home, RunDirectory};
@@ -36,6 +38,7 @@ pub struct RunIndex {
     storage: Storage,
     index_file: IndexFile,
     directories: RunDirectories,
+    batches: PathBuf,
     storage_problem: Option<String>,
 }
 
@@ -53,6 +56,7 @@ impl RunIndex {
             storage: Storage::Memory(Vec::new()),
             index_file: IndexFile::new(home.root()),
             directories: RunDirectories { runs: home.runs_directory(), read_summary: read },
+            batches: home.batches_directory(),
             storage_problem: None,
         };
         let directories = &index.directories;
@@ -100,6 +104,8 @@ impl RunIndex {
             Storage::Memory(rows) => Ok(rows.clone()),
         };
         let rows = selected_rows.unwrap_or_else(|_| self.rebuild_and_read());
+        let mut rows = rows;
+        apply_cell_verdicts(&self.batches, &mut rows);
         let with_state = rows.into_iter().map(|mut row| {
             if row.run_state != RunState::Ended
                 && let Some(holder) = FileLock::find_holder(&row.path.join("lock"))

@@ -63,7 +63,7 @@ retrial_document::words! {
 }
 
 /// An outcome with the kinds of its qualifiers: reports print it in this form only.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QualifiedOutcome {
     /// The outcome that the qualifiers limit.
     pub outcome: Outcome,

@@ -85,12 +85,13 @@ pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummar
 }
 
 /// Returns the runs without smoke tests, which are compared with nothing, and without trials of a batch's cell that are
-/// inconclusive alone: several trials of a cell are judged together, on the page of their batch.
+/// inconclusive alone: several trials of a cell are judged together, once the batch is.
 pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
     let trials = rows.iter().filter_map(|row| batch_cell(row)).counts();
     let is_one_of_several =
         |row: &RunSummary| batch_cell(row).is_some_and(|cell| trials[&cell] > 1);
-    let is_open = |row: &RunSummary| row.outcome == Some(Outcome::Inconclusive);
+    let is_open =
+        |row: &RunSummary| row.outcome == Some(Outcome::Inconclusive) && row.cell_trials.is_none();
     let is_judged_alone = |row: &&RunSummary| !(is_open(row) && is_one_of_several(row));
     let is_compared = |row: &&RunSummary| !row.qualifiers.contains(&QualifierKind::SmokeTest);
     rows.iter().copied().filter(is_judged_alone).filter(is_compared).collect()

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::sentence;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::{format_count, format_duration};
 use retrial_plan::remaining::{EstimateBasis, TimeEstimate};
-use retrial_results::verdict::{ExitCode, number};
+use retrial_results::verdict::{ExitCode, Outcome, number};
 
 /// Figures of a run that are shown.
 const MAX_SHOWN_FIGURES: usize = 3;
@@ -112,6 +114,12 @@ impl PlainBatchProgress {
         named.unwrap_or(number)
     }
 
+    /// Whether a trial run is judged with others of its cell.
+    fn is_one_of_several(&self, trial_run: usize) -> bool {
+        let planned = self.plan.trial_run_with_cell(trial_run);
+        planned.is_some_and(|(_, cell)| cell.trials > 1)
+    }
+
     /// The position of a trial run among those of a search that have begun, from 1.
     fn start_position(&self, trial_run: usize) -> usize {
         let is_known = self.state.trial_runs.contains_key(&trial_run);
@@ -189,7 +197,8 @@ impl PlainBatchProgress {
                 let end_reason = end.reason.as_ref();
                 let reported =
                     end_reason.is_some_and(|reason| self.reported_reasons.contains(reason));
-                format!("{}: {}", self.trial_run_label(*trial_run), describe_end(end, reported))
+                let text = describe_end(end, reported, self.is_one_of_several(*trial_run));
+                format!("{}: {text}", self.trial_run_label(*trial_run))
             }
             BatchEventKind::Warning { text } => {
                 format!("warning: {}", sentence::to_message_line(text))
@@ -275,25 +284,27 @@ impl PlainBatchProgress {
 
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
 /// With `reported`, its reason is that of a run before.
-fn describe_end(end: &TrialRunEnd, reported: bool) -> String {
+/// How a trial run ended. One of several trials has no outcome of its own, unless it failed or is invalid.
+fn describe_end(end: &TrialRunEnd, reported: bool, is_one_of_several: bool) -> String {
     let code = end.exit_code;
-    let mut text = match (&end.failure, &end.outcome, ExitCode::try_from(code)) {
-        (_, _, Ok(ExitCode::Interrupted)) => "stopped".to_owned(),
-        (Some(failure), ..) => failure.to_string(),
+    let word = match (&end.failure, &end.outcome, ExitCode::try_from(code)) {
+        (_, _, Ok(ExitCode::Interrupted)) => Some("stopped".to_owned()),
+        (Some(failure), ..) => Some(failure.to_string()),
         (_, _, Ok(ExitCode::Usage | ExitCode::Host | ExitCode::StepFailed)) => {
-            format!("failed with exit code {code}")
+            Some(format!("failed with exit code {code}"))
         }
-        (_, Some(outcome), _) => outcome.clone(),
-        (_, None, _) => format!("ended with exit code {code}"),
+        (_, Some(ended), _) if is_one_of_several && ended.outcome < Outcome::Invalid => None,
+        (_, Some(ended), _) => Some(ended.to_string()),
+        (_, None, _) => Some(format!("ended with exit code {code}")),
     };
-    for figure in end.figures.iter().take(MAX_SHOWN_FIGURES) {
-        let _ = write!(
-            text,
-            ", {} {} {}",
-            sentence::to_message_line(&figure.scenario),
-            sentence::to_message_line(&figure.name),
-            number::format_figure(figure.value, &figure.unit)
-        );
+    let figures = end.figures.iter().take(MAX_SHOWN_FIGURES).map(|figure| {
+        let scenario = sentence::to_message_line(&figure.scenario);
+        let name = sentence::to_message_line(&figure.name);
+        format!("{scenario} {name} {}", number::format_figure(figure.value, &figure.unit))
+    });
+    let mut text = word.into_iter().chain(figures).join(", ");
+    if text.is_empty() {
+        text += "ended";
     }
     if reported {
         text += " for the same reason";

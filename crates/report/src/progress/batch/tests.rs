@@ -4,13 +4,14 @@ use super::*;
 use retrial_batch::RunOrder;
 use retrial_batch::journal::TrialRunFigure;
 use retrial_batch::tests::build::{cell, plan_of};
+use retrial_results::verdict::QualifiedOutcome;
 
 fn plan() -> BatchPlan {
     let cells = ["rocm=6.4.1", "rocm=7.1.1"].map(|name| cell(name, 2));
     plan_of(cells.into(), RunOrder::Interleaved)
 }
 
-fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchEventKind {
+fn ended(trial_run: usize, exit_code: u8, outcome: Outcome, seconds: f64) -> BatchEventKind {
     let figure = TrialRunFigure {
         scenario: "Offline".into(),
         name: "tokens_per_second".to_owned(),
@@ -20,7 +21,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchE
     let end = TrialRunEnd {
         exit_code,
         run: Some(format!("r{trial_run}")),
-        outcome: Some(outcome.to_owned()),
+        outcome: Some(QualifiedOutcome::from_kinds(outcome, [])),
         figures: if exit_code == 0 { vec![figure] } else { Vec::new() },
         reason: (exit_code == 3).then(|| ErrorText::new("create failed: no space")),
         seconds,
@@ -51,13 +52,13 @@ fn each_finished_run_has_a_line() {
             tool: String::new(),
         },
         BatchEventKind::Reused { trial_runs: vec![1] },
-        ended(1, 0, "reproduced", 60.0),
-        ended(2, 0, "reproduced", 120.0),
-        ended(3, 3, "failed", 1.0),
+        ended(1, 0, Outcome::Reproduced, 60.0),
+        ended(2, 0, Outcome::Reproduced, 120.0),
+        ended(3, 3, Outcome::Failed, 1.0),
         started,
-        ended(3, 3, "failed", 1.0),
-        ended(3, 0, "reproduced", 120.0),
-        ended(4, 1, "not reproduced", 60.0),
+        ended(3, 3, Outcome::Failed, 1.0),
+        ended(3, 0, Outcome::Reproduced, 120.0),
+        ended(4, 1, Outcome::NotReproduced, 60.0),
     ];
     let reported = events.into_iter().flat_map(|what| {
         let time = Timestamp::UNIX_EPOCH;
@@ -66,13 +67,13 @@ fn each_finished_run_has_a_line() {
     insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r"
     batch b: 4 runs of 2 cells, about 5m 20s
     reused: 1 run of 4 already complete, skipped
-    [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 remaining, about 4m 40s
-    [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 remaining, about 3m 00s
+    [1/4] rocm=6.4.1 trial 1/2: Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 remaining, about 4m 40s
+    [2/4] rocm=7.1.1 trial 1/2: Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 remaining, about 3m 00s
     [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 remaining, about 3m 00s
     [3/4] rocm=7.1.1 trial 2/2: run r3, attempt 2 on GPUs 0000:05:00.0
     [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3 for the same reason (1.0 s); 2 remaining, about 3m 00s
-    [3/4] rocm=7.1.1 trial 2/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 remaining, about 1m 00s
-    [4/4] rocm=6.4.1 trial 2/2: not reproduced (1m 00s)
+    [3/4] rocm=7.1.1 trial 2/2: Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 remaining, about 1m 00s
+    [4/4] rocm=6.4.1 trial 2/2: ended (1m 00s)
     ");
 }
 
