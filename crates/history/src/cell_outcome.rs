@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::RunSummary;
-use retrial_results::verdict::{Outcome, Qualifier};
+use retrial_results::verdict::{Outcome, Verdict};
 use retrial_store::RecordDirectory;
 
 /// A batch's verdict, as far as it is about its runs.
@@ -21,17 +21,12 @@ struct StoredCell {
     runs: Vec<StoredRun>,
     outcome: Option<Outcome>,
     sentence: String,
-    verdict: Option<StoredVerdict>,
+    verdict: Option<Verdict>,
 }
 
 #[derive(Deserialize)]
 struct StoredRun {
     run: String,
-}
-
-#[derive(Deserialize)]
-struct StoredVerdict {
-    qualifiers: Vec<Qualifier>,
 }
 
 /// Gives runs that are trials of a batch's cell the verdict of the cell, where it has several and was judged. A run that
@@ -60,15 +55,12 @@ pub(crate) fn apply_cell_verdicts(batches: &Path, rows: &mut [RunSummary]) {
         else {
             continue;
         };
+        if let Some(verdict) = &cell.verdict {
+            row.fill_from_verdict(verdict);
+        }
         row.outcome = Some(outcome);
         row.sentence.clone_from(&cell.sentence);
         row.cell_trials = Some(cell.runs.len());
-        if let Some(verdict) = &cell.verdict {
-            row.qualifiers = verdict.qualifiers.iter().map(|one| one.kind).collect();
-        }
-        if let Some(deciding) = &mut row.deciding {
-            deciding.is_of_single_trial = false;
-        }
     }
 }
 
@@ -85,7 +77,7 @@ mod tests {
         let directory = batches.path().join("b");
         fs::create_dir(&directory).unwrap();
         let cells = r#"{"cells": [
-            {"runs": [{"run": "1"}, {"run": "2"}, {"run": "3"}], "outcome": "reproduced", "sentence": "It holds.", "verdict": {"qualifiers": []}},
+            {"runs": [{"run": "1"}, {"run": "2"}, {"run": "3"}], "outcome": "reproduced", "sentence": "It holds.", "verdict": null},
             {"runs": [{"run": "4"}], "outcome": "reproduced", "sentence": "", "verdict": null}]}"#;
         fs::write(directory.join("verdict.json"), cells).unwrap();
         let row = |id: &str, outcome| RunSummary {

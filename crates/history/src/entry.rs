@@ -116,7 +116,7 @@ impl RunSummary {
         self.kernel = host.kernel;
     }
 
-    fn fill_from_verdict(&mut self, verdict: &Verdict) {
+    pub(crate) fn fill_from_verdict(&mut self, verdict: &Verdict) {
         self.deciding = deciding_figure(verdict);
         self.outcome = Some(verdict.outcome);
         let qualifiers = verdict.qualifiers.iter();

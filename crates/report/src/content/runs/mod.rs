@@ -129,7 +129,13 @@ impl<'a> RunsRow<'a> {
                     batch.map(|batch| (batch.cell.clone(), batch.trial))
                 };
                 let latest = runs.iter().rev().unique_by(position).collect_vec();
-                let words = latest.iter().map(|run| run.describe_state()).counts();
+                // Trials that were judged together have one outcome.
+                let judged = |run: &&&RunSummary| {
+                    let cell = run.batch.as_ref().filter(|_| run.cell_trials.is_some());
+                    cell.map_or_else(|| run.id.clone(), |batch| format!("cell {}", batch.cell))
+                };
+                let judged = latest.iter().copied().unique_by(judged).collect_vec();
+                let words = judged.iter().map(|run| run.describe_state()).counts();
                 let counts = words.into_iter().sorted();
                 let counts = counts.map(|(word, count)| format!("{count} {word}"));
                 let retries = match runs.len() - latest.len() {
@@ -138,6 +144,9 @@ impl<'a> RunsRow<'a> {
                     several => format!("; {several} retries"),
                 };
                 let runs = format::format_count(latest.len(), "run");
+                let verdicts = (judged.len() < latest.len())
+                    .then(|| format!(", {}", format::format_count(judged.len(), "verdict")));
+                let runs = runs + &verdicts.unwrap_or_default();
                 format!("{runs}: {}{retries}", join(counts, ", ")).into()
             }
         }
