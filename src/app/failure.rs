@@ -13,7 +13,7 @@ use retrial_cluster::nodes::allocation::AllocationError;
 use retrial_engine::error::EngineError;
 use retrial_plan::PlanError;
 use retrial_results::verdict::ExitCode;
-use retrial_run::RunError;
+use retrial_run::{RejudgeError, RunError};
 use retrial_store::StoreError;
 
 /// A failed command: the exit code of the process, and what to tell the user.
@@ -164,6 +164,15 @@ impl From<RunError> for Failure {
         match error {
             RunError::Store(error) => error.into(),
             RunError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<RejudgeError> for Failure {
+    fn from(error: RejudgeError) -> Self {
+        match error {
+            RejudgeError::Run(error) => error.into(),
+            RejudgeError::Recipe(error) => Self::usage(ErrorText::of(&error)),
         }
     }
 }

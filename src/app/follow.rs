@@ -161,10 +161,20 @@ pub fn judge_and_print(
     require_accuracy: bool,
 ) -> Result<Verdict, Failure> {
     let verdict = judge_run(run, require_accuracy)?;
+    print_verdict_of_run(global, run, &verdict)?;
+    Ok(verdict)
+}
+
+/// Prints a verdict on a run, with what its directory says of it.
+pub fn print_verdict_of_run(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    verdict: &Verdict,
+) -> Result<(), Failure> {
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
     let state = run.read_state().unwrap_or_default();
-    let entry = ReportedVerdict::new(evidence, &verdict)
+    let entry = ReportedVerdict::new(evidence, verdict)
         .with_run(&global.home, &plan)
         .with_open_run(open_run(run, &state));
     print_verdict(global, &entry);
@@ -173,7 +183,7 @@ pub fn judge_and_print(
     {
         terminal::note_error(&note);
     }
-    Ok(verdict)
+    Ok(())
 }
 
 /// Prints a verdict in the format of the command line.

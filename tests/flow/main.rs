@@ -37,6 +37,7 @@ mod programs;
 mod races;
 mod random;
 mod rechecked;
+mod rejudged;
 mod results;
 mod rocm;
 mod services;

@@ -37,5 +37,8 @@ pub use execution::{RunEnd, execute_plan};
 pub use prepared_run::{PreparedRun, read_secrets};
 pub use progress::MAX_SILENCE;
 pub use redact::{hide_in_log, redact_log_text};
-pub use results::judge::{judge_files, judge_run, read_complete_evidence, read_evidence};
+pub use results::judge::{
+    RejudgeError, judge_files, judge_run, judge_run_by_recipe, read_complete_evidence,
+    read_evidence,
+};
 pub use step::tail;

@@ -7,12 +7,16 @@ use std::path::Path;
 use super::batch;
 use crate::app::failure::Failure;
 use crate::app::judge::{self, JudgedResults};
+use crate::app::launch::{OpenedRecipe, find_recipe};
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat};
 use crate::app::{follow, terminal};
 use retrial_document::measures::format;
+use retrial_plan::Plan;
+use retrial_recipe::ParamSetting;
 use retrial_report::{OpenRun, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Outcome, ResultVerdict};
+use retrial_run::judge_run_by_recipe;
 use retrial_store::RunDirectory;
 
 /// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
@@ -21,6 +25,9 @@ pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<E
     match open::find_results(&global.home, &request.directory)? {
         Some(RunOrBatch::Run(run)) => {
             refuse_unused_options("run", run.id(), request)?;
+            if let Some(recipe) = &request.recipe {
+                return judge_by_other_recipe(global, &run, recipe, request);
+            }
             return judge_one_run(global, &run, request.require_accuracy);
         }
         Some(RunOrBatch::Batch(directory)) => {
@@ -42,7 +49,7 @@ pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<E
 /// Refuses options that say how results are judged: a run or a batch was planned with all of that.
 fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Result<(), Failure> {
     let options = [
-        ("--recipe", request.recipe.is_some()),
+        ("--recipe", request.recipe.is_some() && kind != "run"),
         ("--scenario", request.scenario.is_some()),
         ("--round", request.round.is_some()),
         ("--benchmark", request.benchmark.is_some()),
@@ -53,7 +60,24 @@ fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Resu
     let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
-    Err(Failure::usage(format!("{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with")).with_help("judge the files of one of its steps by another recipe: retrial judge RUN_DIRECTORY/steps/STEP --recipe FILE"))
+    Err(Failure::usage(format!("{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with")).with_help("judge a run by a corrected recipe: retrial judge RUN --recipe FILE"))
+}
+
+/// Judges a run's own files by a recipe with other figures, with the settings of the run.
+fn judge_by_other_recipe(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    recipe: &str,
+    request: &JudgeRequest,
+) -> Result<ExitCode, Failure> {
+    let plan: Plan = run.read_json("plan.json")?;
+    let settings: Vec<ParamSetting> = plan.settings().chain(request.settings.to_vec()).collect();
+    let entry = find_recipe(recipe)?;
+    let other = OpenedRecipe::resolve(entry, &settings, plan.smoke_test);
+    let other = other.map_err(Failure::of_problems)?;
+    let verdict = judge_run_by_recipe(run, &other.resolved, request.require_accuracy)?;
+    follow::print_verdict_of_run(global, run, &verdict)?;
+    Ok(verdict.exit_code)
 }
 
 pub fn judge_one_run(

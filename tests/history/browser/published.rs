@@ -26,7 +26,12 @@ const QUALIFIERS: [&[QualifierKind]; 8] = [
         QualifierKind::OtherHardware,
         QualifierKind::UnpinnedImage,
     ],
-    &[QualifierKind::SimulatedHost, QualifierKind::OtherHardware, QualifierKind::Reimplemented],
+    &[
+        QualifierKind::ChangedRecipe,
+        QualifierKind::SimulatedHost,
+        QualifierKind::OtherHardware,
+        QualifierKind::Reimplemented,
+    ],
     &[QualifierKind::IdleGpus, QualifierKind::UnpinnedImage],
 ];
 /// Host, ROCm, driver and image.

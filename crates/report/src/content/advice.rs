@@ -39,7 +39,10 @@ fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> Vec<String> {
     let program = &entry.program;
     let id = run_id(&entry.evidence);
     let logs = id.filter(|_| misses_own_figure(entry.verdict)).map(|id| {
-        format!("correct the figure in the recipe by what the step printed: {program} logs {id}")
+        format!(
+            "correct the figure in the recipe by what the step printed ({program} logs {id}), and judge the run \
+             by it: {program} judge {id} --recipe FILE"
+        )
     });
     let of_results = entry.verdict.results.iter().flat_map(|result| &result.rules);
     let is_violated = entry.rules.iter().chain(of_results).any(|rule| !rule.passed);

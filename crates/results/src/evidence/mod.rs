@@ -26,6 +26,7 @@ pub mod loadgen;
 pub mod markers;
 pub mod measured;
 mod measured_window;
+pub mod other_recipe;
 pub mod other_suite;
 pub mod plan_source;
 pub mod readings;

@@ -162,7 +162,10 @@ fn read_recipe(
 }
 
 /// Returns the host of a run, or of a machine of it, by its host.json.
-fn read_host(part: &RunDirectory, prefix: &str) -> Result<HostView, PlanDerivationError> {
+pub(super) fn read_host(
+    part: &RunDirectory,
+    prefix: &str,
+) -> Result<HostView, PlanDerivationError> {
     part.read_host().map_err(|error| {
         PlanDerivationError::from_file_error(&format!("{prefix}host.json"), &error)
     })

@@ -47,6 +47,8 @@ retrial_document::words! {
         PerformanceOnly = "performance only",
         /// What was measured is not what the recipe measures: `--set`, `--skip`, another target rate.
         Modified = "modified",
+        /// The figures are read, and judged, as another recipe says than the one that was run.
+        ChangedRecipe = "changed recipe",
         /// The run was interrupted or had failed, and parts of it were done again, or in another container.
         Resumed = "resumed",
         /// The host's GPUs and settings were read from a directory: `--root`.

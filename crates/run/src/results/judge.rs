@@ -1,15 +1,32 @@
 //! Judges a run from its own files, with the same result during the run and later.
 
+use miette::Diagnostic;
+use thiserror::Error;
+
 use crate::error::{Halt, RunError};
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
+use retrial_plan::Plan;
 use retrial_plan::step::StepCondition;
+use retrial_recipe::ResolvedRecipe;
 use retrial_results::evidence::context::gather_context;
+use retrial_results::evidence::other_recipe::{OtherRecipeError, plan_by_other_recipe};
 use retrial_results::evidence::plan_source::derive_judged_facts;
 use retrial_results::evidence::run::{self, RunFiles};
-use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
+use retrial_results::verdict::{
+    self, Evidence, Qualifier, QualifierKind, RunContext, StageDecision, Verdict,
+};
 use retrial_store::journal::EventKind;
 use retrial_store::{RunDirectory, StoreError};
+
+/// Why a run is not judged by another recipe.
+#[derive(Debug, Error, Diagnostic)]
+#[error(transparent)]
+#[diagnostic(transparent)]
+pub enum RejudgeError {
+    Run(#[from] RunError),
+    Recipe(#[from] OtherRecipeError),
+}
 
 /// The verdict on a finished run, from its files alone.
 ///
@@ -19,6 +36,27 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
     let (mut context, evidence) = read_evidence(directory)?;
     context.require_accuracy |= require_accuracy;
     Ok(verdict::judge(&context, &evidence))
+}
+
+/// The verdict on a run by the figures, published figures, limits and claims of another recipe, which was resolved with
+/// the run's settings. Nothing is written: the run keeps its own verdict.
+///
+/// # Errors
+/// If the run's files are missing or damaged, or the recipe would execute anything else.
+pub fn judge_run_by_recipe(
+    directory: &RunDirectory,
+    other: &ResolvedRecipe,
+    require_accuracy: bool,
+) -> Result<Verdict, RejudgeError> {
+    let plan: Plan = directory.read_json("plan.json").map_err(RunError::from)?;
+    let plan = plan_by_other_recipe(directory, &plan, other)?;
+    let state = directory.read_state().map_err(RunError::from)?;
+    let files = RunFiles::with_telemetry(directory, &plan, &state);
+    let mut context = gather_context(&files);
+    context.require_accuracy |= require_accuracy;
+    let reason = format!("judged by {}", other.recipe.name);
+    context.qualifiers.push(Qualifier::new(QualifierKind::ChangedRecipe, reason));
+    Ok(verdict::judge(&context, &run::gather_evidence(&files)))
 }
 
 /// The context and the evidence of a run's verdict, from its files alone.
