@@ -11,6 +11,7 @@ use super::free_space::pulled_images;
 use super::image_probe::{ProbedImage, probe_image};
 use super::network::probe_hosts;
 use super::prepare_error::PrepareError;
+use super::secrets::list_unset_secrets;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::runtime::wait_with_notice;
@@ -98,6 +99,7 @@ pub async fn examine_host(
         models,
         hosts,
         listening: host::listening_ports(&global.root),
+        unset_secrets: plan.map(list_unset_secrets).unwrap_or_default(),
     };
     let checks = check_host(&facts, releases);
     HostExamination { host, conditions, settings, abilities, checks }

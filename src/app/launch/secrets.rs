@@ -6,6 +6,12 @@ use crate::app::terminal;
 use retrial_plan::Plan;
 use retrial_run::read_secrets;
 
+/// Returns the secrets that a plan names and that have no value.
+pub(super) fn list_unset_secrets(plan: &Plan) -> Vec<String> {
+    let set = read_secrets(plan);
+    plan.secrets.iter().filter(|name| !set.contains_key(*name)).cloned().collect()
+}
+
 /// Withdraws secrets that are not set: no approval is requested for them, and a resumed run does not get them.
 pub(super) fn withdraw_unset_secrets(global: &GlobalOptions, plan: &mut Plan) {
     let named = plan.secrets.clone();

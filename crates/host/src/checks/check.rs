@@ -81,6 +81,15 @@ impl HostCheck {
             .with_fix(format!("create it, or correct the recipe: mkdir -p {source}"))
     }
 
+    /// A secret that the recipe names and the environment lacks.
+    pub(super) fn unset_secret(name: &str) -> Self {
+        HostCheckKind::Secret
+            .warn("not set")
+            .with_name(name)
+            .with_requirement("a value, for steps that name it")
+            .with_fix(format!("export {name}=…"))
+    }
+
     /// A device of a container that this host does not have.
     pub fn missing_device(path: &str) -> Self {
         HostCheckKind::Device
@@ -169,6 +178,8 @@ retrial_document::words! {
         Ports = "ports",
         /// A setting of the kernel.
         Setting = "setting",
+        /// A secret of the environment, which the recipe names.
+        Secret = "secret",
     }
 }
 

@@ -162,6 +162,8 @@ pub struct HostFacts<'a> {
     /// Hosts that the recipe's commands connect to.
     pub hosts: HostStatuses,
     pub listening: Vec<u16>,
+    /// Secrets that the recipe names and the environment lacks.
+    pub unset_secrets: Vec<String>,
 }
 
 impl<'a> HostFacts<'a> {
@@ -185,6 +187,7 @@ impl<'a> HostFacts<'a> {
             models: Vec::new(),
             hosts: HostStatuses::default(),
             listening: Vec::new(),
+            unset_secrets: Vec::new(),
         }
     }
 

@@ -38,6 +38,7 @@ pub fn check_host(facts: &HostFacts<'_>, releases: &ReleaseTable) -> Vec<HostChe
     checks.extend(known_issues::check_known_issues(facts, releases));
     checks.extend(machine::check_machine(facts));
     checks.extend(services::check_services(facts));
+    checks.extend(facts.unset_secrets.iter().map(|name| HostCheck::unset_secret(name)));
     checks.extend(settings::check_settings(facts));
     checks
 }

@@ -155,6 +155,11 @@ fn describe_unpinned(plan: &Plan) -> Option<String> {
     let branches = plan.fetched_models().filter(|model| !is_commit(&model.revision));
     let models = branches.map(|model| format!("{} at {}", model.repository, model.revision));
     let names: Vec<String> = image.into_iter().chain(models).collect();
+    if plan.lock.is_some() {
+        // What it could pin, it has.
+        let names = join(&names, ", ");
+        return (!names.is_empty()).then(|| format!("{names}, of which the lock has nothing"));
+    }
     let them = if names.len() == 1 { "it" } else { "them" };
     let names = join(names, ", ");
     (!names.is_empty()).then(|| format!("{names}; pin {them}: retrial lock {}", plan.recipe))
