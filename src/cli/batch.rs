@@ -20,7 +20,7 @@ use crate::app::{runtime, terminal};
 use retrial_batch::run::read_journal;
 use retrial_batch::verdict::BatchVerdict;
 use retrial_cluster::site_files::SiteFile;
-use retrial_report::content;
+use retrial_report::{content, junit, markdown};
 use retrial_results::verdict::ExitCode;
 use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
@@ -33,7 +33,6 @@ pub fn run_batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<E
         let site = arguments.site.as_deref();
         return plan_batch::print_batch_plan(global, site, plan, &overrides, PlanFormat::Text);
     }
-    check_output_format(global)?;
     let site = arguments.site.as_deref().map(site_files::open_site).transpose()?;
     let in_home = site.as_ref().map(|site| with_site_home(global, site));
     let global = in_home.as_ref().unwrap_or(global);
@@ -51,7 +50,6 @@ pub fn bisect_axis(
     if run.dry_run {
         return plan_batch::print_opened_plan(global, plan, &opened, PlanFormat::Text);
     }
-    check_output_format(global)?;
     start_or_resume(global, opened, plan, run, None, arguments.new)
 }
 
@@ -117,7 +115,6 @@ pub fn resume_batch(
     global: &GlobalOptions,
     directory: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
-    check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     if record.site.is_none() {
         open::refuse_to_resume_batch_elsewhere(&global.home, directory)?;
@@ -135,7 +132,6 @@ pub fn judge_evidence_so_far(
     global: &GlobalOptions,
     directory: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
-    check_output_format(global)?;
     let verdict = batch::judge::judge_directory(global, directory)?;
     print_verdict(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
@@ -148,20 +144,18 @@ pub fn judge_evidence_so_far(
     Ok(verdict.exit_code)
 }
 
-/// Refuses formats that only a batch's report has.
-fn check_output_format(global: &GlobalOptions) -> Result<(), Failure> {
+fn print_verdict(global: &GlobalOptions, verdict: &BatchVerdict, directory: &RecordDirectory) {
+    let entries = || content::batch::cell_entries(verdict);
     match global.output {
-        OutputFormat::Text | OutputFormat::Json => Ok(()),
-        OutputFormat::Junit | OutputFormat::Markdown => {
-            Err(Failure::usage("a batch prints text or json; for CI: retrial report BATCH"))
+        OutputFormat::Json => terminal::print_json(verdict),
+        OutputFormat::Junit => terminal::print_text(&junit::render_batch(verdict, &entries())),
+        OutputFormat::Markdown => {
+            let document = content::batch::batch_document(verdict, "", &entries());
+            terminal::print_text(&markdown::render_markdown(&document));
+        }
+        OutputFormat::Text => {
+            let evidence = directory.path().display().to_string();
+            terminal::print_document(&content::batch::batch_document(verdict, &evidence, &[]));
         }
     }
-}
-
-fn print_verdict(global: &GlobalOptions, verdict: &BatchVerdict, directory: &RecordDirectory) {
-    if global.output == OutputFormat::Json {
-        return terminal::print_json(verdict);
-    }
-    let evidence = directory.path().display().to_string();
-    terminal::print_document(&content::batch::batch_document(verdict, &evidence, &[]));
 }

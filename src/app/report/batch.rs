@@ -43,11 +43,6 @@ impl<'a> BatchReport<'a> {
         cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
     }
 
-    fn entries(&self) -> Vec<ReportedVerdict<'_>> {
-        let measured = self.measured_cells();
-        measured.map(|(cell, verdict)| ReportedVerdict::new(cell.name.clone(), verdict)).collect()
-    }
-
     fn render_page(&self, from: Option<&Path>) -> String {
         let mut subjects = Vec::new();
         let mut host: Option<Vec<Fact>> = None;
@@ -142,10 +137,13 @@ impl Report for BatchReport<'_> {
                 });
                 trials::render_header() + &rows.collect::<String>()
             }
-            ReportFormat::Junit => junit::render_batch(verdict, &self.entries()),
-            ReportFormat::Markdown => {
-                markdown::render_markdown(&build_document("", &self.entries()))
+            ReportFormat::Junit => {
+                junit::render_batch(verdict, &content::batch::cell_entries(verdict))
             }
+            ReportFormat::Markdown => markdown::render_markdown(&build_document(
+                "",
+                &content::batch::cell_entries(verdict),
+            )),
         })
     }
 }

@@ -24,7 +24,7 @@ fn two_by_two_cells_are_interleaved_in_both_directions() {
     let lab = lab.recipe(&varied("", "cat /proc/sys/kernel/random/uuid"));
     let done = lab.batch(&["--vary", "number=1,2", "--trials", "2"]);
     done.expect_exit(0)
-        .prints("[1/8] word=one,number=1 trial 1/2: reproduced (modified, unpinned image), main speed 42.5 MB/s")
+        .prints("[1/8] word=one,number=1 trial 1/2: main speed 42.5 MB/s")
         .prints("1 remaining, about");
     let there = cells().map(|cell| (cell.to_owned(), 1));
     let mut back = cells().map(|cell| (cell.to_owned(), 2));
@@ -65,6 +65,9 @@ fn two_by_two_cells_are_interleaved_in_both_directions() {
         assert_eq!(trials.as_array().unwrap().len(), 2, "{cell}");
     }
     // Judged again from the directories, it is the same.
+    for (format, word) in [("junit", "<testsuites"), ("markdown", "| number=2")] {
+        lab.retrial(&["--output", format, "judge", &lab.batch_id()]).expect_exit(0).prints(word);
+    }
     let again = lab.retrial(&["--output", "json", "judge", &lab.batch_id()]);
     let again: Value = serde_json::from_str(&again.expect_exit(0).out).unwrap();
     assert_eq!(again, verdict);
@@ -221,7 +224,7 @@ fn a_batch_that_repeats_its_cells_is_not_warned_of_single_trials() {
     let lab = Lab::new().recipe(&text);
     lab.batch(&["--trials", "2"]).does_not_print(warning);
     // A limit counts the rows of the list, and leaves no run of a batch out.
-    lab.retrial(&["runs", "--limit", "1"]).prints("4 runs: ");
+    lab.retrial(&["runs", "--limit", "1"]).prints("4 runs, 2 verdicts: ");
     let lab = Lab::new().recipe(&text);
     lab.batch(&[]).prints(warning);
 }

@@ -29,6 +29,12 @@ const MAX_NAMED_RUNS: usize = 4;
 /// The most skipped cells of a brief report.
 const MAX_BRIEF_SKIPPED: usize = 12;
 
+/// The verdicts of the cells and of other hosts' results, as far as they have one.
+pub fn cell_entries(batch: &BatchVerdict) -> Vec<ReportedVerdict<'_>> {
+    let measured = batch.all_results().filter_map(|cell| Some((cell, cell.verdict.as_ref()?)));
+    measured.map(|(cell, verdict)| ReportedVerdict::new(cell.name.clone(), verdict)).collect()
+}
+
 /// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
 pub fn batch_document(
     batch: &BatchVerdict,
