@@ -224,3 +224,32 @@ scenarios: { s: { performance: { run: 'true', figures: { speed: { pattern: 'spee
         assert_eq!(last(&home), "run later");
     }
 }
+
+/// Refuses a run of another home: its plan is executed, and was approved where it was started.
+pub fn require_own_run(home: &Home, run: &RunDirectory) -> Result<(), Failure> {
+    require_own_home(home, run.record(), &home.runs_directory(), "run")
+}
+
+/// As [`require_own_run`], of a batch.
+pub fn require_own_batch(home: &Home, batch: &RecordDirectory) -> Result<(), Failure> {
+    require_own_home(home, batch, &home.batches_directory(), "batch")
+}
+
+fn require_own_home(
+    home: &Home,
+    record: &RecordDirectory,
+    parent: &Path,
+    kind: &str,
+) -> Result<(), Failure> {
+    let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    let path = record.path().canonicalize();
+    if path.is_ok_and(|path| path.starts_with(&canonical_parent)) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} is not a {kind} of {}",
+        record.path().display(),
+        home.root().display()
+    ))
+    .with_help(format!("if it started on this machine: --home DIR {}", record.id())))
+}

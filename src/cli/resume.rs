@@ -1,7 +1,5 @@
 //! `retrial resume`: continues a run or a batch that was interrupted, killed or detached.
 
-use std::path::Path;
-
 use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
@@ -12,7 +10,6 @@ use crate::app::options::GlobalOptions;
 use crate::app::{batch as app_batch, recheck, site};
 use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
-use retrial_store::{Home, RecordDirectory};
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume_run_or_batch(
@@ -31,7 +28,7 @@ pub fn resume_run_or_batch(
             if arguments.in_background {
                 wait_for_predecessor(&directory);
             }
-            require_own_home(&directory, &home.batches_directory(), "batch", home)?;
+            open::require_own_batch(home, &directory)?;
             if arguments.from.is_some() {
                 return Err(Failure::usage("--from names a check of a run, and this is a batch"));
             }
@@ -44,7 +41,7 @@ pub fn resume_run_or_batch(
     if arguments.in_background {
         wait_for_predecessor(directory.record());
     }
-    require_own_home(directory.record(), &home.runs_directory(), "run", home)?;
+    open::require_own_run(home, &directory)?;
     if !in_job {
         open::refuse_imported(&directory)?;
     }
@@ -71,25 +68,4 @@ pub fn resume_run_or_batch(
         site::node::record_failure(&run, failure)?;
     }
     ended
-}
-
-/// Refuses records of other homes: privileges were approved when a run of this home started, and a
-/// plan from elsewhere may need any.
-fn require_own_home(
-    record: &RecordDirectory,
-    parent: &Path,
-    kind: &str,
-    home: &Home,
-) -> Result<(), Failure> {
-    let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-    let path = record.path().canonicalize();
-    if path.is_ok_and(|path| path.starts_with(&canonical_parent)) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!(
-        "{} is not a {kind} of {}",
-        record.path().display(),
-        home.root().display()
-    ))
-    .with_help(format!("if it started on this machine: retrial --home DIR resume {}", record.id())))
 }

@@ -498,6 +498,36 @@ fn a_batch_that_gives_a_built_in_recipe_parameters_needs_approval() {
     lab.retrial(&["batch", "batch.yaml", "--force"])
         .expect_exit(2)
         .prints("needs root-equivalent privileges")
-        .prints("--allow host");
+        .prints("--allow host")
+        .prints("set by")
+        .prints("; touch ");
     assert!(!written.exists());
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_run_of_another_home_is_not_stopped() {
+    let lab = Lab::new().recipe(&recipe_with("", &case("main", "true", "")));
+    lab.run(&["--keep", "always"]).expect_exit(0);
+    let copy = lab.path("copied");
+    let copied = std::process::Command::new("cp").arg("-a").arg(lab.the_run()).arg(&copy).status();
+    assert!(copied.unwrap().success());
+    let copy = copy.display().to_string();
+    for command in [["stop", &copy], ["shell", &copy], ["resume", &copy]] {
+        lab.retrial(&command).expect_exit(2).prints("is not a run of");
+    }
+    lab.retrial(&["clean", "--all"]).expect_exit(0);
+}
+
+/// Also of a recipe without a directory of its own.
+#[test]
+#[ignore = "needs the lab"]
+fn a_mount_that_others_can_write_is_asked_for_each_time_of_a_stream() {
+    let shared = tempfile::tempdir().unwrap();
+    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let keys = format!("container: {{ mounts: ['{}:/x:ro'] }}", shared.path().display());
+    let lab = Lab::new().recipe(&recipe_with(&keys, &case("main", "true", "")));
+    let done = lab.script("cat recipe.yaml | retrial run /dev/stdin 2>&1");
+    let printed = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(printed.contains("other users can write it"), "{printed}");
 }

@@ -32,6 +32,12 @@ impl Plan {
         words.join(" ")
     }
 
+    /// The command line that shows the steps of the plan.
+    pub fn plan_command(&self, program: &str) -> String {
+        let words = vec![format!("{program} plan {}", shell_quote(&self.recipe))];
+        words.into_iter().chain(self.setting_flags()).join(" ")
+    }
+
     /// The command line that judges results of the plan in a directory, from any working directory.
     pub fn judge_command(&self, results: &str) -> String {
         let recipe = shell_quote(&self.absolute_recipe());

@@ -54,6 +54,9 @@ impl Privilege {
 
 const SECRETS_PRIVILEGE: &str = "secrets";
 
+/// The privilege of sharing a namespace of the host or of another container.
+pub const NAMESPACES_PRIVILEGE: &str = "namespaces";
+
 /// The privileges that can be allowed, for the command line's help.
 pub const PRIVILEGE_NAMES: [&str; 11] = [
     "privileged",
@@ -62,7 +65,7 @@ pub const PRIVILEGE_NAMES: [&str; 11] = [
     "security-options",
     "dev-mem",
     "host-pid",
-    "namespaces",
+    NAMESPACES_PRIVILEGE,
     "engine-socket",
     "mounts",
     "host",
@@ -103,6 +106,13 @@ pub(super) fn privilege_for_access(
             // Of a companion a copy is mounted.
             if place != PathPlace::Companion && is_writable(&source.path) {
                 privilege.effect.push_str(", writable");
+            } else if let Some(below) = source.mounted_below.first() {
+                let more = match source.mounted_below.len() - 1 {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let text = format!(", writable in file systems below it: {below}{more}");
+                privilege.effect.push_str(&text);
             }
             Some(privilege)
         }
@@ -231,10 +241,10 @@ fn namespace_privilege(namespace: Namespace, value: &str) -> Option<(&'static st
         | (Namespace::Ipc, "host" | "private" | "shareable" | "none")
         | (Namespace::Uts, "host")
         | (Namespace::Cgroup, "private") => None,
-        (Namespace::Cgroup, _) => Some(("namespaces", "the control groups of the host")),
-        (Namespace::User, _) => Some(("namespaces", "its root is the host's")),
-        (Namespace::Network, _) => Some(("namespaces", "the network of other containers")),
-        _ => Some(("namespaces", "another container's memory or processes")),
+        (Namespace::Cgroup, _) => Some((NAMESPACES_PRIVILEGE, "the control groups of the host")),
+        (Namespace::User, _) => Some((NAMESPACES_PRIVILEGE, "its root is the host's")),
+        (Namespace::Network, _) => Some((NAMESPACES_PRIVILEGE, "the network of other containers")),
+        _ => Some((NAMESPACES_PRIVILEGE, "another container's memory or processes")),
     }
 }
 

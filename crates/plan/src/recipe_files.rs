@@ -94,14 +94,15 @@ mod tests {
     }
 
     #[rstest]
-    #[case("$RETRIAL_RECIPE_DIR/x.sh", true)]
-    #[case("\"$RETRIAL_RECIPE_DIR/a/x.sh\" --size=4 ${RETRIAL_RECIPE_DIR}/b", true)]
-    #[case("sh $RETRIAL_RECIPE_DIR/x.sh", false)]
-    #[case("$RETRIAL_RECIPE_DIR/x.sh; /tmp/y", false)]
-    #[case("$RETRIAL_RECIPE_DIR/x.sh\n/tmp/y", false)]
-    #[case("$RETRIAL_RECIPE_DIR/x.sh /tmp/y", false)]
-    #[case("$RETRIAL_RECIPE_DIR/x.sh $(id)", false)]
-    #[case("$RETRIAL_RECIPE_DIR/../x.sh", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/x.sh\"", true)]
+    #[case("$RETRIAL_RECIPE_DIR/x.sh", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/a/x.sh\" --size=4 \"${RETRIAL_RECIPE_DIR}/b\"", true)]
+    #[case("sh \"$RETRIAL_RECIPE_DIR/x.sh\"", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/x.sh\"; /tmp/y", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/x.sh\"\n/tmp/y", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/x.sh\" /tmp/y", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/x.sh\" $(id)", false)]
+    #[case("\"$RETRIAL_RECIPE_DIR/../x.sh\"", false)]
     #[case("/opt/x.sh", false)]
     fn only_a_file_run_by_its_path_is_all_that_a_command_does(
         #[case] run: &str,

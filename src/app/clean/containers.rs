@@ -1,6 +1,6 @@
 //! `retrial clean`: removes containers of earlier runs, and none without our label.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -16,6 +16,7 @@ use retrial_run::nodes::whole_run_directory;
 use retrial_run::{
     JOB_LABEL, PATH_LABEL, RUN_LABEL, find_other_user, label_value, revoke_privileges_of_run,
 };
+use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
 use retrial_store::lock::FileLock;
 
@@ -34,9 +35,13 @@ pub struct CleanScope {
 }
 
 /// Removes what a container of a run must not leave, as the run itself does when it removes it.
-fn revoke_privileges(global: &GlobalOptions, run: &str) {
-    let found = global.home.find_run(run).ok();
-    let known = found.and_then(|run| {
+fn revoke_privileges(global: &GlobalOptions, container: &ContainerState) {
+    let run = label_value(container, RUN_LABEL);
+    // Of another machine of the run it is a directory of its own.
+    let path = container.labels.get(PATH_LABEL).map(PathBuf::from);
+    let runs = global.home.runs_directory();
+    let own = path.filter(|path| path.starts_with(&runs)).map(RunDirectory::from_path);
+    let known = own.or_else(|| global.home.find_run(run).ok()).and_then(|run| {
         let plan = run.read_json::<Plan>("plan.json").ok()?;
         Some((run.read_state().ok()?, plan, run))
     });
@@ -94,7 +99,7 @@ pub fn remove_containers(
             }
             if !dry_run {
                 engine.remove_container(&container.id).await?;
-                revoke_privileges(global, &id);
+                revoke_privileges(global, &container);
             }
             removed.push(container.name);
         }
@@ -129,7 +134,7 @@ pub async fn remove_of_earlier_jobs(
             && find_other_user(&container.labels).is_none()
         {
             engine.remove_container(&container.id).await?;
-            revoke_privileges(global, id);
+            revoke_privileges(global, &container);
         }
     }
     Ok(())

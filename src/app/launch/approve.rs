@@ -19,6 +19,9 @@ use retrial_plan::Plan;
 use retrial_plan::privilege::Privilege;
 use retrial_store::Home;
 
+/// The most commands that show the steps of plans.
+const MAX_PLAN_COMMANDS: usize = 3;
+
 /// The number of digits of a digest in the question.
 const SHOWN_DIGEST_LENGTH: usize = 12;
 
@@ -40,6 +43,8 @@ struct UnapprovedPrivileges<'a> {
     plan: &'a Plan,
     key: Option<String>,
     privileges: Vec<Privilege>,
+    /// The file of a batch that gives the recipe parameters or an image.
+    batch_file: Option<&'a Path>,
 }
 
 impl CheckedRun<'_> {
@@ -81,7 +86,7 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
         if !plan.privileges.is_empty() {
             check_owners(opened, plan)?;
         }
-        missing.extend(find_unapproved(home, plan, &run.request.allow)?);
+        missing.extend(find_unapproved(home, plan, &run.request.allow, opened.changing_file())?);
     }
     if missing.is_empty() {
         return Ok(());
@@ -91,9 +96,9 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
         "--allow {}",
         privilege_names(missing.iter().flat_map(|one| &one.privileges)).join(",")
     );
-    let recipe_names = missing.iter().map(|one| one.plan.recipe.as_str());
-    let recipes = recipe_names.sorted().dedup().join("    retrial plan ");
-    let plan_command = format!("retrial plan {recipes}");
+    // With the settings of the command line or of a batch's file.
+    let plan_commands = missing.iter().map(|one| one.plan.plan_command("retrial"));
+    let plan_command = plan_commands.unique().take(MAX_PLAN_COMMANDS).join("    ");
     let mut asked = missing.iter().flat_map(|one| &one.privileges);
     let until =
         if asked.all(|one| one.each_time) { "for this run" } else { "until the recipe changes" };
@@ -145,6 +150,7 @@ fn find_unapproved<'a>(
     home: &Home,
     plan: &'a Plan,
     allowed: &[String],
+    batch_file: Option<&'a Path>,
 ) -> Result<Option<UnapprovedPrivileges<'a>>, Failure> {
     let mut privileges = plan.privileges.clone();
     privileges.retain(|privilege| !allowed.contains(&privilege.name));
@@ -155,16 +161,31 @@ fn find_unapproved<'a>(
     let earlier_approval = key.as_deref().map(|key| approved_privileges(home, key)).transpose()?;
     let approved = earlier_approval.unwrap_or_default();
     privileges.retain(|privilege| privilege.each_time || !approved.contains(&privilege.name));
-    Ok((!privileges.is_empty()).then_some(UnapprovedPrivileges { plan, key, privileges }))
+    Ok((!privileges.is_empty()).then_some(UnapprovedPrivileges {
+        plan,
+        key,
+        privileges,
+        batch_file,
+    }))
+}
+
+/// The parameters and images that a batch's file gives a recipe.
+fn describe_settings(file: &Path, plan: &Plan) -> String {
+    let given = plan.settings().map(|setting| format!("{}={}", setting.name, setting.value));
+    let given = escape_harmful(&given.chain(Some(format!("image {}", plan.image))).join(", "));
+    format!("  {:<14} {}: {given}\n", "set by", escape_harmful(&file.display().to_string()))
 }
 
 /// The privileges to approve, each once, by recipe.
 fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
     let mut by_recipe: IndexMap<_, IndexSet<&Privilege>> = IndexMap::new();
-    for UnapprovedPrivileges { plan, privileges, .. } in missing {
-        by_recipe.entry((&plan.recipe, &plan.companions)).or_default().extend(privileges);
+    for UnapprovedPrivileges { plan, privileges, batch_file, .. } in missing {
+        // What a command has of its own is a part of it.
+        let settings = batch_file.as_ref().map(|file| describe_settings(file, plan));
+        let key = (&plan.recipe, &plan.companions, settings);
+        by_recipe.entry(key).or_default().extend(privileges);
     }
-    let texts = by_recipe.into_iter().map(|((recipe, companions), privileges)| {
+    let texts = by_recipe.into_iter().map(|((recipe, companions, settings), privileges)| {
         let needs = if privileges.iter().all(|privilege| privilege.is_secret()) {
             "asks for secrets of yours"
         } else {
@@ -175,7 +196,8 @@ fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
         let digest = companions.as_ref().and_then(|digest| digest.get(..SHOWN_DIGEST_LENGTH));
         let files = digest.map(|digest| format!("  {:<14} sha256:{digest}\n", "with its files"));
         let files = files.unwrap_or_default();
-        format!("{} {needs}:\n{lines}{files}", escape_harmful(recipe))
+        let settings = settings.unwrap_or_default();
+        format!("{} {needs}:\n{lines}{settings}{files}", escape_harmful(recipe))
     });
     texts.collect()
 }

@@ -13,6 +13,7 @@ use retrial_engine::api::Engine;
 use retrial_engine::error::EngineError;
 use retrial_host::checks::HostStatus;
 use retrial_plan::Plan;
+use retrial_plan::privilege::NAMESPACES_PRIVILEGE;
 use retrial_readings::sanitize;
 use retrial_recipe::model::GpuVendor;
 use retrial_results::packages::{self, PackageManager};
@@ -37,6 +38,11 @@ pub struct ProbedImage {
 }
 
 /// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
+/// Whether the network of the recipe's container is asked for.
+fn needs_approval(plan: &Plan) -> bool {
+    plan.privileges.iter().any(|privilege| privilege.name == NAMESPACES_PRIVILEGE)
+}
+
 pub async fn probe_image(
     engine: &dyn Engine,
     plan: &Plan,
@@ -52,6 +58,8 @@ pub async fn probe_image(
     let mut command = vec!["-c".to_owned(), script, "sh".to_owned()];
     command.extend(hosts.iter().cloned());
     let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());
+    // Nobody approves it: another container's network is none of it.
+    let usual = plan.container.network.clone().filter(|_| !needs_approval(plan));
     // The container resolves names as the recipe's container does.
     let ExtraFlags { dns, add_host, .. } = &plan.container.extra;
     let extra =
@@ -61,7 +69,7 @@ pub async fn probe_image(
         image: image.to_owned(),
         entrypoint: Some(vec!["/bin/sh".to_owned()]),
         command,
-        network: none().or_else(|| plan.container.network.clone()),
+        network: none().or(usual),
         extra,
         labels: container_labels(&name),
         ..ContainerSpec::default()

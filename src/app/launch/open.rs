@@ -37,8 +37,10 @@ pub struct OpenedRecipe {
     pub entry: FoundRecipe,
     /// The recipe merged with its templates, variants and `--set`.
     pub resolved: ResolvedRecipe,
-    /// The file of a batch whose author gave the recipe parameters or an image.
+    /// The file of the batch whose cell it is.
     batch_file: Option<PathBuf>,
+    /// That file gives it parameters or an image.
+    is_changed_by_file: bool,
 }
 
 /// Finds a recipe. Refuses a batch's file: a batch has commands of its own.
@@ -78,7 +80,7 @@ impl OpenedRecipe {
 
     /// A recipe with the user's own settings.
     pub(super) fn new(entry: FoundRecipe, resolved: ResolvedRecipe) -> Self {
-        Self { entry, resolved, batch_file: None }
+        Self { entry, resolved, batch_file: None, is_changed_by_file: false }
     }
 
     /// Resolves a recipe with the settings of a batch, which are those of its file if it has one.
@@ -91,14 +93,22 @@ impl OpenedRecipe {
         let variant = &opened.resolved.recipe.variant;
         // The variants of a recipe are its own.
         let is_changed = settings.iter().any(|setting| !variant.contains_key(&setting.name));
-        let batch_file = batch_file.filter(|_| is_changed).map(Path::to_owned);
-        Ok(Self { batch_file, ..opened })
+        Ok(Self {
+            batch_file: batch_file.map(Path::to_owned),
+            is_changed_by_file: is_changed && batch_file.is_some(),
+            ..opened
+        })
     }
 
     /// Whether all that it does is of this program: it is built in, and nobody but the user of the command line gave it
     /// parameters or an image. It needs no approval.
     pub fn is_trusted(&self) -> bool {
-        self.entry.is_builtin() && self.batch_file.is_none()
+        self.entry.is_builtin() && !self.is_changed_by_file
+    }
+
+    /// The file of a batch that gives it parameters or an image.
+    pub(super) fn changing_file(&self) -> Option<&Path> {
+        self.batch_file.as_deref().filter(|_| self.is_changed_by_file)
     }
 
     /// The files whose authors decide what it does, of those that are not of this program.

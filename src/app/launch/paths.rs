@@ -28,6 +28,24 @@ use retrial_store::home::home_directory;
 /// Directories with files of many programs: nothing directly in them belongs to a recipe.
 const SHARED_DIRECTORIES: [&str; 5] = ["/", "/tmp", "/var/tmp", MEMORY_DIRECTORY, "/home"];
 
+/// File systems without files that anybody keeps.
+const KERNEL_FILE_SYSTEMS: [&str; 14] = [
+    "autofs",
+    "binfmt_misc",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "devpts",
+    "fusectl",
+    "mqueue",
+    "nsfs",
+    "pstore",
+    "securityfs",
+    "tracefs",
+];
+
 /// Directories of the system, with all that is below them.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/dev", "/etc", "/proc", "/sys", "/boot"];
 
@@ -43,10 +61,7 @@ impl OpenedRecipe {
         // Files of a built-in recipe are this program's.
         let directory = self.own_directory(plan).map(PathBuf::from);
         record_links(plan);
-        let Some(directory) = directory else {
-            return Ok(());
-        };
-        let names = plan.companion_names();
+        let names = if directory.is_some() { plan.companion_names() } else { Vec::new() };
         let owner = self.entry.owner().unwrap_or_default();
         let held = self.entry.held_directory();
         let examined = held.map(|held| examine_companions(held, &names, owner));
@@ -61,9 +76,14 @@ impl OpenedRecipe {
                 if is_remote {
                     return Some("on the machine of the engine, which is not this one".to_owned());
                 }
-                return describe_other_writers(Path::new(plan.find_host_path(path)?.resolved()));
+                let source = plan.find_host_path(path)?;
+                if source.is_known_later() {
+                    return Some("which directory below, is known only during the run".to_owned());
+                }
+                return describe_other_writers(Path::new(source.resolved()));
             };
-            let place = places.describe(&directory, &directory.join(name));
+            let directory = directory.as_deref()?;
+            let place = places.describe(directory, &directory.join(name));
             place.or_else(|| describe_fact(&facts, name))
         };
         let recorded = plan.clone();
@@ -151,6 +171,7 @@ fn record_links(plan: &mut Plan) {
     let planned = plan.clone();
     let directory = planned.directory.as_deref();
     let directory = directory.map(|directory| resolve_existing(Path::new(directory)));
+    let mount_points = list_mount_points();
     plan.record_paths(|path| {
         let source = planned.find_host_path(path);
         let named = Path::new(source.map_or(path, |source| source.known_directories()));
@@ -159,8 +180,29 @@ fn record_links(plan: &mut Plan) {
             && directory.as_ref().is_some_and(|own| real.starts_with(own) && real != *own);
         let is_socket = fs::metadata(&real).is_ok_and(|status| status.file_type().is_socket());
         let leads_to = (!is_inside && real != named).then(|| real.display().to_string());
-        PathFacts { leads_to, reason: None, is_socket }
+        let mounted_below = if planned.is_companion(path) {
+            Vec::new()
+        } else {
+            let below =
+                mount_points.iter().filter(|point| point.starts_with(&real) && **point != real);
+            below.map(|point| point.display().to_string()).collect()
+        };
+        PathFacts { leads_to, reason: None, is_socket, mounted_below }
     });
+}
+
+/// Where file systems are mounted, /proc/self/mountinfo; those of the kernel's own state are no files that anybody keeps.
+fn list_mount_points() -> Vec<PathBuf> {
+    let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let points = text.lines().filter_map(|line| {
+        let (fields, kind) = line.split_once(" - ")?;
+        let is_of_kernel = KERNEL_FILE_SYSTEMS.contains(&kind.split(' ').next()?);
+        // Blanks are written as \040.
+        let point = fields.split(' ').nth(4)?.replace("\\040", " ");
+        (!is_of_kernel).then(|| PathBuf::from(point))
+    });
+    points.collect()
 }
 
 /// Records where links lead on another machine, or at another time. Files next to the recipe were copied, and are as

@@ -94,6 +94,10 @@ pub struct HostPath {
     /// It is a socket, whatever it is called. Recorded as `leads_to` is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_socket: bool,
+    /// File systems that are mounted below it, which an engine may mount writable although it is to be read-only. Recorded
+    /// as `leads_to` is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mounted_below: Vec<String>,
 }
 
 /// What was found out about a path when the plan was made.
@@ -105,6 +109,8 @@ pub struct PathFacts {
     pub reason: Option<String>,
     /// See [`HostPath::is_socket`].
     pub is_socket: bool,
+    /// See [`HostPath::mounted_below`].
+    pub mounted_below: Vec<String>,
 }
 
 /// A namespace that a container may share.
@@ -177,6 +183,11 @@ impl HostPath {
         known.rfind('/').map_or("", |end| &known[..=end])
     }
 
+    /// Whether a part of it is known only during the run.
+    pub fn is_known_later(&self) -> bool {
+        self.known_directories() != self.path
+    }
+
     /// The path without links, as far as it is known before the run.
     pub fn resolved(&self) -> &str {
         self.leads_to.as_deref().unwrap_or(self.known_directories())
@@ -184,6 +195,12 @@ impl HostPath {
 
     /// Returns a path whose links are not known yet.
     pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), leads_to: None, reason: None, is_socket: false }
+        Self {
+            path: path.to_owned(),
+            leads_to: None,
+            reason: None,
+            is_socket: false,
+            mounted_below: Vec::new(),
+        }
     }
 }

@@ -51,6 +51,7 @@ impl Plan {
                     leads_to: source.leads_to,
                     reason: source.reason,
                     is_socket: source.is_socket,
+                    mounted_below: source.mounted_below,
                 } = facts(&source.path);
             }
         }
@@ -64,6 +65,7 @@ impl Plan {
             leads_to: source.leads_to.clone(),
             reason: source.reason.clone(),
             is_socket: source.is_socket,
+            mounted_below: source.mounted_below.clone(),
         })
     }
 
@@ -114,17 +116,38 @@ impl Plan {
         of_host.map(HostPath::resolved)
     }
 
-    /// Returns the paths of the host that a container can write, without links as far as they are known.
+    /// Returns the paths of the host that a container can write, without links as far as they are known: also the file
+    /// systems below a read-only mount, which some engines mount writable.
     pub fn writable_host_paths(&self) -> impl Iterator<Item = &str> {
         let mounts = self.containers().flat_map(|container| &container.mounts);
-        let writable = mounts.filter(|mount| !mount.read_only);
-        let of_host = writable.filter(|mount| self.copied_companion(&mount.source).is_none());
-        of_host.filter_map(|mount| self.find_host_path(&mount.source)).map(HostPath::resolved)
+        let of_host = mounts.filter(|mount| self.copied_companion(&mount.source).is_none());
+        of_host.flat_map(|mount| {
+            let source = self.find_host_path(&mount.source);
+            let itself = source.filter(|_| !mount.read_only).map(HostPath::resolved);
+            let below = source.filter(|_| mount.read_only).into_iter();
+            let below = below.flat_map(|source| source.mounted_below.iter().map(String::as_str));
+            itself.into_iter().chain(below)
+        })
     }
 
     /// Returns a path of the host, or one of `own`, that is below a directory of the host which a container can write, and
-    /// that directory: a container could put a link in its place. The directory itself may be mounted twice.
+    /// that directory: a container could put a link in its place. The directory itself may be mounted twice. Of a path
+    /// with an expression, any directory below those that are known may be meant.
     pub fn find_exposed_path(&self, own: &[PathBuf]) -> Option<(String, String)> {
+        let late = self.host_paths().filter(|source| source.is_known_later());
+        let exposed_late = late.map(HostPath::resolved).find_map(|known| {
+            let mounts = self.containers().flat_map(|container| &container.mounts);
+            let writable = mounts.filter(|mount| !mount.read_only);
+            let mut writable = writable.filter_map(|mount| self.find_host_path(&mount.source));
+            let other = writable.find(|other| {
+                !other.is_known_later() && Path::new(other.resolved()).starts_with(known)
+            })?;
+            Some((known.to_owned(), other.resolved().to_owned()))
+        });
+        exposed_late.or_else(|| self.find_exposed_known_path(own))
+    }
+
+    fn find_exposed_known_path(&self, own: &[PathBuf]) -> Option<(String, String)> {
         self.writable_host_paths().find_map(|directory| {
             let mut paths =
                 self.resolved_host_paths().map(Path::new).chain(own.iter().map(PathBuf::as_path));
@@ -151,10 +174,10 @@ impl Plan {
             _ => None,
         });
         let named = relative.iter().chain(files);
-        self.in_place
-            .iter()
-            .find(|path| named.clone().any(|other| other == *path))
-            .map(String::as_str)
+        // `//` and `/.` name nothing.
+        let is_same = |path: &str, other: &String| Path::new(other) == Path::new(path);
+        let mut in_place = self.in_place.iter().map(String::as_str);
+        in_place.find(|path| named.clone().any(|other| is_same(path, other)))
     }
 
     /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.
@@ -187,7 +210,9 @@ impl Plan {
         let relative = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
         let mut names = relative.into_iter().flat_map(Path::components);
         match relative {
-            Some(_) if self.in_place.iter().any(|named| named == path) => PathPlace::InPlace,
+            Some(_) if self.in_place.iter().any(|named| Path::new(named) == Path::new(path)) => {
+                PathPlace::InPlace
+            }
             Some(relative) if relative.as_os_str().is_empty() => PathPlace::RecipeDirectory,
             Some(_) if names.all(|name| matches!(name, Component::Normal(_))) => {
                 PathPlace::Companion
@@ -212,6 +237,7 @@ impl Plan {
             && !self.is_companion(&source.path)
         {
             source.leads_to = None;
+            source.mounted_below.clear();
         }
         comparable
     }

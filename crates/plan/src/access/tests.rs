@@ -221,6 +221,48 @@ fn a_socket_is_the_engines_under_any_name() {
     assert_eq!(names(&plan), ["engine-socket mount /srv/e"]);
 }
 
+#[test]
+fn what_is_mounted_below_a_read_only_path_may_be_written() {
+    let mut plan =
+        plan("image: a:1\ncontainer: { mounts: ['/srv:/srv:ro', '/data:/data:ro'] }\n", REST);
+    plan.record_paths(|path| PathFacts {
+        mounted_below: (path == "/srv").then(|| "/srv/fs".to_owned()).into_iter().collect(),
+        ..PathFacts::default()
+    });
+    let effects: Vec<&str> = plan.privileges.iter().map(|one| one.effect.as_str()).collect();
+    assert_eq!(
+        effects,
+        [
+            "outside the recipe's directory, writable in file systems below it: /srv/fs",
+            "outside the recipe's directory"
+        ]
+    );
+    assert_eq!(plan.writable_host_paths().collect::<Vec<_>>(), ["/srv/fs"]);
+    let home = [PathBuf::from("/srv/fs/home")];
+    assert!(plan.find_exposed_path(&home).is_some());
+    assert_eq!(plan.find_exposed_path(&[PathBuf::from("/srv/home")]), None);
+}
+
+/// What an expression means may be any directory below.
+#[test]
+fn no_container_writes_where_a_path_is_known_later() {
+    let exposed = |mounts: &str| {
+        let model = "models: { m: { source: { hub: a/b, revision: main }, mount: /m } }";
+        let plan =
+            plan(&format!("image: a:1\n{model}\ncontainer: {{ mounts: [{mounts}] }}\n"), REST);
+        plan.find_exposed_path(&[]).is_some()
+    };
+    let late = "'/data/${{ models.m.commit }}/sub:/x:ro'";
+    assert!(!exposed(late));
+    for writable in ["'/data:/w'", "'/data/one:/w'"] {
+        assert!(exposed(&format!("{late}, {writable}")), "{writable}");
+    }
+    assert!(!exposed(&format!("{late}, '/data:/w:ro', '/other:/o'")));
+    assert!(!exposed(
+        "'/data/${{ models.m.commit }}/in:/x:ro', '/data/${{ models.m.commit }}/out:/y'"
+    ));
+}
+
 /// Nothing of the recipe's directory is mounted as it is, whatever an expression says later.
 #[test]
 fn a_companion_begins_with_a_directory_that_is_known() {
@@ -248,6 +290,7 @@ fn a_companion_begins_with_a_directory_that_is_known() {
 fn a_path_is_named_in_one_way() {
     for keys in [
         "image: a:1\ncontainer: { mounts: ['/recipe/data:/data', './data:/own'] }\n",
+        "image: a:1\ncontainer: { mounts: ['/recipe//data/:/data', './data/.:/own'] }\n",
         "image: { build: { context: ./data } }\ncontainer: { mounts: ['/recipe/data:/data'] }\n",
         "image: a:1\ncontainer: { mounts: ['/recipe/x.sh:/data'] }\nsetup: { own: { on: host, run: '\"$RETRIAL_RECIPE_DIR/x.sh\"' } }\n",
     ] {

@@ -2,6 +2,7 @@
 //! These are resolved each time that they are given to the engine, and must be what was approved.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::access::RunSession;
@@ -74,7 +75,7 @@ fn resolve_host_path(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
         _ => PathBuf::from(source.resolved()),
     };
     if found.path() == approved {
-        return Ok(found);
+        return require_own_below(Path::new(source.resolved()), &approved).map(|()| found);
     }
     let to = found.path().display();
     Err(Halt::failure(
@@ -82,6 +83,23 @@ fn resolve_host_path(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
         format!("{path} is or contains a link that leads to {to}, which was not approved"),
         "if you made the link, start a new run, which asks for approval; else find out which program made it",
     ))
+}
+
+/// Refuses directories that another user can write below those that were known when the path was approved.
+fn require_own_below(known: &Path, path: &Path) -> Result<(), Halt> {
+    let own = rustix::process::geteuid().as_raw();
+    let is_own = |directory: &Path| {
+        let status = std::fs::symlink_metadata(directory);
+        status.is_ok_and(|status| [0, own].contains(&status.uid()) && status.mode() & 0o022 == 0)
+    };
+    let mut below = path.ancestors().take_while(|directory| *directory != known);
+    below.find(|directory| !is_own(directory)).map_or(Ok(()), |other| {
+        Err(Halt::failure(
+            StepFault::Request,
+            format!("another user owns or can write {}", other.display()),
+            "mount a directory that only you can write: chmod go-w",
+        ))
+    })
 }
 
 fn unresolved_error(path: &str, error: &io::Error) -> Halt {
@@ -179,6 +197,7 @@ mod tests {
             leads_to: Some(leads.display().to_string()),
             reason: None,
             is_socket: false,
+            mounted_below: Vec::new(),
         };
         let access =
             HostAccess { recipient: "container".to_owned(), kind: AccessKind::Mount(source) };
@@ -198,5 +217,8 @@ mod tests {
         assert_eq!(resolve("node-1").unwrap().path(), root.join("real/node-1"));
         assert!(resolve("node-2").is_err());
         assert!(resolve("../real").is_err());
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(root.join("real/node-1"), mode).unwrap();
+        assert!(resolve("node-1").is_err(), "others can write it");
     }
 }

@@ -75,7 +75,7 @@ pub fn revoke_privileges_of_run(
     let own = own.iter().flat_map(|name| remove_privileged_files(&run.join(name)));
     let since = state.since.as_ref().map_or(Timestamp::MIN, |moment| moment.time);
     let of_host = plan.writable_host_paths().map(Path::new).unique();
-    let of_host = of_host.filter(|path| !has_programs(path));
+    let of_host = of_host.filter(|path| !has_programs(path) && !is_of_kernel(path));
     let found = own.chain(of_host.flat_map(|path| revoke_privileged_files(path, since)));
     found.map(|file| describe_file(&file)).collect()
 }
@@ -90,6 +90,12 @@ fn describe_file(PrivilegedFile { path, removed }: &PrivilegedFile) -> String {
             "set-user-ID files and devices that a container may have left could not be removed: {path}: {error}"
         ),
     }
+}
+
+/// Whether a directory has the kernel's own files, whose device nodes come and go.
+fn is_of_kernel(directory: &Path) -> bool {
+    let is_below = |outer: &str| directory.starts_with(outer);
+    ["/proc", "/sys", "/dev"].into_iter().any(is_below) && !is_below("/dev/shm")
 }
 
 /// Whether a directory has the host's programs, some of which have such bits, or is one of them.
