@@ -159,6 +159,35 @@ pub async fn connect_engine(global: &GlobalOptions) -> Result<DockerEngine, Fail
     Ok(DockerEngine::connect(global.engine.as_deref()).await?)
 }
 
+/// Refuses a run of another home: its plan is executed, and was approved where it was started.
+pub fn require_own_run(home: &Home, run: &RunDirectory) -> Result<(), Failure> {
+    require_own_home(home, run.record(), &home.runs_directory(), "run")
+}
+
+/// As [`require_own_run`], of a batch.
+pub fn require_own_batch(home: &Home, batch: &RecordDirectory) -> Result<(), Failure> {
+    require_own_home(home, batch, &home.batches_directory(), "batch")
+}
+
+fn require_own_home(
+    home: &Home,
+    record: &RecordDirectory,
+    parent: &Path,
+    kind: &str,
+) -> Result<(), Failure> {
+    let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    let path = record.path().canonicalize();
+    if path.is_ok_and(|path| path.starts_with(&canonical_parent)) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} is not a {kind} of {}",
+        record.path().display(),
+        home.root().display()
+    ))
+    .with_help(format!("if it started on this machine: --home DIR {}", record.id())))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -223,33 +252,4 @@ scenarios: { s: { performance: { run: 'true', figures: { speed: { pattern: 'spee
         plant(&home, RecordKind::Run, "later", 4);
         assert_eq!(last(&home), "run later");
     }
-}
-
-/// Refuses a run of another home: its plan is executed, and was approved where it was started.
-pub fn require_own_run(home: &Home, run: &RunDirectory) -> Result<(), Failure> {
-    require_own_home(home, run.record(), &home.runs_directory(), "run")
-}
-
-/// As [`require_own_run`], of a batch.
-pub fn require_own_batch(home: &Home, batch: &RecordDirectory) -> Result<(), Failure> {
-    require_own_home(home, batch, &home.batches_directory(), "batch")
-}
-
-fn require_own_home(
-    home: &Home,
-    record: &RecordDirectory,
-    parent: &Path,
-    kind: &str,
-) -> Result<(), Failure> {
-    let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-    let path = record.path().canonicalize();
-    if path.is_ok_and(|path| path.starts_with(&canonical_parent)) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!(
-        "{} is not a {kind} of {}",
-        record.path().display(),
-        home.root().display()
-    ))
-    .with_help(format!("if it started on this machine: --home DIR {}", record.id())))
 }

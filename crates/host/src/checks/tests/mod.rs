@@ -127,6 +127,7 @@ fn facts<'a>(
         models: Vec::new(),
         hosts: HostStatuses::default(),
         listening: Vec::new(),
+        unset_secrets: Vec::new(),
     }
 }
 
