@@ -2,6 +2,7 @@
 //! or running anything, whatever text it contains. Pages of a website have links and one script.
 
 mod table;
+mod table_width;
 mod website;
 
 use std::cell::{Cell as Counter, RefCell};
@@ -33,7 +34,7 @@ pub fn render_website_page(document: &Document, links: &[(Line, String)]) -> Str
 
 /// A page; in a website, with links to others.
 fn render_page(document: &Document, links: Option<&[(Line, String)]>) -> String {
-    let page = HtmlPage::default();
+    let page = HtmlPage { is_website: links.is_some(), ..HtmlPage::default() };
     let body = page.render_blocks(&document.blocks, 2);
     let made_by = html! { p.made { "Made by " (document.made_by.as_str()) } };
     let markup = html! {
@@ -82,6 +83,7 @@ fn tone_class(tone: Tone) -> &'static str {
 /// The page that is being written.
 #[derive(Default)]
 struct HtmlPage {
+    is_website: bool,
     /// The number of charts, for their ids.
     charts: Counter<usize>,
     /// Notices that were shown: each is shown once in its place, and at the end.
@@ -101,7 +103,7 @@ impl HtmlPage {
             Block::Conclusion(content) => self.render_conclusion(content),
             Block::Paragraph(text) => html! { p { (render_text(text)) } },
             Block::List(items) => render_list(items),
-            Block::Table(table) => render_table(table, &self.heading.borrow()),
+            Block::Table(table) => render_table(table, &self.heading.borrow(), self.is_website),
             Block::Charts(charts) => html! {
                 div.charts { @for chart in charts { (self.render_figure(chart)) "\n" } }
             },
