@@ -11,6 +11,7 @@ pub mod content;
 pub mod csv;
 pub mod document;
 pub mod feed;
+mod figure_title;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -5,6 +5,7 @@ use itertools::{Itertools as _, join};
 use super::{
     Bar, BarChart, Chart, ChartKind, LineChart, LineSeries, RatioChart, RatioRow, value_range,
 };
+use crate::figure_title::{LATENCY_KINDS, figure_title};
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{
     Bounds, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
@@ -12,14 +13,6 @@ use retrial_results::verdict::{
 use retrial_stats::AcceptanceRegion;
 
 const MAX_CHART_ROWS: usize = 40;
-/// Latencies by the stem of their figures' names: those to the first token and those between tokens
-/// differ in magnitude.
-const LATENCIES: [(&str, &str); 4] = [
-    ("latency", "latency"),
-    ("query_latency", "latency of a query"),
-    ("ttft", "time to first token"),
-    ("tpot", "time per output token"),
-];
 
 /// The charts of a verdict. The first is the one that decides: the ratio of each judged figure to the
 /// published one. Bars are for figures that nothing was published of.
@@ -27,7 +20,7 @@ pub fn verdict_charts(verdict: &Verdict) -> Vec<Chart> {
     let results = || verdict.results.iter();
     let latencies =
         results().filter(|result| result.mode == Mode::Performance).flat_map(|result| {
-            let latencies = LATENCIES.iter();
+            let latencies = LATENCY_KINDS.iter();
             latencies.filter_map(move |(stem, name)| percentile_chart(result, stem, name))
         });
     let unpublished = results().filter(|result| result.judgements.is_empty());
@@ -85,7 +78,7 @@ pub(super) fn ratio_rows(result: &ResultVerdict) -> Vec<RatioRow> {
     let rows = result.judgements.iter().filter_map(|judgement| {
         let outcome = result.outcome_of(judgement);
         Some(RatioRow {
-            label: format!("{} {mode}{}", result.scenario, judgement.figure),
+            label: format!("{} {mode}{}", result.scenario, figure_title(&judgement.figure)),
             value: judgement.ratio?,
             interval: judgement.bounds.and_then(drawable_bounds),
             edges: drawable_edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
@@ -150,7 +143,7 @@ fn unpublished_chart(result: &ResultVerdict) -> Option<Chart> {
         bars: vec![Bar { trials, ..bar }],
         ..BarChart::default()
     };
-    Some(result_chart(result, name, &result.sentence, ChartKind::Bars(bars)))
+    Some(result_chart(result, &figure_title(name), &result.sentence, ChartKind::Bars(bars)))
 }
 
 /// A latency by percentile: `latency_p99_9_ns` is the 99.9th of `latency`.

@@ -9,7 +9,8 @@ use super::marks::{self, BAD};
 use super::subject::{ReportSubject, StepReport};
 use super::trials::with_warmups;
 use crate::charts::{self, Chart};
-use crate::document::{Block, Section, Table, TableCell, Tone};
+use crate::document::{Block, Column, Section, Table, TableCell, Tone};
+use crate::figure_title::figure_title;
 use retrial_batch::verdict::CellRun;
 use retrial_document::measures::format;
 use retrial_results::verdict::comparison::Fact;
@@ -72,7 +73,9 @@ fn trials_blocks(result: &ResultVerdict) -> Vec<Block> {
     });
     let names = figure_names(result);
     let figure_table = names.iter().fold(trial_table, |table, name| {
-        table.number(name, |(_, trial)| format_trial_figure(result, trial, name))
+        let unit = trial_unit(result, name);
+        let column = Column::number(figure_title(name)).with_note(unit.name);
+        table.column(column, |(_, trial)| format_trial_figure(trial, name, &unit))
     });
     let status_table = figure_table.status("status", |(_, trial)| trial_status(&trial.step));
     let table = status_table.status("rules", |(is_warmup, trial)| match is_warmup {
@@ -93,16 +96,40 @@ fn figure_names(result: &ResultVerdict) -> Vec<&String> {
     names.take(MAX_TRIAL_FIGURES).collect()
 }
 
-fn format_trial_figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
+/// The unit of a column of trials, which its head has.
+struct TrialUnit<'a> {
+    /// The unit that the logs have.
+    logged: &'a str,
+    /// The factor to the unit that is shown.
+    factor: f64,
+    name: &'a str,
+}
+
+/// The unit of a figure in all trials of a result: that of the result.
+fn trial_unit<'a>(result: &'a ResultVerdict, name: &str) -> TrialUnit<'a> {
+    let of_trials = with_warmups(result).filter_map(|(_, trial)| find_trial_figure(trial, name));
+    let figure = result.figures.get(name).into_iter().chain(of_trials).next();
+    let Some(FigureValue { value, unit, .. }) = figure else {
+        return TrialUnit { logged: "", factor: 1.0, name: "" };
+    };
+    let (factor, name) = number::display_scale(unit, *value);
+    TrialUnit { logged: unit, factor, name }
+}
+
+fn find_trial_figure<'a>(trial: &'a TrialVerdict, name: &str) -> Option<&'a FigureValue> {
     let mut figures = trial.figures.iter();
-    let figure = figures.find(|(key, _)| key.eq_ignore_ascii_case(name));
-    let Some((_, FigureValue { value, unit, .. })) = figure else {
+    figures.find_map(|(key, figure)| key.eq_ignore_ascii_case(name).then_some(figure))
+}
+
+fn format_trial_figure(trial: &TrialVerdict, name: &str, column: &TrialUnit<'_>) -> String {
+    let Some(figure) = find_trial_figure(trial, name) else {
         return NOTHING.to_owned();
     };
-    // All trials in the unit of the result.
-    let result_figure = result.figures.get(name);
-    let like = result_figure.map_or(*value, |figure| figure.value);
-    let text = number::format_figure_like(*value, unit, like);
+    let text = if figure.unit == column.logged {
+        number::format_grouped(figure.value * column.factor)
+    } else {
+        figure.to_string()
+    };
     if trial.outlier_in.iter().any(|outlier| outlier == name) {
         return format!("{text} (outlier)");
     }

@@ -11,14 +11,12 @@ use itertools::join;
 use super::figure_pivot::{PivotTable, pivot_tables};
 use super::figures::source_label;
 use crate::document::{Block, Column, Table};
+use crate::figure_title::LATENCY_KINDS;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{FigureValue, ResultVerdict, UnjudgedReference, Verdict, number};
 
 /// The ending of LoadGen's own times.
 const NANOSECONDS: &str = "_ns";
-/// LoadGen's kinds of latency, and their names in a table.
-const LATENCY_KINDS: [(&str, &str); 3] =
-    [("latency_", "latency"), ("ttft_", "time to first token"), ("tpot_", "time per output token")];
 /// LoadGen's statistics of a latency with their names in a table; the rank of those that a narrow
 /// table omits, the lowest first.
 const LATENCY_STATISTICS: [(&str, &str, Option<u8>); 9] = [
@@ -38,6 +36,16 @@ struct Latencies<'a> {
     result: &'a ResultVerdict,
     name: String,
     figures: BTreeMap<&'static str, &'a FigureValue>,
+    /// The unit that fits the longest, measured or published, and its factor from nanoseconds.
+    unit: &'static str,
+    factor: f64,
+}
+
+impl Latencies<'_> {
+    fn format(&self, statistic: &str) -> String {
+        let figure = self.figures.get(statistic);
+        figure.map(|figure| number::format_grouped(figure.value * self.factor)).unwrap_or_default()
+    }
 }
 
 /// A table of the latencies that were not judged, and a sentence on each result's other figures.
@@ -54,42 +62,43 @@ pub(super) fn unjudged_blocks(verdict: &Verdict) -> Vec<Block> {
 fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
     let rows = Table::builder("Latencies, not judged", latencies)
         .head("scenario", |row| row.result.scenario.as_str())
-        .text("not judged", |row| row.name.clone());
+        .text("not judged", |row| row.name.clone())
+        .text("unit", |row| row.unit);
     let rows = LATENCY_STATISTICS.iter().fold(rows, |rows, &(statistic, name, spare)| {
         let column = Column { omission_rank: spare, ..Column::number(name) };
-        rows.column(column, |row| {
-            let figure = row.figures.get(statistic);
-            figure.map(ToString::to_string).unwrap_or_default()
-        })
+        rows.column(column, |row| row.format(statistic))
     });
     rows.into_block()
 }
 
 /// The rows of a result: of each kind of latency the measured ones, then the published ones.
 fn unjudged_latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
-    let rows = LATENCY_KINDS.iter().flat_map(move |(prefix, kind)| {
-        let measured = latencies_of_kind(prefix, |name| {
+    let rows = LATENCY_KINDS.iter().flat_map(move |(kind, title)| {
+        let measured = latencies_of_kind(kind, |name| {
             let figure = result.figures.get(name)?;
             (!is_shown(result, name, figure)).then_some(figure)
         });
-        let published = latencies_of_kind(prefix, |name| {
+        let published = latencies_of_kind(kind, |name| {
             let reference = find_reference(result, name)?;
             (!measured.is_empty()).then_some(&reference.published)
         });
-        let first = result.unjudged.iter().find(|one| one.figure.starts_with(prefix));
+        let first = result.unjudged.iter().find(|one| one.figure.starts_with(kind));
         let source = first.map(reference_label).unwrap_or_default();
-        let named = [((*kind).to_owned(), measured), (format!("{kind}, {source}"), published)];
-        named.map(|(name, figures)| Latencies { result, name, figures })
+        let named = [((*title).to_owned(), measured), (format!("{title}, {source}"), published)];
+        let figures = named.iter().flat_map(|(_, figures)| figures.values());
+        let longest = figures.map(|figure| figure.value).fold(0.0, f64::max);
+        let (factor, unit) = number::display_scale("ns", longest);
+        named.map(|(name, figures)| Latencies { result, name, figures, unit, factor })
     });
     rows.filter(|row| !row.figures.is_empty())
 }
 
 fn latencies_of_kind<'a>(
-    prefix: &str,
+    kind: &str,
     find: impl Fn(&str) -> Option<&'a FigureValue>,
 ) -> BTreeMap<&'static str, &'a FigureValue> {
     let found = LATENCY_STATISTICS.iter().filter_map(|&(statistic, ..)| {
-        let figure = find(&format!("{prefix}{statistic}{NANOSECONDS}"))?;
+        let figure = find(&format!("{kind}_{statistic}{NANOSECONDS}"))?;
         Some((statistic, figure))
     });
     found.collect()
@@ -125,7 +134,8 @@ fn reference_label(reference: &UnjudgedReference) -> String {
 
 /// A cell of the table, in LoadGen's unit or in that of a limit.
 fn is_latency(name: &str) -> bool {
-    let kind = LATENCY_KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind));
+    let kind =
+        LATENCY_KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind)?.strip_prefix('_'));
     let statistic = kind.and_then(|rest| rest.rsplit_once('_'));
     statistic.is_some_and(|(suffix, _)| {
         LATENCY_STATISTICS.iter().any(|(statistic, ..)| *statistic == suffix)
