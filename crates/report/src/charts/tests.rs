@@ -6,8 +6,8 @@ use quick_xml::events::Event;
 use super::*;
 use crate::svg::render_svg as standalone;
 use crate::terminal::{Terminal, chart::render_chart};
-use retrial_results::verdict::judge;
 use retrial_results::verdict::tests::build::*;
+use retrial_results::verdict::{FigureValue, UnjudgedReference, judge};
 
 const PLAIN: Terminal = Terminal { width: 80, unicode: false, color: false };
 
@@ -100,6 +100,33 @@ fn lower_latency_is_better() {
     let row = row.unwrap();
     assert!((row.trials[0] - 0.5).abs() < 1e-9, "{row:?}");
     assert!(row.value < 0.5, "{row:?}");
+}
+
+/// A percentile that was not published is a gap.
+#[test]
+fn published_percentiles_are_a_line_next_to_the_measured_ones() {
+    let mut latency = loadgen("Server", "tokens_per_second", "tokens/s", &[100.0]);
+    for (percentile, value) in [("p50", 1e9), ("p90", 2e9), ("p99", 3.5e9)] {
+        latency = latency.with_figure(&format!("latency_{percentile}_ns"), value, "ns");
+    }
+    let mut verdict = judge(&context(), &[latency]);
+    let percentile = |figure: &str, value: f64| UnjudgedReference {
+        figure: figure.to_owned(),
+        measured: None,
+        published: FigureValue { value, ..verdict.results[0].figures["latency_p50_ns"].clone() },
+        kind: retrial_recipe::model::ExpectationKind::Guide,
+        source: None,
+    };
+    let published = vec![percentile("latency_p50_ns", 1.1e9), percentile("latency_p99_ns", 3e9)];
+    verdict.results[0].unjudged = published;
+    let charts = verdict_charts(&verdict);
+    let lines = charts.iter().find_map(|chart| match &chart.kind {
+        ChartKind::Lines(lines) => Some(lines),
+        _ => None,
+    });
+    let [measured, guide] = lines.unwrap().series.as_slice() else { panic!("{lines:?}") };
+    assert_eq!((measured.name.as_str(), guide.name.as_str()), ("latency", "guide"));
+    assert_eq!(guide.points, [(0.0, Some(1.1e9)), (1.0, None), (2.0, Some(3e9))]);
 }
 
 fn sampled(seconds: f64, step: u32, memory: u64) -> retrial_telemetry::TelemetryRow {

@@ -8,7 +8,7 @@ use super::{
 use crate::figure_title::{LATENCY_KINDS, figure_title};
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{
-    Bounds, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
+    Bounds, Judgement, Outcome, Reference, ResultVerdict, UnjudgedReference, Verdict, number,
 };
 use retrial_stats::AcceptanceRegion;
 
@@ -165,6 +165,7 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
     let described_points =
         labelled.map(|((_, _, figure), category)| format!("{category}: {figure}"));
     let described = join(described_points, ", ");
+    let published = published_percentiles(result, percentiles.iter().map(|(_, name, _)| *name));
     let trials = |name: &String| {
         let trials = result.trials.iter();
         value_range(trials.filter_map(|trial| Some(trial.figures.get(name)?.value)))
@@ -187,9 +188,29 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
         categories,
         unit: percentiles[0].2.unit.clone(),
         from_zero: true,
-        series: vec![series],
+        series: [series].into_iter().chain(published).collect(),
         whiskers: "lowest and highest trial",
         ..LineChart::default()
     };
     Some(result_chart(result, name, &described, ChartKind::Lines(lines)))
+}
+
+/// What was published of these latencies for reference, as a guide's own run: a line next to the measured one.
+fn published_percentiles<'a>(
+    result: &ResultVerdict,
+    names: impl Iterator<Item = &'a String>,
+) -> Option<LineSeries> {
+    let points = (0_u32..).zip(names).map(|(at, name)| {
+        let mut references = result.unjudged.iter();
+        (f64::from(at), references.find(|reference| reference.figure.eq_ignore_ascii_case(name)))
+    });
+    let points = points.collect_vec();
+    let first = points.iter().find_map(|(_, reference)| *reference)?;
+    let value = |reference: &UnjudgedReference| reference.published.value;
+    Some(LineSeries {
+        name: first.kind.label().to_owned(),
+        points: points.iter().map(|(at, reference)| (*at, reference.map(value))).collect(),
+        marked: true,
+        ..LineSeries::default()
+    })
 }
