@@ -76,7 +76,7 @@ pub fn session_options(global: &GlobalOptions, require_accuracy: bool) -> Sessio
 
 /// Returns the directory of containers' control directories if the home is on a network file system, which
 /// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
-fn scratch_directory(global: &GlobalOptions) -> Option<PathBuf> {
+pub fn scratch_directory(global: &GlobalOptions) -> Option<PathBuf> {
     let variable = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
     let named = variable.map(PathBuf::from).filter(|named| named.is_absolute());
     let shared = || host::network_file_system(global.home.root());

@@ -177,7 +177,8 @@ fn require_own_home(
 ) -> Result<(), Failure> {
     let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
     let path = record.path().canonicalize();
-    if path.is_ok_and(|path| path.starts_with(&canonical_parent)) {
+    // Not what a run or an archive brought below another one.
+    if path.is_ok_and(|path| path.parent() == Some(canonical_parent.as_path())) {
         return Ok(());
     }
     Err(Failure::usage(format!(

@@ -516,6 +516,11 @@ fn a_run_of_another_home_is_not_stopped() {
     for command in [["stop", &copy], ["shell", &copy], ["resume", &copy]] {
         lab.retrial(&command).expect_exit(2).prints("is not a run of");
     }
+    // What a container or an archive brought into a run is none of this home either.
+    let nested = lab.the_run().join("results/nested");
+    fs::rename(&copy, &nested).unwrap();
+    let nested = nested.display().to_string();
+    lab.retrial(&["stop", &nested]).expect_exit(2).prints("is not a run of");
     lab.retrial(&["clean", "--all"]).expect_exit(0);
 }
 

@@ -104,14 +104,11 @@ pub(super) fn privilege_for_access(
             let place = place(&source.path);
             let mut privilege = source_privilege(source, "mount", place)?;
             // Of a companion a copy is mounted.
-            if place != PathPlace::Companion && is_writable(&source.path) {
+            if is_given_itself(source, place) && is_writable(&source.path) {
                 privilege.effect.push_str(", writable");
-            } else if let Some(below) = source.mounted_below.first() {
-                let more = match source.mounted_below.len() - 1 {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                let text = format!(", writable in file systems below it: {below}{more}");
+            } else if !source.mounted_below.is_empty() {
+                let below = source.mounted_below.join(", ");
+                let text = format!(", writable in file systems below it: {below}");
                 privilege.effect.push_str(&text);
             }
             Some(privilege)
@@ -150,18 +147,15 @@ fn source_privilege(source: &HostPath, what: &str, place: PathPlace) -> Option<P
     let mut paths = [Some(&source.path), source.leads_to.as_ref()].into_iter().flatten();
     // Also where it does not exist yet, or not here.
     let is_named_so = paths.any(|path| sockets.iter().any(|socket| path.ends_with(socket)));
-    if is_named_so || source.is_socket {
-        let effect = if is_named_so {
-            "the engine, and through it the host"
-        } else {
-            "a socket of the host: its engine's, or another program's"
-        };
-        return Some(Privilege::new("engine-socket", setting, effect));
-    }
+    let socket = match (is_named_so && what == "mount", source.is_socket) {
+        (true, _) => Some("the engine, and through it the host"),
+        (false, true) => Some("a socket of the host: its engine's, or another program's"),
+        (false, false) => None,
+    };
     let leads_to = source.leads_to.as_ref().map(|path| format!("leads to {path}"));
     let (effect, leads_to) = match (place, &source.leads_to, &source.reason) {
-        (PathPlace::Companion, None, None) => return None,
-        (PathPlace::Companion, None, Some(_)) => (None, None),
+        (PathPlace::Companion, None, None) if socket.is_none() => return None,
+        (PathPlace::Companion, None, _) => (None, None),
         (PathPlace::Companion, Some(path), _) => {
             (Some(format!("a link to {path}, outside the recipe's directory")), None)
         }
@@ -173,11 +167,18 @@ fn source_privilege(source: &HostPath, what: &str, place: PathPlace) -> Option<P
         }
         (PathPlace::Host, ..) => (Some("outside the recipe's directory".to_owned()), leads_to),
     };
-    let effects = effect.into_iter().chain(leads_to).chain(source.reason.clone());
+    let effects = socket.map(str::to_owned).into_iter().chain(effect);
+    let effects = effects.chain(leads_to).chain(source.reason.clone());
     let effects: Vec<String> = effects.collect();
     // Others decide what it leads to by the time of the next run.
-    let each_time = place != PathPlace::Companion && source.reason.is_some();
-    Some(Privilege { each_time, ..Privilege::new("mounts", setting, &effects.join(", ")) })
+    let each_time = is_given_itself(source, place) && source.reason.is_some();
+    let name = if socket.is_some() { "engine-socket" } else { "mounts" };
+    Some(Privilege { each_time, ..Privilege::new(name, setting, &effects.join(", ")) })
+}
+
+/// Whether the path itself is given, and no copy of it.
+fn is_given_itself(source: &HostPath, place: PathPlace) -> bool {
+    place != PathPlace::Companion || source.leads_to.is_some()
 }
 
 fn flag_privilege(access: &HostAccess) -> Option<Privilege> {

@@ -16,9 +16,9 @@ use retrial_run::nodes::whole_run_directory;
 use retrial_run::{
     JOB_LABEL, PATH_LABEL, RUN_LABEL, find_other_user, label_value, revoke_privileges_of_run,
 };
-use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
 use retrial_store::lock::FileLock;
+use retrial_store::{RecordDirectory, RunDirectory};
 
 /// Which containers are removed.
 #[derive(Debug, Clone, Copy, Args)]
@@ -41,7 +41,10 @@ fn revoke_privileges(global: &GlobalOptions, container: &ContainerState) {
     let path = container.labels.get(PATH_LABEL).map(PathBuf::from);
     let runs = global.home.runs_directory();
     let own = path.filter(|path| path.starts_with(&runs)).map(RunDirectory::from_path);
-    let known = own.or_else(|| global.home.find_run(run).ok()).and_then(|run| {
+    // A label may be an image's own.
+    let named = Some(run).filter(|run| RecordDirectory::is_valid_id(run));
+    let find_named = || global.home.find_run(named?).ok();
+    let known = own.or_else(find_named).and_then(|run| {
         let plan = run.read_json::<Plan>("plan.json").ok()?;
         Some((run.read_state().ok()?, plan, run))
     });

@@ -1,7 +1,9 @@
 //! The paths that a plan gives to containers, builds and commands, as this machine has them: what approval must know
 //! of each, and the copy of those next to the recipe.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -180,7 +182,7 @@ fn record_links(plan: &mut Plan) {
             && directory.as_ref().is_some_and(|own| real.starts_with(own) && real != *own);
         let is_socket = fs::metadata(&real).is_ok_and(|status| status.file_type().is_socket());
         let leads_to = (!is_inside && real != named).then(|| real.display().to_string());
-        let mounted_below = if planned.is_companion(path) {
+        let mounted_below = if is_inside {
             Vec::new()
         } else {
             let below =
@@ -198,11 +200,28 @@ fn list_mount_points() -> Vec<PathBuf> {
     let points = text.lines().filter_map(|line| {
         let (fields, kind) = line.split_once(" - ")?;
         let is_of_kernel = KERNEL_FILE_SYSTEMS.contains(&kind.split(' ').next()?);
-        // Blanks are written as \040.
-        let point = fields.split(' ').nth(4)?.replace("\\040", " ");
-        (!is_of_kernel).then(|| PathBuf::from(point))
+        let point = decode_octal(fields.split(' ').nth(4)?);
+        (!is_of_kernel).then(|| PathBuf::from(OsString::from_vec(point)))
     });
     points.collect()
+}
+
+/// Decodes what the kernel writes as `\040`: a blank, a tab, a line's end and a backslash.
+fn decode_octal(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        rest = if let Some(code) = code.filter(|_| *first == b'\\') {
+            decoded.push(code);
+            &after[3..]
+        } else {
+            decoded.push(*first);
+            after
+        };
+    }
+    decoded
 }
 
 /// Records where links lead on another machine, or at another time. Files next to the recipe were copied, and are as
@@ -292,5 +311,16 @@ impl From<CompanionError> for Failure {
             CompanionError::Write { .. } => Self::host(ErrorText::of(&error)),
             _ => Self::usage(ErrorText::of(&error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mount_points_are_decoded() {
+        assert_eq!(decode_octal(r"/a\040b\134c\012"), b"/a b\\c\n");
+        assert_eq!(decode_octal(r"/a\9\04"), br"/a\9\04");
     }
 }

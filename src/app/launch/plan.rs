@@ -71,7 +71,7 @@ impl OpenedRecipe {
         plan.no_wait = *no_wait;
         plan.telemetry = *telemetry;
         let companions = self.stage_companions(global, &mut plan)?;
-        check_host_paths(&plan, &global.home)?;
+        check_host_paths(&plan, global)?;
         Ok(PlannedRun {
             opened: self,
             companions,

@@ -19,7 +19,6 @@ use retrial_host::record::HostRecord;
 use retrial_plan::build::plan_for_host;
 use retrial_recipe::model::Recipe;
 use retrial_run::PreparedRun;
-use retrial_store::Home;
 
 impl ApprovedPlan {
     /// Completes the plan with what depends on the host. Refuses a host on which it needs a privilege that was not
@@ -28,11 +27,11 @@ impl ApprovedPlan {
         &self,
         recipe: &Recipe,
         host: &HostView,
-        home: &Home,
+        global: &GlobalOptions,
     ) -> Result<Self, Failure> {
         let mut here = plan_for_host(&self.plan, recipe, host)?;
         record_links_here(&mut here, &self.plan);
-        check_host_paths(&here, home)?;
+        check_host_paths(&here, global)?;
         self.approve_here(here)
     }
 

@@ -123,7 +123,7 @@ async fn prepare_machine(
         gpu_support::add_abilities(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
     let approved =
-        ApprovedPlan::of_created_run(shared).complete_for_host(&recipe, &host, &global.home)?;
+        ApprovedPlan::of_created_run(shared).complete_for_host(&recipe, &host, global)?;
     approved.check_requirements(begin.force)?;
     let prepared = approved.prepare(global, host, &engine, String::new(), begin.force);
     let prepared = prepared.await?;

@@ -41,7 +41,7 @@ pub fn prepare_on_node(global: &GlobalOptions, directory: &RunDirectory) -> Resu
     let host = probe_host_for(global, [&request.recipe]);
     let plan = ApprovedPlan::of_created_run(before)
         .on_node(usable_gpus(directory, &request)?)
-        .complete_for_host(&request.recipe, &host, &global.home)?
+        .complete_for_host(&request.recipe, &host, global)?
         .with_missing_files(&request.recipe, &global.root);
     plan.check_requirements(request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), MAX_RECIPE_BYTES)?;

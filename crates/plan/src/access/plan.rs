@@ -138,11 +138,14 @@ impl Plan {
         let exposed_late = late.map(HostPath::resolved).find_map(|known| {
             let mounts = self.containers().flat_map(|container| &container.mounts);
             let writable = mounts.filter(|mount| !mount.read_only);
-            let mut writable = writable.filter_map(|mount| self.find_host_path(&mount.source));
-            let other = writable.find(|other| {
-                !other.is_known_later() && Path::new(other.resolved()).starts_with(known)
+            let writable = writable.filter_map(|mount| self.find_host_path(&mount.source));
+            let writable = writable.filter(|other| !other.is_known_later());
+            let below = self.host_paths().flat_map(|source| &source.mounted_below);
+            let mut all = writable.map(HostPath::resolved).chain(below.map(String::as_str));
+            let other = all.find(|other| {
+                Path::new(other).starts_with(known) || Path::new(known).starts_with(other)
             })?;
-            Some((known.to_owned(), other.resolved().to_owned()))
+            Some((known.to_owned(), other.to_owned()))
         });
         exposed_late.or_else(|| self.find_exposed_known_path(own))
     }

@@ -160,7 +160,7 @@ fn a_link_out_of_the_recipes_directory_needs_approval() {
     plan.record_paths(leads_to("/"));
     assert_eq!(
         plan.privileges[0].to_string(),
-        "mount /recipe/data: a link to /, outside the recipe's directory"
+        "mount /recipe/data: a link to /, outside the recipe's directory, writable"
     );
     assert_eq!(plan.privileges.len(), 1);
     let mut elsewhere = plan.clone();
@@ -219,6 +219,26 @@ fn a_socket_is_the_engines_under_any_name() {
     assert_eq!(names(&plan), ["mounts mount /srv/e"]);
     plan.record_paths(|_| PathFacts { is_socket: true, ..PathFacts::default() });
     assert_eq!(names(&plan), ["engine-socket mount /srv/e"]);
+}
+
+/// It is no copy: all that holds of a path of the host holds of it.
+#[test]
+fn a_link_next_to_the_recipe_is_a_path_of_the_host() {
+    for (name, privilege) in [("data", "mounts"), ("docker.sock", "engine-socket")] {
+        let mut plan =
+            plan(&format!("image: a:1\ncontainer: {{ mounts: ['./{name}:/x'] }}\n"), REST);
+        plan.record_paths(|_| PathFacts {
+            leads_to: Some("/srv".to_owned()),
+            reason: Some("other users can write it".to_owned()),
+            ..PathFacts::default()
+        });
+        let one = &plan.privileges[0];
+        assert_eq!(one.name, privilege);
+        assert!(one.each_time, "{one}");
+        for part in ["a link to /srv", ", writable", "other users can write it"] {
+            assert!(one.effect.contains(part), "{part}: {one}");
+        }
+    }
 }
 
 #[test]
