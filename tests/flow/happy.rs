@@ -89,7 +89,7 @@ fn the_number_of_trials_can_be_chosen() {
 #[test]
 #[ignore = "needs the lab"]
 fn a_smoke_test_shows_figures_and_compares_none() {
-    let keys = "params: { options: { type: string, default: '' } }\ntrial_run: { params: { options: { default: seconds=0 } } }";
+    let keys = "params: { options: { type: string, default: '' } }\nsmoke_test: { params: { options: { default: seconds=0 } } }";
     // Fifty times as slow as published.
     let commands = "set -- seconds=600 ${{ params.options }}; for option; do export \"$option\"; done\nsleep \"$seconds\"; echo 'rate: 1 req/s'";
     let more = "trials: 3\nwarmup: 1";

@@ -33,10 +33,11 @@ fn printed(name: &str) -> String {
 #[test]
 fn unjudged_figures_are_labeled() {
     let (_, text) = judge(&printed(SERVER), "markdown");
-    let head = "| scenario | not judged | min | mean | p50 | p90 | p95 | p97 | p99 | p99.9 | max |";
+    let head =
+        "| scenario | not judged | unit | min | mean | p50 | p90 | p95 | p97 | p99 | p99.9 | max |";
     assert!(text.contains(head), "{text}");
-    let first_token = "| Server | time to first token | 20.4295 ms | 616.415 ms | 637.052 ms \
-                       | 850.115 ms | 897.937 ms | 930.504 ms | 1.01924 s | 1.32414 s | 1.60957 s |";
+    let first_token = "| Server | time to first token | s | 0.0204295 | 0.616415 | 0.637052 | 0.850115 \
+                       | 0.897937 | 0.930504 | 1.01924 | 1.32414 | 1.60957 |";
     assert!(text.contains(first_token), "{text}");
     // The guide prints this very summary.
     let published = first_token.replace("first token", "first token, guide");

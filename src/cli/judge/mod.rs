@@ -40,6 +40,12 @@ pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<E
     if let Some(trees) = judge::find_trees(path, request)? {
         return tree::judge_and_print(global, &trees, request);
     }
+    if !request.outcome.is_empty() {
+        return Err(Failure::usage(
+            "--outcome selects results of submission trees, and this is none",
+        )
+        .with_help("runs of Retrial: retrial runs --outcome invalid"));
+    }
     let judged = judge::judge_results_below(global, path, request)?;
     print_folders(global, &judged);
     let exits = judged.iter().map(|one| one.verdict.exit_code);
@@ -56,6 +62,7 @@ fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Resu
         ("--division", request.division.is_some()),
         ("--rules", !request.rules.is_empty()),
         ("--reference", request.reference.is_some()),
+        ("--outcome", !request.outcome.is_empty()),
     ];
     let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());

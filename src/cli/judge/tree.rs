@@ -7,7 +7,7 @@ use crate::app::{judge, terminal};
 use retrial_report::content::tree::{self as content, TreeReport, TreeReportStyle, TreeVerdict};
 use retrial_report::{ReportedVerdict, junit, markdown};
 use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
-use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
+use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Outcome, Verdict};
 
 /// Judges submission trees and prints the verdicts.
 pub fn judge_and_print(
@@ -17,7 +17,12 @@ pub fn judge_and_print(
 ) -> Result<ExitCode, Failure> {
     let mut printer = TreePrinter {
         output: global.output,
-        tree: TreeReport::new(TreeReportStyle { verbose: global.verbose, quiet: global.quiet }),
+        tree: TreeReport::new(TreeReportStyle {
+            verbose: global.verbose,
+            quiet: global.quiet,
+            outcomes: request.outcome.clone(),
+        }),
+        outcomes: request.outcome.clone(),
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
@@ -31,19 +36,27 @@ pub fn judge_and_print(
 /// the other formats are one document, which is printed at the end.
 struct TreePrinter {
     output: OutputFormat,
+    /// Only results with these outcomes are printed; all if empty.
+    outcomes: Vec<Outcome>,
     tree: TreeReport,
     benchmarks: Vec<BenchmarkVerdict>,
     verdicts: Vec<Verdict>,
 }
 
 impl TreePrinter {
-    fn add_benchmark(&mut self, judged: JudgedBenchmark) {
+    fn add_benchmark(&mut self, mut judged: JudgedBenchmark) {
         let blocks = self.tree.report_benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
             OutputFormat::Text => terminal::print_blocks(&blocks),
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Markdown => {
-                self.verdicts.push(judged.verdict);
-                self.benchmarks.push(judged.benchmark);
+                let is_shown =
+                    |outcome: Outcome| self.outcomes.is_empty() || self.outcomes.contains(&outcome);
+                let is_whole_shown = is_shown(judged.verdict.outcome);
+                judged.verdict.results.retain(|result| is_shown(result.outcome));
+                if is_whole_shown || !judged.verdict.results.is_empty() {
+                    self.verdicts.push(judged.verdict);
+                    self.benchmarks.push(judged.benchmark);
+                }
             }
         }
     }

@@ -104,17 +104,17 @@ fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
 /// The recipe's trial run lowers the duration, and so the job's time limit.
 #[test]
 #[ignore = "needs root and the lab"]
-fn a_trial_run_is_a_job_of_its_own_length() {
-    let trial = "expected_duration: 10h\ntrial_run:\n  expected_duration: 2m\n  scenarios: { two: { performance: { \
+fn a_smoke_test_is_a_job_of_its_own_length() {
+    let trial = "expected_duration: 10h\nsmoke_test:\n  expected_duration: 2m\n  scenarios: { two: { performance: { \
                  run: 'echo answer: 7 items/s' } } }\n";
     let login = Login::new("trial", &(recipe(1) + trial));
     login.user.site("partition: gpu\n");
     login
         .user
-        .run(&["--trial-run"])
+        .run(&["--smoke-test"])
         .exits(0)
-        .prints("measured (trial run")
-        .prints("trial run: not comparable with the published figure");
+        .prints("measured (smoke test")
+        .prints("smoke test: not comparable with the published figure");
     let name = format!("--name=retrial-{}", login.user.id());
     let limit = ["in", "sacct", "-n", "-X", "-P", &name, "-o", "Timelimit"];
     assert_eq!(login.cluster.lab(&limit).trim(), "01:03:00");

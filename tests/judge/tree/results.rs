@@ -304,3 +304,47 @@ fn results_of_other_suites_are_named_and_refused() {
         }
     }
 }
+
+/// One value is what `judge`, its exit code and every report say.
+#[test]
+fn a_rule_of_the_whole_benchmark_is_in_the_headline() {
+    let tree = tree();
+    fs::remove_dir_all(tree.path().join(BENCHMARK).join("Offline")).unwrap();
+    // What else is wrong with the example.
+    fs::remove_dir_all(tree.path().join(BENCHMARK).join("Interactive")).unwrap();
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.code, 1);
+    assert!(judgement.results().iter().all(|result| result["valid"] == true));
+    for form in ["text", "markdown", "html"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(["report", "--output", form, "--to"])
+            .arg(tree.path().join(format!("report.{form}")))
+            .arg(tree.path().join(BENCHMARK))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = fs::read_to_string(tree.path().join(format!("report.{form}"))).unwrap();
+        assert!(text.contains("of the whole benchmark"), "{text}");
+        assert!(!text.contains("Valid, and nothing"), "{text}");
+    }
+}
+
+#[test]
+fn results_are_selected_by_their_outcome() {
+    let all = judge(&example(), &[]);
+    let some = judge(&example(), &["--outcome", "invalid"]);
+    assert_eq!((some.code, &some.json["counts"]), (all.code, &all.json["counts"]));
+    let outcomes = some.results().iter().map(|result| result["outcome"].as_str().unwrap());
+    assert!(!some.results().is_empty() && outcomes.clone().all(|outcome| outcome == "invalid"));
+    assert!(some.results().len() < all.results().len());
+    let none = judge(&example(), &["--outcome", "not-reproduced,failed"]);
+    assert_eq!((none.code, none.results().len()), (1, 0));
+    let text = |outcome: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
+        let output = command.arg("judge").arg(example()).args(["--outcome", outcome]).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let invalid = text("invalid");
+    assert!(invalid.contains("Interactive") && !invalid.contains("Offline  "), "{invalid}");
+    assert!(!text("failed").contains("Interactive"), "{}", text("failed"));
+}

@@ -38,19 +38,24 @@ pub struct TreeVerdict {
 }
 
 /// The verbosity of a tree's report.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct TreeReportStyle {
     /// Whether every rule is listed, not only notable ones.
     pub verbose: bool,
     /// Whether only results with violations are reported.
     pub quiet: bool,
+    /// Only results with these outcomes are reported; all if empty.
+    pub outcomes: Vec<Outcome>,
 }
 
 /// Reports the benchmarks of a tree one after the other, and counts them.
 #[derive(Debug, Default)]
 pub struct TreeReport {
     style: TreeReportStyle,
+    /// Of the benchmark before.
     system: String,
+    /// Whose section is open: nothing may have been reported of the one before.
+    reported_system: String,
     /// The numbers of judged results.
     pub counts: TreeCounts,
     notice: Option<String>,
@@ -124,23 +129,31 @@ impl TreeReport {
         .join(" ");
         let is_new = system != self.system;
         self.counts.systems += usize::from(is_new);
+        self.system.clone_from(&system);
         let notable_rules = benchmark.rules.iter().filter(|rule| rule.is_notable());
         let notable = notable_rules
             .map(|rule| ListItem::with_key(&benchmark.benchmark, rule.to_string()).with_mark(rule));
-        let mut items: Vec<ListItem> = notable.collect();
-        let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
-        let quiet = self.style.quiet && fine;
-        self.system.clone_from(&system);
+        let is_selected =
+            |outcome| self.style.outcomes.is_empty() || self.style.outcomes.contains(&outcome);
+        let is_broken = benchmark.rules.iter().any(|rule| !rule.passed);
+        let are_rules_shown = self.style.outcomes.is_empty()
+            || is_broken && self.style.outcomes.contains(&Outcome::Invalid);
+        let mut items: Vec<ListItem> = if are_rules_shown { notable.collect() } else { Vec::new() };
         let scenarios = verdict.results.iter().map(|result| &result.scenario);
         for scenario in scenarios.unique() {
             let results = verdict.results.iter();
             let results = results.filter(|result| result.scenario == *scenario).collect_vec();
-            if !(self.style.quiet && results.iter().all(|result| result.valid)) {
+            let is_silent = self.style.quiet && results.iter().all(|result| result.valid);
+            if !is_silent && results.iter().any(|result| is_selected(result.outcome)) {
                 items.push(self.scenario_item(&benchmark.benchmark, scenario, &results));
             }
         }
         let items = Block::list(items);
-        if is_new && !quiet {
+        if items.is_none() {
+            return Vec::new();
+        }
+        if system != self.reported_system {
+            self.reported_system.clone_from(&system);
             return vec![Section::new_block(system, items)];
         }
         items.into_iter().collect()

@@ -85,14 +85,15 @@ fn resolve_host_path(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
     ))
 }
 
-/// Refuses directories that another user can write below those that were known when the path was approved.
+/// Refuses directories above a path in which another user can put something else, below those that were known when it
+/// was approved. Whose it is itself is what was asked for.
 fn require_own_below(known: &Path, path: &Path) -> Result<(), Halt> {
     let own = rustix::process::geteuid().as_raw();
     let is_own = |directory: &Path| {
         let status = std::fs::symlink_metadata(directory);
         status.is_ok_and(|status| [0, own].contains(&status.uid()) && status.mode() & 0o022 == 0)
     };
-    let mut below = path.ancestors().take_while(|directory| *directory != known);
+    let mut below = path.ancestors().take_while(|directory| *directory != known).skip(1);
     below.find(|directory| !is_own(directory)).map_or(Ok(()), |other| {
         Err(Halt::failure(
             StepFault::Request,
@@ -208,7 +209,7 @@ mod tests {
     fn no_link_is_followed_below_what_was_approved() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
-        std::fs::create_dir_all(root.join("real/node-1")).unwrap();
+        std::fs::create_dir_all(root.join("real/node-1/sub")).unwrap();
         symlink("real", root.join("named")).unwrap();
         symlink("/", root.join("real/node-2")).unwrap();
         let named = root.join("named").display().to_string();
@@ -219,6 +220,7 @@ mod tests {
         assert!(resolve("../real").is_err());
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(root.join("real/node-1"), mode).unwrap();
-        assert!(resolve("node-1").is_err(), "others can write it");
+        assert!(resolve("node-1").is_ok());
+        assert!(resolve("node-1/sub").is_err(), "others can put a link in its place");
     }
 }
