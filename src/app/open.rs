@@ -186,7 +186,7 @@ fn require_own_home(
         record.path().display(),
         home.root().display()
     ))
-    .with_help(format!("if it started on this machine: --home DIR {}", record.id())))
+    .with_help("if it started on this machine, name its home: --home DIR"))
 }
 
 #[cfg(test)]

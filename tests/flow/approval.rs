@@ -536,3 +536,13 @@ fn a_mount_that_others_can_write_is_asked_for_each_time_of_a_stream() {
     let printed = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(printed.contains("other users can write it"), "{printed}");
 }
+
+/// Next to the working directory itself.
+#[test]
+#[ignore = "needs the lab"]
+fn a_recipe_is_named_without_a_directory() {
+    let keys = "container: { mounts: ['/etc/hostname:/x:ro'] }";
+    let lab = Lab::new().recipe(&recipe_with(keys, &case("main", "true", "")));
+    lab.retrial(&["run", "recipe.yaml"]).expect_exit(2).prints("--allow mounts");
+    lab.retrial(&["run", "recipe.yaml", "--allow", "mounts"]).expect_exit(0);
+}

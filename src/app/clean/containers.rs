@@ -1,6 +1,6 @@
 //! `retrial clean`: removes containers of earlier runs, and none without our label.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use serde_json::json;
@@ -38,10 +38,13 @@ pub struct CleanScope {
 fn revoke_privileges(global: &GlobalOptions, container: &ContainerState) {
     let run = label_value(container, RUN_LABEL);
     // Of another machine of the run it is a directory of its own.
-    let path = container.labels.get(PATH_LABEL).map(PathBuf::from);
-    let runs = global.home.runs_directory();
-    let own = path.filter(|path| path.starts_with(&runs)).map(RunDirectory::from_path);
-    // A label may be an image's own.
+    let path = container.labels.get(PATH_LABEL).map(Path::new);
+    let runs = global.home.runs_directory().canonicalize();
+    // Labels may be an image's own.
+    let own = path.zip(runs.ok()).and_then(|(path, runs)| {
+        let path = path.canonicalize().ok()?;
+        path.starts_with(&runs).then(|| RunDirectory::from_path(path))
+    });
     let named = Some(run).filter(|run| RecordDirectory::is_valid_id(run));
     let find_named = || global.home.find_run(named?).ok();
     let known = own.or_else(find_named).and_then(|run| {

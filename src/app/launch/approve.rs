@@ -18,6 +18,7 @@ use retrial_document::escape_harmful;
 use retrial_plan::Plan;
 use retrial_plan::privilege::Privilege;
 use retrial_store::Home;
+use retrial_store::files::parent_directory;
 
 /// The most commands that show the steps of plans.
 const MAX_PLAN_COMMANDS: usize = 3;
@@ -130,7 +131,7 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
 fn check_owners(opened: &OpenedRecipe, plan: &Plan) -> Result<(), Failure> {
     let mut files = opened.files();
     let directories: Vec<PathBuf> =
-        files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        files.iter().map(|file| parent_directory(file).to_owned()).collect();
     files.extend(opened.entry.templates_directory());
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
     let own = opened.entry.directory();
@@ -180,7 +181,7 @@ fn describe_settings(file: &Path, plan: &Plan) -> String {
 fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
     let mut by_recipe: IndexMap<_, IndexSet<&Privilege>> = IndexMap::new();
     for UnapprovedPrivileges { plan, privileges, batch_file, .. } in missing {
-        // What a command has of its own is a part of it.
+        // Cells of one recipe with other settings are asked for apart.
         let settings = batch_file.as_ref().map(|file| describe_settings(file, plan));
         let key = (&plan.recipe, &plan.companions, settings);
         by_recipe.entry(key).or_default().extend(privileges);

@@ -31,12 +31,10 @@ use retrial_store::home::home_directory;
 const SHARED_DIRECTORIES: [&str; 5] = ["/", "/tmp", "/var/tmp", MEMORY_DIRECTORY, "/home"];
 
 /// File systems without files that anybody keeps.
-const KERNEL_FILE_SYSTEMS: [&str; 14] = [
+const KERNEL_FILE_SYSTEMS: [&str; 12] = [
     "autofs",
     "binfmt_misc",
     "bpf",
-    "cgroup",
-    "cgroup2",
     "configfs",
     "debugfs",
     "devpts",

@@ -7,7 +7,7 @@ use crate::app::{judge, terminal};
 use retrial_report::content::tree::{self as content, TreeReport, TreeReportStyle, TreeVerdict};
 use retrial_report::{ReportedVerdict, junit, markdown};
 use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
-use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Outcome, Verdict};
+use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// Judges submission trees and prints the verdicts.
 pub fn judge_and_print(
@@ -22,7 +22,6 @@ pub fn judge_and_print(
             quiet: global.quiet,
             outcomes: request.outcome.clone(),
         }),
-        outcomes: request.outcome.clone(),
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
@@ -36,8 +35,6 @@ pub fn judge_and_print(
 /// the other formats are one document, which is printed at the end.
 struct TreePrinter {
     output: OutputFormat,
-    /// Only results with these outcomes are printed; all if empty.
-    outcomes: Vec<Outcome>,
     tree: TreeReport,
     benchmarks: Vec<BenchmarkVerdict>,
     verdicts: Vec<Verdict>,
@@ -49,10 +46,8 @@ impl TreePrinter {
         match self.output {
             OutputFormat::Text => terminal::print_blocks(&blocks),
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Markdown => {
-                let is_shown =
-                    |outcome: Outcome| self.outcomes.is_empty() || self.outcomes.contains(&outcome);
-                let is_whole_shown = is_shown(judged.verdict.outcome);
-                judged.verdict.results.retain(|result| is_shown(result.outcome));
+                let is_whole_shown = self.tree.is_selected(judged.verdict.outcome);
+                judged.verdict.results.retain(|result| self.tree.is_selected(result.outcome));
                 if is_whole_shown || !judged.verdict.results.is_empty() {
                     self.verdicts.push(judged.verdict);
                     self.benchmarks.push(judged.benchmark);

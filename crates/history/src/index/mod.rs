@@ -103,8 +103,7 @@ impl RunIndex {
             }
             Storage::Memory(rows) => Ok(rows.clone()),
         };
-        let rows = selected_rows.unwrap_or_else(|_| self.rebuild_and_read());
-        let mut rows = rows;
+        let mut rows = selected_rows.unwrap_or_else(|_| self.rebuild_and_read());
         apply_cell_verdicts(&self.batches, &mut rows);
         let with_state = rows.into_iter().map(|mut row| {
             if row.run_state != RunState::Ended

@@ -113,6 +113,11 @@ impl TreeReport {
         Self { style, ..Self::default() }
     }
 
+    /// Returns whether results with an outcome are reported.
+    pub fn is_selected(&self, outcome: Outcome) -> bool {
+        self.style.outcomes.is_empty() || self.style.outcomes.contains(&outcome)
+    }
+
     /// Renders one benchmark: its violated rules and its results.
     pub fn report_benchmark(
         &mut self,
@@ -133,8 +138,6 @@ impl TreeReport {
         let notable_rules = benchmark.rules.iter().filter(|rule| rule.is_notable());
         let notable = notable_rules
             .map(|rule| ListItem::with_key(&benchmark.benchmark, rule.to_string()).with_mark(rule));
-        let is_selected =
-            |outcome| self.style.outcomes.is_empty() || self.style.outcomes.contains(&outcome);
         let is_broken = benchmark.rules.iter().any(|rule| !rule.passed);
         let are_rules_shown = self.style.outcomes.is_empty()
             || is_broken && self.style.outcomes.contains(&Outcome::Invalid);
@@ -144,7 +147,7 @@ impl TreeReport {
             let results = verdict.results.iter();
             let results = results.filter(|result| result.scenario == *scenario).collect_vec();
             let is_silent = self.style.quiet && results.iter().all(|result| result.valid);
-            if !is_silent && results.iter().any(|result| is_selected(result.outcome)) {
+            if !is_silent && results.iter().any(|result| self.is_selected(result.outcome)) {
                 items.push(self.scenario_item(&benchmark.benchmark, scenario, &results));
             }
         }

@@ -44,7 +44,7 @@ pub enum OtherRecipeError {
         /// The first of them.
         differences: Vec<String>,
     },
-    #[error("{recipe} gives no plan for the run's settings and host")]
+    #[error("{recipe} gives no plan for the run: {source}")]
     NoPlan {
         /// The other recipe's name.
         recipe: String,
