@@ -168,17 +168,25 @@ impl Failing {
         run_as_root("mount", &[&options[..], &paths[..]].concat(), 0);
     }
 
+    fn device(&self) -> String {
+        let output = Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.mount).output();
+        String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
+    }
+
     /// Fails the disk.
     pub fn fail(&self) {
-        let output = Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.mount).output();
-        let device = String::from_utf8(output.unwrap().stdout).unwrap();
-        let name = device.trim().trim_start_matches("/dev/").to_owned();
+        let device = self.device();
+        let name = device.trim_start_matches("/dev/");
         std::fs::write(format!("/sys/fs/ext4/{name}/trigger_fs_error"), "a test").unwrap();
     }
 
     /// Repairs it, and mounts it again.
-    pub fn repair(&self) {
+    pub fn repair(&mut self) {
+        run_as_root("blockdev", &["--flushbufs".as_ref(), self.device().as_ref()], 0);
         run_as_root("umount", &[self.mount.as_ref()], 0);
+        // Another mount namespace may still hold the failed one, and the same image would be mounted as it is there.
+        let failed = std::mem::replace(&mut self.image, self.mount.with_extension("repaired.img"));
+        run_as_root("cp", &["--sparse=always".as_ref(), failed.as_ref(), self.image.as_ref()], 0);
         run_as_root("e2fsck", &["-fy".as_ref(), self.image.as_ref()], 1);
         self.mount();
     }

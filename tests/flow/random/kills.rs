@@ -138,7 +138,7 @@ fn by_a_full_disk() {
 fn by_a_home_that_turns_read_only() {
     Tally::new("a home that turns read-only, then `resume`", 5).run(|chance| {
         let lab = Lab::new();
-        let disk = Failing::create(&lab.path("failing"));
+        let mut disk = Failing::create(&lab.path("failing"));
         let lab = counted(lab).home(&disk.mount);
         let mut going = lab.start(&[]);
         moment(chance, 1500);
