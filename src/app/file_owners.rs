@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::app::failure::Failure;
+use retrial_readings::sanitize;
 
 /// Write permission of the group and of others.
 const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
@@ -77,9 +78,17 @@ fn unknown_owner(path: &Path, error: &io::Error) -> Failure {
         .with_help("create it, or correct the path; nothing may move it while a run starts")
 }
 
+/// Checks a file or a directory itself. The error ends with the reason.
+///
+/// # Errors
+/// Another user owns it or can write it.
+pub fn require_own_entry(path: &Path, reason: &str) -> Result<(), Failure> {
+    TrustedOwners::for_current_user(reason).check_path(path, GROUP_OR_OTHERS_WRITE)
+}
+
 /// Returns whether other users own or can write a file or a directory itself.
 pub fn is_written_by_others(path: &Path) -> bool {
-    TrustedOwners::for_current_user("").check_path(path, GROUP_OR_OTHERS_WRITE).is_err()
+    require_own_entry(path, "").is_err()
 }
 
 /// How many links a path has at most, as for the kernel.
@@ -139,7 +148,7 @@ impl<'a> TrustedOwners<'a> {
         let metadata = fs::symlink_metadata(path).map_err(|error| unknown_owner(path, &error))?;
         // A link has no permissions of its own.
         let refused = if metadata.is_symlink() { 0 } else { refused };
-        let path = path.display();
+        let path = sanitize(&path.to_string_lossy()).into_owned();
         let (problem, help) = if !self.users.contains(&metadata.uid()) {
             (
                 format!("belongs to another user (uid {})", metadata.uid()),

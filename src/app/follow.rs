@@ -1,6 +1,5 @@
 //! Follows a run in this process: reporter, signals, and what is printed at its end.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,14 +13,13 @@ use retrial_cluster::job::record::is_submitted;
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_document::ErrorText;
 use retrial_engine::docker::DockerEngine;
-use retrial_host as host;
 use retrial_plan::Plan;
 use retrial_report::{self as report, OpenRun, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_run::{RunSession, SessionOptions, execute_plan, judge_run, read_secrets};
+use retrial_store::RunDirectory;
 use retrial_store::journal::{AbortReason, Event, JournalState};
 use retrial_store::lock::FileLock;
-use retrial_store::{RunDirectory, scratch};
 
 /// Returns the state of a run that can be continued; none if it came to its verdict.
 pub fn open_run(run: &RunDirectory, state: &JournalState) -> Option<OpenRun> {
@@ -64,7 +62,7 @@ pub fn session_options(global: &GlobalOptions, require_accuracy: bool) -> Sessio
         all_output: global.verbose,
         require_accuracy,
         root: global.root.clone(),
-        scratch: scratch_directory(global),
+        scratch: global.scratch_directory(),
         ..SessionOptions::default()
     };
     let patience = std::env::var("RETRIAL_ENGINE_PATIENCE").ok().and_then(|text| text.parse().ok());
@@ -72,15 +70,6 @@ pub fn session_options(global: &GlobalOptions, require_accuracy: bool) -> Sessio
         options.patience = Duration::from_secs(seconds);
     }
     options
-}
-
-/// Returns the directory of containers' control directories if the home is on a network file system, which
-/// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
-pub fn scratch_directory(global: &GlobalOptions) -> Option<PathBuf> {
-    let variable = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
-    let named = variable.map(PathBuf::from).filter(|named| named.is_absolute());
-    let shared = || host::network_file_system(global.home.root());
-    named.or_else(|| shared().map(|_| scratch::default_location()))
 }
 
 /// Opens a session of a run, with its other machines if it has any.

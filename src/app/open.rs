@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Once;
 
 use crate::app::failure::Failure;
+use crate::app::file_owners;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_batch::run::read_state;
@@ -159,34 +160,39 @@ pub async fn connect_engine(global: &GlobalOptions) -> Result<DockerEngine, Fail
     Ok(DockerEngine::connect(global.engine.as_deref()).await?)
 }
 
-/// Refuses a run of another home: its plan is executed, and was approved where it was started.
-pub fn require_own_run(home: &Home, run: &RunDirectory) -> Result<(), Failure> {
-    require_own_home(home, run.record(), &home.runs_directory(), "run")
+/// Finds a run or a batch to continue, stop or enter. Its plan is executed, and was approved where it was started: it is
+/// directly in this home, and nobody else wrote it.
+pub fn find_own_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
+    let found = find_run_or_batch(home, name)?;
+    match &found {
+        RunOrBatch::Run(run) => require_own(home, run.record(), &home.runs_directory(), "run")?,
+        RunOrBatch::Batch(batch) => require_own(home, batch, &home.batches_directory(), "batch")?,
+    }
+    Ok(found)
 }
 
-/// As [`require_own_run`], of a batch.
-pub fn require_own_batch(home: &Home, batch: &RecordDirectory) -> Result<(), Failure> {
-    require_own_home(home, batch, &home.batches_directory(), "batch")
+/// As [`find_own_run_or_batch`], of a run.
+pub fn find_own_run(home: &Home, name: &str) -> Result<RunDirectory, Failure> {
+    let run = home.find_run(name)?;
+    require_own(home, run.record(), &home.runs_directory(), "run")?;
+    Ok(run)
 }
 
-fn require_own_home(
+fn require_own(
     home: &Home,
     record: &RecordDirectory,
     parent: &Path,
     kind: &str,
 ) -> Result<(), Failure> {
     let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-    let path = record.path().canonicalize();
     // Not what a run or an archive brought below another one.
-    if path.is_ok_and(|path| path.parent() == Some(canonical_parent.as_path())) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!(
-        "{} is not a {kind} of {}",
-        record.path().display(),
-        home.root().display()
-    ))
-    .with_help("if it started on this machine, name its home: --home DIR"))
+    let path = record.path().canonicalize().ok();
+    let Some(path) = path.filter(|path| path.parent() == Some(canonical_parent.as_path())) else {
+        let (path, home) = (record.path().display(), home.root().display());
+        return Err(Failure::usage(format!("{path} is not a {kind} of {home}"))
+            .with_help("if it started on this machine, name its home: --home DIR"));
+    };
+    file_owners::require_own_entry(&path, "what its plan says would run as you")
 }
 
 #[cfg(test)]

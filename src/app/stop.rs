@@ -29,13 +29,9 @@ const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Stops a run or a batch, through the process that follows it if there is one.
 pub fn stop_run_or_batch(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
-    let (id, result) = match open::find_run_or_batch(&global.home, name)? {
-        RunOrBatch::Run(directory) => {
-            open::require_own_run(&global.home, &directory)?;
-            (directory.id().to_owned(), stop_run(global, directory)?)
-        }
+    let (id, result) = match open::find_own_run_or_batch(&global.home, name)? {
+        RunOrBatch::Run(directory) => (directory.id().to_owned(), stop_run(global, directory)?),
         RunOrBatch::Batch(directory) => {
-            open::require_own_batch(&global.home, &directory)?;
             (directory.id().to_owned(), stop_batch(global, &directory)?)
         }
     };

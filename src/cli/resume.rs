@@ -22,13 +22,12 @@ pub fn resume_run_or_batch(
         let _ = rustix::process::setsid();
     }
     let home = &global.home;
-    let directory = match open::find_run_or_batch(home, &arguments.run)? {
+    let directory = match open::find_own_run_or_batch(home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             if arguments.in_background {
                 wait_for_predecessor(&directory);
             }
-            open::require_own_batch(home, &directory)?;
             if arguments.from.is_some() {
                 return Err(Failure::usage("--from names a check of a run, and this is a batch"));
             }
@@ -41,7 +40,6 @@ pub fn resume_run_or_batch(
     if arguments.in_background {
         wait_for_predecessor(directory.record());
     }
-    open::require_own_run(home, &directory)?;
     if !in_job {
         open::refuse_imported(&directory)?;
     }

@@ -23,8 +23,7 @@ const SHELL_COMMAND: [&str; 3] =
 pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
     let ShellArguments { run, node, command } = arguments;
     let (node, command) = (node.as_deref(), command.as_slice());
-    let directory = global.home.find_run(run)?;
-    open::require_own_run(&global.home, &directory)?;
+    let directory = open::find_own_run(&global.home, run)?;
     open::refuse_imported(&directory)?;
     // Within the job, the engine of this machine has the container.
     let is_elsewhere = is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();

@@ -209,6 +209,39 @@ fn a_container_leaves_no_set_user_id_file_and_no_device() {
     assert_eq!(mode(&data.join("before")), 0o4000, "another program's");
 }
 
+/// What is in them decides what runs: settings that approve, sites, control directories.
+#[test]
+#[ignore = "needs the lab"]
+fn no_container_can_write_what_retrial_trusts() {
+    let own = tempfile::tempdir().unwrap();
+    let own = own.path().display().to_string();
+    let (configuration, scratch) = (format!("{own}/settings"), format!("{own}/scratch/control"));
+    for directory in [format!("{configuration}/retrial/sites"), scratch.clone()] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let lab = Lab::new()
+        .env("XDG_CONFIG_HOME", &configuration)
+        .env("RETRIAL_SCRATCH", &scratch)
+        .recipe("");
+    let run = |mount: &str| {
+        let keys = format!("container: {{ mounts: ['{mount}'] }}");
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        lab.run(&["--allow", "mounts"])
+    };
+    let caches = lab.path("cache").display().to_string();
+    fs::create_dir_all(&caches).unwrap();
+    for within in ["settings/retrial", "settings/retrial/sites", "scratch/control"] {
+        run(&format!("{own}/{within}:/own"))
+            .expect_exit(2)
+            .prints("in a directory of Retrial's own, which containers can write");
+    }
+    run(&format!("{caches}:/own")).expect_exit(2).prints("which containers can write");
+    for above in ["", "/settings", "/scratch"] {
+        run(&format!("{own}{above}:/own")).expect_exit(2).prints("it could replace it");
+    }
+    run(&format!("{own}/settings/retrial:/own:ro")).expect_exit(0);
+}
+
 #[test]
 #[ignore = "needs the lab"]
 fn the_recipes_directory_and_private_directories_need_approval() {
@@ -521,6 +554,23 @@ fn a_run_of_another_home_is_not_stopped() {
     fs::rename(&copy, &nested).unwrap();
     let nested = nested.display().to_string();
     lab.retrial(&["stop", &nested]).expect_exit(2).prints("is not a run of");
+    lab.retrial(&["clean", "--all"]).expect_exit(0);
+}
+
+/// Its plan would run as the one who resumes it.
+#[test]
+#[ignore = "needs root and the lab"]
+fn a_run_of_another_user_is_not_resumed() {
+    let lab = Lab::new().recipe(&recipe_with("", &case("main", "true", "")));
+    lab.run(&["--keep", "always"]).expect_exit(0);
+    let (run, id) = (lab.the_run(), lab.id());
+    std::os::unix::fs::chown(&run, Some(12345), None).unwrap();
+    for command in ["resume", "stop", "shell"] {
+        let refused = lab.retrial(&[command, &id]).expect_exit(2);
+        refused.prints("belongs to another user (uid 12345)").prints("would run as you");
+    }
+    lab.retrial(&["judge", &id]).expect_exit(0);
+    std::os::unix::fs::chown(&run, Some(0), None).unwrap();
     lab.retrial(&["clean", "--all"]).expect_exit(0);
 }
 

@@ -3,26 +3,21 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::configuration::configuration_path;
 use crate::app::failure::Failure;
+use crate::app::file_owners;
 use crate::app::options::GlobalOptions;
-use crate::app::{file_owners, follow};
 use retrial_beneath::resolve_existing;
 use retrial_plan::Plan;
 use retrial_store::Home;
 
 /// Refuses a path below a directory that a container of the same run can write, or below one that another user can.
 pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failure> {
-    let home = &global.home;
-    let (cache, home_root) = (Path::new(&plan.cache), resolve_existing(home.root()));
+    let cache = Path::new(&plan.cache);
     // Directories that steps fill are mounted, too.
     let filled = resolve_existing(&cache.join("directories"));
-    let scratch = follow::scratch_directory(global);
-    let of_retrial = [home_root, resolve_existing(cache)];
-    let configuration = configuration_path().parent().map(resolve_existing);
-    let of_scratch = scratch.as_deref().map(resolve_existing);
-    let of_retrial: Vec<PathBuf> =
-        of_retrial.into_iter().chain(configuration).chain(of_scratch).collect();
+    // A run is resumed with the cache that it began with.
+    let mut of_retrial = global.own_directories();
+    of_retrial.push(resolve_existing(cache));
     let is_in = |path: &str, directory: &PathBuf| Path::new(path).starts_with(directory);
     let mut filled_paths = plan.resolved_host_paths().filter(|path| is_in(path, &filled));
     // A container could put links in place of what other containers mount.
@@ -34,16 +29,12 @@ pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failu
         ))
         .with_help("mount a directory of your own"));
     }
-    // What is remembered there is trusted, and its files are mounted.
-    let configuration = configuration_path();
-    let trusted = [home.root(), cache, &configuration].into_iter().chain(scratch.as_deref());
-    let trusted: Vec<PathBuf> = trusted.map(resolve_existing).collect();
-    if let Some((path, writable)) = plan.find_exposed_path(&trusted) {
+    if let Some((path, writable)) = plan.find_exposed_path(&of_retrial) {
         return Err(Failure::usage(format!(
             "{path} is below {writable}, which a container of this run can write: it could replace it"
         ))
         .with_help(format!("mount {writable} read-only (`:ro`), or a directory that does not contain {path}"))
-        .with_help(other_home_help(Path::new(&path), Path::new(&writable), home)));
+        .with_help(other_home_help(Path::new(&path), Path::new(&writable), &global.home)));
     }
     let of_host = plan.host_paths().filter(|one| plan.copied_companion(&one.path).is_none());
     // By its name, whose links others must not be able to replace either.

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use super::host_mounts::describe_other_writers;
 use super::open::OpenedRecipe;
 use crate::app::catalog::MEMORY_DIRECTORY;
-use crate::app::configuration::configuration_path;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_beneath::{HeldDirectory, resolve_existing};
@@ -252,12 +251,7 @@ struct PrivatePlaces {
 
 impl PrivatePlaces {
     fn new(global: &GlobalOptions) -> Self {
-        let configuration = configuration_path().parent().map(Path::to_owned);
-        let own = [global.home.root().to_owned(), global.cache.clone()].into_iter();
-        Self {
-            home: resolve_existing(&home_directory()),
-            own: own.chain(configuration).map(|path| resolve_existing(&path)).collect(),
-        }
+        Self { home: resolve_existing(&home_directory()), own: global.own_directories() }
     }
 
     /// Says why a file or directory next to a recipe is asked for, if it is.
