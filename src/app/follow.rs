@@ -8,6 +8,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::app::failure::Failure;
 use crate::app::nodes;
 use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::own_directories::scratch_directory;
 use crate::app::{display, signals, terminal};
 use retrial_cluster::job::record::is_submitted;
 use retrial_cluster::nodes::allocation::NodeAllocation;
@@ -62,7 +63,7 @@ pub fn session_options(global: &GlobalOptions, require_accuracy: bool) -> Sessio
         all_output: global.verbose,
         require_accuracy,
         root: global.root.clone(),
-        scratch: global.scratch_directory(),
+        scratch: scratch_directory(global),
         ..SessionOptions::default()
     };
     let patience = std::env::var("RETRIAL_ENGINE_PATIENCE").ok().and_then(|text| text.parse().ok());

@@ -26,6 +26,7 @@ pub(crate) mod log;
 pub(crate) mod nodes;
 pub(crate) mod open;
 pub(crate) mod options;
+pub(crate) mod own_directories;
 pub(crate) mod published;
 pub(crate) mod recheck;
 pub(crate) mod recipes;

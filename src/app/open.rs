@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Once;
 
+use itertools::Itertools as _;
+
 use crate::app::failure::Failure;
 use crate::app::file_owners;
 use crate::app::options::GlobalOptions;
@@ -18,6 +20,7 @@ use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
 use retrial_store::import::ImportOrigin;
 use retrial_store::journal::JournalState;
+use retrial_store::lookup::parse_last;
 use retrial_store::process::ProcessIdentity;
 use retrial_store::{Home, RunDirectory, StoreError};
 
@@ -27,10 +30,10 @@ pub enum RunOrBatch {
     Batch(RecordDirectory),
 }
 
-/// Finds a run or a batch by its id, a part of it, a path, or `last`: that of the last command.
+/// Finds a run or a batch by its id, a part of it, a path, or `last` and `last~1`: that of a command.
 pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
-    if name == "last" {
-        return find_last(home);
+    if let Some(before) = parse_last(name) {
+        return find_last(home, name, before);
     }
     let path = Path::new(name);
     let is_batch = name.contains('/') && path.join("batch.json").exists();
@@ -50,19 +53,40 @@ pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure>
     }
 }
 
-/// Finds the run or the batch of the last command: of a batch's runs, the batch.
-fn find_last(home: &Home) -> Result<RunOrBatch, Failure> {
-    let run_start = home.last_started(RecordKind::Run).map(|(start, _)| start);
-    let batch_start = home.last_started(RecordKind::Batch).map(|(start, _)| start);
-    if batch_start > run_start {
-        return Ok(RunOrBatch::Batch(home.find_batch("last")?));
-    }
-    let run = home.find_run("last")?;
-    let plan: Option<Plan> = run.read_json("plan.json").ok();
-    let position = plan.and_then(|plan| plan.batch);
-    // The batch of an imported run is elsewhere.
-    let batch = position.and_then(|position| home.find_batch(&position.id).ok());
-    Ok(batch.map_or(RunOrBatch::Run(run), RunOrBatch::Batch))
+/// Finds the run or the batch of the last command, or of one before it: of a batch's runs, the batch.
+fn find_last(home: &Home, name: &str, before: usize) -> Result<RunOrBatch, Failure> {
+    let Some((kind, id)) = list_commands(home).nth(before) else {
+        let Some(oldest) = list_commands(home).count().checked_sub(1) else {
+            return Ok(RunOrBatch::Run(home.find_run(name)?));
+        };
+        return Err(Failure::usage(format!("no such run or batch: `{name}`"))
+            .with_help(format!("the oldest is `last~{oldest}`")));
+    };
+    Ok(match kind {
+        RecordKind::Run => RunOrBatch::Run(home.find_run(&id)?),
+        RecordKind::Batch => RunOrBatch::Batch(home.find_batch(&id)?),
+    })
+}
+
+/// The runs and batches of all commands, the last first: a batch stands where its last run does.
+fn list_commands(home: &Home) -> impl Iterator<Item = (RecordKind, String)> {
+    let records = |kind| home.newest_first(kind).map(move |(start, id)| (start, kind, id));
+    let runs = records(RecordKind::Run);
+    let all = runs.merge_by(records(RecordKind::Batch), |(run, ..), (batch, ..)| run >= batch);
+    let batch_of = |run: &str| {
+        let plan: Option<Plan> = home.find_run(run).and_then(|run| run.read_json("plan.json")).ok();
+        let batch = plan?.batch?.id;
+        // The batch of an imported run is elsewhere.
+        home.find_batch(&batch).is_ok().then_some(batch)
+    };
+    let commands = all.map(move |(_, kind, id)| match kind {
+        RecordKind::Run => match batch_of(&id) {
+            Some(batch) => (RecordKind::Batch, batch),
+            None => (kind, id),
+        },
+        RecordKind::Batch => (kind, id),
+    });
+    commands.unique()
 }
 
 /// Returns the run or batch that a path or a name refers to; none if it is a folder that is neither.
@@ -88,7 +112,7 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
     let is_unknown = |error: &StoreError| matches!(error, StoreError::NoSuch { matches: 0, .. });
     match (home.find_run(name), home.find_batch(name)) {
         (Err(of_run), Err(of_batch))
-            if name != "last" && is_unknown(&of_run) && is_unknown(&of_batch) =>
+            if parse_last(name).is_none() && is_unknown(&of_run) && is_unknown(&of_batch) =>
         {
             let help = ErrorText::of(&of_run).help;
             let message = format!("no such directory, run or batch: `{name}`");
@@ -230,7 +254,11 @@ scenarios: { s: { performance: { run: 'true', figures: { speed: { pattern: 'spee
     }
 
     fn last(home: &Home) -> String {
-        match find_run_or_batch(home, "last") {
+        named(home, "last")
+    }
+
+    fn named(home: &Home, name: &str) -> String {
+        match find_run_or_batch(home, name) {
             Ok(RunOrBatch::Run(run)) => format!("run {}", run.id()),
             Ok(RunOrBatch::Batch(batch)) => format!("batch {}", batch.id()),
             Err(failure) => failure.to_error().to_string(),
@@ -258,5 +286,9 @@ scenarios: { s: { performance: { run: 'true', figures: { speed: { pattern: 'spee
         assert_eq!(last(&home), "batch all");
         plant(&home, RecordKind::Run, "later", 4);
         assert_eq!(last(&home), "run later");
+        // The batch is one, with its runs.
+        assert_eq!(named(&home, "last~1"), "batch all");
+        assert_eq!(named(&home, "last~2"), "run single");
+        assert!(named(&home, "last~3").ends_with("the oldest is `last~2`"));
     }
 }

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-
 use super::error::{RecordKind, StoreError};
 use super::files::create_private_directory;
-use super::lookup;
+use super::lookup::{self, NewestFirst};
 use super::record::RecordDirectory;
 use super::run_directory::RunDirectory;
 use retrial_recipe::quote::shell_quote;
@@ -113,9 +111,9 @@ impl Home {
             .map(RunDirectory::from_path)
     }
 
-    /// Returns the start of the record of this kind that started last, and its id.
-    pub fn last_started(&self, kind: RecordKind) -> Option<(Timestamp, String)> {
-        lookup::find_last_started(&match kind {
+    /// Returns the starts and ids of all runs or batches, the newest first.
+    pub fn newest_first(&self, kind: RecordKind) -> NewestFirst {
+        NewestFirst::new(match kind {
             RecordKind::Run => self.runs_directory(),
             RecordKind::Batch => self.batches_directory(),
         })

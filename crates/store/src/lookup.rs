@@ -1,5 +1,6 @@
 //! Names of runs and batches: creation, listing and lookup.
 
+use std::collections::BinaryHeap;
 use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -65,20 +66,45 @@ fn list_names(parent: &Path) -> Vec<String> {
     names
 }
 
-/// The one that started last. Of ten thousand, only those journals are opened whose names do not rule them out.
-pub(super) fn find_last_started(parent: &Path) -> Option<(Timestamp, String)> {
-    let names = list_names(parent).into_iter();
-    let mut dated: Vec<(Timestamp, String)> =
-        names.map(|name| (latest_possible_start(&name).unwrap_or(Timestamp::MAX), name)).collect();
-    dated.sort_unstable();
-    let mut latest: Option<(Timestamp, String)> = None;
-    for (at_the_latest, name) in dated.into_iter().rev() {
-        if latest.as_ref().is_some_and(|(started, _)| at_the_latest < *started) {
-            break;
-        }
-        latest = latest.max(read_start_time(parent, &name).map(|started| (started, name)));
+/// How many before the last one a name means: `last`, or `last~1` for the one before it.
+pub fn parse_last(name: &str) -> Option<usize> {
+    let before = name.strip_prefix("last")?;
+    if before.is_empty() { Some(0) } else { before.strip_prefix('~')?.parse().ok() }
+}
+
+/// Ids and starts of the runs or batches in a directory, the newest first. Of ten thousand, only those journals are opened
+/// whose names do not rule them out.
+pub struct NewestFirst {
+    parent: PathBuf,
+    /// By their latest possible start, the oldest first.
+    unread: Vec<(Timestamp, String)>,
+    read: BinaryHeap<(Timestamp, String)>,
+}
+
+impl NewestFirst {
+    pub(super) fn new(parent: PathBuf) -> Self {
+        let names = list_names(&parent).into_iter();
+        let mut unread: Vec<(Timestamp, String)> = names
+            .map(|name| (latest_possible_start(&name).unwrap_or(Timestamp::MAX), name))
+            .collect();
+        unread.sort_unstable();
+        Self { parent, unread, read: BinaryHeap::new() }
     }
-    latest
+}
+
+impl Iterator for NewestFirst {
+    type Item = (Timestamp, String);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some((at_the_latest, _)) = self.unread.last()
+            && self.read.peek().is_none_or(|(started, _)| at_the_latest >= started)
+        {
+            let (_, name) = self.unread.pop()?;
+            let started = read_start_time(&self.parent, &name);
+            self.read.extend(started.map(|started| (started, name)));
+        }
+        self.read.pop()
+    }
 }
 
 /// The latest possible start for a name: names have the local time of their creation, at most twelve hours
@@ -90,7 +116,7 @@ fn latest_possible_start(name: &str) -> Option<Timestamp> {
     as_utc.checked_add(SignedDuration::from_hours(13)).ok()
 }
 
-/// Finds a directory by id, by a unique part of its id, by path, or `last`.
+/// Finds a directory by id, by a unique part of its id, by path, or as [`parse_last`] has it.
 pub(super) fn find_record(
     kind: RecordKind,
     parent: &Path,
@@ -110,9 +136,10 @@ pub(super) fn find_record(
     let is_record = |id: &&String| parent.join(id).join(JOURNAL_FILE).exists();
     let ids = list_names(parent);
     let is_part = |id: &&String| !query.is_empty() && id.contains(query);
-    let matches: Vec<String> = if query == "last" {
-        let last = find_last_started(parent);
-        last.map(|(_, id)| id).into_iter().collect()
+    let before_last = parse_last(query);
+    let matches: Vec<String> = if let Some(before) = before_last {
+        let found = NewestFirst::new(parent.to_owned()).nth(before);
+        found.map(|(_, id)| id).into_iter().collect()
     } else if let Some(id) = ids.iter().find(|id| *id == query).filter(is_record) {
         vec![id.clone()]
     } else {
@@ -130,6 +157,8 @@ pub(super) fn find_record(
     let latest: Vec<String> = newest_ids.collect();
     let help = if matches.is_empty() && latest.is_empty() {
         format!("there are no {} yet", kind.plural())
+    } else if before_last.is_some() {
+        format!("the oldest is `last~{}`", NewestFirst::new(parent.to_owned()).count() - 1)
     } else if matches.is_empty() {
         let names = std::iter::once("last").chain(ids.iter().map(String::as_str));
         suggest_nearest(query, names)
@@ -226,6 +255,28 @@ mod tests {
         plant(runs, ".going-x", "2027-01-01T00:00:00Z");
         assert_eq!(found(runs, "last"), "mine");
         assert_eq!(list_record_ids(runs).last().unwrap(), "mine");
+    }
+
+    #[test]
+    fn earlier_runs_are_counted_from_the_last() {
+        let directory = tempfile::tempdir().unwrap();
+        let runs = directory.path();
+        plant(runs, "20261121-120000-east-0001", "2026-11-21T12:00:00Z");
+        plant(runs, "20261121-080000-west-0002", "2026-11-21T18:00:00Z");
+        plant(runs, "99991231-000000-future-0003", "2026-01-01T00:00:00Z");
+        let newest_first = ["west-0002", "east-0001", "future-0003"];
+        for (before, id) in newest_first.into_iter().enumerate() {
+            let name = format!("last~{before}");
+            assert!(found(runs, &name).ends_with(id), "{name}");
+        }
+        assert!(
+            found(runs, "last~3").ends_with("the oldest is `last~2`"),
+            "{}",
+            found(runs, "last~3")
+        );
+        for other in ["last~", "last~-1", "last~x", "last~1.5", "lastly"] {
+            assert_eq!(parse_last(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::app::failure::Failure;
 use crate::app::file_owners;
 use crate::app::options::GlobalOptions;
+use crate::app::own_directories::list_own_directories;
 use retrial_beneath::resolve_existing;
 use retrial_plan::Plan;
 use retrial_store::Home;
@@ -16,7 +17,7 @@ pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failu
     // Directories that steps fill are mounted, too.
     let filled = resolve_existing(&cache.join("directories"));
     // A run is resumed with the cache that it began with.
-    let mut of_retrial = global.own_directories();
+    let mut of_retrial = list_own_directories(global);
     of_retrial.push(resolve_existing(cache));
     let is_in = |path: &str, directory: &PathBuf| Path::new(path).starts_with(directory);
     let mut filled_paths = plan.resolved_host_paths().filter(|path| is_in(path, &filled));

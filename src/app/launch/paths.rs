@@ -13,6 +13,7 @@ use super::open::OpenedRecipe;
 use crate::app::catalog::MEMORY_DIRECTORY;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::own_directories::list_own_directories;
 use retrial_beneath::{HeldDirectory, resolve_existing};
 use retrial_document::ErrorText;
 use retrial_engine::docker::hash_build_context;
@@ -251,7 +252,7 @@ struct PrivatePlaces {
 
 impl PrivatePlaces {
     fn new(global: &GlobalOptions) -> Self {
-        Self { home: resolve_existing(&home_directory()), own: global.own_directories() }
+        Self { home: resolve_existing(&home_directory()), own: list_own_directories(global) }
     }
 
     /// Says why a file or directory next to a recipe is asked for, if it is.

@@ -3,7 +3,7 @@
 
 mod results;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
@@ -12,17 +12,14 @@ use serde::{Deserialize, Serialize};
 
 pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
 
-use crate::app::configuration::configuration_path;
 use crate::app::log::LogFilter;
-use retrial_beneath::resolve_existing;
-use retrial_host as host;
 use retrial_mlperf::Division;
 use retrial_plan::PlanOptions;
 use retrial_plan::privilege;
 use retrial_recipe::ParamSetting;
 use retrial_rocm::ReleaseTable;
+use retrial_store::Home;
 use retrial_store::cache::standard_cache;
-use retrial_store::{Home, scratch};
 use retrial_telemetry::rate::SamplingInterval;
 
 /// Options of every command.
@@ -98,25 +95,6 @@ pub struct GlobalOptions {
 impl GlobalOptions {
     pub fn rocm_releases(&self) -> &ReleaseTable {
         self.rocm_releases.as_deref().unwrap_or_else(|| ReleaseTable::built_in())
-    }
-
-    /// Returns the directories that Retrial trusts, without links: what is in them decides what runs. No container gets
-    /// them, or what is in them, to write. The home, the cache, the configuration with the sites, and that of control
-    /// directories.
-    pub fn own_directories(&self) -> Vec<PathBuf> {
-        let configuration = configuration_path().parent().map(Path::to_owned);
-        let own = [self.home.root().to_owned(), self.cache.clone()].into_iter();
-        let own = own.chain(configuration).chain(self.scratch_directory());
-        own.map(|path| resolve_existing(&path)).collect()
-    }
-
-    /// Returns the directory of containers' control directories if the home is on a network file system, which
-    /// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
-    pub fn scratch_directory(&self) -> Option<PathBuf> {
-        let variable = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
-        let named = variable.map(PathBuf::from).filter(|named| named.is_absolute());
-        let shared = || host::network_file_system(self.home.root());
-        named.or_else(|| shared().map(|_| scratch::default_location()))
     }
 }
 

@@ -141,7 +141,7 @@ pub enum Command {
     Resume(ResumeArguments),
     /// Show a run or a batch that another process executes
     Attach {
-        /// The id of a run or a batch, a part of it, or `last`
+        /// The id of a run or a batch, a part of it, `last` or `last~1`
         #[arg(default_value = "last", hide_default_value = true)]
         run: String,
     },
@@ -157,7 +157,7 @@ pub enum Command {
     },
     /// Stop a run or a batch, and keep its evidence
     Stop {
-        /// The id of a run or a batch, a part of it, or `last`
+        /// The id of a run or a batch, a part of it, `last` or `last~1`
         run: String,
     },
     /// Open a shell in a run's container

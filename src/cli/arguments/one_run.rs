@@ -7,7 +7,7 @@ use crate::app::clean::containers::CleanScope;
 /// Which run or batch is resumed, and how.
 #[derive(Debug, Clone, Args)]
 pub struct ResumeArguments {
-    /// The id of a run or a batch, a part of it, or `last`
+    /// The id of a run or a batch, a part of it, `last` or `last~1`
     pub run: String,
     /// Run this check again, by its step's name or number, on the results that were collected; measure
     /// nothing again
@@ -30,7 +30,7 @@ pub struct ResumeArguments {
 /// Which output is printed.
 #[derive(Debug, Clone, Args)]
 pub struct LogsArguments {
-    /// A run's id, a part of it, or `last`
+    /// A run's id, a part of it, `last` or `last~1`
     pub run: String,
     /// Print the output of this machine of the run, instead of the head's
     #[arg(long, value_name = "NAME")]
@@ -48,7 +48,7 @@ pub struct LogsArguments {
 /// Which container is entered, and the command that is run in it.
 #[derive(Debug, Clone, Args)]
 pub struct ShellArguments {
-    /// A run's id, a part of it, or `last`
+    /// A run's id, a part of it, `last` or `last~1`
     pub run: String,
     /// Open it on this machine of the run, instead of the head
     #[arg(long, value_name = "NAME")]

@@ -47,7 +47,7 @@ pub struct RemoveOptions {
 pub enum RunsCommand {
     /// Remove runs and their evidence
     Remove {
-        /// Runs: ids, parts of them, or `last`
+        /// Runs: ids, parts of them, `last` or `last~1`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
         /// Filters that the removed runs must match, too.
@@ -59,7 +59,7 @@ pub enum RunsCommand {
     },
     /// Pack runs into an archive, to move them to another machine, or one run for others to verify
     Pack {
-        /// Runs: ids, parts of them, or `last`
+        /// Runs: ids, parts of them, `last` or `last~1`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
         /// Filters that the packed runs must match, too.
