@@ -27,6 +27,7 @@ pub(crate) mod nodes;
 pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod own_directories;
+pub mod own_record;
 pub(crate) mod published;
 pub(crate) mod recheck;
 pub(crate) mod recipes;

@@ -6,7 +6,6 @@ use std::sync::Once;
 use itertools::Itertools as _;
 
 use crate::app::failure::Failure;
-use crate::app::file_owners;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_batch::run::read_state;
@@ -182,41 +181,6 @@ pub fn refuse_to_resume_batch_elsewhere(
 /// Connects to the engine that `--engine`, the environment or Docker's context selects.
 pub async fn connect_engine(global: &GlobalOptions) -> Result<DockerEngine, Failure> {
     Ok(DockerEngine::connect(global.engine.as_deref()).await?)
-}
-
-/// Finds a run or a batch to continue, stop or enter. Its plan is executed, and was approved where it was started: it is
-/// directly in this home, and nobody else wrote it.
-pub fn find_own_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
-    let found = find_run_or_batch(home, name)?;
-    match &found {
-        RunOrBatch::Run(run) => require_own(home, run.record(), &home.runs_directory(), "run")?,
-        RunOrBatch::Batch(batch) => require_own(home, batch, &home.batches_directory(), "batch")?,
-    }
-    Ok(found)
-}
-
-/// As [`find_own_run_or_batch`], of a run.
-pub fn find_own_run(home: &Home, name: &str) -> Result<RunDirectory, Failure> {
-    let run = home.find_run(name)?;
-    require_own(home, run.record(), &home.runs_directory(), "run")?;
-    Ok(run)
-}
-
-fn require_own(
-    home: &Home,
-    record: &RecordDirectory,
-    parent: &Path,
-    kind: &str,
-) -> Result<(), Failure> {
-    let canonical_parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-    // Not what a run or an archive brought below another one.
-    let path = record.path().canonicalize().ok();
-    let Some(path) = path.filter(|path| path.parent() == Some(canonical_parent.as_path())) else {
-        let (path, home) = (record.path().display(), home.root().display());
-        return Err(Failure::usage(format!("{path} is not a {kind} of {home}"))
-            .with_help("if it started on this machine, name its home: --home DIR"));
-    };
-    file_owners::require_own_entry(&path, "what its plan says would run as you")
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::app::batch::array;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
-use crate::app::open::{self, RunOrBatch};
+use crate::app::open;
 use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::own_record::{Own, OwnRunOrBatch};
 use crate::app::stop_result::StopResult;
 use crate::app::{follow, runtime, site, terminal};
 use retrial_batch::run::read_state;
@@ -29,9 +30,9 @@ const STALE_HOLDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Stops a run or a batch, through the process that follows it if there is one.
 pub fn stop_run_or_batch(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
-    let (id, result) = match open::find_own_run_or_batch(&global.home, name)? {
-        RunOrBatch::Run(directory) => (directory.id().to_owned(), stop_run(global, directory)?),
-        RunOrBatch::Batch(directory) => {
+    let (id, result) = match OwnRunOrBatch::find(&global.home, name)? {
+        OwnRunOrBatch::Run(directory) => (directory.id().to_owned(), stop_run(global, directory)?),
+        OwnRunOrBatch::Batch(directory) => {
             (directory.id().to_owned(), stop_batch(global, &directory)?)
         }
     };
@@ -48,7 +49,10 @@ pub fn stop_run_or_batch(global: &GlobalOptions, name: &str) -> Result<ExitCode,
 }
 
 /// Stops the process that follows a batch, or the runs that continue without one.
-fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<StopResult, Failure> {
+fn stop_batch(
+    global: &GlobalOptions,
+    directory: &Own<RecordDirectory>,
+) -> Result<StopResult, Failure> {
     let id = directory.id();
     if BatchRecord::site_name(&global.home, id).is_some() {
         return runtime::start_runtime()?.block_on(array::stop_arrays(global, directory));
@@ -61,7 +65,8 @@ fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<Sto
     }
     let open_runs = state.open_runs();
     for run in &open_runs {
-        let result = stop_run(global, global.home.find_run(run)?)?;
+        let directory = Own::require_run(&global.home, global.home.find_run(run)?)?;
+        let result = stop_run(global, directory)?;
         terminal::print_note(&format!("{run}: {result}"));
     }
     Ok(if open_runs.is_empty() && !was_followed {
@@ -152,7 +157,7 @@ fn terminate_holder(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
     })
 }
 
-fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<StopResult, Failure> {
+fn stop_run(global: &GlobalOptions, directory: Own<RunDirectory>) -> Result<StopResult, Failure> {
     if is_submitted(&directory) {
         return site::stop_run(global, &directory);
     }
@@ -181,6 +186,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<StopResul
         let engine = open::connect_engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);
+        let directory = directory.into_directory();
         let session = follow::open_session(global, engine, directory, events, false).await?;
         session.stop.cancel();
         execute_plan(&session).await?;

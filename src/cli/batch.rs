@@ -13,6 +13,7 @@ use crate::app::failure::Failure;
 use crate::app::launch::background::start_in_background;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
+use crate::app::own_record::Own;
 use crate::app::site::open_or_saved_site;
 use crate::app::site::request::with_site_home;
 use crate::app::site::site_files;
@@ -113,7 +114,7 @@ fn judge_complete(
 /// Resumes a batch; the verdict of one that is complete is printed again.
 pub fn resume_batch(
     global: &GlobalOptions,
-    directory: &RecordDirectory,
+    directory: &Own<RecordDirectory>,
 ) -> Result<ExitCode, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
     if record.site.is_none() {

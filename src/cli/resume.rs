@@ -5,8 +5,9 @@ use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::launch::background::wait_for_predecessor;
 use crate::app::launch::continue_run;
-use crate::app::open::{self, RunOrBatch};
+use crate::app::open;
 use crate::app::options::GlobalOptions;
+use crate::app::own_record::OwnRunOrBatch;
 use crate::app::{batch as app_batch, recheck, site};
 use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
@@ -22,9 +23,9 @@ pub fn resume_run_or_batch(
         let _ = rustix::process::setsid();
     }
     let home = &global.home;
-    let directory = match open::find_own_run_or_batch(home, &arguments.run)? {
-        RunOrBatch::Run(directory) => directory,
-        RunOrBatch::Batch(directory) => {
+    let directory = match OwnRunOrBatch::find(home, &arguments.run)? {
+        OwnRunOrBatch::Run(directory) => directory,
+        OwnRunOrBatch::Batch(directory) => {
             if arguments.in_background {
                 wait_for_predecessor(&directory);
             }

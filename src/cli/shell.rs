@@ -7,6 +7,7 @@ use std::process::Command;
 use super::arguments::ShellArguments;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::own_record::Own;
 use crate::app::{open, runtime};
 use retrial_cluster::job::record::{is_submitted, latest_job_id};
 use retrial_cluster::nodes::allocation::NodeAllocation;
@@ -23,7 +24,7 @@ const SHELL_COMMAND: [&str; 3] =
 pub fn open_shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
     let ShellArguments { run, node, command } = arguments;
     let (node, command) = (node.as_deref(), command.as_slice());
-    let directory = open::find_own_run(&global.home, run)?;
+    let directory = Own::require_run(&global.home, global.home.find_run(run)?)?;
     open::refuse_imported(&directory)?;
     // Within the job, the engine of this machine has the container.
     let is_elsewhere = is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();

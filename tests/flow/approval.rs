@@ -571,6 +571,9 @@ fn a_run_of_another_user_is_not_resumed() {
     }
     lab.retrial(&["judge", &id]).expect_exit(0);
     std::os::unix::fs::chown(&run, Some(0), None).unwrap();
+    fs::set_permissions(&run, fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = lab.retrial(&["resume", &id]).expect_exit(2);
+    refused.prints("is writable by other users (mode 0777)");
     lab.retrial(&["clean", "--all"]).expect_exit(0);
 }
 

@@ -11,6 +11,7 @@ use super::planned::PlannedBatch;
 use super::record::{BatchRecord, BatchRunRequest};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::own_record::Own;
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState};
 use retrial_batch::run::read_state;
@@ -59,8 +60,9 @@ pub fn start_batch(
     };
     let yaml = batch::yaml(&opened.batch);
     let has_runs = !record.plan.cells.is_empty();
-    let earlier = find_earlier_batch(&global.home, &record);
-    let Some(before) = earlier.filter(|_| !new && has_runs) else {
+    let may_continue = !new && has_runs;
+    let earlier = may_continue.then(|| find_earlier_batch(&global.home, &record)).transpose()?;
+    let Some(before) = earlier.flatten() else {
         let plan_runs = || plan_batch_runs(global, site, &record, cells);
         let planned = has_runs.then(plan_runs).transpose()?;
         record.approved =
@@ -72,7 +74,10 @@ pub fn start_batch(
         }
         return Ok((planned, directory));
     };
-    let (directory, state) = (before.directory, before.state);
+    let own = Own::require_batch(&global.home, before.directory)
+        .map_err(|failure| failure.with_help("start a new one: --new"))?;
+    let directory = own.into_directory();
+    let state = before.state;
     record.approved = before.approved;
     let mut note = format!("{} is unfinished and continues", directory.id());
     if before.plan.claims != record.plan.claims
@@ -96,7 +101,7 @@ pub fn start_batch(
 /// Plans the rest of a batch. None if it has ended, with all of its runs.
 pub fn resume_batch(
     global: &GlobalOptions,
-    directory: &RecordDirectory,
+    directory: &Own<RecordDirectory>,
     site: Option<SiteFile>,
 ) -> Result<Option<BatchPlacement>, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
@@ -153,7 +158,10 @@ struct EarlierBatch {
 
 /// The latest batch that is the same but for its claims: an unfinished one, or else one whose claims
 /// are others. A finished batch with the same claims is measured again.
-fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Option<EarlierBatch> {
+///
+/// # Errors
+/// If the journal of such a batch cannot be read.
+fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Result<Option<EarlierBatch>, Failure> {
     let ids = home.batch_ids();
     let candidates = ids.iter().rev().filter_map(|id| {
         let directory = RecordDirectory::from_path(home.batches_directory().join(id));
@@ -163,20 +171,20 @@ fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Option<EarlierBatch>
         same.plan.restated = record.plan.restated;
         // Compared when its runs are planned, which says what differs.
         same.approved.clone_from(&record.approved);
-        (same == *record).then(|| EarlierBatch {
-            state: read_state(&directory).unwrap_or_default(),
-            directory,
-            plan: stored.plan,
-            approved: stored.approved,
+        (same == *record).then(|| {
+            let state = read_state(&directory)
+                .map_err(|error| Failure::from(error).with_help("start a new one: --new"))?;
+            let (plan, approved) = (stored.plan, stored.approved);
+            Ok(EarlierBatch { directory, plan, approved, state })
         })
     });
-    let mut found: Vec<EarlierBatch> = candidates.collect();
+    let mut found = candidates.collect::<Result<Vec<_>, Failure>>()?;
     let unfinished = found.iter().position(|one| !one.state.is_over());
     let position = unfinished.or_else(|| {
         let latest = found.first()?;
         (latest.plan.claims != record.plan.claims).then_some(0)
     });
-    position.map(|at| found.swap_remove(at))
+    Ok(position.map(|at| found.swap_remove(at)))
 }
 
 /// Writes the batch's record, before anything else happens.

@@ -4,6 +4,7 @@ use super::background::start_in_background;
 use crate::app::failure::Failure;
 use crate::app::follow::follow_run;
 use crate::app::options::GlobalOptions;
+use crate::app::own_record::Own;
 use crate::app::{open, runtime};
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_engine::docker::DockerEngine;
@@ -36,11 +37,11 @@ pub async fn start_run(
 /// Continues a run of this home. Its plan was approved when it was created.
 pub fn continue_run(
     global: &GlobalOptions,
-    directory: RunDirectory,
+    directory: Own<RunDirectory>,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     runtime::start_runtime()?.block_on(async {
         let engine = open::connect_engine(global).await?;
-        follow_run(global, engine, directory, require_accuracy).await
+        follow_run(global, engine, directory.into_directory(), require_accuracy).await
     })
 }

@@ -11,6 +11,7 @@ use crate::app::display::note_unless_quiet;
 use crate::app::failure::Failure;
 use crate::app::launch::OpenedRecipe;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
+use crate::app::own_record::Own;
 use crate::app::stop_result::StopResult;
 use crate::app::{runtime, terminal};
 use retrial_cluster::job::record::{REQUEST_FILE, SITE_COPY_FILE, SiteRequest};
@@ -85,7 +86,7 @@ fn create_run_directory(
 /// Follows the run's job, or submits another one if there is none and the run did not end.
 pub fn resume_run(
     global: &GlobalOptions,
-    directory: &RunDirectory,
+    directory: &Own<RunDirectory>,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let request: SiteRequest = directory.read_json(REQUEST_FILE)?;

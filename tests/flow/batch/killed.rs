@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -93,6 +94,39 @@ fn three_times_at_different_points() {
 
 fn similar_asserts(killed: &str, undisturbed: &str) {
     assert!(killed == undisturbed, "killed: {killed}\nundisturbed: {undisturbed}");
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn one_that_others_can_write_or_that_is_damaged_is_not_continued() {
+    let lab = waiting(Lab::new());
+    let batch = lab.start_batch(&ASKS);
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    batch.kill();
+    fs::write(lab.path("go-on"), "").unwrap();
+    let (directory, id) = (lab.the_batch(), lab.batch_id());
+    let refused = |message: &str| {
+        let batch = lab.batch(&ASKS).expect_exit(2);
+        batch.prints(message).prints("would run as you").prints("start a new one: --new");
+        lab.retrial(&["resume", &id]).expect_exit(2).prints(message);
+    };
+    chown(&directory, Some(12345), None).unwrap();
+    refused("belongs to another user (uid 12345)");
+    chown(&directory, Some(0), None).unwrap();
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
+    refused("is writable by other users (mode 0777)");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
+
+    let journal = directory.join("journal.jsonl");
+    let events = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, format!("damaged\n{events}")).unwrap();
+    let damaged = lab.batch(&ASKS).expect_exit(3);
+    damaged.prints("journal.jsonl").prints("start a new one: --new");
+    fs::write(&journal, events).unwrap();
+
+    assert_eq!(lab.started_runs().len(), 1);
+    lab.batch(&ASKS).expect_exit(0).prints("continues (start a new one: --new)");
+    assert_eq!(lab.started_runs().len(), 4);
 }
 
 /// As after a restart of the machine: the image is built, and the container made, once more.

@@ -10,6 +10,7 @@ use crate::app::batch::record::BatchRecord;
 use crate::app::batch::start::require_unchanged;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::own_record::Own;
 use crate::app::site::node;
 use crate::app::{clean, open, runtime};
 use retrial_batch::run::{assign_tasks, read_journal, task_directory};
@@ -25,7 +26,7 @@ const TASK_INDEX_VARIABLE: &str = "SLURM_ARRAY_TASK_ID";
 
 pub fn execute_task(
     global: &GlobalOptions,
-    batch: &RecordDirectory,
+    batch: &Own<RecordDirectory>,
     array: usize,
 ) -> Result<ExitCode, Failure> {
     let array = Array::open(batch, array)?;
