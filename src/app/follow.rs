@@ -6,10 +6,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::app::failure::Failure;
-use crate::app::nodes;
 use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::own_directories::scratch_directory;
-use crate::app::{display, signals, terminal};
+use crate::app::{display, nodes, notify, signals, terminal};
 use retrial_cluster::job::record::is_submitted;
 use retrial_cluster::nodes::allocation::NodeAllocation;
 use retrial_document::ErrorText;
@@ -17,8 +16,9 @@ use retrial_engine::docker::DockerEngine;
 use retrial_plan::Plan;
 use retrial_report::{self as report, OpenRun, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{RunSession, SessionOptions, execute_plan, judge_run, read_secrets};
+use retrial_run::{RunEnd, RunSession, SessionOptions, execute_plan, judge_run, read_secrets};
 use retrial_store::RunDirectory;
+use retrial_store::error::RecordKind;
 use retrial_store::journal::{AbortReason, Event, JournalState};
 use retrial_store::lock::FileLock;
 
@@ -97,13 +97,28 @@ pub async fn open_session(
     })
 }
 
-/// Executes the remaining steps of a run and prints its verdict.
+/// Executes the remaining steps of a run, prints its verdict, and executes the command of `--notify`.
 pub async fn follow_run(
     global: &GlobalOptions,
     engine: DockerEngine,
     directory: RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
+    let record = directory.record().clone();
+    let ended = execute_and_print(global, engine, directory, require_accuracy).await;
+    let verdict = ended.as_ref().ok().and_then(|end| end.verdict.as_ref());
+    let result = ended.as_ref().map(|end| end.exit);
+    notify::notify_of_end(global, RecordKind::Run, &record, result, verdict).await;
+    ended.map(|end| end.exit)
+}
+
+/// Executes the remaining steps of a run and prints its verdict.
+async fn execute_and_print(
+    global: &GlobalOptions,
+    engine: DockerEngine,
+    directory: RunDirectory,
+    require_accuracy: bool,
+) -> Result<RunEnd, Failure> {
     let (events, incoming) = unbounded_channel::<Event>();
     let session =
         Arc::new(open_session(global, engine, directory, events, require_accuracy).await?);
@@ -134,14 +149,14 @@ pub async fn follow_run(
             .with_open_run(has_failed.then_some(OpenRun::HostFailed));
         print_verdict(global, &entry);
     } else if !json {
-        let reason = ended.reason.map_or_else(
+        let reason = ended.reason.clone().map_or_else(
             || "the run ended before it was judged".into(),
             AbortReason::into_error_text,
         );
         let reason = next_steps.into_iter().fold(reason, ErrorText::with_help);
         terminal::note_error(&reason.in_context("no verdict: "));
     }
-    Ok(ended.exit)
+    Ok(ended)
 }
 
 /// Judges a run by its files, and prints the verdict.

@@ -11,6 +11,7 @@ use crate::app::batch::start::BatchPlacement;
 use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
 use crate::app::launch::background::start_in_background;
+use crate::app::notify::notify_of_end;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::own_record::Own;
@@ -34,6 +35,7 @@ pub fn run_batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<E
         let site = arguments.site.as_deref();
         return plan_batch::print_batch_plan(global, site, plan, &overrides, PlanFormat::Text);
     }
+    run.require_follower_to_notify(arguments.site.is_some())?;
     let site = arguments.site.as_deref().map(site_files::open_site).transpose()?;
     let in_home = site.as_ref().map(|site| with_site_home(global, site));
     let global = in_home.as_ref().unwrap_or(global);
@@ -83,22 +85,28 @@ fn execute_planned(
             return start_in_background(global, RecordKind::Batch, directory);
         }
         BatchPlacement::Local(planned) => {
-            Some(async_runtime.block_on(execute_and_judge(global, &planned, directory))?)
+            async_runtime.block_on(execute_and_judge(global, &planned, directory)).map(Some)
         }
         BatchPlacement::OnSite(batch) => {
-            async_runtime.block_on(array::submit_and_follow(global, directory, &batch, detach))?
+            async_runtime.block_on(array::submit_and_follow(global, directory, &batch, detach))
         }
     };
-    let Some(ended) = ended else {
+    let Some(ended) = ended.transpose() else {
+        // Nobody follows it.
         return Ok(ExitCode::Success);
     };
-    if let Some(verdict) = &ended.verdict {
+    let outcome = ended.as_ref().ok();
+    let verdict = outcome.and_then(|outcome| outcome.verdict.as_ref());
+    if let Some(verdict) = verdict {
         print_verdict(global, verdict, directory);
     }
-    if global.output != OutputFormat::Json {
-        terminal::note_error(&ended.note);
+    if let Some(outcome) = outcome.filter(|_| global.output != OutputFormat::Json) {
+        terminal::note_error(&outcome.note);
     }
-    Ok(ended.exit)
+    let result = ended.as_ref().map(|outcome| outcome.exit);
+    let notification = notify_of_end(global, RecordKind::Batch, directory, result, verdict);
+    async_runtime.block_on(notification);
+    ended.map(|outcome| outcome.exit)
 }
 
 /// Judges a batch whose runs are all complete.

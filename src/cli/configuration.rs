@@ -45,6 +45,13 @@ pub fn complete_arguments(arguments: &mut Arguments, matches: &ArgMatches) -> Re
     if global.engine.is_none() && !is_in_environment {
         global.engine.clone_from(&configuration.engine);
     }
+    global.notify = match &arguments.command {
+        Command::Run(arguments) => arguments.run.notify.clone(),
+        Command::Batch(arguments) => arguments.run.notify.clone(),
+        Command::Bisect(arguments) => arguments.run.notify.clone(),
+        Command::Resume(arguments) => arguments.notify.clone(),
+        _ => None,
+    };
     complete_command(&mut arguments.command, &configuration);
     Ok(())
 }

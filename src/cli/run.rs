@@ -18,6 +18,7 @@ pub fn run_recipe(global: &GlobalOptions, arguments: &RunArguments) -> Result<Ex
         let matrix = CliOverrides::default();
         return super::plan::plan_run_or_batch(global, site, request, &matrix, PlanFormat::Text);
     }
+    run.require_follower_to_notify(site.is_some())?;
     if let Some(name) = site {
         return site::submit_run(global, name, request, &run.request, run.detach);
     }

@@ -116,7 +116,7 @@ fn assert_page_is_reproduced(file: &str) {
         assert!(copied.unwrap().success());
     }
     // Small submissions, for pages about judging.
-    for tree in ["examples/submission", "examples/training"] {
+    for tree in ["examples/ci", "examples/submission", "examples/training"] {
         let copied = Command::new("cp")
             .arg("-a")
             .args([root().join(tree), directory.path().join(tree)])
@@ -358,6 +358,12 @@ fn batches_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn ci_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/ci.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn bisect_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/bisect.md");
 }
@@ -430,6 +436,7 @@ fn every_page_is_run() {
         "approval.md",
         "batches.md",
         "bisect.md",
+        "ci.md",
         "clusters.md",
         "compare.md",
         "configuration.md",

@@ -83,7 +83,8 @@ pub fn spawn_background_process(
     let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
     let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
     let directory = record.path().display().to_string();
-    let words = ["resume", "--in-background", &directory];
+    let mut words = vec!["resume", "--in-background", &directory];
+    words.extend(global.notify.iter().flat_map(|command| ["--notify", command]));
     let spawned = Command::new(&program)
         .args(runtime::forwarded_arguments(global, &words))
         .stdin(input)

@@ -70,6 +70,9 @@ pub struct GlobalOptions {
     /// The table of ROCm's releases with the user's additions, if there are any.
     #[arg(skip)]
     pub rocm_releases: Option<Arc<ReleaseTable>>,
+    /// The command of `--notify`, of the commands that execute a run or a batch.
+    #[arg(skip)]
+    pub notify: Option<String>,
     /// Print only the result, warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,

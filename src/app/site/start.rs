@@ -10,6 +10,7 @@ use super::site_files;
 use crate::app::display::note_unless_quiet;
 use crate::app::failure::Failure;
 use crate::app::launch::OpenedRecipe;
+use crate::app::notify::notify_of_end;
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
 use crate::app::own_record::Own;
 use crate::app::stop_result::StopResult;
@@ -23,8 +24,9 @@ use retrial_cluster::site::script::JobWork;
 use retrial_cluster::site_files::SiteFile;
 use retrial_cluster::slurm::Slurm;
 use retrial_plan::Plan;
-use retrial_results::verdict::ExitCode;
+use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_run::PreparedRun;
+use retrial_store::error::RecordKind;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// Submits a run, and follows it unless `detach`. Its node prepares it.
@@ -131,7 +133,12 @@ async fn follow_job(
     let run_job = RunJob::new(global, slurm, directory, job.id.clone(), false)?;
     match JobFollower::new(run_job).follow_to_end().await? {
         FollowEnd::Ended(outcome) => {
-            report_end(global, slurm, directory, &job.id, outcome, require_accuracy).await
+            let ended =
+                report_end(global, slurm, directory, &job.id, outcome, require_accuracy).await;
+            let judged: Option<Verdict> = directory.read_json("verdict.json").ok();
+            let (record, result) = (directory.record(), ended.as_ref().copied());
+            notify_of_end(global, RecordKind::Run, record, result, judged).await;
+            ended
         }
         FollowEnd::Detached => {
             if !global.quiet {

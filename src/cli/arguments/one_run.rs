@@ -16,6 +16,9 @@ pub struct ResumeArguments {
     /// Judge performance without accuracy as inconclusive (exit code 5)
     #[arg(long)]
     pub require_accuracy: bool,
+    /// Execute this shell command at the end, with the verdict as JSON on its standard input
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
     /// Run as the background process that `run --detach` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,

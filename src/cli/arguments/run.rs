@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::app::batch::bisect::SearchRequest;
+use crate::app::failure::Failure;
 use crate::app::options::{PlanRequest, RunRequest};
 use retrial_batch::CliOverrides;
 use retrial_cluster::nodes::allocation::{NodeAllocation, parse_nodes_option};
@@ -16,9 +17,23 @@ pub struct ExecutionArguments {
     /// Run in the background and print the run's id
     #[arg(long)]
     pub detach: bool,
+    /// Execute this shell command at the end, with the verdict as JSON on its standard input
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
     /// How the plan is executed.
     #[command(flatten)]
     pub request: RunRequest,
+}
+
+impl ExecutionArguments {
+    /// Refuses `--notify` where no process waits for the end: that of a job which is only submitted.
+    pub fn require_follower_to_notify(&self, on_site: bool) -> Result<(), Failure> {
+        if !on_site || !self.detach || self.notify.is_none() {
+            return Ok(());
+        }
+        let problem = "--notify with --site and --detach: no process waits for the job";
+        Err(Failure::usage(problem).with_help("leave out --detach, or add `options: [--mail-type=END]` to the site, so that Slurm sends mail"))
+    }
 }
 
 /// Arguments of `batch`. Its recipe may be a batch's file.

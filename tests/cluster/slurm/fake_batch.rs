@@ -125,3 +125,16 @@ fn options_unsupported_by_a_site_are_refused() {
     fail_fast.prints("--on-failure fail-fast needs one host");
     assert!(!fake.path().join("home/batches").exists());
 }
+
+/// With `--detach` nobody waits for its jobs.
+#[test]
+fn a_command_for_the_end_needs_a_process_that_waits() {
+    let fake = fake();
+    let refused = fake.user.batch(&["--detach", "--notify", "true"]).exits(2);
+    refused.prints("no process waits for the job").prints("--mail-type=END");
+    assert_eq!(fake.calls("sbatch"), 0);
+    fake.user.batch(&["--notify", "cat > end.json"]).exits(3);
+    let read = std::fs::read_to_string(fake.path().join("end.json")).unwrap();
+    let read: Value = serde_json::from_str(&read).unwrap();
+    assert_eq!((&read["exit_code"], &read["batch"]), (&3.into(), &fake.user.batch_id().into()));
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# figures.sh BRANCH: measures this commit and BRANCH in turns, and fails if this commit is slower.
+# Leaves figures.xml (JUnit), figures.md and figures.html, and the evidence in ./retrial.
+set -eu
+git fetch --quiet origin "$1"
+base=app:$(git rev-parse --short FETCH_HEAD)
+change=app:$(git rev-parse --short HEAD)
+git archive FETCH_HEAD | docker build --quiet --tag "$base" -
+docker build --quiet --tag "$change" .
+
+export RETRIAL_HOME="$PWD/retrial"
+code=0
+retrial batch "$(dirname "$0")/benchmark.yaml" --image "$base" --image "$change" --trials 5 \
+    --claim "$change is not slower than $base by more than 3%" || code=$?
+# After a mistake in the recipe there is no batch.
+if [ -n "$(ls "$RETRIAL_HOME/batches" 2>/dev/null)" ]; then
+    retrial judge last --output junit >figures.xml || true
+    retrial judge last --output markdown >figures.md || true
+    retrial report last --to figures.html
+fi
+exit "$code"
