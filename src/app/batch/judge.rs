@@ -129,6 +129,7 @@ fn read_external_runs(global: &GlobalOptions, result: &ExternalResult) -> Vec<Ex
                 run: RunEvidence {
                     run,
                     trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
+                    start: None,
                     evidence,
                     failure: None,
                 },

@@ -127,6 +127,12 @@ fn one_that_others_can_write_or_that_is_damaged_is_not_continued() {
     assert_eq!(lab.started_runs().len(), 1);
     lab.batch(&ASKS).expect_exit(0).prints("continues (start a new one: --new)");
     assert_eq!(lab.started_runs().len(), 4);
+
+    lab.retrial(&["report", "last", "--charts", "charts"]).expect_exit(0);
+    let charts = Lab::files_with(&lab.path("charts"), "each trial in its order");
+    let [chart] = &charts[..] else { panic!("{charts:?}") };
+    let chart = fs::read_to_string(chart).unwrap();
+    assert!(chart.contains("the batch was resumed"), "{chart}");
 }
 
 /// As after a restart of the machine: the image is built, and the container made, once more.

@@ -2,7 +2,7 @@
 
 use retrial_report::charts::{
     Bar, BarChart, Chart, ChartKind, Column, ColumnChart, ColumnSeries, DotChart, LineChart,
-    LineSeries, RatioChart, RatioRow, ReferenceLine, VerdictChart,
+    LineSeries, RatioChart, RatioRow, ReferenceLine, SeriesStyle, VerdictChart,
 };
 use retrial_report::document::{Block, Document};
 use retrial_report::html::render_html;
@@ -37,6 +37,7 @@ fn ratios(values: &[f64]) -> ChartKind {
         interval: Some((value.abs() * 0.98, value.abs() * 1.01)),
         edges: vec![0.95, 1.05],
         trials: vec![value.abs() * 0.99, value.abs()],
+        other_published: vec![value.abs() * 0.9],
         word: "not reproduced".to_owned(),
         bad: at == 1,
     });
@@ -102,7 +103,7 @@ fn lines(values: &[f64]) -> ChartKind {
             name: LONG.to_owned(),
             points: points.collect(),
             band: band.collect(),
-            marked: true,
+            style: SeriesStyle::MarkedLine,
         }],
         whiskers: "lowest and highest run",
         ..LineChart::default()

@@ -7,4 +7,4 @@ mod state;
 
 pub use cell_failure::CellFailure;
 pub use event::{BatchEvent, BatchEventKind, TrialRunEnd, TrialRunFigure};
-pub use state::{BatchState, TrialRunAction, TrialRunState};
+pub use state::{BatchState, RunStart, TrialRunAction, TrialRunState};

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cell_failure::CellFailure;
 use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
 use retrial_results::verdict::ExitCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default)]
 pub struct BatchState {
@@ -22,14 +24,23 @@ pub struct BatchState {
     pub node: Option<String>,
 }
 
+/// The start of a run in its batch, or in the task of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunStart {
+    /// Its position among all starts, from 0: times are of a clock that may be set.
+    pub position: u32,
+    /// The number of the process, from 1: another one resumed the batch.
+    pub session: u32,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct TrialRunState {
     /// The id of its latest run.
     pub run: Option<String>,
     /// The number of the attempt, since the batch was last resumed after its end.
     pub attempt: u32,
-    /// The position of its start among all starts of the batch: times are of a clock that may be set.
-    pub started: Option<u32>,
+    /// Its start in the batch.
+    pub start: Option<RunStart>,
     /// How the latest run ended; none while it is under way.
     pub end: Option<TrialRunEnd>,
 }
@@ -81,7 +92,8 @@ impl BatchState {
                 let state = self.trial_runs.entry(*trial_run).or_default();
                 state.run = Some(run.clone());
                 state.attempt = *attempt;
-                state.started = Some(self.starts);
+                let session = u32::try_from(self.sessions).unwrap_or(u32::MAX);
+                state.start = Some(RunStart { position: self.starts, session });
                 self.starts += 1;
                 state.end = None;
             }
@@ -320,6 +332,7 @@ mod tests {
     fn runs_are_ordered_by_their_starts_not_by_the_clock() {
         let state =
             state([started(), trial_run_started(2, "r1", 1), trial_run_started(1, "r2", 1)]);
-        assert!(state.trial_runs[&2].started < state.trial_runs[&1].started);
+        let position = |trial_run: usize| state.trial_runs[&trial_run].start.unwrap().position;
+        assert!(position(2) < position(1));
     }
 }

@@ -48,7 +48,8 @@ fn trial_run_evidence(home: &Home, state: Option<&TrialRunState>, trial: u32) ->
         None => lost_run("it has not ended", ExitCode::Interrupted),
     };
     let failure = state.and_then(|state| state.own_failure().cloned());
-    RunEvidence { run: run.unwrap_or_default(), trial, evidence: found, failure }
+    let start = state.and_then(|state| state.start);
+    RunEvidence { run: run.unwrap_or_default(), trial, start, evidence: found, failure }
 }
 
 fn evidence_after_end(

@@ -28,7 +28,7 @@ impl RunObservations {
     ) -> Vec<ObservedTrial> {
         let ended = state.trial_runs.iter().filter(|(number, _)| state.has_ended(**number));
         let mut ended: Vec<_> = ended.collect();
-        ended.sort_by_key(|(number, state)| (state.started, **number));
+        ended.sort_by_key(|(number, state)| (state.start.map(|start| start.position), **number));
         let trials = ended.into_iter().filter_map(|(number, state)| {
             let cell = plan.trial_run(*number)?.cell;
             let end = state.end.as_ref()?;

@@ -1,7 +1,7 @@
 //! The parts of a batch that is distributed over nodes: each task has a directory with a journal of its own,
 //! so that no two processes append to one file.
 
-use crate::journal::{BatchEvent, BatchState};
+use crate::journal::{BatchEvent, BatchState, TrialRunState};
 use retrial_store::files::list_directory;
 use retrial_store::journal::Journal;
 use retrial_store::{RecordDirectory, StoreError};
@@ -23,7 +23,11 @@ pub fn read_state(batch: &RecordDirectory) -> Result<BatchState, StoreError> {
     let tasks = batch.join(TASKS);
     for task in list_directory(&tasks)? {
         let task = read_journal(&RecordDirectory::from_path(tasks.join(task)))?;
-        state.trial_runs.extend(task.trial_runs);
+        // Tasks have no order among each other.
+        let trial_runs = task.trial_runs.into_iter();
+        let unordered =
+            trial_runs.map(|(number, run)| (number, TrialRunState { start: None, ..run }));
+        state.trial_runs.extend(unordered);
     }
     Ok(state)
 }

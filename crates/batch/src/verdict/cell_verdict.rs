@@ -15,6 +15,7 @@ impl CellVerdict {
         let cell_runs = runs.into_iter().map(|run| CellRun {
             run: run.run.clone(),
             trial: run.trial,
+            start: run.start,
             lost: run.evidence.as_ref().err().map(|lost| lost.reason.clone()),
         });
         let runs: Vec<CellRun> = cell_runs.collect();

@@ -1,6 +1,6 @@
 //! The evidence of a batch's verdict.
 
-use crate::journal::CellFailure;
+use crate::journal::{CellFailure, RunStart};
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 
 /// The runs of a cell, or those of another host.
@@ -18,6 +18,8 @@ pub struct RunEvidence {
     pub run: String,
     /// The number of its cell's trial, from 1; another host's runs are counted.
     pub trial: u32,
+    /// Its start in the batch; none of a run that it did not start, or of a task of an array.
+    pub start: Option<RunStart>,
     /// The evidence of its results, or why there is none.
     pub evidence: Result<(RunContext, Vec<Evidence>), LostRun>,
     /// The failure of its cell by itself, if it ended by one.

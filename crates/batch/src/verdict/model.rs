@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::CellFailure;
+use crate::journal::{CellFailure, RunStart};
 use crate::search::SearchVerdict;
 use crate::{ExcludedCell, NamedValues, RunOrder};
 use retrial_results::verdict::claim::ClaimVerdict;
@@ -117,6 +117,9 @@ pub struct CellRun {
     pub run: String,
     /// The number of the trial, from 1.
     pub trial: u32,
+    /// Its start in the batch; none of a run that it did not start, or of a task of an array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<RunStart>,
     /// Why it has no evidence, if it has none.
     pub lost: Option<String>,
 }

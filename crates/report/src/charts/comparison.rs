@@ -4,6 +4,7 @@ use itertools::join;
 
 use super::verdict::drawable_bounds;
 use super::{Chart, RatioChart, RatioRow};
+use crate::figure_title::figure_title;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison, MeasuredSide};
 use retrial_results::verdict::number;
@@ -30,7 +31,7 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
         let (scenario, mode) = (&first.scenario, first.mode);
         let title = format!("{scenario} {mode}, compared with {letter}{name}");
         let rows = figures.iter().take(MAX_CHART_ROWS).filter_map(|figure| {
-            let label = format!("{} {}", figure.candidate.subject, figure.figure);
+            let label = format!("{} {}", figure.candidate.subject, figure_title(&figure.figure));
             difference_row(label, figure)
         });
         let ratios = RatioChart {
@@ -56,6 +57,7 @@ pub(super) fn difference_row(label: String, figure: &ComparedFigure) -> Option<R
         value: figure.ratio?,
         interval: figure.interval.and_then(drawable_bounds),
         edges: Vec::new(),
+        other_published: Vec::new(),
         trials: trial_ratios(&figure.candidate, &figure.baseline, figure.better, figure.paired),
         word: figure.change.word().to_owned(),
         bad: matches!(figure.change, Change::Slower | Change::Worse),

@@ -2,7 +2,9 @@
 
 use itertools::join;
 
-use super::{Chart, ChartKind, LineChart, LineSeries, VerdictChart, median, value_range};
+use super::{
+    Chart, ChartKind, LineChart, LineSeries, SeriesStyle, VerdictChart, median, value_range,
+};
 use retrial_readings::nearest::truncate_to_chars;
 use retrial_results::verdict::{Outcome, number};
 
@@ -75,7 +77,7 @@ fn ratios_chart(
             name: label.clone(),
             points: points.collect(),
             band: ratios.map(value_range).collect(),
-            marked: true,
+            style: SeriesStyle::MarkedLine,
         }
     });
     let series: Vec<LineSeries> = median_lines.collect();

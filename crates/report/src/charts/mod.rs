@@ -101,6 +101,8 @@ pub struct RatioRow {
     pub edges: Vec<f64>,
     /// The ratios of the trials behind it, if there are several.
     pub trials: Vec<f64>,
+    /// Other published figures, relative to the reference: of other submitters, or for reference only.
+    pub other_published: Vec<f64>,
     /// A word next to the number: `reproduced`, `faster`.
     pub word: String,
     /// Whether the word is bad news.
@@ -121,6 +123,8 @@ pub struct LineChart {
     pub series: Vec<LineSeries>,
     /// Stretches of the axis that are marked: measuring steps.
     pub stretches: Vec<(f64, f64)>,
+    /// Where the batch was resumed, on the axis.
+    pub breaks: Vec<f64>,
     /// The meaning of the whiskers at marked points.
     pub whiskers: &'static str,
 }
@@ -138,6 +142,18 @@ pub struct DotChart {
     pub change: Option<(usize, usize)>,
 }
 
+/// How the points of a series are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SeriesStyle {
+    /// As a line.
+    #[default]
+    Line,
+    /// As a line with a marker at each point.
+    MarkedLine,
+    /// As markers.
+    Markers,
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LineSeries {
     /// The line's name in the legend.
@@ -146,8 +162,7 @@ pub struct LineSeries {
     pub points: Vec<(f64, Option<f64>)>,
     /// The lowest and highest value at each of its points.
     pub band: Vec<(f64, f64)>,
-    /// Whether points are marked, not only joined.
-    pub marked: bool,
+    pub style: SeriesStyle,
 }
 
 /// Verdicts over releases.
@@ -186,7 +201,7 @@ impl RatioRow {
     /// The values that its axis has room for, besides those of its trials.
     pub(super) fn axis_values(&self) -> impl Iterator<Item = f64> {
         let (lower, upper) = self.interval.unwrap_or((self.value, self.value));
-        let edges = self.edges.iter().copied();
+        let edges = self.edges.iter().chain(&self.other_published).copied();
         edges.chain([self.value, lower, upper])
     }
 }

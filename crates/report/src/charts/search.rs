@@ -1,6 +1,7 @@
 //! The chart of a search: every trial a dot, numbered in the order in which they were taken.
 
 use super::{Chart, ChartKind, DotChart};
+use crate::figure_title::figure_title;
 use retrial_batch::search::SearchVerdict;
 
 /// The chart of a search, if its trials have figures.
@@ -13,7 +14,12 @@ pub(super) fn search_chart(search: &SearchVerdict) -> Option<Chart> {
         return None;
     }
     let change = search.before.as_ref().zip(search.after.as_ref());
-    let title = format!("Search along {}: {} {}", search.axis, search.scenario, search.figure);
+    let title = format!(
+        "Search along {}: {} {}",
+        search.axis,
+        search.scenario,
+        figure_title(&search.figure)
+    );
     let dots = DotChart {
         axis_name: search.axis.clone(),
         categories: search.values.clone(),

@@ -79,6 +79,8 @@ fn the_first_chart_shows_the_deciding_figures() {
     assert_eq!(ratios.rows.len(), 5);
     assert_eq!(ratios.edge, "margin 5 %");
     let row = &ratios.rows[0];
+    // Of another lab, next to the submission's own.
+    assert!((row.other_published[0] - 97.0 / 102.0).abs() < 1e-9, "{row:?}");
     let (lower, upper) = row.interval.unwrap();
     assert!(lower < row.value && row.value < upper);
     assert_eq!(row.trials.len(), 3);

@@ -3,7 +3,8 @@
 use itertools::{Itertools as _, join};
 
 use super::{
-    Bar, BarChart, Chart, ChartKind, LineChart, LineSeries, RatioChart, RatioRow, value_range,
+    Bar, BarChart, Chart, ChartKind, LineChart, LineSeries, RatioChart, RatioRow, SeriesStyle,
+    value_range,
 };
 use crate::figure_title::{LATENCY_KINDS, figure_title};
 use retrial_recipe::model::Mode;
@@ -77,12 +78,17 @@ pub(super) fn ratio_rows(result: &ResultVerdict) -> Vec<RatioRow> {
     };
     let rows = result.judgements.iter().filter_map(|judgement| {
         let outcome = result.outcome_of(judgement);
+        let ratio = judgement.ratio?;
+        // Each has the ratio of the measured figure to it.
+        let others = judgement.references.iter().filter(|reference| !reference.decides);
+        let relative = others.filter_map(|reference| Some(ratio / reference.ratio?));
         Some(RatioRow {
             label: format!("{} {mode}{}", result.scenario, figure_title(&judgement.figure)),
-            value: judgement.ratio?,
+            value: ratio,
             interval: judgement.bounds.and_then(drawable_bounds),
             edges: drawable_edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
             trials: trial_ratios(result, judgement).unwrap_or_default(),
+            other_published: relative.filter(|ratio| ratio.is_finite()).collect(),
             word: outcome.word().to_owned(),
             bad: outcome > Outcome::Inconclusive,
         })
@@ -181,7 +187,7 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
         },
         band: bands.map(|(_, name, _)| trials(name)).collect(),
         points: points.map(|(at, (_, _, figure))| (f64::from(at), Some(figure.value))).collect(),
-        marked: true,
+        style: SeriesStyle::MarkedLine,
     };
     let lines = LineChart {
         axis_name: "percentile of the queries".to_owned(),
@@ -210,7 +216,7 @@ fn published_percentiles<'a>(
     Some(LineSeries {
         name: first.kind.label().to_owned(),
         points: points.iter().map(|(at, reference)| (*at, reference.map(value))).collect(),
-        marked: true,
+        style: SeriesStyle::MarkedLine,
         ..LineSeries::default()
     })
 }

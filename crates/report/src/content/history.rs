@@ -10,6 +10,7 @@ use super::figures::{NOTHING, format_ratio};
 use super::{marks, runs, verdict};
 use crate::charts::{Bar, BarChart, Chart, ChartKind, median, value_range};
 use crate::document::{Block, Column, Document, Section, StyledText, Table, TableCell};
+use crate::figure_title::figure_title;
 use retrial_document::measures::format;
 use retrial_history::{DecidingFigure, RunSummary};
 use retrial_results::verdict::{Outcome, QualifiedOutcome, number};
@@ -202,7 +203,7 @@ fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         .text("outcomes", |(group, _)| outcomes_cell(&group.rows))
         .text("figure", |(_, spread)| {
             let spread = spread.as_ref();
-            TableCell::from(spread.map_or("", |spread| spread.figure))
+            TableCell::from(spread.map_or(String::new(), |spread| figure_title(spread.figure)))
                 .with_note(spread.map_or("", |spread| spread.scenario))
         })
         .column(median, |(_, spread)| {

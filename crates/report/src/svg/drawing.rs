@@ -101,6 +101,12 @@ impl Drawing {
         self.draw_circle("d", (x, y), 3.0);
     }
 
+    /// Draws the triangle of another published figure.
+    pub fn draw_triangle(&mut self, x: f64, y: f64) {
+        let path = format!("M{} {}l5.5 9.5h-11z", Coordinate(x), Coordinate(y - 6.0));
+        self.draw_path("w", &path);
+    }
+
     /// Draws the line of a series; lines also differ in their dashes.
     pub fn draw_stroke(&mut self, series: usize, path: &str) {
         const DASHES: [Option<&str>; 6] =

@@ -9,12 +9,16 @@ pub(super) enum LegendSign {
     Whisker,
     /// The point of a trial.
     Point,
+    /// The triangle of another published figure.
+    Triangle,
     /// The dashed line of the reference.
     Dashed,
     /// The edge of what is required.
     Edge,
     /// A line of a series, by its number.
     Line(usize),
+    /// A point of a series without a line, by its number.
+    Marker(usize),
 }
 
 /// Draws them in as many rows as needed.
@@ -48,8 +52,10 @@ fn draw_sign(drawing: &mut Drawing, sign: &LegendSign, x: f64, y: f64) {
         LegendSign::Square(class) => drawing.draw_rectangle(class, (x, y - 5.0), (18.0, 10.0)),
         LegendSign::Whisker => drawing.draw_whisker(y, x + 1.0, x + 17.0),
         LegendSign::Point => drawing.draw_point(x + 9.0, y),
+        LegendSign::Triangle => drawing.draw_triangle(x + 9.0, y),
         LegendSign::Dashed => drawing.draw_line("k", (x, y), (x + 18.0, y)),
         LegendSign::Edge => drawing.draw_line("q", (x, y), (x + 18.0, y)),
+        LegendSign::Marker(number) => drawing.draw_marker(*number, x + 9.0, y),
         LegendSign::Line(number) => {
             drawing.draw_stroke(*number, &format!("M{} {y}h18", Coordinate(x)));
             drawing.draw_marker(*number, x + 9.0, y);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::axes::{self, PlotArea};
 use super::drawing::{Coordinate, Drawing};
 use super::legend::{self, LegendSign};
-use crate::charts::{LineChart, LineSeries, Scale, to_f64, value_range};
+use crate::charts::{LineChart, LineSeries, Scale, SeriesStyle, to_f64, value_range};
 
 const FIELD_HEIGHT: f64 = 200.0;
 
@@ -21,6 +21,9 @@ pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
         field.draw_area(drawing, x(*from), x(*to));
     }
     field.draw_axis(drawing, field.right);
+    for at in &lines.breaks {
+        drawing.draw_line("k", (x(*at), field.top), (x(*at), field.bottom));
+    }
     if lines.categories.is_empty() {
         axes::draw_number_axis(drawing, &along, &[], ends, &lines.axis_name);
     } else {
@@ -30,12 +33,18 @@ pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
     for (number, series) in all() {
         draw_series(drawing, number, series, &x, &|value| field.y_position(value));
     }
-    let series = all().map(|(number, series)| (LegendSign::Line(number), series.name.as_str()));
-    let has_whiskers = |series: &LineSeries| series.marked && !series.band.is_empty();
+    let sign = |number, series: &LineSeries| match series.style {
+        SeriesStyle::Markers => LegendSign::Marker(number),
+        SeriesStyle::Line | SeriesStyle::MarkedLine => LegendSign::Line(number),
+    };
+    let series = all().map(|(number, series)| (sign(number, series), series.name.as_str()));
+    let has_whiskers =
+        |series: &LineSeries| series.style != SeriesStyle::Line && !series.band.is_empty();
     let has_whiskers = lines.series.iter().any(has_whiskers);
     let others = [
         has_whiskers.then_some((LegendSign::Whisker, lines.whiskers)),
         (!lines.stretches.is_empty()).then_some((LegendSign::Square("x"), "measuring")),
+        (!lines.breaks.is_empty()).then_some((LegendSign::Dashed, "the batch was resumed")),
     ];
     legend::draw_legend(drawing, series.chain(others.into_iter().flatten()));
 }
@@ -78,12 +87,16 @@ fn draw_series(
         Some((x(*at), y(finite)))
     });
     let points: Vec<Option<(f64, f64)>> = positions.collect();
-    drawing.draw_stroke(number, &broken_path(points.iter().copied()));
-    let is_drawn = |at: usize| points.get(at).is_some_and(Option::is_some);
+    let is_joined = series.style != SeriesStyle::Markers;
+    if is_joined {
+        drawing.draw_stroke(number, &broken_path(points.iter().copied()));
+    }
+    let is_drawn = |at: usize| is_joined && points.get(at).is_some_and(Option::is_some);
     for (at, point) in points.iter().enumerate() {
         // A point between gaps is no line.
         let is_alone = !is_drawn(at + 1) && !at.checked_sub(1).is_some_and(is_drawn);
-        if let Some((x, y)) = point.filter(|_| series.marked || is_alone) {
+        if let Some((x, y)) = point.filter(|_| series.style == SeriesStyle::MarkedLine || is_alone)
+        {
             drawing.draw_marker(number, x, y);
         }
     }
@@ -112,7 +125,7 @@ fn draw_band(
 ) {
     let both = series.points.iter().zip(&series.band);
     let measured_points = both.filter(|((_, value), _)| value.is_some());
-    if series.marked {
+    if series.style != SeriesStyle::Line {
         for ((at, _), (low, high)) in measured_points {
             drawing.draw_upright_whisker(x(*at), y(*low), y(*high));
         }

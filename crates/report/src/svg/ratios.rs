@@ -115,6 +115,9 @@ pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
         } else {
             drawing.draw_circle("f1", (x, y), 5.5);
         }
+        for other in &row.other_published {
+            drawing.draw_triangle(at(*other), y);
+        }
         for trial in &row.trials {
             drawing.draw_point(at(*trial), y + 12.0);
         }
@@ -130,6 +133,8 @@ pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
         any(|row| !row.edges.is_empty()).then_some((LegendSign::Edge, &ratios.edge)),
         any(|row| row.interval.is_some()).then_some((LegendSign::Whisker, &ratios.whiskers)),
         any(|row| !row.trials.is_empty()).then_some((LegendSign::Point, "trials")),
+        any(|row| !row.other_published.is_empty())
+            .then_some((LegendSign::Triangle, "other published figures")),
     ];
     legend::draw_legend(drawing, entries.into_iter().flatten());
 }

@@ -54,6 +54,7 @@ fn run(trial: u32, evidence: Vec<Evidence>) -> RunEvidence {
     RunEvidence {
         run: format!("run-{trial}"),
         trial,
+        start: None,
         evidence: Ok((context(), evidence)),
         failure: None,
     }

@@ -2,6 +2,7 @@
 //! the baseline; columns of the figures themselves.
 
 mod figure_columns;
+mod trial_order;
 
 use std::fmt::Display;
 
@@ -10,6 +11,7 @@ use itertools::{Itertools as _, join};
 use super::comparison::{difference_row, interval_label, trial_ratios};
 use super::verdict::{self, drawable_bounds, drawable_edges, ratio_rows, ratios_to_published};
 use super::{Chart, ChartKind, RatioChart, RatioRow, search, truncation_note};
+use crate::figure_title::figure_title;
 use retrial_batch::verdict::{BatchVerdict, CellVerdict};
 use retrial_mlperf::figures::find_known_figure;
 use retrial_recipe::model::{Better, Mode};
@@ -24,9 +26,13 @@ const MAX_CHART_ROWS: usize = 24;
 /// drawn once.
 pub fn batch_charts(batch: &BatchVerdict) -> Vec<Chart> {
     let figures = batch_figures(batch);
-    let figure_charts = figures
-        .iter()
-        .flat_map(|figure| [figure_columns::column_chart(figure), figure.ratio_chart()]);
+    let figure_charts = figures.iter().flat_map(|figure| {
+        [
+            figure_columns::column_chart(figure),
+            figure.ratio_chart(),
+            trial_order::trial_order_chart(figure),
+        ]
+    });
     let search_chart = batch.search.as_ref().and_then(search::search_chart);
     let first = [search_chart, claims_chart(batch), cells_chart(batch)].into_iter();
     first.chain(figure_charts).flatten().collect()
@@ -67,13 +73,14 @@ fn claim_ratio(claim: &str, part: &ClaimPart) -> Option<RatioRow> {
     let baseline_side = part.baseline.as_ref();
     let baseline = baseline_side.filter(|_| part.statistic == Statistic::Value);
     Some(RatioRow {
-        label: format!("{claim}{cells}: {} {}", part.scenario, part.figure),
+        label: format!("{claim}{cells}: {} {}", part.scenario, figure_title(&part.figure)),
         value: Some(value).filter(|value| value.is_finite())?,
         interval: interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite()),
         edges: region.map(drawable_edges).unwrap_or_default(),
         trials: baseline.map_or_else(Vec::new, |baseline| {
             trial_ratios(&part.candidate, baseline, part.better, part.paired)
         }),
+        other_published: Vec::new(),
         word: part.outcome.word().to_owned(),
         bad: part.outcome == ClaimOutcome::Contradicted,
     })
@@ -149,7 +156,7 @@ impl BatchFigure<'_> {
         let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
         let several = verdicts.any(|verdict| verdict.submission.benchmark != self.benchmark);
         let (name, title) = if several { ("", self.benchmark) } else { (self.benchmark, "") };
-        let title = format!("{title} {}: {}{detail}", self.scenario, self.figure);
+        let title = format!("{title} {}: {}{detail}", self.scenario, figure_title(self.figure));
         let values = join(values.into_iter().take(MAX_CHART_ROWS), "; ");
         Chart::new(name, title.trim_start(), &values, kind)
     }

@@ -29,7 +29,12 @@ fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
         is_baseline,
         against: None,
         trials: 2,
-        runs: vec![CellRun { run: "20261121-000000-one-abcd".to_owned(), trial: 1, lost: None }],
+        runs: vec![CellRun {
+            run: "20261121-000000-one-abcd".to_owned(),
+            trial: 1,
+            start: None,
+            lost: None,
+        }],
         outcome: Some(Outcome::Reproduced),
         failure: None,
         sentence: "It holds.".to_owned(),
@@ -157,7 +162,12 @@ fn a_batch_begins_with_the_stack() {
 fn page_of(batch: &BatchVerdict) -> String {
     let subjects = batch.all_results().map(|cell| ReportSubject {
         runs: vec![(
-            CellRun { run: "20261121-000000-one-abcd".to_owned(), trial: 1, lost: None },
+            CellRun {
+                run: "20261121-000000-one-abcd".to_owned(),
+                trial: 1,
+                start: None,
+                lost: None,
+            },
             Some("../../runs/one".to_owned()),
         )],
         ..ReportSubject::new(
@@ -181,7 +191,7 @@ fn a_batch_page_shows_claims_and_escapes_hostile_text() {
         "✓ supported",
         "rocm 7.1.1 is faster than 6.4.1",
         "two runs at once",
-        "Offline: tokens_per_second",
+        "Offline: tokens per second",
         "rocm, each with backend",
         "b200: 180.898 tokens/s",
         "higher is better",
