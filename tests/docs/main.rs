@@ -15,6 +15,7 @@ mod flags;
 mod hub;
 mod links;
 mod page;
+mod pictures;
 mod statistics;
 #[path = "../support/mod.rs"]
 mod support;
@@ -98,6 +99,14 @@ fn stand_ins_of_slurm(directory: &Path) {
 /// The registry in pages: the lab's, if this port is free.
 const SHOWN_REGISTRY: &str = "127.0.0.1:5155";
 
+fn overwrites() -> bool {
+    std::env::var("RETRIAL_DOCS").is_ok_and(|value| value == "overwrite")
+}
+
+fn copy(option: &str, from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg(option).args([from, to]).status().unwrap().success());
+}
+
 fn assert_page_is_reproduced(file: &str) {
     assert_engine_answers();
     let path = root().join(file);
@@ -108,32 +117,18 @@ fn assert_page_is_reproduced(file: &str) {
     for name in ["quickstart", "inference-server"] {
         let example = Command::new(root().join("tests/lab/example")).arg(name).output().unwrap();
         let example = String::from_utf8(example.stdout).unwrap();
-        let copied = Command::new("cp")
-            .arg("-rL")
-            .arg(example.trim())
-            .arg(directory.path().join("examples").join(name))
-            .status();
-        assert!(copied.unwrap().success());
+        copy("-rL", Path::new(example.trim()), &directory.path().join("examples").join(name));
     }
     // Small submissions, for pages about judging.
     for tree in ["examples/ci", "examples/submission", "examples/training"] {
-        let copied = Command::new("cp")
-            .arg("-a")
-            .args([root().join(tree), directory.path().join(tree)])
-            .status();
-        assert!(copied.unwrap().success());
+        copy("-a", &root().join(tree), &directory.path().join(tree));
     }
     std::fs::create_dir(home(directory.path())).unwrap();
     published(directory.path());
     // Simulated hosts, and the script that creates others, for pages about GPUs: where they are in a checkout.
     let fixtures = directory.path().join("tests/fixtures");
     std::fs::create_dir_all(&fixtures).unwrap();
-    let hosts = Command::new("cp")
-        .arg("-a")
-        .arg(root().join("tests/fixtures/hosts"))
-        .arg(fixtures)
-        .status();
-    assert!(hosts.unwrap().success());
+    copy("-a", &root().join("tests/fixtures/hosts"), &fixtures);
     stand_ins_of_slurm(directory.path());
     let registry = std::env::var("RETRIAL_LAB_REGISTRY").unwrap();
     for (name, body) in files(&text) {
@@ -149,7 +144,6 @@ fn assert_page_is_reproduced(file: &str) {
             .file("greeting.txt", "good morning\n")
             .lfs("model.safetensors", Content::generated(1, 2 << 20)),
     );
-    let overwrite = std::env::var("RETRIAL_DOCS").is_ok_and(|value| value == "overwrite");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut wrong = Vec::new();
     let shown = commands(&text);
@@ -169,9 +163,13 @@ fn assert_page_is_reproduced(file: &str) {
         }
         printed_all.push(printed);
     }
+    if file == "README.md" {
+        let run = |command: &str| run(command, directory.path(), &hub);
+        pictures::assert_pictures_are_reproduced(directory.path(), run);
+    }
     // Once this home is gone, what a killed run left would be anybody's to remove.
     run("retrial clean --all", directory.path(), &hub);
-    if overwrite {
+    if overwrites() {
         for (shown, printed) in shown.iter().zip(printed_all).rev() {
             if !same(&shown.output, &printed) {
                 let excerpt = excerpt(&shown.output, &printed);
