@@ -24,6 +24,8 @@ pub struct Failure {
     errors: Vec<ErrorText>,
     /// The problems of a recipe, a batch or another document.
     problems: Diagnostics,
+    /// The privileges that a person has to approve first.
+    approval: Vec<String>,
 }
 
 /// A failure as programs read it, with `--output json`.
@@ -32,6 +34,8 @@ struct FailureReport<'a> {
     exit_code: u8,
     errors: &'a [ErrorText],
     problems: &'a Diagnostics,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    approval: &'a [String],
 }
 
 impl Failure {
@@ -51,7 +55,7 @@ impl Failure {
 
     /// A failure by several errors, each with its own remedies.
     pub fn with_errors(exit: ExitCode, errors: Vec<ErrorText>) -> Self {
-        Self { exit, errors, problems: Diagnostics::default() }
+        Self { exit, errors, problems: Diagnostics::default(), approval: Vec::new() }
     }
 
     /// Adds a remedy of the last error.
@@ -65,6 +69,13 @@ impl Failure {
     /// The problems of a recipe, a batch or another document: exit code 2.
     pub fn of_problems(problems: Diagnostics) -> Self {
         Self::reported(ExitCode::Usage).with_problems(problems)
+    }
+
+    /// States the privileges whose approval is missing, for programs.
+    #[must_use]
+    pub fn with_missing_approval(mut self, privileges: Vec<String>) -> Self {
+        self.approval = privileges;
+        self
     }
 
     /// Adds the problems of documents.
@@ -106,6 +117,7 @@ impl Failure {
                 exit_code: self.exit.into(),
                 errors: &self.errors,
                 problems: &self.problems,
+                approval: &self.approval,
             }),
             _ => self.report(),
         }

@@ -15,7 +15,7 @@ pub fn attach_to(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure
         RunOrBatch::Run(run) => {
             if is_submitted(&run) && !run.read_state()?.is_judged() {
                 let run = Own::require_run(&global.home, run)?;
-                return site::resume_run(global, &run, false);
+                return site::resume_run(global, &run, false, false);
             }
             if run.read_state()?.is_judged() {
                 attach::note_without_follower(global, run.record());
@@ -28,7 +28,7 @@ pub fn attach_to(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure
             let record: BatchRecord = directory.read_json("batch.json")?;
             if record.site.is_some() {
                 let batch = Own::require_batch(&global.home, directory)?;
-                return batch::resume_batch(global, &batch);
+                return batch::resume_batch(global, &batch, false);
             }
             attach::show_batch(global, &directory, &record.plan);
             batch::judge_evidence_so_far(global, &directory)

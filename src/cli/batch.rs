@@ -123,6 +123,7 @@ fn judge_complete(
 pub fn resume_batch(
     global: &GlobalOptions,
     directory: &Own<RecordDirectory>,
+    detach: bool,
 ) -> Result<ExitCode, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
     if record.site.is_none() {
@@ -131,7 +132,7 @@ pub fn resume_batch(
     let arrays = directory.subrecord("arrays/1");
     let site = record.site.map(|site| open_or_saved_site(&arrays, &site));
     match start::resume_batch(global, directory, site.transpose()?)? {
-        Some(planned) => execute_planned(global, planned, directory, false),
+        Some(planned) => execute_planned(global, planned, directory, detach),
         None => judge_evidence_so_far(global, directory),
     }
 }

@@ -3,7 +3,7 @@
 use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
-use crate::app::launch::background::wait_for_predecessor;
+use crate::app::launch::background::{start_in_background, wait_for_predecessor};
 use crate::app::launch::continue_run;
 use crate::app::open;
 use crate::app::options::GlobalOptions;
@@ -11,13 +11,14 @@ use crate::app::own_record::OwnRunOrBatch;
 use crate::app::{batch as app_batch, recheck, site};
 use retrial_cluster::job::record::is_submitted;
 use retrial_results::verdict::ExitCode;
+use retrial_store::error::RecordKind;
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume_run_or_batch(
     global: &GlobalOptions,
     arguments: &ResumeArguments,
 ) -> Result<ExitCode, Failure> {
-    let (in_job, require_accuracy) = (arguments.in_job, arguments.require_accuracy);
+    let ResumeArguments { in_job, require_accuracy, detach, .. } = *arguments;
     if arguments.in_background {
         // Detach from the terminal, whose hangup must not end this process. Fails only for a group leader.
         let _ = rustix::process::setsid();
@@ -35,7 +36,7 @@ pub fn resume_run_or_batch(
             if let Some(array) = arguments.array {
                 return app_batch::array::execute_task(global, &directory, array);
             }
-            return batch::resume_batch(global, &directory);
+            return batch::resume_batch(global, &directory, detach);
         }
     };
     if arguments.in_background {
@@ -52,10 +53,13 @@ pub fn resume_run_or_batch(
         return judge::judge_one_run(global, &directory, require_accuracy);
     }
     if !in_job && is_submitted(&directory) {
-        return site::resume_run(global, &directory, require_accuracy);
+        return site::resume_run(global, &directory, require_accuracy, detach);
     }
     if !in_job {
         open::refuse_to_resume_elsewhere(directory.id(), &state)?;
+    }
+    if detach {
+        return start_in_background(global, RecordKind::Run, directory.record());
     }
     let run = directory.clone();
     let proceed = || continue_run(global, directory, require_accuracy);

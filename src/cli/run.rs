@@ -19,10 +19,13 @@ pub fn run_recipe(global: &GlobalOptions, arguments: &RunArguments) -> Result<Ex
         return super::plan::plan_run_or_batch(global, site, request, &matrix, PlanFormat::Text);
     }
     run.require_follower_to_notify(site.is_some())?;
-    if let Some(name) = site {
-        return site::submit_run(global, name, request, &run.request, run.detach);
+    let mut opened = OpenedRecipe::open(request)?;
+    if arguments.untrusted_settings {
+        opened = opened.with_untrusted_settings(request);
     }
-    let opened = OpenedRecipe::open(request)?;
+    if let Some(name) = site {
+        return site::submit_run(global, name, &opened, request, &run.request, run.detach);
+    }
     let host = probe_host_for(global, [&opened.resolved.recipe]);
     let planned = opened.plan_run(global, request, &run.request, Some(&host))?;
     planned.print_warnings(global, 1);

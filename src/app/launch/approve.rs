@@ -44,8 +44,8 @@ struct UnapprovedPrivileges<'a> {
     plan: &'a Plan,
     key: Option<String>,
     privileges: Vec<Privilege>,
-    /// The file of a batch that gives the recipe parameters or an image.
-    batch_file: Option<&'a Path>,
+    /// Who gives the recipe parameters or an image, if not the user.
+    changed_by: Option<String>,
 }
 
 impl CheckedRun<'_> {
@@ -87,16 +87,13 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
         if !plan.privileges.is_empty() {
             check_owners(opened, plan)?;
         }
-        missing.extend(find_unapproved(home, plan, &run.request.allow, opened.changing_file())?);
+        missing.extend(find_unapproved(home, plan, &run.request.allow, opened.changed_by())?);
     }
     if missing.is_empty() {
         return Ok(());
     }
     let text = describe_missing(&missing);
-    let flag = format!(
-        "--allow {}",
-        privilege_names(missing.iter().flat_map(|one| &one.privileges)).join(",")
-    );
+    let names = privilege_names(missing.iter().flat_map(|one| &one.privileges));
     // With the settings of the command line or of a batch's file.
     let plan_commands = missing.iter().map(|one| one.plan.plan_command("retrial"));
     let plan_command = plan_commands.unique().take(MAX_PLAN_COMMANDS).join("    ");
@@ -114,7 +111,8 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
         None => {
             return Err(Failure::usage(text.trim_end())
                 .with_help(format!("see its steps: {plan_command}"))
-                .with_help(format!("approve them: {flag}")));
+                .with_help(format!("approve them: --allow {}", names.join(",")))
+                .with_missing_approval(names));
         }
     }
     for request in &missing {
@@ -151,7 +149,7 @@ fn find_unapproved<'a>(
     home: &Home,
     plan: &'a Plan,
     allowed: &[String],
-    batch_file: Option<&'a Path>,
+    changed_by: Option<String>,
 ) -> Result<Option<UnapprovedPrivileges<'a>>, Failure> {
     let mut privileges = plan.privileges.clone();
     privileges.retain(|privilege| !allowed.contains(&privilege.name));
@@ -166,23 +164,23 @@ fn find_unapproved<'a>(
         plan,
         key,
         privileges,
-        batch_file,
+        changed_by,
     }))
 }
 
-/// The parameters and images that a batch's file gives a recipe.
-fn describe_settings(file: &Path, plan: &Plan) -> String {
+/// The parameters and images that somebody else than the user gives a recipe.
+fn describe_settings(author: &str, plan: &Plan) -> String {
     let given = plan.settings().map(|setting| format!("{}={}", setting.name, setting.value));
     let given = escape_harmful(&given.chain(Some(format!("image {}", plan.image))).join(", "));
-    format!("  {:<14} {}: {given}\n", "set by", escape_harmful(&file.display().to_string()))
+    format!("  {:<14} {}: {given}\n", "set by", escape_harmful(author))
 }
 
 /// The privileges to approve, each once, by recipe.
 fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
     let mut by_recipe: IndexMap<_, IndexSet<&Privilege>> = IndexMap::new();
-    for UnapprovedPrivileges { plan, privileges, batch_file, .. } in missing {
+    for UnapprovedPrivileges { plan, privileges, changed_by, .. } in missing {
         // Cells of one recipe with other settings are asked for apart.
-        let settings = batch_file.as_ref().map(|file| describe_settings(file, plan));
+        let settings = changed_by.as_ref().map(|author| describe_settings(author, plan));
         let key = (&plan.recipe, &plan.companions, settings);
         by_recipe.entry(key).or_default().extend(privileges);
     }

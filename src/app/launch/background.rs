@@ -27,6 +27,10 @@ pub fn start_in_background(
     kind: RecordKind,
     record: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
+    if let Some(holder) = FileLock::find_holder(&record.lock_path()) {
+        let run = record.id().to_owned();
+        return Err(StoreError::Busy { run, holder: Box::new(holder) }.into());
+    }
     let journal = record.journal_path();
     let journal = std::fs::OpenOptions::new().create(true).append(true).open(&journal);
     journal.map_err(StoreError::io("create", &record.journal_path()))?;

@@ -39,8 +39,8 @@ pub struct OpenedRecipe {
     pub resolved: ResolvedRecipe,
     /// The file of the batch whose cell it is.
     batch_file: Option<PathBuf>,
-    /// That file gives it parameters or an image.
-    is_changed_by_file: bool,
+    /// That file, or a command line that is not the user's own, gives it parameters or an image.
+    is_changed_by_other: bool,
 }
 
 /// Finds a recipe. Refuses a batch's file: a batch has commands of its own.
@@ -80,7 +80,7 @@ impl OpenedRecipe {
 
     /// A recipe with the user's own settings.
     pub(super) fn new(entry: FoundRecipe, resolved: ResolvedRecipe) -> Self {
-        Self { entry, resolved, batch_file: None, is_changed_by_file: false }
+        Self { entry, resolved, batch_file: None, is_changed_by_other: false }
     }
 
     /// Resolves a recipe with the settings of a batch, which are those of its file if it has one.
@@ -90,25 +90,37 @@ impl OpenedRecipe {
         batch_file: Option<&Path>,
     ) -> Result<Self, Diagnostics> {
         let opened = Self::resolve(entry, settings, false)?;
-        let variant = &opened.resolved.recipe.variant;
-        // The variants of a recipe are its own.
-        let is_changed = settings.iter().any(|setting| !variant.contains_key(&setting.name));
+        let is_changed = batch_file.is_some() && opened.is_changed_by(settings);
         Ok(Self {
             batch_file: batch_file.map(Path::to_owned),
-            is_changed_by_file: is_changed && batch_file.is_some(),
+            is_changed_by_other: is_changed,
             ..opened
         })
     }
 
-    /// Whether all that it does is of this program: it is built in, and nobody but the user of the command line gave it
-    /// parameters or an image. It needs no approval.
-    pub fn is_trusted(&self) -> bool {
-        self.entry.is_builtin() && !self.is_changed_by_file
+    /// Takes the settings of the command line for somebody else's than the user's.
+    #[must_use]
+    pub fn with_untrusted_settings(mut self, request: &PlanRequest) -> Self {
+        self.is_changed_by_other = self.is_changed_by(&request.recipe.settings.to_vec());
+        self
     }
 
-    /// The file of a batch that gives it parameters or an image.
-    pub(super) fn changing_file(&self) -> Option<&Path> {
-        self.batch_file.as_deref().filter(|_| self.is_changed_by_file)
+    /// Whether settings are more than a choice of variants, which are the recipe's own.
+    fn is_changed_by(&self, settings: &[ParamSetting]) -> bool {
+        let variant = &self.resolved.recipe.variant;
+        settings.iter().any(|setting| !variant.contains_key(&setting.name))
+    }
+
+    /// Whether all that it does is of this program: it is built in, and nobody but the user gave it parameters or an
+    /// image. It needs no approval.
+    pub fn is_trusted(&self) -> bool {
+        self.entry.is_builtin() && !self.is_changed_by_other
+    }
+
+    /// Who gives it parameters or an image, if not the user: the file of a batch, or a program's command line.
+    pub(super) fn changed_by(&self) -> Option<String> {
+        let author = self.batch_file.as_ref().map(|file| file.display().to_string());
+        self.is_changed_by_other.then(|| author.unwrap_or_else(|| "the command line".to_owned()))
     }
 
     /// The files whose authors decide what it does, of those that are not of this program.
@@ -205,6 +217,7 @@ fn mixed_companions(of_base: &str, own: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::options::RecipeRequest;
 
     /// Parameters are parts of commands: those of a batch's file are its author's.
     #[test]
@@ -223,5 +236,20 @@ mod tests {
         assert!(!other.is_trusted());
         assert_eq!(other.files(), [PathBuf::from("/srv/batch.yaml")]);
         assert!(!open(&[("image", "debian:bookworm-slim")], file).is_trusted());
+    }
+
+    #[test]
+    fn settings_that_are_not_the_users_are_trusted_as_far_as_they_choose_variants() {
+        let is_trusted = |name: &str, value: &str| {
+            let recipe = "training-benchmarks/amd/mi350x/qwen3-8b-madengine".to_owned();
+            let settings = vec![ParamSetting::new(name, value)].into();
+            let request = PlanRequest::whole_recipe(RecipeRequest { recipe, settings });
+            let opened = OpenedRecipe::open(&request).unwrap();
+            assert!(opened.is_trusted(), "the user's own");
+            opened.with_untrusted_settings(&request).is_trusted()
+        };
+        assert!(is_trusted("by", "madengine"));
+        assert!(!is_trusted("revision", "x'; touch /tmp/x; '"));
+        assert!(!is_trusted("image", "debian:bookworm-slim"));
     }
 }

@@ -33,13 +33,13 @@ use retrial_store::{Home, RecordDirectory, RunDirectory};
 pub fn submit_run(
     global: &GlobalOptions,
     site: &str,
+    opened: &OpenedRecipe,
     request: &PlanRequest,
     execution: &RunRequest,
     detach: bool,
 ) -> Result<ExitCode, Failure> {
     let site_file = site_files::open_site(site)?;
     let site_global = &with_site_home(global, &site_file);
-    let opened = OpenedRecipe::open(request)?;
     let planned = opened.plan_run(site_global, request, execution, None)?;
     planned.print_warnings(site_global, 1);
     let target = run_job_target(site_global, site_file, planned.plan(), &request.options)?;
@@ -58,11 +58,7 @@ pub fn submit_run(
         let request = SubmitRequest::for_run(&directory, &target);
         let job = submit_once(&slurm, &request, &note_unless_quiet(site_global)).await?;
         if detach {
-            let submission_json =
-                json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
-            let note = format!("submitted job {}", job.id);
-            print_detached(site_global, directory.record(), &submission_json, &note);
-            return Ok(ExitCode::Success);
+            return Ok(print_submitted(site_global, &directory, &job));
         }
         let require_accuracy = execution.require_accuracy;
         follow_job(site_global, &slurm, &directory, job, require_accuracy).await
@@ -85,11 +81,23 @@ fn create_run_directory(
     Ok(directory)
 }
 
-/// Follows the run's job, or submits another one if there is none and the run did not end.
+fn print_submitted(
+    global: &GlobalOptions,
+    directory: &RunDirectory,
+    job: &SubmittedJob,
+) -> ExitCode {
+    let submission = json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
+    let note = format!("submitted job {}", job.id);
+    print_detached(global, directory.record(), &submission, &note);
+    ExitCode::Success
+}
+
+/// Follows the run's job unless `detach`, or submits another one if there is none and the run did not end.
 pub fn resume_run(
     global: &GlobalOptions,
     directory: &Own<RunDirectory>,
     require_accuracy: bool,
+    detach: bool,
 ) -> Result<ExitCode, Failure> {
     let request: SiteRequest = directory.read_json(REQUEST_FILE)?;
     let plan: Plan = directory.read_json("plan.json")?;
@@ -99,6 +107,9 @@ pub fn resume_run(
     runtime::start_runtime()?.block_on(async {
         let request = SubmitRequest::for_run(directory, &target);
         let job = submit_once(&slurm, &request, &note_unless_quiet(global)).await?;
+        if detach {
+            return Ok(print_submitted(global, directory, &job));
+        }
         follow_job(global, &slurm, directory, job, require_accuracy).await
     })
 }

@@ -6,6 +6,7 @@ use crate::app::clean::containers::CleanScope;
 
 /// Which run or batch is resumed, and how.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct ResumeArguments {
     /// The id of a run or a batch, a part of it, `last` or `last~1`
     pub run: String,
@@ -19,6 +20,9 @@ pub struct ResumeArguments {
     /// Execute this shell command at the end, with the verdict as JSON on its standard input
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
+    /// Continue in the background and print the id
+    #[arg(long, conflicts_with_all = ["require_accuracy", "notify"])]
+    pub detach: bool,
     /// Run as the background process that `run --detach` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,

@@ -88,4 +88,8 @@ pub struct RunArguments {
     /// Submit it as a job of this site (`retrial sites` lists them), and follow it
     #[arg(long, value_name = "NAME")]
     pub site: Option<String>,
+    /// Ask for the privileges of a built-in recipe, too, if --set or --image change more than its variant: for programs
+    /// that pass on the settings of others
+    #[arg(long)]
+    pub untrusted_settings: bool,
 }
