@@ -23,6 +23,8 @@ pub(crate) mod launch;
 pub(crate) mod lock;
 pub(crate) mod lock_file;
 pub(crate) mod log;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod nodes;
 pub(crate) mod notify;
 pub(crate) mod open;

@@ -18,7 +18,7 @@ const SUBJECTS: [(&str, &[&str]); 5] = [
     ),
     ("Judge", &["judge", "compare", "verify"]),
     ("Results", &["runs", "report", "export"]),
-    ("Setup", &["config", "sites", "schema", "completions", "man"]),
+    ("Setup", &["config", "sites", "mcp", "schema", "completions", "man"]),
 ];
 
 /// Two or three command lines for each command.
@@ -106,6 +106,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("export", &["retrial export last --layout v6.0 --to submission"]),
     ("config", &["retrial config", "retrial config --output json"]),
     ("sites", &["retrial sites"]),
+    ("mcp", &["retrial mcp"]),
     ("schema", &["retrial schema", "retrial schema verdict"]),
     ("completions", &["source <(retrial completions bash)", "retrial completions fish | source"]),
     ("man", &["retrial man | man -l -", "retrial man run | man -l -"]),

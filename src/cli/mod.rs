@@ -144,6 +144,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Runs(runs) => runs::manage_runs(&global, *runs),
         Command::Config => configuration::print_configuration(&global),
         Command::Sites => Ok(sites::list_sites(&global)),
+        #[cfg(feature = "mcp")]
+        Command::Mcp => app::mcp::serve(&global).map(|()| Exit::Success),
         Command::New(arguments) => new::create_recipe(&global, &arguments),
         Command::Clean(arguments) => match arguments.cached.as_deref() {
             Some("") => Ok(clean::cached::list_cached(&global)),

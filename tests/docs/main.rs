@@ -284,6 +284,12 @@ fn approval_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn mcp_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/mcp.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn services_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/services.md");
 }
@@ -447,6 +453,7 @@ fn every_page_is_run() {
         "import-results.md",
         "import.md",
         "judging.md",
+        "mcp.md",
         "models.md",
         "nodes.md",
         "plans.md",

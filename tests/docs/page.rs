@@ -47,6 +47,7 @@ pub fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let text = text.replace("\n```sh ", "\n```yaml ");
     let text = text.replace("\n```text ", "\n```yaml ");
+    let text = text.replace("\n```json ", "\n```yaml ");
     for block in text.split("```yaml ").skip(1) {
         let (name, rest) = block.split_once('\n').unwrap();
         let body = rest.split("```").next().unwrap();

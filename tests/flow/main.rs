@@ -32,6 +32,7 @@ mod images;
 mod killed;
 mod locked;
 mod logged;
+mod mcp;
 mod models;
 mod notify;
 mod other_image;

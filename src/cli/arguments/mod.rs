@@ -190,6 +190,9 @@ pub enum Command {
     Config,
     /// List the sites: clusters for `run --site` and `batch --site`
     Sites,
+    /// Serve the Model Context Protocol on standard input and output
+    #[cfg(feature = "mcp")]
+    Mcp,
     /// Create a recipe: empty, from `docker run` or published results
     New(NewArguments),
     /// Lock the image digests and model commits of a recipe

@@ -98,7 +98,7 @@ impl Lab {
     }
 
     /// Gives a command the home, the directory and the environment of this lab.
-    fn environment_of(&self, mut command: Command) -> Command {
+    pub fn environment_of(&self, mut command: Command) -> Command {
         command
             .current_dir(self.root.path())
             .env("RETRIAL_HOME", &self.home)
