@@ -77,13 +77,13 @@ fn find_violations(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure
             violated.map(|rule| Violation { path: path.to_owned(), rule: rule.to_string() }),
         );
     };
-    let (_, faults) = judge::judge_trees(&trees, &request, |judged| {
+    let judged = judge::judge_trees(&trees, &request, |judged| {
         add(&judged.benchmark.path, &judged.benchmark.rules);
         for result in &judged.verdict.results {
             add(&result.path, &result.rules);
         }
     })?;
-    for fault in faults.iter().filter(|fault| fault.is_violation) {
+    for fault in judged.faults.iter().filter(|fault| fault.is_violation) {
         let (actual, required) = (&fault.actual, &fault.required);
         add(&fault.path, &[RuleCheck::violation("tree", actual, required)]);
     }

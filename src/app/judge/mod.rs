@@ -29,6 +29,16 @@ pub struct JudgedResults {
     pub rules: Vec<RuleCheck>,
 }
 
+/// What is found of submission trees in addition to the verdicts on their benchmarks.
+pub struct JudgedTrees {
+    /// The exit code for all of them.
+    pub exit: ExitCode,
+    /// The faults of the tree itself.
+    pub faults: Vec<TreeFault>,
+    /// The name of the table, tree or run that results were compared with.
+    pub reference: Option<String>,
+}
+
 /// Finds the submission trees in a directory. None if there are none, or if a recipe determines how
 /// results are judged.
 pub fn find_trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTrees>, Failure> {
@@ -53,10 +63,12 @@ fn other_suite_failure(other: &OtherSuiteResult) -> Failure {
     Failure::usage(other.to_string())
 }
 
-/// Reads the rules, and the published figures that results are compared with.
-fn read_basis(request: &JudgeRequest) -> Result<JudgeBasis, Failure> {
+/// Reads the rules, and the published figures that results are compared with: of `--reference`, else of
+/// the trees' own table.
+fn read_basis(request: &JudgeRequest, trees: Option<&SuiteTrees>) -> Result<JudgeBasis, Failure> {
     let mut basis = read_rules(request)?;
-    basis.published = reference::read_reference(request)?;
+    let requested = reference::read_reference(request)?;
+    basis.published = requested.or_else(|| reference::read_round_table(trees?));
     Ok(basis)
 }
 
@@ -90,7 +102,7 @@ pub fn gather_results(
     request: &JudgeRequest,
 ) -> Result<Vec<ResultSet>, Failure> {
     match find_trees(directory, request)? {
-        Some(trees) => Ok(trees.gather(&read_basis(request)?)?),
+        Some(trees) => Ok(trees.gather(&read_basis(request, Some(&trees))?)?),
         None => gather_by_recipe(global, directory, request),
     }
 }
@@ -101,7 +113,7 @@ fn gather_by_recipe(
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<ResultSet>, Failure> {
-    let basis = read_basis(request)?;
+    let basis = read_basis(request, None)?;
     let plan = plan_of_recipe(global, request)?;
     Ok(gather_folders(directory, plan.as_ref(), &basis)?)
 }
@@ -149,18 +161,18 @@ pub fn judge_results_below(
     Ok(judged)
 }
 
-/// Judges the benchmarks of submission trees, and passes on each verdict in its order. Returns the
-/// faults of the tree itself with the exit code.
+/// Judges the benchmarks of submission trees, and passes on each verdict in its order.
 pub fn judge_trees(
     trees: &SuiteTrees,
     request: &JudgeRequest,
     mut each: impl FnMut(JudgedBenchmark),
-) -> Result<(ExitCode, Vec<TreeFault>), Failure> {
+) -> Result<JudgedTrees, Failure> {
     let mut compared = false;
-    let ended = trees.judge(&read_basis(request)?, terminal::note_error, |judged| {
+    let basis = read_basis(request, Some(trees))?;
+    let (exit, faults) = trees.judge(&basis, terminal::note_error, |judged| {
         compared |= is_compared(&judged.verdict);
         each(judged);
     })?;
     reference::refuse_unused(request, compared)?;
-    Ok(ended)
+    Ok(JudgedTrees { exit, faults, reference: basis.published.map(|published| published.name) })
 }

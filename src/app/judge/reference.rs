@@ -1,10 +1,12 @@
-//! `--reference`: published figures from a table, another tree, or a run.
+//! Published figures from a tree's own table; with `--reference`, from a table, another tree, or a run.
 
 use std::path::Path;
 
 use super::read_rules;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
+use crate::app::terminal;
+use retrial_document::ErrorText;
 use retrial_results::directory::{SuiteTrees, valid_results};
 use retrial_results::evidence::tree::JudgedBenchmark;
 use retrial_results::evidence::tree::published::{PublishedFigures, PublishedResult};
@@ -41,6 +43,25 @@ pub fn read_reference(request: &JudgeRequest) -> Result<Option<PublishedFigures>
         return Err(Failure::usage(format!("{}: {missing}", path.display())));
     }
     Ok(Some(published))
+}
+
+/// The figures of the trees' own table. Nobody named it: a table that cannot be used is reported, and results are
+/// judged without it.
+pub fn read_round_table(trees: &SuiteTrees) -> Option<PublishedFigures> {
+    let problem = match &trees.round_tables()[..] {
+        [] => return None,
+        [table] => match PublishedFigures::from_file(table) {
+            Ok(published) => return Some(published),
+            Err(error) => ErrorText::new(error.to_string()),
+        },
+        [first, second, ..] => {
+            let (first, second) = (first.display(), second.display());
+            ErrorText::new(format!("{first} and {second} list the results of different trees"))
+        }
+    };
+    let problem = problem.in_context("results are not compared with published figures: ");
+    terminal::note_error(&problem.with_help("name a table: --reference FILE"));
+    None
 }
 
 /// Refuses published figures that no result was compared with.

@@ -1,12 +1,12 @@
 //! Prints the verdicts on submission trees.
 
 use crate::app::failure::Failure;
-use crate::app::judge::SuiteTrees;
+use crate::app::judge::{JudgedTrees, SuiteTrees};
 use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat};
 use crate::app::{judge, terminal};
 use retrial_report::content::tree::{self as content, TreeReport, TreeReportStyle, TreeVerdict};
 use retrial_report::{ReportedVerdict, junit, markdown};
-use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
+use retrial_results::evidence::tree::JudgedBenchmark;
 use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// Judges submission trees and prints the verdicts.
@@ -25,9 +25,9 @@ pub fn judge_and_print(
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
-    let (exit, faults) =
-        judge::judge_trees(trees, request, |judged| printer.add_benchmark(judged))?;
-    printer.finish(&faults);
+    let judged = judge::judge_trees(trees, request, |judged| printer.add_benchmark(judged))?;
+    let exit = judged.exit;
+    printer.finish(judged);
     Ok(exit)
 }
 
@@ -56,18 +56,18 @@ impl TreePrinter {
         }
     }
 
-    fn finish(self, faults: &[TreeFault]) {
+    fn finish(self, trees: JudgedTrees) {
+        let (faults, reference) = (&trees.faults[..], trees.reference.as_deref());
         let text = match self.output {
             OutputFormat::Text => {
-                return terminal::print_blocks(&self.tree.closing_blocks(faults));
+                return terminal::print_blocks(&self.tree.closing_blocks(faults, reference));
             }
             OutputFormat::Junit => junit::render_tree(&self.entries(), faults),
             OutputFormat::Markdown => {
-                markdown::render_markdown(&content::tree_document(&self.entries(), faults))
+                let document = content::tree_document(&self.entries(), faults, reference);
+                markdown::render_markdown(&document)
             }
-            OutputFormat::Json => {
-                return terminal::print_json(&self.into_tree_verdict(faults.to_vec()));
-            }
+            OutputFormat::Json => return terminal::print_json(&self.into_tree_verdict(trees)),
         };
         terminal::print_text(&text);
     }
@@ -81,13 +81,14 @@ impl TreePrinter {
         entries.collect()
     }
 
-    fn into_tree_verdict(self, faults: Vec<TreeFault>) -> TreeVerdict {
+    fn into_tree_verdict(self, trees: JudgedTrees) -> TreeVerdict {
         let notice = self.verdicts.iter().find_map(|one| one.notice.clone());
         let results = self.verdicts.into_iter().flat_map(|one| one.results);
         TreeVerdict {
             results: results.collect(),
             benchmarks: self.benchmarks,
-            faults,
+            faults: trees.faults,
+            reference: trees.reference,
             counts: self.tree.counts,
             notice,
         }

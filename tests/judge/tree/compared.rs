@@ -45,16 +45,7 @@ fn results_are_compared_with_published_ones() {
 
 #[test]
 fn unusable_references_are_refused() {
-    let run = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
-            .arg("judge")
-            .arg(example())
-            .args(arguments)
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        (output.status.code().unwrap(), stderr)
-    };
+    let run = |arguments: &[&str]| failed(&example(), arguments);
     let (code, stderr) = run(&["--round", "v9.9"]);
     assert_eq!(code, 2);
     assert!(stderr.contains("v9.9") && stderr.contains("v6.0"), "{stderr}");
@@ -68,12 +59,7 @@ fn unusable_references_are_refused() {
 }
 
 fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .arg("judge")
-        .arg(directory)
-        .args(arguments)
-        .output()
-        .unwrap();
+    let output = run_judge(directory, arguments);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code().unwrap(), errors)
 }
@@ -102,4 +88,36 @@ fn results_of_another_system_are_compared_on_demand() {
     let qualifiers = judgement.result("Offline/performance")["qualifiers"].to_string();
     assert!(qualifiers.contains("modified"), "{qualifiers}");
     assert!(qualifiers.contains("8xEXAMPLE_2xCPU"), "{qualifiers}");
+}
+
+#[test]
+fn a_tree_is_compared_with_its_own_table() {
+    let (home, _) = judge_text(&example().join(BENCHMARK).join("Offline"), &[]);
+    assert!(home.contains("0.999 of 11,812.3"), "{home}");
+    assert!(home.contains("1 result compared with summary_results.json, 1 reproduced"), "{home}");
+    // The option names another.
+    let other = tree();
+    let other_table = other.path().join("other.json");
+    let table = std::fs::read_to_string(other.path().join("summary_results.json")).unwrap();
+    std::fs::write(&other_table, table.replace("11812.3", "23600")).unwrap();
+    let reference = ["--reference", other_table.to_str().unwrap()];
+    let (text, _) = judge_text(other.path(), &reference);
+    assert!(text.contains("0.500 of 23,600"), "{text}");
+    assert!(text.contains("2 results compared with other.json, 0 reproduced"), "{text}");
+    assert_eq!(judge(other.path(), &reference).json["reference"], "other.json");
+    let (markdown, _) = judge_text(other.path(), &["--output", "markdown"]);
+    assert!(markdown.contains("Compared with summary_results.json."), "{markdown}");
+}
+
+#[test]
+fn a_table_that_cannot_be_used_stops_no_judgement() {
+    let tree = tree();
+    std::fs::write(tree.path().join("summary_results.json"), "{").unwrap();
+    let (text, errors) = judge_text(tree.path(), &[]);
+    assert!(text.contains("measured") && !text.contains("compared"), "{text}");
+    assert!(errors.contains("results are not compared with published figures: "), "{errors}");
+    assert!(errors.contains("summary_results.json: it is neither JSON nor CSV"), "{errors}");
+    std::fs::remove_file(tree.path().join("summary_results.json")).unwrap();
+    let (text, errors) = judge_text(tree.path(), &[]);
+    assert!(!text.contains("compared") && errors.is_empty(), "{text}{errors}");
 }

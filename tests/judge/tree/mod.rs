@@ -7,7 +7,7 @@ mod results;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::support::copy::copy;
 use serde_json::Value;
@@ -32,16 +32,27 @@ struct Judgement {
     json: Value,
 }
 
-fn judge(directory: &Path, arguments: &[&str]) -> Judgement {
+fn run_judge(directory: &Path, arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
         .arg("judge")
         .arg(directory)
-        .args(["--output", "json"])
         .args(arguments)
         .env("RETRIAL_HOME", home.path())
         .output()
-        .unwrap();
+        .unwrap()
+}
+
+/// The text on standard output, and that on standard error.
+fn judge_text(directory: &Path, arguments: &[&str]) -> (String, String) {
+    let output = run_judge(directory, arguments);
+    let [text, errors] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (text, errors)
+}
+
+fn judge(directory: &Path, arguments: &[&str]) -> Judgement {
+    let output = run_judge(directory, &[&["--output", "json"], arguments].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     let json = serde_json::from_str(&text);

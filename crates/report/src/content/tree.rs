@@ -31,6 +31,8 @@ pub struct TreeVerdict {
     pub benchmarks: Vec<BenchmarkVerdict>,
     /// Faults of the tree itself, which belong to no result.
     pub faults: Vec<TreeFault>,
+    /// The name of the table, tree or run that results were compared with.
+    pub reference: Option<String>,
     /// The numbers of results.
     pub counts: TreeCounts,
     /// `MLCommons`' trademark notice, for figures of `MLPerf`.
@@ -104,6 +106,17 @@ impl TreeCounts {
                 self.compared += 1;
                 self.reproduced += usize::from(result.outcome == Outcome::Reproduced);
             }
+        }
+    }
+}
+
+impl TreeCounts {
+    /// `2 results compared with summary_results.json, 1 reproduced`
+    fn describe_comparison(self, reference: &str) -> String {
+        let count = format::format_count(self.compared, "result");
+        match self.compared {
+            0 => format!("no result compared with {reference}"),
+            _ => format!("{count} compared with {reference}, {} reproduced", self.reproduced),
         }
     }
 }
@@ -245,8 +258,9 @@ impl TreeReport {
         lines.chain(more).collect()
     }
 
-    /// The end of the report: the faults of the tree itself, the counts, the notice.
-    pub fn closing_blocks(&self, faults: &[TreeFault]) -> Vec<Block> {
+    /// The end of the report: the faults of the tree itself, the counts, the notice. `reference` is the name of
+    /// the table, tree or run that results were compared with.
+    pub fn closing_blocks(&self, faults: &[TreeFault], reference: Option<&str>) -> Vec<Block> {
         let counts = self.counts;
         let mut first = format!(
             "{}, {}: performance {} of {} valid",
@@ -265,13 +279,7 @@ impl TreeReport {
             );
         }
         let mut lines = vec![first];
-        if counts.compared > 0 {
-            lines.push(format!(
-                "{} compared with published figures, {} reproduced",
-                format::format_count(counts.compared, "result"),
-                counts.reproduced
-            ));
-        }
+        lines.extend(reference.map(|reference| counts.describe_comparison(reference)));
         if counts.benchmarks_broken > 0 {
             let count = format::format_count(counts.benchmarks_broken, "benchmark");
             lines.push(format!("{count} with scenarios or a system that violate the rules"));
@@ -284,8 +292,14 @@ impl TreeReport {
 }
 
 /// The verdicts on a tree, a section each, and the faults of the tree itself.
-pub fn tree_document(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> Document {
+pub fn tree_document(
+    entries: &[ReportedVerdict<'_>],
+    faults: &[TreeFault],
+    reference: Option<&str>,
+) -> Document {
     let mut document = verdict::verdicts_document(entries);
+    let compared = reference.map(|name| Block::paragraph(format!("Compared with {name}.")));
+    document.blocks.extend(compared);
     let faults = faults_list(faults);
     document.blocks.extend(Section::nonempty_block("Submission tree", faults));
     document

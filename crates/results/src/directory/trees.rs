@@ -1,8 +1,9 @@
 //! Submission trees: found in a directory, and judged benchmark by benchmark.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::ResultSet;
@@ -12,6 +13,7 @@ use crate::evidence::identity::SharedRuns;
 use crate::evidence::training::{self, TrainingTrees};
 use crate::evidence::tree::gather::gather_place;
 use crate::evidence::tree::judge::benchmark_context;
+use crate::evidence::tree::published::ROUND_TABLE;
 use crate::evidence::tree::{self, JudgedBenchmark, SubmissionTrees, TreeFault};
 use crate::verdict::ExitCode;
 use retrial_document::ErrorText;
@@ -38,6 +40,16 @@ impl SuiteTrees {
             Some(trees) => Some(Self::Inference(trees)),
             None => training::find_training_trees(directory)?.map(Self::Training),
         })
+    }
+
+    /// Returns the tables of published results in the roots of the trees.
+    pub fn round_tables(&self) -> Vec<PathBuf> {
+        let roots: Vec<&PathBuf> = match self {
+            Self::Inference(trees) => trees.roots.iter().collect(),
+            Self::Training(trees) => trees.results.iter().map(|result| &result.root).collect(),
+        };
+        let tables = roots.into_iter().unique().map(|root| root.join(ROUND_TABLE));
+        tables.filter(|table| table.is_file()).collect()
     }
 
     /// Judges every benchmark, and passes on each verdict in its order. Returns the faults of the tree

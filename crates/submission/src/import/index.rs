@@ -9,7 +9,7 @@ use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_results::evidence::other_suite::{self, OtherSuiteResult};
 use retrial_results::evidence::tree::accelerators::{Accelerators, count_machines};
-use retrial_results::evidence::tree::published::TableError;
+use retrial_results::evidence::tree::published::{ROUND_TABLE, TableError};
 use retrial_results::evidence::tree::{
     self, PublishedFigures, ScenarioFolder, SubmissionTrees, SubmittedBenchmark, published_figure,
     read_description,
@@ -17,8 +17,6 @@ use retrial_results::evidence::tree::{
 
 /// The suite of all submission trees that are imported.
 pub(super) const SUITE: &str = "mlperf-inference";
-/// The round's table, as `MLCommons` publishes it in the tree.
-const TABLE: &str = "summary_results.json";
 
 /// An error of importing a tree or a result.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +100,7 @@ impl<'a> ResultsIndex<'a> {
         };
         let our_trees = trees.map(SubmissionTrees::reject_other_suites).transpose()?;
         let trees = our_trees.filter(|trees| !trees.benchmarks.is_empty()).ok_or_else(no_tree)?;
-        let tables = trees.roots.iter().map(|root| root.join(TABLE));
+        let tables = trees.roots.iter().map(|root| root.join(ROUND_TABLE));
         let table = tables.into_iter().find(|table| table.is_file());
         let published = table.map(|table| PublishedFigures::from_file(&table)).transpose()?;
         let rows = published.iter().flat_map(|published| &published.rows);

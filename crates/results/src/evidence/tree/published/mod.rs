@@ -15,6 +15,9 @@ use retrial_store::files::parent_directory;
 pub use result::PublishedResult;
 pub use table::TableError;
 
+/// A round's table of results, as `MLCommons` publishes it in the root of the round's tree.
+pub const ROUND_TABLE: &str = "summary_results.json";
+
 /// The largest table that is read: v5.1's has 2 MB.
 const MAX_TABLE_BYTES: u64 = 256 << 20;
 
