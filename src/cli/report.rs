@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, ReportFormat, ReportRequest};
+use crate::app::options::{GlobalOptions, ReportContent, ReportFormat, ReportRequest};
 use crate::app::report::{self, PAGE_FILE, Report, website};
 use crate::app::terminal;
 use retrial_document::measures::format;
@@ -27,7 +27,11 @@ enum ReportDestination {
 /// Writes a report. The exit code is 0 whatever its verdicts.
 pub fn write_report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
     let requested = global.is_output_given.then_some(global.report_format);
-    let output = choose_format(request.to.as_deref(), requested)?;
+    let usual = match request.content {
+        ReportContent::Verdicts => ReportFormat::Html,
+        ReportContent::Objections => ReportFormat::Markdown,
+    };
+    let output = choose_format(request.to.as_deref(), requested, usual)?;
     if let Some(directory) = website_directory(request, output) {
         website::write_website(global, request, directory)?;
         return open_if_requested(request, Some(&directory.join("index.html")));
@@ -54,17 +58,18 @@ const FORMATS_BY_EXTENSION: [(&str, ReportFormat); 6] = [
     ("txt", ReportFormat::Text),
 ];
 
-/// Returns the format of a report: of `--output`, else of the extension of `--to`, else a page.
+/// Returns the format of a report: of `--output`, else of the extension of `--to`, else the usual one.
 ///
 /// # Errors
 /// If the extension is of no format, or of another one than `--output`.
 fn choose_format(
     to: Option<&Path>,
     requested: Option<ReportFormat>,
+    usual: ReportFormat,
 ) -> Result<ReportFormat, Failure> {
     let file = to.filter(|to| !names_directory(to));
     let Some((file, extension)) = file.and_then(|file| Some((file, file.extension()?))) else {
-        return Ok(requested.unwrap_or(ReportFormat::Html));
+        return Ok(requested.unwrap_or(usual));
     };
     let listed = FORMATS_BY_EXTENSION.iter().find(|(listed, _)| extension == *listed);
     let stated = listed.map(|(_, format)| *format);
@@ -243,7 +248,10 @@ mod tests {
         #[case] requested: Option<ReportFormat>,
         #[case] expected: ReportFormat,
     ) {
-        assert_eq!(choose_format(to.map(Path::new), requested).unwrap(), expected);
+        assert_eq!(
+            choose_format(to.map(Path::new), requested, ReportFormat::Html).unwrap(),
+            expected
+        );
     }
 
     #[rstest]
@@ -254,12 +262,15 @@ mod tests {
         #[case] to: &str,
         #[case] requested: Option<ReportFormat>,
     ) {
-        assert!(choose_format(Some(Path::new(to)), requested).is_err());
+        assert!(choose_format(Some(Path::new(to)), requested, ReportFormat::Html).is_err());
     }
 
     #[test]
     fn a_directory_has_no_extension() {
         let folder = tempfile::Builder::new().suffix(".v2").tempdir().unwrap();
-        assert_eq!(choose_format(Some(folder.path()), None).unwrap(), ReportFormat::Html);
+        assert_eq!(
+            choose_format(Some(folder.path()), None, ReportFormat::Html).unwrap(),
+            ReportFormat::Html
+        );
     }
 }

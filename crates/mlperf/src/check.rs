@@ -15,6 +15,8 @@ pub enum RuleCheckKind {
     /// A value that `LoadGen`'s own statement on validity rests on: where that is INVALID, it says no
     /// more.
     ByLoadgen,
+    /// A relation between values of a run's logs, which an unmodified `LoadGen` keeps.
+    Relation,
     /// Something required that is missing; `required` says by what.
     Missing,
     /// A value that no log states. An excerpt of a log omits most values.
@@ -52,6 +54,20 @@ pub struct RuleCheck {
     /// The kind of evidence; absent for a value.
     #[serde(default, skip_serializing_if = "RuleCheckKind::is_value")]
     pub kind: RuleCheckKind,
+    /// The lines of a submission's files that state it; only of what was violated, or is a warning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<EvidenceLine>,
+}
+
+/// A line of a file that states what a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EvidenceLine {
+    /// The file, below the root of the tree.
+    pub file: String,
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// Its text, shortened.
+    pub text: String,
 }
 
 impl RuleCheck {
@@ -70,6 +86,7 @@ impl RuleCheck {
             passed,
             warning: false,
             kind: RuleCheckKind::Value,
+            lines: Vec::new(),
         }
     }
 

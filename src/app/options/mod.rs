@@ -10,7 +10,9 @@ use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
+pub use results::{
+    CompareRequest, JudgeRequest, ReportContent, ReportRequest, TreeRequest, VerifyRequest,
+};
 
 use crate::app::log::LogFilter;
 use retrial_mlperf::Division;

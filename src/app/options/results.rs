@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use clap::{Args, ValueEnum};
 use itertools::join;
 
 use super::{RecipeSettings, division_parser, existing_path};
@@ -127,6 +127,10 @@ pub struct ReportRequest {
     /// Write absolute links into the feed of a website that will be served at this address
     #[arg(long, value_name = "URL", requires = "all", value_parser = parse_base_url)]
     pub url: Option<String>,
+    /// Write this of the subjects; the objections of an auditor to submission trees are Markdown, unless a format is
+    /// chosen
+    #[arg(long = "as", value_enum, default_value_t, conflicts_with = "all")]
+    pub content: ReportContent,
     /// Also write each chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -146,6 +150,16 @@ pub struct ReportRequest {
     /// Compare folders with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
+}
+
+/// What a report is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportContent {
+    /// Verdicts, with figures, charts and environment
+    #[default]
+    Verdicts,
+    /// What is invalid or suspicious in a submission tree, with the rules and the lines of evidence
+    Objections,
 }
 
 /// Runs, and the submission tree that is made from them.

@@ -1,8 +1,9 @@
-//! Reports on runs and folders of results, a batch, or the history.
+//! Reports on runs and folders of results, a batch, or the history, and the objections to a submission tree.
 
 mod batch;
 mod bundle;
 mod history;
+mod objections;
 mod runs;
 mod steps;
 pub mod website;
@@ -14,7 +15,7 @@ use itertools::join;
 use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
-use crate::app::options::{GlobalOptions, ReportFormat, ReportRequest};
+use crate::app::options::{GlobalOptions, ReportContent, ReportFormat, ReportRequest};
 use retrial_document::measures::format;
 use retrial_report::charts::Chart;
 use retrial_report::document::{Line, StyledText};
@@ -50,6 +51,9 @@ pub fn open_report<'a>(
 ) -> Result<Box<dyn Report + 'a>, Failure> {
     if request.all {
         return Ok(Box::new(history::HistoryReport::open(global, request)?));
+    }
+    if request.content == ReportContent::Objections {
+        return Ok(Box::new(objections::ObjectionsReport::open(global, request)?));
     }
     let mut subjects = Vec::new();
     let mut bundles = Vec::new();

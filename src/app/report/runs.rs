@@ -298,15 +298,19 @@ fn read_folder(
     request: &ReportRequest,
     path: &Path,
 ) -> Result<Vec<ReportInput>, Failure> {
-    let request = JudgeRequest {
+    let judged = judge::judge_results_below(global, path, &judge_request(request))?.into_iter();
+    let results = judged.map(|judged| ReportInput { name: judged.path.clone(), judged, run: None });
+    Ok(results.collect())
+}
+
+/// What the folders of a report are judged by.
+pub(super) fn judge_request(request: &ReportRequest) -> JudgeRequest {
+    JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
         settings: request.filter.settings.clone().into(),
         force: true,
         round: request.round.clone(),
         reference: request.reference.clone(),
         ..JudgeRequest::default()
-    };
-    let judged = judge::judge_results_below(global, path, &request)?.into_iter();
-    let results = judged.map(|judged| ReportInput { name: judged.path.clone(), judged, run: None });
-    Ok(results.collect())
+    }
 }

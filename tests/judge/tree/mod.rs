@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod compared;
+mod objections;
 mod results;
 
 use std::fs;

@@ -40,6 +40,7 @@ pub use detail::LoadgenDetail;
 pub use early_stopping::{EarlyStopping, EarlyStoppingBlock};
 pub use identity::LoadgenRunIdentity;
 pub(crate) use identity::digest_latencies;
+pub(crate) use names::figure_name_of_detail_key;
 pub use names::{figure_aliases, published_metric, resolve_figure};
 pub use parameters::Parameters;
 pub use run::{DETAIL_FILE, LoadgenRun, SUMMARY_FILE};

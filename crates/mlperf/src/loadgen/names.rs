@@ -162,6 +162,11 @@ pub(super) fn figure_of_summary_key(key: &str) -> Option<FigureDefinition> {
     Some(FigureDefinition::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
 }
 
+/// Returns the name of the figure that an entry of the detail log gives, by its key.
+pub(crate) fn figure_name_of_detail_key(key: &str) -> Option<Cow<'static, str>> {
+    figure_of_detail_key(key).map(|figure| figure.name)
+}
+
 /// Returns the figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
 /// for SingleStream and MultiStream; both are nanoseconds, and are not handled here because what
 /// they mean depends on the scenario.

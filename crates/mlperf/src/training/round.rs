@@ -20,6 +20,8 @@ pub(super) type KeyRules = BTreeMap<String, KeyRule>;
 pub struct TrainingRound {
     /// The name of the round, `v5.1`.
     pub round: String,
+    /// Where its rules were published.
+    pub sources: Vec<String>,
     /// The end of its submissions: a newer log is of a later round.
     pub last_day: Date,
     keys: KeyRules,

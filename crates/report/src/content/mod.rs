@@ -15,6 +15,7 @@ mod figures;
 pub mod history;
 pub mod machines;
 mod marks;
+pub mod objections;
 pub mod page;
 pub mod plan;
 pub mod runs;

@@ -253,7 +253,11 @@ impl TreeReport {
         });
         let lines = rules.into_iter().take(count).map(|rule| {
             let sign = StatusMark::from(rule).sign;
-            (format!("{sign} {title}"), rule.to_string())
+            let place = rule
+                .lines
+                .first()
+                .map(|line| format!(" ({}:{})", last_part(&line.file), line.line));
+            (format!("{sign} {title}"), format!("{rule}{}", place.unwrap_or_default()))
         });
         lines.chain(more).collect()
     }

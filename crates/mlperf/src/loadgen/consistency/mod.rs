@@ -10,7 +10,7 @@ mod settings;
 mod statements;
 
 use super::{LoadgenRun, TestMode, TestScenario};
-use crate::check::RuleCheck;
+use crate::check::{RuleCheck, RuleCheckKind};
 use retrial_readings::figure::Figure;
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
@@ -290,8 +290,8 @@ impl LoadgenRun {
     }
 }
 
-/// Returns each relation that does not hold, and each warning; where no relation is violated, one passed check for all
-/// that hold.
+/// Returns each relation that does not hold, and each warning, as a relation; where no relation is violated, one passed
+/// check for all that hold.
 fn collapse_passed_checks(
     rule: &str,
     required: &str,
@@ -300,6 +300,9 @@ fn collapse_passed_checks(
     let checked = relations.into_iter().flatten();
     let (mut notable, held): (Vec<RuleCheck>, Vec<RuleCheck>) =
         checked.partition(RuleCheck::is_notable);
+    for check in &mut notable {
+        check.kind = RuleCheckKind::Relation;
+    }
     if notable.iter().all(|check| check.passed) && !held.is_empty() {
         let measured = format!("{} relations hold", held.len());
         notable.insert(0, RuleCheck::new(rule, measured, required, true));

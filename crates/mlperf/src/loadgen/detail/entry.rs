@@ -75,6 +75,20 @@ pub(super) fn read_key(entry: &[u8]) -> Option<&[u8]> {
     (rest[end] == b'"').then_some(&rest[..end])
 }
 
+/// Returns the key of an entry in a line of the log; none of a line that is no entry.
+pub(crate) fn entry_key(line: &str) -> Option<Cow<'_, str>> {
+    let (_, entry) = line.split_once(":::MLLOG ")?;
+    match read_key(entry.as_bytes()) {
+        Some(key) => std::str::from_utf8(key).ok().map(Cow::Borrowed),
+        None => parse_entry(entry.as_bytes()).map(|entry| entry.key),
+    }
+}
+
+/// Returns whether a line of the log is an entry that reports an error.
+pub(crate) fn is_error_entry(line: &str) -> bool {
+    line.contains(":::MLLOG ") && FlagFinder::default().read_flags(line.as_bytes()).0
+}
+
 /// Returns whether entries of this key are stored.
 pub(super) fn is_stored_key(key: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 7] = [

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::{EarlyStopping, Parameters, ResultStatus, TestMode, TestScenario};
 use retrial_readings::figure::Figures;
 
+pub(crate) use entry::{entry_key, is_error_entry};
 pub use parser::DetailParser;
 
 /// The first LoadGen of a published log that ends in `num_errors`; 5.0.15 does not.

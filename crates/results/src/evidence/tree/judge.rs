@@ -3,7 +3,7 @@
 use super::gather::gather_place;
 use super::submission::{ScenarioFolder, SubmittedBenchmark};
 use super::system::{self, InferenceSystem};
-use super::{JudgeContext, files, one_result, performance, required};
+use super::{JudgeContext, evidence_lines, files, one_result, performance, required};
 use crate::evidence::identity::ResultRun;
 use crate::verdict::{self, BenchmarkVerdict, RunContext, Verdict};
 use retrial_recipe::model::{Mode, Submission};
@@ -67,7 +67,10 @@ pub fn judge_benchmark(
     rules.extend(files::check_missing_files(&missing, &benchmark.relative_path()));
     rules.extend(required::check_benchmark(benchmark, kind, judge_context));
     let context = benchmark_context(benchmark, judge_context);
-    let results_verdict = verdict::judge_whole_benchmark(&context, &evidence, &rules);
+    let mut results_verdict = verdict::judge_whole_benchmark(&context, &evidence, &rules);
+    for result in &mut results_verdict.results {
+        evidence_lines::add_evidence_lines(&benchmark.submitter.root, result);
+    }
     let runs = ResultRun::from_evidence(&evidence);
     let suite_name = official.as_ref().unwrap_or(&benchmark.name);
     let family = suite_name.trim_end_matches("-99.9").trim_end_matches("-99");
