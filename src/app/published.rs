@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::options::division_parser;
-use super::recipes::{FacetValues, RecipeFilter};
+use super::recipes::RecipeFilter;
 use crate::app::failure::Failure;
 use retrial_document::measures::format;
+use retrial_history::Facets;
 use retrial_mlperf::Division;
 use retrial_submission::import::{ImportError, ImportableResult, ResultsIndex};
 
@@ -120,27 +121,37 @@ pub fn filter_results<'e>(
     entries: &'e [ImportableResult<'e>],
     filter: &RecipeFilter,
 ) -> Result<Vec<&'e ImportableResult<'e>>, Failure> {
-    let all: Vec<FacetValues> = entries.iter().map(|entry| facet_values(index, entry)).collect();
-    filter.refuse_unknown("published result", &all)?;
+    let unstated = [("outcome", filter.facets.outcome.len()), ("rocm", filter.facets.rocm.len())];
+    if let Some((name, _)) = unstated.into_iter().find(|(_, count)| *count > 0) {
+        return Err(Failure::usage(format!(
+            "--{name} selects recipes and runs: a published result states none"
+        ))
+        .with_help(
+            "select results of a tree by their outcome: retrial judge TREE --outcome invalid",
+        ));
+    }
+    let all: Vec<Facets> = entries.iter().map(|entry| facets_of(index, entry)).collect();
+    let round = index.round_name.as_deref();
+    filter.refuse_unknown("published result", &round.into_iter().collect(), &all)?;
     let part = filter.part.as_ref().map(|part| part.to_lowercase());
     let has_part = |entry: &ImportableResult<'_>| {
         let part = part.as_ref();
         part.is_none_or(|part| entry_label(entry).to_lowercase().contains(part))
     };
     let pairs = entries.iter().zip(&all);
-    let matching = pairs.filter(|(entry, values)| has_part(entry) && filter.matches(values));
+    let matching = pairs.filter(|(entry, values)| has_part(entry) && filter.matches(round, values));
     Ok(matching.map(|(entry, _)| entry).collect())
 }
 
-fn facet_values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> FacetValues {
+fn facets_of(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> Facets {
     let benchmark = entry.benchmark;
-    [
-        vec!["mlperf-inference".to_owned()],
-        index.round_name.clone().into_iter().collect(),
-        gpu_names(entry),
-        vec![benchmark.submitter.name.clone()],
-        vec![benchmark.name.clone(), index.official_name(benchmark).to_owned()],
-    ]
+    Facets {
+        suites: vec!["mlperf-inference".to_owned()],
+        submitters: vec![benchmark.submitter.name.clone()],
+        benchmarks: vec![benchmark.name.clone(), index.official_name(benchmark).to_owned()],
+        gpus: gpu_names(entry),
+        ..Facets::default()
+    }
 }
 
 fn gpu_names(entry: &ImportableResult<'_>) -> Vec<String> {

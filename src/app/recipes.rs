@@ -1,17 +1,21 @@
 //! Built-in recipes, and filters that select them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use clap::Args;
 use itertools::join;
 use serde::Serialize;
 
-use crate::app::catalog;
 use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{catalog, runs};
+use retrial_document::suggest_nearest;
+use retrial_history::{FacetFilter, Facets, RunFilter, names_value};
 use retrial_host::checks::{HostCheckKind, Requirements, unmet_requirements};
 use retrial_host::model::HostView;
 use retrial_recipe::model::HostRequirements;
-use retrial_recipe::{RecipeSummary, VariantSummary, summarize};
+use retrial_recipe::{ImageSummary, RecipeSummary, VariantSummary, summarize};
+use retrial_rocm::{ReleaseTable, RocmRelease, release_in_name};
 
 /// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
 /// that lists the known ones.
@@ -20,21 +24,12 @@ pub struct RecipeFilter {
     /// List only recipes with this text in their name or title, results with it in their path
     #[arg(value_name = "PART")]
     pub part: Option<String>,
-    /// List recipes of this suite
-    #[arg(long, value_name = "SUITE")]
-    pub suite: Vec<String>,
     /// List recipes of this round
     #[arg(long, value_name = "ROUND")]
     pub round: Vec<String>,
-    /// List recipes for this GPU, with their variants for it
-    #[arg(long, value_name = "MODEL")]
-    pub gpu: Vec<String>,
-    /// List recipes of this submitter
-    #[arg(long, value_name = "NAME")]
-    pub submitter: Vec<String>,
-    /// List recipes of this benchmark
-    #[arg(long, value_name = "NAME")]
-    pub benchmark: Vec<String>,
+    /// Filters that recipes share with runs.
+    #[command(flatten)]
+    pub facets: FacetFilter,
 }
 
 /// A built-in recipe: its summary with default variants, and the variants that are other
@@ -57,59 +52,74 @@ pub struct ListedRecipe {
 }
 
 impl RecipeFilter {
-    /// Each filter's name, and the values that it accepts.
-    fn facets(&self) -> [(&'static str, &[String]); 5] {
-        [
-            ("suite", &self.suite),
-            ("round", &self.round),
-            ("gpu", &self.gpu),
-            ("submitter", &self.submitter),
-            ("benchmark", &self.benchmark),
-        ]
-    }
-
-    /// Returns whether something with these values, for each facet its own, matches.
-    pub(super) fn matches(&self, values: &FacetValues) -> bool {
-        self.facets().iter().zip(values).all(|((_, accepted), own)| {
-            let has_value =
-                |requested: &String| own.iter().any(|value| value_matches(requested, value));
-            accepted.is_empty() || accepted.iter().any(has_value)
-        })
+    /// Returns whether something of this round with these values matches.
+    pub(super) fn matches(&self, round: Option<&str>, facets: &Facets) -> bool {
+        let is_own = |requested: &String| round.is_some_and(|round| names_value(requested, round));
+        (self.round.is_empty() || self.round.iter().any(is_own)) && self.facets.matches(facets)
     }
 
     /// Refuses a value that no recipe or result has, whatever the other filters are.
-    pub(super) fn refuse_unknown(&self, kind: &str, all: &[FacetValues]) -> Result<(), Failure> {
-        for (at, (facet, accepted)) in self.facets().into_iter().enumerate() {
-            let known: BTreeSet<&String> = all.iter().flat_map(|values| &values[at]).collect();
-            let is_unknown =
-                |requested: &&String| !known.iter().any(|value| value_matches(requested, value));
-            if let Some(requested) = accepted.iter().find(is_unknown) {
-                let known = join(&known, ", ");
-                return Err(Failure::usage(format!(
-                    "no {kind} has the {facet} `{requested}`; known: {known}"
-                )));
-            }
-        }
-        Ok(())
+    pub(super) fn refuse_unknown(
+        &self,
+        kind: &str,
+        rounds: &BTreeSet<&str>,
+        all: &[Facets],
+    ) -> Result<(), Failure> {
+        let is_unknown =
+            |requested: &&String| !rounds.iter().any(|round| names_value(requested, round));
+        let round = self.round.iter().find(is_unknown).map(|requested| {
+            let rounds = rounds.iter().map(|round| (*round).to_owned()).collect();
+            ("round", requested.clone(), rounds)
+        });
+        let unknown: Option<(_, _, Vec<String>)> = round.or_else(|| self.facets.find_unknown(all));
+        let Some((facet, requested, known)) = unknown else {
+            return Ok(());
+        };
+        let failure = Failure::usage(format!(
+            "no {kind} has the {facet} `{requested}`; known: {}",
+            join(&known, ", ")
+        ));
+        let near = suggest_nearest(&requested, known.iter().map(String::as_str));
+        Err(near.into_iter().fold(failure, Failure::with_help))
     }
 }
 
-/// The values of a recipe or a result for each filter: suite, round, GPUs, submitter, benchmark.
-pub(super) type FacetValues = [Vec<String>; 5];
-
-fn facet_values(summary: &RecipeSummary) -> FacetValues {
+/// The values of a recipe for each filter; its newest run has the outcome.
+fn facets_of(
+    summary: &RecipeSummary,
+    images: &[ImageSummary],
+    outcome: Option<&String>,
+    releases: &ReleaseTable,
+) -> Facets {
     let word = |word: &Option<String>| word.clone().into_iter().collect();
-    [
-        word(&summary.suite),
-        word(&summary.round),
-        summary.gpu_models.clone(),
-        word(&summary.submitter),
-        word(&summary.benchmark),
-    ]
+    Facets {
+        outcome: outcome.cloned(),
+        suites: word(&summary.suite),
+        submitters: word(&summary.submitter),
+        benchmarks: word(&summary.benchmark),
+        gpus: summary.gpu_models.clone(),
+        releases: images.iter().filter_map(|image| release_of_image(image, releases)).collect(),
+    }
+}
+
+/// The release that a recipe states of an image, or that the image's name does.
+fn release_of_image(image: &ImageSummary, releases: &ReleaseTable) -> Option<RocmRelease> {
+    let stated = image.rocm.as_ref().and_then(|release| release.parse().ok());
+    stated.or_else(|| release_in_name(image.name.as_ref()?, releases))
+}
+
+/// The outcome of the newest run of each recipe in the home, by the recipe's name.
+fn newest_outcomes(global: &GlobalOptions) -> HashMap<String, String> {
+    let rows = runs::open_index(global).runs(&RunFilter::default()).into_iter();
+    rows.map(|row| (row.recipe.clone(), row.state_word().to_owned())).collect()
 }
 
 /// The built-in recipes that match.
-pub fn find_recipes(filter: &RecipeFilter, host: &HostView) -> Result<Vec<ListedRecipe>, Failure> {
+pub fn find_recipes(
+    global: &GlobalOptions,
+    filter: &RecipeFilter,
+    host: &HostView,
+) -> Result<Vec<ListedRecipe>, Failure> {
     let mut recipes = Vec::new();
     for opened in catalog::builtin_recipes() {
         let (summary, variants) = summarize(&opened.source, &opened)
@@ -126,16 +136,33 @@ pub fn find_recipes(filter: &RecipeFilter, host: &HostView) -> Result<Vec<Listed
         let has = |text: &str| text.to_lowercase().contains(&part);
         recipes.retain(|recipe| has(&recipe.name) || has(&recipe.summary.title));
     }
-    let summaries = recipes.iter().flat_map(|recipe| {
+    let outcomes =
+        if filter.facets.outcome.is_empty() { HashMap::new() } else { newest_outcomes(global) };
+    let facets_of_all = |recipe: &ListedRecipe| {
         let variants = recipe.variants.iter().map(|variant| &variant.summary);
-        std::iter::once(&recipe.summary).chain(variants)
+        let facets = std::iter::once(&recipe.summary).chain(variants).map(|summary| {
+            let outcome = outcomes.get(&recipe.name);
+            let images =
+                if filter.facets.rocm.is_empty() { &[] } else { &recipe.summary.images[..] };
+            facets_of(summary, images, outcome, global.rocm_releases())
+        });
+        facets.collect::<Vec<_>>()
+    };
+    let facets: Vec<Vec<Facets>> = recipes.iter().map(facets_of_all).collect();
+    let rounds = recipes.iter().flat_map(|recipe| {
+        let variants = recipe.variants.iter().map(|variant| &variant.summary);
+        std::iter::once(&recipe.summary).chain(variants).filter_map(|one| one.round.as_deref())
     });
-    let every: Vec<FacetValues> = summaries.map(facet_values).collect();
-    filter.refuse_unknown("recipe", &every)?;
-    let matches = |summary: &RecipeSummary| filter.matches(&facet_values(summary));
-    for recipe in &mut recipes {
-        recipe.matches = matches(&recipe.summary);
-        recipe.variants.retain(|variant| matches(&variant.summary));
+    filter.refuse_unknown("recipe", &rounds.collect(), &facets.concat())?;
+    for (recipe, facets) in recipes.iter_mut().zip(facets) {
+        let matches = |summary: &RecipeSummary, facets: &Facets| {
+            filter.matches(summary.round.as_deref(), facets)
+        };
+        let mut facets = facets.iter();
+        recipe.matches = facets.next().is_some_and(|own| matches(&recipe.summary, own));
+        recipe
+            .variants
+            .retain(|variant| facets.next().is_some_and(|own| matches(&variant.summary, own)));
     }
     recipes.retain(|recipe| recipe.matches || !recipe.variants.is_empty());
     Ok(recipes)
@@ -148,47 +175,4 @@ pub fn fits_host(summary: &RecipeSummary, host: &HostView) -> bool {
     let requirements = Requirements { host: &required, scenario_memory: Vec::new() };
     let mut unmet = unmet_requirements(requirements, host, None, false).into_iter();
     summary.machines.is_none() && !unmet.any(|check| check.kind == HostCheckKind::Gpus)
-}
-
-/// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.
-fn value_matches(requested: &str, value: &str) -> bool {
-    let plain = |text: &str| {
-        let normalized = text.trim().to_lowercase().replace([' ', '_'], "-");
-        match normalized.strip_prefix('v') {
-            Some(version) if version.starts_with(|first: char| first.is_ascii_digit()) => {
-                version.to_owned()
-            }
-            _ => normalized,
-        }
-    };
-    let (requested, value) = (plain(requested), plain(value));
-    let rest = value.strip_prefix(&requested);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::value_matches;
-
-    #[rstest]
-    #[case("6.0", "v6.0", true)]
-    #[case("V6.0", "v6.0", true)]
-    #[case("6", "v6.0", false)]
-    #[case("mi355x", "MI355X", true)]
-    #[case("mi35", "MI355X", false)]
-    #[case("llama2-70b", "llama2-70b-99.9", true)]
-    #[case("llama2", "llama2-70b-99.9", true)]
-    #[case("llama", "llama2-70b-99.9", false)]
-    #[case("dell", "Dell_AMD", true)]
-    #[case("mlperf inference", "mlperf-inference", true)]
-    #[case("vision", "ision", false)]
-    fn misspelled_names_match_similar_recipes(
-        #[case] requested: &str,
-        #[case] value: &str,
-        #[case] expected: bool,
-    ) {
-        assert_eq!(value_matches(requested, value), expected);
-    }
 }

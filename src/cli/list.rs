@@ -24,7 +24,7 @@ const NEEDS_LEGEND: &str =
 /// Lists the built-in recipes that match.
 pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, Failure> {
     let host = open::probe_host(global);
-    let mut matching_recipes = recipes::find_recipes(filter, &host)?;
+    let mut matching_recipes = recipes::find_recipes(global, filter, &host)?;
     if global.output == OutputFormat::Json {
         terminal::print_pretty_json(&matching_recipes);
         return Ok(ExitCode::Success);

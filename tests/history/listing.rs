@@ -23,6 +23,8 @@ fn filters_select_runs_and_the_newest_is_last() {
         scene.listed(&["--benchmark", "llama2-70b", "--gpu", "mi355x", "--host", "mi355x-a"]).len(),
         30
     );
+    assert_eq!(scene.listed(&["--suite", "mlperf-inference", "--submitter", "amd"]).len(), 30);
+    assert_eq!(scene.listed(&["--suite", "mlperf-training"]).len(), 0);
     let batch = scene.listed(&["--batch", "b000", "-n", "1"]);
     assert_eq!(batch, ids(29..30));
 }
@@ -37,6 +39,26 @@ fn a_state_is_a_filter_and_an_order() {
         scene.listed(&["--outcome", "invalid,failed"]),
         went(&[Went::Invalid, Went::Failed])
     );
+    // A recipe has the outcome of its newest run.
+    let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+    for number in 0..120 {
+        let plan = scene.run(number).join("plan.json");
+        let text = fs::read_to_string(&plan).unwrap();
+        assert!(text.contains("./llama2.yaml"));
+        fs::write(&plan, text.replace("./llama2.yaml", recipe)).unwrap();
+    }
+    let newest = scene.retrial(&["runs", "-n", "1", "--flat", "--output", "json"]);
+    let newest: Value = serde_json::from_str(&newest.out).unwrap();
+    let outcome = newest[0]["state"].as_str().unwrap().replace(' ', "-");
+    let listed = |outcome: &str| {
+        let output = scene.retrial(&["list", "--outcome", outcome, "--output", "json"]);
+        let recipes: Value = serde_json::from_str(&output.out).unwrap();
+        let names = recipes.as_array().unwrap().iter().map(|one| one["name"].clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&outcome), [recipe]);
+    let other = if outcome == "failed" { "invalid" } else { "failed" };
+    assert!(listed(other).is_empty());
     let best = scene.listed(&["--sort", "ratio", "--outcome", "reproduced", "-n", "1"]);
     let fastest = (0..120).filter(|number| number % 6 == 4);
     assert!(ids(fastest).contains(&best[0]), "the newest release is the fastest");
@@ -103,7 +125,7 @@ fn tables_carry_the_notice_and_their_own_words() {
     let page = scene.retrial(&["report", "--all", "--output", "html"]);
     assert!(page.out.starts_with("<!DOCTYPE html>"), "{}", page.err);
     let output = scene.retrial(&["runs", "--outcome", "splendid"]);
-    assert!(output.code == 2 && output.err.contains("not reproduced"), "{}", output.err);
+    assert!(output.code == 2 && output.err.contains("not-reproduced"), "{}", output.err);
 }
 
 #[test]

@@ -62,6 +62,9 @@ fn a_variant_is_found(#[case] arguments: &[&str], #[case] setting: &str) {
 #[case("--gpu", "MI999X", "MI300X, MI325X")]
 #[case("--submitter", "nobody", "AMD")]
 #[case("--benchmark", "resnet51", "mixtral-8x7b")]
+#[case("--rocm", "9.9", "7.2.4")]
+#[case("--gpu", "MI355Y", "did you mean `MI355X`?")]
+#[case("--outcome", "invald", "did you mean `invalid`?")]
 fn unknown_values_are_reported_with_the_known_ones(
     #[case] facet: &str,
     #[case] value: &str,
@@ -71,6 +74,19 @@ fn unknown_values_are_reported_with_the_known_ones(
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains(value) && stderr.contains(there_is), "{stderr}");
+}
+
+#[test]
+fn recipes_are_found_by_a_release_that_one_of_their_images_has() {
+    let gemm = |release: &str| {
+        let arguments = ["--rocm", release, "--suite", "training-benchmarks"];
+        text(&[&NO_GPUS[..], &arguments].concat()).contains("  gemm  ")
+    };
+    assert!(gemm("7.2") && gemm("7.1.1"), "variants");
+    assert!(gemm("7.0.0"), "the recipe's own image");
+    let only_submissions =
+        text(&[&NO_GPUS[..], &["--rocm", "7.2", "--suite", "mlperf-inference"]].concat());
+    assert!(!only_submissions.contains("gemm"), "{only_submissions}");
 }
 
 /// One object a recipe, whichever of its variants was requested.

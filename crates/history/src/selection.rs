@@ -7,23 +7,9 @@ use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 
 use super::RunSummary;
-use super::release_order::names_release;
+use super::facets::{FacetFilter, Facets};
 use retrial_recipe::ParamSetting;
 use retrial_rocm::RocmRelease;
-
-/// Every word for a run's state.
-pub const STATE_WORDS: [&str; 10] = [
-    "running",
-    "submitted",
-    "interrupted",
-    "stopped",
-    "reproduced",
-    "measured",
-    "inconclusive",
-    "not reproduced",
-    "invalid",
-    "failed",
-];
 
 /// Filters of runs. Each may be given several times; a run must match one value of each.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -34,25 +20,15 @@ pub struct RunFilter {
     /// Match a part of the recipe's name or title
     #[arg(long, value_name = "PART")]
     pub recipe: Vec<String>,
-    /// Match the outcome: reproduced, not-reproduced, inconclusive, invalid, failed, measured,
-    /// running, stopped, interrupted
-    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = parse_state)]
-    pub outcome: Vec<String>,
+    /// Filters that runs share with recipes.
+    #[command(flatten)]
+    pub facets: FacetFilter,
     /// Match a part of the batch's id
     #[arg(long, value_name = "PART")]
     pub batch: Vec<String>,
     /// Match the host's name
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
-    /// Match the benchmark
-    #[arg(long, value_name = "NAME")]
-    pub benchmark: Vec<String>,
-    /// Match the GPU model
-    #[arg(long, value_name = "MODEL")]
-    pub gpu: Vec<String>,
-    /// Match the release of ROCm in the container: 10.1.0, or 7.2 for each of its releases
-    #[arg(long, value_name = "RELEASE")]
-    pub rocm: Vec<RocmRelease>,
     /// Match a variant or a parameter; if given several times, all must match
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<ParamSetting>,
@@ -82,21 +58,14 @@ impl RunFilter {
             let actual = row.variant.get(name).or_else(|| row.params.get(name));
             actual == Some(value)
         };
-        let release = release_of(row);
-        let is_selected = |release| self.rocm.iter().any(|value| names_release(value, &release));
         matches_any(&self.ids, |id| row.id == id)
             && matches_any(&self.recipe, |part| {
                 contains_ignoring_case(&row.recipe, part)
                     || contains_ignoring_case(&row.title, part)
             })
-            && matches_any(&self.outcome, |outcome| row.state_word() == outcome)
+            && (self.facets == FacetFilter::default() || self.facets.matches(&facets_of(row)))
             && matches_any(&self.batch, |part| contains_ignoring_case(batch, part))
             && matches_any(&self.host, |host| row.host.eq_ignore_ascii_case(host))
-            && matches_any(&self.benchmark, |benchmark| {
-                matches_name_prefix(&row.submission.benchmark, benchmark)
-            })
-            && matches_any(&self.gpu, |part| contains_ignoring_case(&row.gpus, part))
-            && (self.rocm.is_empty() || release.is_some_and(is_selected))
             && self.settings.iter().all(setting)
             && self.since.is_none_or(|since| row.started >= Some(since))
             && self.until.is_none_or(|until| row.started.is_some_and(|started| started < until))
@@ -111,31 +80,26 @@ fn contains_ignoring_case(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// `llama2-70b` matches `llama2-70b-99`, and not `llama2-70b2`.
-fn matches_name_prefix(text: &str, part: &str) -> bool {
-    let (text, part) = (text.to_lowercase(), part.to_lowercase());
-    let rest = text.strip_prefix(&part);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
+fn facets_of(row: &RunSummary) -> Facets {
+    let submission = &row.submission;
+    Facets {
+        outcome: Some(row.state_word().to_owned()),
+        suites: vec![submission.suite.clone()],
+        submitters: submission.submitter.clone().into_iter().collect(),
+        benchmarks: vec![submission.benchmark.clone()],
+        gpus: vec![row.gpus.clone()],
+        releases: release_of(row).into_iter().collect(),
+    }
 }
 
 /// A value that a filter does not accept.
 #[derive(Debug, thiserror::Error)]
 enum FilterValueError {
-    #[error("expected one of {}", STATE_WORDS.join(", "))]
-    State,
     #[error("expected a date (2026-11-21), a time (2026-11-21T18:00), or how long ago (12h, 7d)")]
     Time,
     /// A civil time that the local time zone does not have.
     #[error(transparent)]
     Zone(#[from] jiff::Error),
-}
-
-fn parse_state(text: &str) -> Result<String, FilterValueError> {
-    let word = text.trim().to_lowercase().replace(['-', '_'], " ");
-    if STATE_WORDS.contains(&word.as_str()) {
-        return Ok(word);
-    }
-    Err(FilterValueError::State)
 }
 
 /// Parses a time: local time where no zone is named.
@@ -217,7 +181,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::RunState;
+    use crate::{RunState, STATE_WORDS, parse_outcome};
     use retrial_recipe::model::Submission;
     use retrial_results::verdict::{ExitCode, Outcome};
     use retrial_store::process::ProcessIdentity;
@@ -246,15 +210,15 @@ mod tests {
     #[case::part_of_the_title(|filter: &mut RunFilter| filter.recipe.push("amd, llama".into()), true)]
     #[case::one_of_two(|filter: &mut RunFilter| filter.host = vec!["node-b".into(), "Node-A".into()], true)]
     #[case::whole_host(|filter: &mut RunFilter| filter.host.push("node".into()), false)]
-    #[case::benchmark(|filter: &mut RunFilter| filter.benchmark.push("llama2-70b".into()), true)]
-    #[case::not_its_beginning(|filter: &mut RunFilter| filter.benchmark.push("llama2-7".into()), false)]
+    #[case::benchmark(|filter: &mut RunFilter| filter.facets.benchmark.push("llama2-70b".into()), true)]
+    #[case::not_its_beginning(|filter: &mut RunFilter| filter.facets.benchmark.push("llama2-7".into()), false)]
     #[case::axis(|filter: &mut RunFilter| filter.settings.push(ParamSetting::new("rocm", "7.1.1")), true)]
     #[case::both_settings(|filter: &mut RunFilter| filter.settings = vec![ParamSetting::new("rocm", "7.1.1"), ParamSetting::new("batch", "8")], false)]
-    #[case::series(|filter: &mut RunFilter| filter.rocm = vec!["7.1".parse().unwrap()], true)]
-    #[case::another_release(|filter: &mut RunFilter| filter.rocm = vec!["7.2.4".parse().unwrap()], false)]
+    #[case::series(|filter: &mut RunFilter| filter.facets.rocm = vec!["7.1".parse().unwrap()], true)]
+    #[case::another_release(|filter: &mut RunFilter| filter.facets.rocm = vec!["7.2.4".parse().unwrap()], false)]
     #[case::since(|filter: &mut RunFilter| filter.since = "2026-11-21T00:00:00Z".parse().ok(), true)]
     #[case::until(|filter: &mut RunFilter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
-    #[case::state(|filter: &mut RunFilter| filter.outcome.push("interrupted".into()), true)]
+    #[case::state(|filter: &mut RunFilter| filter.facets.outcome.push("interrupted".into()), true)]
     #[case::no_batch(|filter: &mut RunFilter| filter.batch.push("2026".into()), false)]
     fn filters_select_matching_runs(#[case] ask: fn(&mut RunFilter), #[case] fits: bool) {
         let mut filter = RunFilter::default();
@@ -285,7 +249,7 @@ mod tests {
             }
         }
         assert_eq!(words, BTreeSet::from(STATE_WORDS));
-        assert!(words.iter().all(|word| parse_state(word).is_ok_and(|state| state == *word)));
+        assert!(words.iter().all(|word| parse_outcome(word).is_ok_and(|state| state == *word)));
     }
 
     #[test]
@@ -326,12 +290,5 @@ mod tests {
     #[test]
     fn a_week_ago_is_before_an_hour_ago() {
         assert!(parse_time("7d").unwrap() < parse_time("1h").unwrap());
-    }
-
-    #[test]
-    fn outcomes_are_typed_with_a_hyphen() {
-        assert_eq!(parse_state("Not-Reproduced").unwrap(), "not reproduced");
-        assert_eq!(parse_state("submitted").unwrap(), "submitted");
-        assert!(parse_state("good").unwrap_err().to_string().contains("inconclusive"));
     }
 }

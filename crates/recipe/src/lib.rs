@@ -44,7 +44,7 @@ pub use retrial_document::{
     Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean,
     find_nearest, suggest_nearest,
 };
-pub use summary::{PublishedFigure, RecipeSummary, VariantSummary, summarize};
+pub use summary::{ImageSummary, PublishedFigure, RecipeSummary, VariantSummary, summarize};
 pub use variants::{UnsupportedVariant, VariantAxis, VariantChoice, Variants};
 
 /// The source of templates and of files next to a recipe. The catalog has an implementation

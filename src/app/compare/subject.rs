@@ -86,8 +86,8 @@ fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
     let filter = RunFilter { recipe: Vec::new(), settings: Vec::new(), ..request.filter.clone() };
     if !filter.is_unrestricted() || request.filter.recipe.len() > 1 {
         return Err(Failure::usage(
-            "--outcome, --batch, --host, --benchmark, --gpu, --since, --until and several recipes \
-             select runs of the history: they need --by",
+            "--outcome, --suite, --submitter, --benchmark, --gpu, --rocm, --batch, --host, --since, \
+             --until and several recipes select runs of the history: they need --by",
         ));
     }
     if !request.filter.settings.is_empty() && request.filter.recipe.is_empty() {

@@ -17,7 +17,7 @@ use retrial_recipe::model::JudgeRules;
 use retrial_results::directory::{JudgeBasis, JudgeError, gather_folders, is_compared};
 use retrial_results::evidence::other_suite::OtherSuiteResult;
 use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
-use retrial_results::verdict::{self, ExitCode, RuleCheck, Verdict};
+use retrial_results::verdict::{self, ExitCode, Outcome, RuleCheck, Verdict};
 
 /// A verdict on results of a folder.
 pub struct JudgedResults {
@@ -37,6 +37,16 @@ pub struct JudgedTrees {
     pub faults: Vec<TreeFault>,
     /// The name of the table, tree or run that results were compared with.
     pub reference: Option<String>,
+}
+
+/// Selects the results with one of these outcomes, or all if none is named. Returns whether anything is left: results,
+/// or a benchmark that has the outcome as a whole.
+pub fn select_outcomes(verdict: &mut Verdict, outcomes: &[String]) -> bool {
+    let is_selected = |outcome: Outcome| {
+        outcomes.is_empty() || outcomes.iter().any(|word| word == outcome.word())
+    };
+    verdict.results.retain(|result| is_selected(result.outcome));
+    is_selected(verdict.outcome) || !verdict.results.is_empty()
 }
 
 /// Finds the submission trees in a directory. None if there are none, or if a recipe determines how

@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
-use itertools::join;
 
 use super::{RecipeSettings, division_parser, existing_path};
-use retrial_history::RunFilter;
+use retrial_history::{RunFilter, parse_outcome};
 use retrial_mlperf::{Division, ScenarioName};
-use retrial_results::verdict::Outcome;
 use retrial_results::verdict::comparison::FailIf;
 use retrial_submission::export::ExportRequest;
 
@@ -57,17 +55,10 @@ pub struct JudgeRequest {
     /// Print only results with this outcome, and benchmarks that violate a rule with `invalid`; the exit code and the
     /// counts are of all
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = parse_outcome)]
-    pub outcome: Vec<Outcome>,
+    pub outcome: Vec<String>,
     /// Judge performance without accuracy as inconclusive (exit code 5)
     #[arg(long)]
     pub require_accuracy: bool,
-}
-
-/// Parses an outcome as it is typed: `not-reproduced`.
-fn parse_outcome(text: &str) -> Result<Outcome, String> {
-    let typed = |outcome: &Outcome| outcome.word().replace(' ', "-");
-    let expected = || format!("expected one of {}", join(Outcome::ALL.iter().map(typed), ", "));
-    Outcome::ALL.into_iter().find(|outcome| typed(outcome) == text).ok_or_else(expected)
 }
 
 /// A bundle, and who may have signed it.

@@ -17,6 +17,7 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, ReportContent, ReportFormat, ReportRequest};
 use retrial_document::measures::format;
+use retrial_history::RunFilter;
 use retrial_report::charts::Chart;
 use retrial_report::document::{Line, StyledText};
 use retrial_results::evidence::environment::OTHER_MACHINES;
@@ -52,6 +53,7 @@ pub fn open_report<'a>(
     if request.all {
         return Ok(Box::new(history::HistoryReport::open(global, request)?));
     }
+    refuse_filters(request)?;
     if request.content == ReportContent::Objections {
         return Ok(Box::new(objections::ObjectionsReport::open(global, request)?));
     }
@@ -83,6 +85,17 @@ pub fn open_report<'a>(
              with other runs",
         )),
     }
+}
+
+/// Refuses filters of the history if subjects are named; outcomes select results of folders and trees.
+fn refuse_filters(request: &ReportRequest) -> Result<(), Failure> {
+    let mut rest = RunFilter { recipe: Vec::new(), settings: Vec::new(), ..request.filter.clone() };
+    rest.facets.outcome.clear();
+    if rest.is_unrestricted() {
+        return Ok(());
+    }
+    Err(Failure::usage("only --outcome selects results of folders; other filters select runs")
+        .with_help("report on the runs that match: --all, without subjects"))
 }
 
 /// The recipe, the machine and the time.

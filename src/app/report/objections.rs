@@ -33,11 +33,16 @@ impl ObjectionsReport {
         if open::find_results(&global.home, name)?.is_some() {
             return Err(no_tree("is a run or a batch"));
         }
+        let outcomes = &request.filter.facets.outcome;
         let request = runs::judge_request(request);
         let trees = judge::find_trees(Path::new(name), &request)?;
         let trees = trees.ok_or_else(|| no_tree("is none"))?;
         let mut benchmarks: Vec<JudgedBenchmark> = Vec::new();
-        let judged = judge::judge_trees(&trees, &request, |judged| benchmarks.push(judged))?;
+        let judged = judge::judge_trees(&trees, &request, |mut judged| {
+            if judge::select_outcomes(&mut judged.verdict, outcomes) {
+                benchmarks.push(judged);
+            }
+        })?;
         Ok(Self {
             tree: name.clone(),
             rule_sources: find_rule_sources(&benchmarks).unwrap_or_default(),

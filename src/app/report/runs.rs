@@ -69,6 +69,14 @@ impl<'a> RunsReport<'a> {
         let mut results = Vec::new();
         let mut compared = Vec::new();
         let all_runs = subjects.iter().all(|(_, source)| source.is_some());
+        if let Some((name, _)) = subjects.iter().find(|(_, source)| source.is_some())
+            && !request.filter.facets.outcome.is_empty()
+        {
+            return Err(Failure::usage(format!(
+                "--outcome selects results of folders: {name} is a run"
+            ))
+            .with_help("report on the runs with this outcome: --all, without subjects"));
+        }
         for (name, source) in subjects {
             if let Some(RunOrBatch::Run(directory)) = source {
                 let bundle = bundles.iter().find(|one| one.run == directory);
@@ -298,8 +306,16 @@ fn read_folder(
     request: &ReportRequest,
     path: &Path,
 ) -> Result<Vec<ReportInput>, Failure> {
-    let judged = judge::judge_results_below(global, path, &judge_request(request))?.into_iter();
-    let results = judged.map(|judged| ReportInput { name: judged.path.clone(), judged, run: None });
+    let outcomes = &request.filter.facets.outcome;
+    let mut judged = judge::judge_results_below(global, path, &judge_request(request))?;
+    judged.retain_mut(|one| judge::select_outcomes(&mut one.verdict, outcomes));
+    if judged.is_empty() && !outcomes.is_empty() {
+        let (path, outcomes) = (path.display(), outcomes.join(" or "));
+        return Err(Failure::usage(format!("no result in {path} is {outcomes}")));
+    }
+    let results = judged.into_iter();
+    let results =
+        results.map(|judged| ReportInput { name: judged.path.clone(), judged, run: None });
     Ok(results.collect())
 }
 

@@ -17,6 +17,7 @@ pub fn judge_and_print(
 ) -> Result<ExitCode, Failure> {
     let mut printer = TreePrinter {
         output: global.output,
+        outcomes: request.outcome.clone(),
         tree: TreeReport::new(TreeReportStyle {
             verbose: global.verbose,
             quiet: global.quiet,
@@ -35,6 +36,8 @@ pub fn judge_and_print(
 /// the other formats are one document, which is printed at the end.
 struct TreePrinter {
     output: OutputFormat,
+    /// The outcomes whose results are printed; all if empty.
+    outcomes: Vec<String>,
     tree: TreeReport,
     benchmarks: Vec<BenchmarkVerdict>,
     verdicts: Vec<Verdict>,
@@ -46,9 +49,7 @@ impl TreePrinter {
         match self.output {
             OutputFormat::Text => terminal::print_blocks(&blocks),
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Markdown => {
-                let is_whole_shown = self.tree.is_selected(judged.verdict.outcome);
-                judged.verdict.results.retain(|result| self.tree.is_selected(result.outcome));
-                if is_whole_shown || !judged.verdict.results.is_empty() {
+                if judge::select_outcomes(&mut judged.verdict, &self.outcomes) {
                     self.verdicts.push(judged.verdict);
                     self.benchmarks.push(judged.benchmark);
                 }

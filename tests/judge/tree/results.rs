@@ -348,4 +348,15 @@ fn results_are_selected_by_their_outcome() {
     let invalid = text("invalid");
     assert!(invalid.contains("Interactive") && !invalid.contains("Offline  "), "{invalid}");
     assert!(!text("failed").contains("Interactive"), "{}", text("failed"));
+    let report = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
+        let command = command.args(["report", "--output", "markdown"]).arg(example());
+        command.args(arguments).output().unwrap()
+    };
+    let only = String::from_utf8(report(&["--outcome", "invalid"]).stdout).unwrap();
+    assert!(only.contains("| Interactive |") && !only.contains("| Offline |"), "{only}");
+    let none = report(&["--outcome", "failed"]);
+    assert!(String::from_utf8_lossy(&none.stderr).contains("is failed"), "{none:?}");
+    let of_history = report(&["--gpu", "MI355X"]);
+    assert!(String::from_utf8_lossy(&of_history.stderr).contains("--all"), "{of_history:?}");
 }

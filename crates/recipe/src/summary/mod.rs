@@ -37,6 +37,9 @@ pub struct RecipeSummary {
     /// The GPUs that each machine needs; none if it needs none, or this is not known.
     #[serde(skip)]
     pub gpu_request: Option<GpuRequest>,
+    /// Its images, with the default variants and with each other value of an axis.
+    #[serde(skip)]
+    pub images: Vec<ImageSummary>,
     /// The number of machines, if it needs several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<u32>,
@@ -46,6 +49,15 @@ pub struct RecipeSummary {
     pub published: Option<PublishedFigure>,
     /// The first source of the publication.
     pub source: Option<String>,
+}
+
+/// An image, as a recipe states it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ImageSummary {
+    /// Its name; none of one that is built.
+    pub name: Option<String>,
+    /// The release of `ROCm` that the recipe says it contains.
+    pub rocm: Option<String>,
 }
 
 /// A recipe's summary with another value of one axis.
@@ -74,7 +86,7 @@ pub fn summarize(
     };
     let variants = Variants::from_recipe(&merged, &mut problems);
     let usual = variants.default_choice();
-    let first = summarize_choice(&merged, usual.clone());
+    let mut first = summarize_choice(&merged, usual.clone());
     let mut others = Vec::new();
     for axis in &variants.axes {
         for value in axis.values.iter().filter(|value| usual.get(&axis.name) != Some(*value)) {
@@ -84,6 +96,9 @@ pub fn summarize(
                 continue;
             }
             let other = summarize_choice(&merged, choice);
+            let is_new = |image: &&ImageSummary| !first.images.contains(image);
+            let images: Vec<ImageSummary> = other.images.iter().filter(is_new).cloned().collect();
+            first.images.extend(images);
             if other.is_another_submission(&first) {
                 others.push(VariantSummary {
                     axis: axis.name.clone(),
@@ -131,6 +146,12 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
         gpus: describe_gpus(requested("count"), &gpu_models, requested("vendor")),
         gpu_request: scope.gpu_request(&gpu_models),
         gpu_models,
+        images: vec![ImageSummary {
+            name: scope
+                .text(recipe.get("image"))
+                .or_else(|| scope.text(recipe.descendant(&["image", "ref"]))),
+            rocm: scope.text(recipe.descendant(&["image", "contains", "rocm"])),
+        }],
         machines: machines.and_then(|count| count.parse().ok()),
         needs: scope.needs(),
         published: published::find_published_figure(&scope),

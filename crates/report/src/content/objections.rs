@@ -157,8 +157,7 @@ fn rule_section(
     }
     found[0] += violated.len();
     found[1] += unusual.len();
-    let parts =
-        [("Violated rules", violated), ("Warnings (no rule is violated)", unusual)];
+    let parts = [("Violated rules", violated), ("Warnings (no rule is violated)", unusual)];
     blocks.extend(
         parts
             .into_iter()

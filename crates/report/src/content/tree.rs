@@ -47,7 +47,7 @@ pub struct TreeReportStyle {
     /// Whether only results with violations are reported.
     pub quiet: bool,
     /// Only results with these outcomes are reported; all if empty.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<String>,
 }
 
 /// Reports the benchmarks of a tree one after the other, and counts them.
@@ -127,8 +127,12 @@ impl TreeReport {
     }
 
     /// Returns whether results with an outcome are reported.
-    pub fn is_selected(&self, outcome: Outcome) -> bool {
-        self.style.outcomes.is_empty() || self.style.outcomes.contains(&outcome)
+    fn is_selected(&self, outcome: Outcome) -> bool {
+        self.style.outcomes.is_empty() || self.names_outcome(outcome)
+    }
+
+    fn names_outcome(&self, outcome: Outcome) -> bool {
+        self.style.outcomes.iter().any(|word| word == outcome.word())
     }
 
     /// Renders one benchmark: its violated rules and its results.
@@ -152,8 +156,8 @@ impl TreeReport {
         let notable = notable_rules
             .map(|rule| ListItem::with_key(&benchmark.benchmark, rule.to_string()).with_mark(rule));
         let is_broken = benchmark.rules.iter().any(|rule| !rule.passed);
-        let are_rules_shown = self.style.outcomes.is_empty()
-            || is_broken && self.style.outcomes.contains(&Outcome::Invalid);
+        let are_rules_shown =
+            self.style.outcomes.is_empty() || is_broken && self.names_outcome(Outcome::Invalid);
         let mut items: Vec<ListItem> = if are_rules_shown { notable.collect() } else { Vec::new() };
         let scenarios = verdict.results.iter().map(|result| &result.scenario);
         for scenario in scenarios.unique() {
